@@ -1,0 +1,77 @@
+// The one annotation macro, and the few hints that differ between a CPU and a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define RONDO_HD __host__ __device__
+#else
+#define RONDO_HD
+#endif
+
+#if !defined(__CUDA_ARCH__) && (defined(__x86_64__) || defined(__i386__))
+#include <immintrin.h>
+#endif
+
+namespace rondo {
+
+/// Two actors' or two threads' data that share a line of this size slow each other down.
+inline constexpr std::size_t cache_line_bytes = 64;
+
+/// Tells the processor that this is a spin loop.
+RONDO_HD inline void relax() noexcept {
+#if defined(__CUDA_ARCH__)
+  __nanosleep(20);
+#elif defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Asks for the cache line at `address` with the intent to write it; a hint only.
+RONDO_HD inline void prefetch_to_write([[maybe_unused]] void const* address) noexcept {
+#if !defined(__CUDA_ARCH__)
+  __builtin_prefetch(address, 1, 3);
+#endif
+}
+
+/// Asks for the cache line at `address`; a hint only.
+RONDO_HD inline void prefetch([[maybe_unused]] void const* address) noexcept {
+#if !defined(__CUDA_ARCH__)
+  __builtin_prefetch(address, 0, 3);
+#endif
+}
+
+/// `value` rounded up to a multiple of `alignment`, a power of two.
+RONDO_HD constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
+
+/// The smallest power of two that is at least `value`; 1 for 0.
+RONDO_HD constexpr std::uint32_t ceil_power_of_two(std::uint32_t value) noexcept {
+  std::uint32_t power = 1;
+  while (power < value) power <<= 1;
+  return power;
+}
+
+/// The index of the highest set bit. Precondition: `bits != 0`.
+RONDO_HD inline int highest_bit(std::uint64_t bits) noexcept {
+#if defined(__CUDA_ARCH__)
+  return 63 - __clzll(static_cast<long long>(bits));
+#else
+  return 63 - __builtin_clzll(bits);
+#endif
+}
+
+/// The index of the lowest set bit. Precondition: `bits != 0`.
+RONDO_HD inline int lowest_bit(std::uint64_t bits) noexcept {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return __builtin_ctzll(bits);
+#endif
+}
+
+}  // namespace rondo
