@@ -1,0 +1,74 @@
+# rondo_add_messages(target schema.fbs...): plain C++ headers for the structs of FlatBuffers schemas.
+#
+# Makes the INTERFACE library `target`. Whoever links it can `#include "generated/<stem>_messages.hpp"`. A schema that
+# another one includes must be listed in the same call. Works in this project's build, where rondo::schemac is built,
+# and beside an installed package, where it is imported.
+
+# Links FlatBuffers' library under the name that this system gives it.
+function(rondo_link_flatbuffers target)
+  foreach(library flatbuffers::flatbuffers flatbuffers::flatbuffers_shared)
+    if(TARGET ${library})
+      target_link_libraries(${target} PRIVATE ${library})
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "FlatBuffers was found but has no library target: install its development package "
+    "(Debian: libflatbuffers-dev and flatbuffers-compiler-dev)")
+endfunction()
+
+# Sets `variable` to the flatc command: the package's target, or the program on the path.
+function(rondo_find_flatc variable)
+  if(TARGET flatbuffers::flatc)
+    set(${variable} $<TARGET_FILE:flatbuffers::flatc> PARENT_SCOPE)
+    return()
+  endif()
+  find_program(RONDO_FLATC flatc DOC "FlatBuffers' schema compiler")
+  if(NOT RONDO_FLATC)
+    message(FATAL_ERROR "flatc was not found: install it (Debian: flatbuffers-compiler) or set RONDO_FLATC")
+  endif()
+  set(${variable} ${RONDO_FLATC} PARENT_SCOPE)
+endfunction()
+
+function(rondo_add_messages target)
+  if(NOT ARGN)
+    message(FATAL_ERROR "rondo_add_messages(${target}): names no schema")
+  endif()
+  if(NOT TARGET rondo::schemac)
+    message(FATAL_ERROR "rondo_add_messages(${target}): there is no rondo::schemac; "
+      "call find_package(rondo) or add tools/schemac before this")
+  endif()
+  rondo_find_flatc(flatc)
+
+  set(root ${CMAKE_CURRENT_BINARY_DIR}/${target}.messages)
+  set(binary_dir ${root}/bfbs)
+  set(header_dir ${root}/include/generated)
+  file(MAKE_DIRECTORY ${binary_dir} ${header_dir})
+
+  set(schemas)
+  foreach(schema IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH schema)
+    list(APPEND schemas ${schema})
+  endforeach()
+
+  set(headers)
+  foreach(schema IN LISTS schemas)
+    cmake_path(GET schema STEM stem)
+    set(binary ${binary_dir}/${stem}.bfbs)
+    set(header ${header_dir}/${stem}_messages.hpp)
+    add_custom_command(
+      OUTPUT ${header}
+      BYPRODUCTS ${binary}
+      COMMAND ${flatc} --binary --schema --bfbs-comments -o ${binary_dir} ${schema}
+      COMMAND rondo::schemac --schema ${binary} --output ${header}
+      DEPENDS ${schemas} rondo::schemac
+      COMMENT "Messages of ${stem}.fbs"
+      VERBATIM)
+    list(APPEND headers ${header})
+  endforeach()
+
+  add_custom_target(${target}_headers DEPENDS ${headers})
+  add_library(${target} INTERFACE)
+  add_dependencies(${target} ${target}_headers)
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${root}/include>)
+  target_link_libraries(${target} INTERFACE rondo::kernels)
+endfunction()

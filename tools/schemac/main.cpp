@@ -1,0 +1,84 @@
+// rondo-schemac: reads a binary FlatBuffers schema, writes its structs as a plain C++ header.
+//
+// Exit codes follow sysexits.h: 64 bad options, 65 refused schema, 66 unreadable schema, 73 unwritable
+// output.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "tools/schemac/header_writer.hpp"
+#include "tools/schemac/schema_model.hpp"
+
+namespace {
+
+enum exit_code : int { ok = 0, usage = 64, bad_schema = 65, no_input = 66, cannot_create = 73 };
+
+std::optional<std::vector<std::uint8_t>> read_file(std::filesystem::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path)) return std::nullopt;
+  std::vector<std::uint8_t> bytes(std::istreambuf_iterator<char>(in), {});
+  if (in.bad()) return std::nullopt;
+  return bytes;
+}
+
+// Written beside the target and renamed, so that a build never sees half a header.
+bool write_file(std::filesystem::path const& path, std::string const& text) {
+  auto const partial = std::filesystem::path(path).concat(".partial");
+  std::ofstream out(partial, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code failed;
+  if (out) {
+    std::filesystem::rename(partial, path, failed);
+    if (!failed) return true;
+  }
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+  return false;
+}
+
+int complain(exit_code code, std::string const& text) {
+  fmt::print(stderr, "rondo-schemac: {}\n", text);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Writes the structs of a binary FlatBuffers schema as a plain C++ header.", "rondo-schemac");
+  std::filesystem::path schema;
+  std::filesystem::path output;
+  std::vector<std::string> includes;
+  app.add_option("--schema", schema, "binary schema, from flatc --binary --schema --bfbs-comments")
+      ->required();
+  app.add_option("--output", output, "header to write")->required();
+  app.add_option("--include", includes, "header to include in the one written; may be given more than once");
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e) == 0 ? ok : usage;
+  }
+
+  auto const bytes = read_file(schema);
+  if (!bytes) return complain(no_input, fmt::format("{}: cannot be read", schema.string()));
+  try {
+    // flatc names the binary schema after its source; the source is what the reader wants to hear about.
+    auto const source = schema.filename().replace_extension(".fbs").string();
+    auto const header = rondo::schemac::write_header(rondo::schemac::read_schema(*bytes, source), includes);
+    if (!write_file(output, header)) {
+      return complain(cannot_create, fmt::format("{}: cannot be written", output.string()));
+    }
+  } catch (rondo::schemac::schema_error const& e) {
+    return complain(bad_schema, e.what());
+  }
+  return ok;
+}

@@ -1,0 +1,11 @@
+// Which names of a schema may become names of C++.
+#pragma once
+
+#include <string_view>
+
+namespace rondo::schemac {
+
+/// Why `name` cannot be a C++ name, as the end of a sentence that begins with the name; empty when it can.
+std::string_view refuse_name(std::string_view name);
+
+}  // namespace rondo::schemac
