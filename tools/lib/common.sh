@@ -1,0 +1,31 @@
+# Shared by the scripts of tools/ and .ci/: where the tree is, how a script fails, and how a preset is built.
+# shellcheck shell=bash
+set -euo pipefail
+
+rondo_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+rondo_me=${0#"$rondo_root/"}
+export LC_ALL=C.UTF-8 # one language for what the scripts parse and print
+
+say() { printf '%s: %s\n' "$rondo_me" "$*"; }
+fail() {
+  printf '%s: %s\n' "$rondo_me" "$*" >&2
+  exit 1
+}
+
+# The comment block at the top of the calling script is its help text.
+print_help() { sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p}' "$0"; }
+
+# build_preset NAME: configures when needed, then builds build/NAME. Ninja itself notices changed CMakeLists files;
+# changed presets it cannot see, so those configure again. ccache is used where it is installed.
+build_preset() {
+  local preset=$1 dir=$rondo_root/build/$1
+  if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+  if [[ ! -f $dir/build.ninja || $rondo_root/CMakePresets.json -nt $dir/build.ninja ]]; then
+    (cd "$rondo_root" && cmake --preset "$preset") ||
+      fail "could not configure the preset '$preset'; the first 'CMake Error' above says what is missing"
+  fi
+  cmake --build "$dir" ||
+    fail "could not build the preset '$preset'; the first error above names the file and line"
+}
