@@ -1,0 +1,293 @@
+// Buffers: data too large for a message, named by a small handle that is checked at each use.
+//
+// A table has one entry per slot. A `buffer_ref` names a slot, the generation that it was acquired in, and a
+// range. The table lives where host and handlers both reach it; zeroed memory is a valid table in which every
+// handle is stale.
+// **Threads**: any thread of host or device may call anything; on a device one lane of a team calls for all.
+//
+// The word of a slot:
+//   bits  0..29  readers: shared leases
+//   bit  30      writer: one exclusive lease
+//   bit  31      live: acquired and not yet released
+//   bits 32..63  generation; 0 is never issued
+//
+// Invariants
+//  B1 A lease is taken only while `live`, by the same compare-exchange that checks the generation.
+//  B2 While readers > 0 there is no writer, and while there is a writer there is no reader.
+//  B3 The slot ends its use (free: not live, no lease) exactly once per generation, and in that same exchange
+//  the
+//     generation moves on: by the release if nobody holds a lease, else by the end of the last lease.
+//  B4 base, bytes and memory change only while the slot is free; so they are plain reads to whoever holds a
+//  lease. B5 Generations do not recur: the one after the last is 0, and a slot at 0 is never opened again. B6
+//  A slot that was freed by `release` or by a lease is in the stack of returned slots until its pool takes
+//  it.
+//
+// Ordering
+//  open    -> lease     `open` stores the word with release; the exchange that leases acquires: base, bytes
+//  and contents. write   -> next      `end_write` releases; the next lease of either kind acquires what was
+//  written. read    -> write     `end_read` releases; `begin_write` acquires, so no write overtakes an
+//  earlier read. any end -> reuse     the exchange that frees the slot acquires all earlier ends (each is a
+//  read-modify-write of the
+//                       word, so one chain), `push_returned` releases, `take_returned` acquires: the pool
+//                       reuses last.
+// ASSUMES: a device that shares the table with its host performs atomic exchanges on it as one step for both
+// sides.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/atomic.hpp"
+#include "kernels/portable.hpp"
+#include "kernels/status.hpp"
+
+namespace rondo {
+
+/// The kind of memory that a buffer's bytes live in.
+enum class place : std::uint32_t { host, pinned_host, device };
+
+/// A handle to a range of a buffer. Travels in message payloads; says nothing about who owns the buffer.
+struct buffer_ref {
+  std::uint32_t slot;
+  std::uint32_t generation;  // 0: refers to nothing
+  std::uint64_t offset;      // in bytes, from the buffer's start
+  std::uint64_t bytes;
+
+  /// `length` bytes from `start` of this range. A slice outside this range is buffer_out_of_bounds at each
+  /// use.
+  RONDO_HD constexpr buffer_ref slice(std::uint64_t start, std::uint64_t length) const noexcept {
+    if (start > bytes || length > bytes - start) return {slot, generation, ~0ull, ~0ull};
+    return {slot, generation, offset + start, length};
+  }
+  friend constexpr bool operator==(buffer_ref const&, buffer_ref const&) = default;
+};
+static_assert(sizeof(buffer_ref) == 24 && std::is_trivially_copyable_v<buffer_ref>);
+
+/// Elements in place, with their count. Does not own; valid as long as the lease it was made under.
+template <class T>
+struct buffer_view {
+  T* first = nullptr;
+  std::uint64_t count = 0;
+
+  RONDO_HD constexpr T* data() const noexcept { return first; }
+  RONDO_HD constexpr std::uint64_t size() const noexcept { return count; }
+  RONDO_HD constexpr T* begin() const noexcept { return first; }
+  RONDO_HD constexpr T* end() const noexcept { return first + count; }
+  /// Precondition: `index < size()`.
+  RONDO_HD constexpr T& operator[](std::uint64_t index) const noexcept { return first[index]; }
+};
+
+/// The value of a slot's word; see the top of the file.
+class buffer_word {
+ public:
+  static constexpr std::uint64_t one_reader = 1, readers_mask = (1ull << 30) - 1, writer = 1ull << 30,
+                                 live = 1ull << 31;
+
+  RONDO_HD constexpr explicit buffer_word(std::uint64_t bits) noexcept : bits_(bits) {}
+  /// The word of a free slot whose next use has this generation.
+  RONDO_HD static constexpr buffer_word free_at(std::uint32_t generation) noexcept {
+    return buffer_word{std::uint64_t{generation} << 32};
+  }
+
+  RONDO_HD constexpr std::uint64_t bits() const noexcept { return bits_; }
+  RONDO_HD constexpr std::uint32_t generation() const noexcept {
+    return static_cast<std::uint32_t>(bits_ >> 32);
+  }
+  RONDO_HD constexpr std::uint64_t readers() const noexcept { return bits_ & readers_mask; }
+  RONDO_HD constexpr bool written() const noexcept { return (bits_ & writer) != 0; }
+  RONDO_HD constexpr bool is_live() const noexcept { return (bits_ & live) != 0; }
+  RONDO_HD constexpr bool leased() const noexcept { return (bits_ & (readers_mask | writer)) != 0; }
+  RONDO_HD constexpr bool is_free() const noexcept { return !is_live() && !leased(); }
+
+  /// This word, or the free word of the next generation if it is neither live nor leased any more (B3).
+  RONDO_HD constexpr buffer_word settled() const noexcept {
+    return is_free() ? free_at(generation() + 1) : *this;
+  }
+
+ private:
+  std::uint64_t bits_;
+};
+
+/// What a table knows of one slot. A line each, so that leases of two buffers do not slow each other down.
+struct alignas(64) buffer_entry {
+  atomic<std::uint64_t, scope::system> word;   // buffer_word
+  std::byte* base;                             // B4
+  atomic<std::uint64_t, scope::system> bytes;  // B4; atomic only so that statistics may look on
+  atomic<std::uint32_t, scope::system>
+      next;     // slot + 1 of the next one in whatever stack the slot is in; 0: none
+  place where;  // B4
+};
+static_assert(sizeof(buffer_entry) == 64);
+
+/// A non-owning view of a table of buffers; cheap to copy.
+class buffer_table_ref {
+ public:
+  buffer_table_ref() = default;
+  /// `entries` and `returned` are zeroed, or hold a table made before.
+  RONDO_HD buffer_table_ref(buffer_entry* entries, std::uint32_t count,
+                            atomic<std::uint32_t, scope::system>* returned) noexcept
+      : entries_(entries), returned_(returned), count_(count) {}
+
+  RONDO_HD std::uint32_t size() const noexcept { return count_; }
+  RONDO_HD buffer_entry& entry(std::uint32_t slot) const noexcept { return entries_[slot]; }
+
+  // --- leases: each returns ok, stale_buffer (released, unknown slot or never acquired) or what it says ---
+
+  /// Shares the buffer for reading; end with `end_read`. buffer_in_use while a writer holds it.
+  RONDO_HD errc begin_read(buffer_ref ref) const noexcept;
+  /// Takes the buffer for writing alone; end with `end_write`. buffer_in_use while anybody holds a lease.
+  RONDO_HD errc begin_write(buffer_ref ref) const noexcept;
+  /// Precondition: the caller holds the lease it ends. A buffer released in the meantime is freed by its last
+  /// lease.
+  RONDO_HD void end_read(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::one_reader); }
+  RONDO_HD void end_write(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::writer); }
+
+  /// `begin_read` and the range's elements. buffer_out_of_bounds if the range leaves the buffer, or is not
+  /// aligned whole Ts. Only ok leaves a lease to end.
+  template <class T>
+  RONDO_HD errc try_read(buffer_ref ref, buffer_view<T const>& view) const noexcept {
+    return try_view(ref, begin_read(ref), buffer_word::one_reader, view);
+  }
+  /// `begin_write` and the range's elements; the lease is of the whole buffer. Errors as `try_read`.
+  template <class T>
+  RONDO_HD errc try_write(buffer_ref ref, buffer_view<T>& view) const noexcept {
+    static_assert(!std::is_const_v<T>);
+    return try_view(ref, begin_write(ref), buffer_word::writer, view);
+  }
+
+  // --- owners ---
+
+  /// Gives the buffer back, whatever range `ref` names; with leases out it is freed at the end of the last.
+  /// double_release if this generation was released before, stale_buffer if it was never issued.
+  RONDO_HD errc release(buffer_ref ref) const noexcept {
+    bool freed = false;
+    auto const outcome = close(ref, freed);
+    if (freed) push_returned(ref.slot);
+    return outcome;
+  }
+
+  // --- pools ---
+
+  /// Begins a use of `bytes` of the slot's memory. Precondition: the slot is free, of a generation other than
+  /// 0, and the caller's alone.
+  RONDO_HD buffer_ref open(std::uint32_t slot, std::uint64_t bytes) const noexcept;
+  /// As `release`, but a slot with `freed` set is the caller's to keep and is not returned.
+  RONDO_HD errc close(buffer_ref ref, bool& freed) const noexcept;
+  /// Takes all returned slots: slot + 1 of the first, the others by `next`; 0: none. The caller alone has
+  /// them.
+  RONDO_HD std::uint32_t take_returned() const noexcept {
+    if (returned_->load(memory_order::relaxed) == 0) return 0;  // relaxed: a hint; the exchange decides
+    return returned_->exchange(0, memory_order::acquire);       // acquire: any end -> reuse
+  }
+
+ private:
+  RONDO_HD void end_lease(buffer_ref ref, std::uint64_t lease) const noexcept;
+  RONDO_HD void push_returned(std::uint32_t slot) const noexcept;
+  template <class T>
+  RONDO_HD errc try_view(buffer_ref ref, errc leased, std::uint64_t lease,
+                         buffer_view<T>& view) const noexcept;
+
+  buffer_entry* entries_ = nullptr;
+  atomic<std::uint32_t, scope::system>* returned_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+static_assert(std::is_trivially_copyable_v<buffer_table_ref>);
+
+RONDO_HD inline buffer_ref buffer_table_ref::open(std::uint32_t slot, std::uint64_t bytes) const noexcept {
+  auto& entry = entries_[slot];
+  // relaxed twice: the slot is the caller's, and readers look only after they acquired the word
+  auto const free = buffer_word{entry.word.load(memory_order::relaxed)};
+  entry.bytes.store(bytes, memory_order::relaxed);
+  entry.word.store(free.bits() | buffer_word::live, memory_order::release);  // open -> lease
+  return {slot, free.generation(), 0, bytes};
+}
+
+RONDO_HD inline errc buffer_table_ref::begin_read(buffer_ref ref) const noexcept {
+  if (ref.slot >= count_ || ref.generation == 0) return errc::stale_buffer;
+  auto& entry = entries_[ref.slot];
+  auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
+  for (;;) {
+    auto const word = buffer_word{bits};
+    if (word.generation() != ref.generation || !word.is_live()) return errc::stale_buffer;
+    if (word.written() || word.readers() == buffer_word::readers_mask) return errc::buffer_in_use;
+    // acquire: open -> lease and write -> next
+    if (entry.word.compare_exchange(bits, bits + buffer_word::one_reader, memory_order::acquire,
+                                    memory_order::relaxed))
+      return errc::ok;
+  }
+}
+
+RONDO_HD inline errc buffer_table_ref::begin_write(buffer_ref ref) const noexcept {
+  if (ref.slot >= count_ || ref.generation == 0) return errc::stale_buffer;
+  auto& entry = entries_[ref.slot];
+  auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
+  for (;;) {
+    auto const word = buffer_word{bits};
+    if (word.generation() != ref.generation || !word.is_live()) return errc::stale_buffer;
+    if (word.leased()) return errc::buffer_in_use;
+    // acquire: open -> lease, write -> next and read -> write
+    if (entry.word.compare_exchange(bits, bits | buffer_word::writer, memory_order::acquire,
+                                    memory_order::relaxed))
+      return errc::ok;
+  }
+}
+
+RONDO_HD inline void buffer_table_ref::end_lease(buffer_ref ref, std::uint64_t lease) const noexcept {
+  auto& entry = entries_[ref.slot];
+  auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
+  for (;;) {
+    auto const after = buffer_word{bits - lease}.settled();
+    // release: write -> next, read -> write; acquire: any end -> reuse
+    if (entry.word.compare_exchange(bits, after.bits(), memory_order::acq_rel, memory_order::relaxed)) {
+      if (after.is_free()) push_returned(ref.slot);
+      return;
+    }
+  }
+}
+
+RONDO_HD inline errc buffer_table_ref::close(buffer_ref ref, bool& freed) const noexcept {
+  freed = false;
+  if (ref.slot >= count_ || ref.generation == 0) return errc::stale_buffer;
+  auto& entry = entries_[ref.slot];
+  auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
+  for (;;) {
+    auto const word = buffer_word{bits};
+    if (word.generation() != ref.generation || !word.is_live()) {
+      // Generation 0 follows the last one (B5). A table no pool has used is at 0 too, and issued no handle.
+      bool const issued = word.generation() == 0 || ref.generation < word.generation() || word.leased();
+      return issued ? errc::double_release : errc::stale_buffer;
+    }
+    auto const after = buffer_word{bits & ~buffer_word::live}.settled();
+    // release: the owner's writes and reads end here; acquire: any end -> reuse
+    if (entry.word.compare_exchange(bits, after.bits(), memory_order::acq_rel, memory_order::relaxed)) {
+      freed = after.is_free();
+      return errc::ok;
+    }
+  }
+}
+
+RONDO_HD inline void buffer_table_ref::push_returned(std::uint32_t slot) const noexcept {
+  auto top = returned_->load(memory_order::relaxed);  // relaxed: the exchange decides
+  do {
+    entries_[slot].next.store(top, memory_order::relaxed);  // relaxed: published by the exchange
+    // release: any end -> reuse. Pushes and take-all only, so a recurring top does no harm.
+  } while (!returned_->compare_exchange(top, slot + 1, memory_order::release, memory_order::relaxed));
+}
+
+template <class T>
+RONDO_HD errc buffer_table_ref::try_view(buffer_ref ref, errc leased, std::uint64_t lease,
+                                         buffer_view<T>& view) const noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (leased != errc::ok) return leased;
+  auto const& entry = entries_[ref.slot];
+  auto const bytes = entry.bytes.load(memory_order::relaxed);  // relaxed: B4, under the lease
+  bool const inside = ref.offset <= bytes && ref.bytes <= bytes - ref.offset;
+  auto* const first = entry.base + (inside ? ref.offset : 0);
+  if (!inside || ref.bytes % sizeof(T) != 0 || reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0) {
+    end_lease(ref, lease);
+    return errc::buffer_out_of_bounds;
+  }
+  view = {reinterpret_cast<T*>(first), ref.bytes / sizeof(T)};
+  return errc::ok;
+}
+
+}  // namespace rondo

@@ -1,0 +1,23 @@
+// The parts of an owner that need its pool.
+#include "runtime/memory/buffer.hpp"
+
+#include "runtime/memory/buffer_pool.hpp"
+
+namespace rondo {
+
+buffer::~buffer() {
+  if (pool_) static_cast<void>(release());
+}
+
+place buffer::where() const noexcept { return pool_ ? pool_->table().entry(ref_.slot).where : place::host; }
+
+errc buffer::release() noexcept {
+  if (!pool_) return errc::double_release;
+  auto const outcome = pool_->release(ref_);
+  if (outcome != errc::ok)
+    pool_->report(ref_, " was released by its handle while it had an owner; detach it first");
+  pool_ = nullptr;
+  return outcome;
+}
+
+}  // namespace rondo

@@ -1,0 +1,71 @@
+// The owner of one buffer of a pool: move-only, gives the buffer back when it goes.
+//
+// **Threads**: one at a time, any. **Lifetime**: shorter than the pool's.
+#pragma once
+
+#include <cassert>
+#include <span>
+#include <utility>
+
+#include "kernels/buffer.hpp"
+
+namespace rondo {
+
+class buffer_pool;
+
+/// Made by buffer_pool::acquire_buffer and adopt. Empty after a move, `detach` or `release`.
+class buffer {
+ public:
+  buffer() = default;
+  buffer(buffer&& other) noexcept
+      : pool_(std::exchange(other.pool_, nullptr)), base_(other.base_), ref_(other.ref_) {}
+  buffer& operator=(buffer&& other) noexcept {
+    buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~buffer();
+
+  explicit operator bool() const noexcept { return pool_ != nullptr; }
+
+  /// The handle to send in a message. It stays good as long as the buffer is owned.
+  buffer_ref ref() const noexcept { return pool_ ? ref_ : buffer_ref{}; }
+  std::uint64_t bytes() const noexcept { return ref().bytes; }
+  place where() const noexcept;
+
+  /// The owner's own access to as many whole Ts as fit, for filling the buffer before its handle is shared;
+  /// after that, lease like everybody else.
+  template <class T = std::byte>
+  std::span<T> span() const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (!pool_) return {};
+    assert(reinterpret_cast<std::uintptr_t>(base_) % alignof(T) == 0);
+    return {reinterpret_cast<T*>(base_), static_cast<std::size_t>(ref_.bytes / sizeof(T))};
+  }
+
+  /// Gives the buffer back now; with leases out its memory follows at the end of the last. double_release if
+  /// somebody released its handle, or if this is empty.
+  errc release() noexcept;
+
+  /// Gives up ownership without releasing: whoever the handle goes to adopts or releases it.
+  [[nodiscard]] buffer_ref detach() noexcept {
+    auto const handle = ref();
+    pool_ = nullptr;
+    return handle;
+  }
+
+ private:
+  friend buffer_pool;
+  buffer(buffer_pool& pool, std::byte* base, buffer_ref ref) noexcept
+      : pool_(&pool), base_(base), ref_(ref) {}
+  void swap(buffer& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(base_, other.base_);
+    std::swap(ref_, other.ref_);
+  }
+
+  buffer_pool* pool_ = nullptr;
+  std::byte* base_ = nullptr;
+  buffer_ref ref_{};
+};
+
+}  // namespace rondo

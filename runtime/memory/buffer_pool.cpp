@@ -1,0 +1,267 @@
+// How the pool moves slots between its caches, their users and the upstream.
+#include "runtime/memory/buffer_pool.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <stdexcept>
+
+namespace rondo {
+
+namespace {
+
+buffer_pool_options checked(buffer_pool_options options) {
+  if (options.slots == 0 || options.slots > slot_stack::most_slots)
+    throw std::invalid_argument("buffer_pool: slots is " + std::to_string(options.slots) + "; use 1 to " +
+                                std::to_string(slot_stack::most_slots));
+  if (options.cap_bytes < size_classes::bytes_of(0))
+    throw std::invalid_argument("buffer_pool: cap_bytes is " + std::to_string(options.cap_bytes) +
+                                ", less than one block; use at least " +
+                                std::to_string(size_classes::bytes_of(0)));
+  if (!options.upstream)
+    throw std::invalid_argument("buffer_pool: upstream is null; leave it out for the program's heap");
+  return options;
+}
+
+buffer_pool_options with_slots(buffer_pool_options options, std::uint32_t slots) {
+  options.slots = slots;
+  return options;
+}
+
+buffer_word word_of(buffer_entry const& entry) noexcept {
+  return buffer_word{
+      entry.word.load(memory_order::relaxed)};  // relaxed: the slot is the caller's, or for statistics
+}
+
+}  // namespace
+
+buffer_pool::buffer_pool(buffer_pool_options options) : buffer_pool(std::move(options), buffer_table_ref{}) {}
+
+buffer_pool::buffer_pool(buffer_pool_options options, buffer_table_ref table)
+    : options_(checked(table.size() ? with_slots(std::move(options), table.size()) : std::move(options))),
+      own_entries_(table.size() ? nullptr : std::make_unique<buffer_entry[]>(options_.slots)),
+      table_(table.size() ? table : buffer_table_ref{own_entries_.get(), options_.slots, &own_returned_}),
+      slots_(std::make_unique<slot_state[]>(options_.slots)) {
+  static_cast<void>(table_.take_returned());
+  unbound_.reserve(options_.slots);
+  for (auto slot = options_.slots; slot-- > 0;) {  // so that the lowest slot is taken first
+    auto const last = word_of(table_.entry(slot));
+    auto generation = last.is_free() ? last.generation() : last.generation() + 1;
+    if (generation == 0) generation = 1;
+    // relaxed: whoever gets the table from this constructor's caller comes after it
+    table_.entry(slot).word.store(buffer_word::free_at(generation).bits(), memory_order::relaxed);
+    slots_[slot].first_generation = generation;
+    unbound_.push_back(slot);
+  }
+}
+
+buffer_pool::~buffer_pool() {
+  collect_returned();
+  for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
+    if (!slots_[slot].bound) continue;
+    auto const word = word_of(table_.entry(slot));
+    if (!word.is_free()) {
+      auto const* const what = word.is_live()
+                                   ? " was never released; release it before its pool goes"
+                                   : " was released, but a lease on it outlives its pool; end it before";
+      report({slot, word.generation(), 0, 0}, what);
+    }
+    unbind(slot);
+  }
+}
+
+boost::system::result<buffer_ref> buffer_pool::acquire(std::uint64_t bytes,
+                                                       boost::source_location const& from) {
+  auto slot = slot_stack::none;
+  auto refusal = errc::pool_exhausted;
+  if (bytes <= size_classes::largest_bytes) {
+    auto const size_class = size_classes::of(bytes);
+    slot = take(size_class);
+    if (slot == slot_stack::none) slot = claim(size_class, refusal);
+  }
+  if (slot == slot_stack::none) return make_error_code(refusal);
+  slots_[slot].file.store(from.file_name(), memory_order::relaxed);
+  slots_[slot].line.store(from.line(), memory_order::relaxed);
+  return table_.open(slot, bytes);
+}
+
+boost::system::result<buffer> buffer_pool::acquire_buffer(std::uint64_t bytes,
+                                                          boost::source_location const& from) {
+  auto const acquired = acquire(bytes, from);
+  if (!acquired) return acquired.error();
+  return buffer(*this, table_.entry(acquired->slot).base, *acquired);
+}
+
+boost::system::result<buffer> buffer_pool::adopt(buffer_ref ref) {
+  auto const lease = read(ref);
+  if (!lease) return make_error_code(lease.status());
+  return buffer(*this, table_.entry(ref.slot).base + ref.offset, ref);
+}
+
+errc buffer_pool::release(buffer_ref ref) noexcept {
+  bool freed = false;
+  auto const outcome = table_.close(ref, freed);
+  if (freed) keep(ref.slot);
+  return outcome;
+}
+
+std::uint64_t buffer_pool::trim(std::uint64_t keep_bytes) {
+  collect_returned();
+  auto const cached = statistics().cached_bytes;
+  auto const lock = std::lock_guard(mutex_);
+  std::uint64_t trimmed = 0;
+  while (cached - trimmed > keep_bytes) {
+    auto const bytes = unbind_largest();
+    if (bytes == 0) break;
+    trimmed += bytes;
+  }
+  return trimmed;
+}
+
+buffer_pool_statistics buffer_pool::statistics() const {
+  auto const lock = std::lock_guard(mutex_);
+  buffer_pool_statistics s;
+  s.peak_bytes = peak_bytes_;
+  s.misses = misses_;
+  s.refusals = refusals_;
+  s.retired_slots = retired_slots_;
+  std::uint64_t uses = 0;
+  for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
+    auto const word = word_of(table_.entry(slot));
+    // A generation passes with each use, so uses need no counter. Modulo 2^32, as 0 follows the last
+    // generation.
+    uses += word.generation() - slots_[slot].first_generation;
+    if (!slots_[slot].bound) continue;
+    auto const block = size_classes::bytes_of(slots_[slot].size_class);
+    if (word.is_free()) {
+      s.cached_bytes += block;
+    } else {
+      ++uses;
+      ++s.buffers_in_use;
+      s.in_use_bytes += block;
+      s.waste_bytes += block - table_.entry(slot).bytes.load(memory_order::relaxed);  // relaxed: statistics
+    }
+  }
+  s.hits = uses > misses_ ? uses - misses_ : 0;
+  return s;
+}
+
+std::string buffer_pool::describe(buffer_ref ref) const {
+  auto text = "buffer " + std::to_string(ref.slot) + "/" + std::to_string(ref.generation);
+  if (ref.slot >= options_.slots || ref.generation == 0) return text + " (not of this pool)";
+  auto const word = word_of(table_.entry(ref.slot));
+  bool const reused = word.generation() != ref.generation && !word.is_free();
+  auto const* const file = slots_[ref.slot].file.load(memory_order::relaxed);
+  if (!file || reused)
+    return text + " (released; its slot serves generation " + std::to_string(word.generation()) + ")";
+  if (word.generation() == ref.generation)
+    text += " of " + std::to_string(table_.entry(ref.slot).bytes.load(memory_order::relaxed)) + " bytes";
+  return text + " acquired at " + file + ":" +
+         std::to_string(slots_[ref.slot].line.load(memory_order::relaxed));
+}
+
+// Threads are spread over the stripes in the order of their first use; any thread may use any stripe.
+std::uint32_t buffer_pool::own_stripe() noexcept {
+  static atomic<std::uint32_t> threads{0};
+  thread_local auto const own =
+      threads.fetch_add(1, memory_order::relaxed) % stripes;  // relaxed: only a number
+  return own;
+}
+
+std::uint32_t buffer_pool::take(std::uint32_t size_class) noexcept {
+  auto const slot = stripes_[own_stripe()].cached[size_class].pop(table_);
+  if (slot != slot_stack::none) return slot;
+  collect_returned();
+  return pop_cached(size_class);
+}
+
+std::uint32_t buffer_pool::claim(std::uint32_t size_class, errc& refusal) {
+  auto const bytes = size_classes::bytes_of(size_class);
+  auto const lock = std::lock_guard(mutex_);
+  refusal = errc::pool_exhausted;
+  while (bytes > options_.cap_bytes - claimed_bytes_ || unbound_.empty()) {
+    if (bytes > options_.cap_bytes || unbind_largest() == 0) {
+      ++refusals_;
+      return slot_stack::none;
+    }
+  }
+  try {
+    auto const slot = unbound_.back();
+    auto& entry = table_.entry(slot);
+    entry.base =
+        static_cast<std::byte*>(options_.upstream->allocate(bytes, size_classes::alignment_of(size_class)));
+    entry.where = options_.where;
+    slots_[slot].size_class = size_class;
+    slots_[slot].bound = true;
+    unbound_.pop_back();
+    claimed_bytes_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, claimed_bytes_);
+    ++misses_;
+    return slot;
+  } catch (std::bad_alloc const&) {
+    refusal = errc::out_of_memory;
+    ++refusals_;
+    return slot_stack::none;
+  }
+}
+
+/// Caches a free slot that the caller has alone, or lets it go for good if its generations are used up.
+void buffer_pool::keep(std::uint32_t slot) noexcept {
+  if (word_of(table_.entry(slot)).generation() != 0) {
+    stripes_[own_stripe()].cached[slots_[slot].size_class].push(table_, slot);
+    return;
+  }
+  auto const lock = std::lock_guard(mutex_);
+  unbind(slot);
+  ++retired_slots_;
+}
+
+void buffer_pool::collect_returned() noexcept {
+  for (auto next = table_.take_returned(); next != 0;) {
+    auto const slot = next - 1;
+    next = table_.entry(slot).next.load(
+        memory_order::relaxed);  // relaxed: taken with the stack; read before `keep`
+    keep(slot);
+  }
+}
+
+std::uint32_t buffer_pool::pop_cached(std::uint32_t size_class) noexcept {
+  auto const own = own_stripe();
+  for (std::uint32_t i = 0; i < stripes; ++i) {
+    auto const slot = stripes_[(own + i) % stripes].cached[size_class].pop(table_);
+    if (slot != slot_stack::none) return slot;
+  }
+  return slot_stack::none;
+}
+
+/// Gives up one cached block of the largest class that has one and returns its bytes; 0: none is cached.
+/// Under the mutex.
+std::uint64_t buffer_pool::unbind_largest() noexcept {
+  for (auto size_class = size_classes::count; size_class-- > 0;) {
+    auto const slot = pop_cached(size_class);
+    if (slot == slot_stack::none) continue;
+    unbind(slot);
+    unbound_.push_back(slot);
+    return size_classes::bytes_of(size_class);
+  }
+  return 0;
+}
+
+/// Hands the slot's block back to the upstream. Under the mutex; the caller has the slot alone.
+void buffer_pool::unbind(std::uint32_t slot) noexcept {
+  auto const size_class = slots_[slot].size_class;
+  auto const bytes = size_classes::bytes_of(size_class);
+  options_.upstream->deallocate(table_.entry(slot).base, bytes, size_classes::alignment_of(size_class));
+  slots_[slot].bound = false;
+  claimed_bytes_ -= bytes;
+}
+
+void buffer_pool::report(buffer_ref ref, char const* what) const noexcept {
+  auto const text = "buffer_pool: " + describe(ref) + what;
+  if (options_.report)
+    options_.report(text);
+  else
+    std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace rondo
