@@ -1,0 +1,68 @@
+// The table of configuration fields: what schemas/config.fbs says of each, joined with the member that holds
+// it.
+//
+// Everything that treats fields alike (file, environment, validation, --help) walks this table. It is private
+// to the library: users see runtime/config.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runtime/config.hpp"
+
+namespace rondo::config_fields {
+
+using member = std::variant<std::string config::*, bool config::*, rondo::ring_mode config::*,
+                            std::uint32_t config::*, std::uint64_t config::*>;
+
+/// A field's value before it is checked: numbers, flags, and text for strings and choices.
+using value = std::variant<std::uint64_t, bool, std::string>;
+
+struct field {
+  std::string name;
+  std::string doc;
+  member where;
+  std::uint16_t id = 0;      ///< place in the schema
+  std::uint16_t offset = 0;  ///< FlatBuffers' slot of the field in a parsed table
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  bool power_of_two = false;
+  std::string pattern;               ///< regular expression of a string; empty accepts all
+  std::vector<std::string> choices;  ///< names of an enum, by value
+
+  bool is_flag() const { return std::holds_alternative<bool config::*>(where); }
+  bool is_choice() const { return std::holds_alternative<rondo::ring_mode config::*>(where); }
+  bool is_string() const { return std::holds_alternative<std::string config::*>(where); }
+  bool is_number() const { return !is_flag() && !is_choice() && !is_string(); }
+};
+
+/// schemas/config.fbs in FlatBuffers' binary form.
+std::vector<std::uint8_t> const& binary_schema();
+
+/// All fields, in the order of the schema. Throws std::logic_error if struct and schema have different
+/// fields.
+std::vector<field> const& all();
+
+/// The field of that name, or null.
+field const* find(std::string_view name);
+
+/// What the field accepts: `a whole number from 1 to 32`.
+std::string accepted(field const& f);
+
+/// Decimal digits and nothing else, within 64 bits.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// The field's value in `settings`.
+value get(config const& settings, field const& f);
+
+/// Checks `given` and puts it in its member. Throws config_error; its text starts with `origin`.
+void set(config& settings, field const& f, value const& given, std::string_view origin);
+
+/// Throws config_error: origin, name, reason.
+[[noreturn]] void refuse(std::string_view origin, std::string_view name, std::string_view reason);
+
+}  // namespace rondo::config_fields
