@@ -1,0 +1,73 @@
+// Makes nvcc generate device code for a module with every kind of handler, and for what a team does with it.
+//
+// Including a header only parses it; most of kernels/ is templates and inline functions that nvcc looks at
+// when a kernel calls them. Nothing here runs.
+#include "kernels/slice.hpp"
+
+namespace {
+
+struct told {
+  std::uint32_t value;
+};
+struct asked {
+  std::uint32_t value;
+};
+struct answered {
+  std::uint32_t value;
+};
+struct spread {
+  std::uint32_t tiles;
+};
+struct stream {
+  std::uint64_t sample;
+};
+
+// A type's identity is the hash of its name, which each compiler spells in its own way: the asserts are
+// evaluated by nvcc for the device and by g++ for the host, so a message that one of them sends the other one
+// knows.
+static_assert(rondo::type_name<rondo::message_header> == "rondo::message_header");
+static_assert(rondo::type_id<rondo::message_header> == rondo::detail::fnv1a("rondo::message_header"));
+
+struct listener {
+  using messages = rondo::messages<told, rondo::ask<asked, answered>, spread, stream>;
+  static constexpr bool cooperative = true;
+  std::uint64_t sum = 0;
+  std::uint32_t failures = 0;
+
+  RONDO_HD void on_start(rondo::context& ctx) { failures = ctx.self().generation; }
+  RONDO_HD void on(rondo::context& ctx, told const& m) {
+    for (auto i : ctx.lanes(m.value)) sum += i;
+    sum = ctx.team().sum(sum);
+    if (m.value == 0) ctx.fail();
+    ctx.send_later(1000, ctx.self_as<listener>(), told{1});
+  }
+  RONDO_HD void on(rondo::context& ctx, asked const& m) {
+    if (ctx.request(ctx.self_as<listener>(), m, 7) != rondo::errc::ok) ++failures;
+    if (ctx.send(ctx.self_as<listener>(), told{m.value}, {.priority = 255}) != rondo::errc::ok) ++failures;
+    if (ctx.reply(answered{m.value}) != rondo::errc::ok) ++failures;
+  }
+  RONDO_HD std::uint32_t tiles(rondo::context&, spread const& m) { return m.tiles; }
+  RONDO_HD void tile(rondo::context& ctx, spread const&, std::uint32_t i) { sum += i + ctx.team().lane(); }
+  RONDO_HD void finish(rondo::context&, spread const&) { sum = 0; }
+  RONDO_HD void on(rondo::context&, rondo::batch<stream> const& batch) {
+    for (auto const& m : batch) sum += m.sample;
+  }
+};
+
+using listeners = rondo::module_of<listener>;
+
+__global__ void run_ready(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
+  rondo::scheduler scheduler{arena, true};
+  rondo::team const team{blockIdx.x, threadIdx.x, blockDim.x, *shared};
+  rondo::lane_crew<listeners> const crew{scheduler, team, host};
+  if (!team.leader()) return crew.serve();
+  std::uint32_t index = 0;
+  while (scheduler.next(index)) rondo::slice<listeners>{scheduler, team, host, index}.run();
+  crew.dismiss();
+}
+
+}  // namespace
+
+void launch(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
+  run_ready<<<1, 32>>>(arena, host, shared);
+}
