@@ -1,0 +1,119 @@
+// The overlay's stages in a plain loop over threads, without actors: the reference that actors are compared
+// with.
+//
+// Each frame is cut into tiles that N threads share, with a barrier between the phases. Frames are decoded
+// before, and encoded after, the timed part; both are timed apart. One JSON line goes to standard output.
+#include "bench/overlay_loop.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/rondo/still.hpp"
+#include "tools/rondo/video_reader.hpp"
+#include "tools/rondo/video_writer.hpp"
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+double us_since(clock_type::time_point start) {
+  return std::chrono::duration<double, std::micro>(clock_type::now() - start).count();
+}
+
+double percentile(std::vector<double> const& sorted, double share) {
+  return sorted.empty() ? 0
+                        : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+struct options {
+  std::string input, output, stills, camera = "camera 1";
+  std::int64_t frames = 1'000'000;
+  int threads = 1, tiles = 0;
+  std::vector<std::int64_t> still_at;
+};
+
+int run(options const& o) {
+  using namespace rondo;
+  tools::video_reader reader(o.input);
+  auto const& format = reader.format();
+  overlay::overlay_params const params;
+  // A few tiles per thread even out their work; one tile alone needs no halo.
+  int const tiles = o.tiles > 0 ? o.tiles : (o.threads == 1 ? 1 : 4 * o.threads);
+  bench::overlay_loop loop(format.width, format.height, o.threads, tiles, params);
+  bench::aligned_memory memory(overlay::frame_bytes(format.width, format.height));
+  overlay::carver carver(memory.data());
+  overlay::frame_view const frame = overlay::carve_frame(carver, format.width, format.height);
+  std::optional<tools::video_writer> writer;
+  if (!o.output.empty()) writer.emplace(o.output, format);
+
+  overlay::status_line status{};
+  std::strncpy(status.camera, o.camera.c_str(), sizeof status.camera - 1);
+  std::vector<double> us;
+  double decode_us = 0, encode_us = 0;
+  auto const begin = clock_type::now();
+  while (static_cast<std::int64_t>(us.size()) < o.frames) {
+    auto start = clock_type::now();
+    if (!reader.read(frame)) break;
+    decode_us += us_since(start);
+    status.frames_per_s_x10 = static_cast<std::int32_t>(format.frames_per_second * 10 + 0.5);
+    start = clock_type::now();
+    loop.process(frame, status);
+    us.push_back(us_since(start));
+    start = clock_type::now();
+    auto const number = static_cast<std::int64_t>(us.size()) - 1;
+    if (writer) writer->write(frame);
+    if (std::find(o.still_at.begin(), o.still_at.end(), number) != o.still_at.end())
+      tools::write_png(fmt::format("{}/still_{:05}.png", o.stills, number), frame, format.colour_matrix);
+    encode_us += us_since(start);
+  }
+  if (writer) writer->close();
+  double const total_us = us_since(begin);
+  if (!reader.error().empty()) fmt::print(stderr, "overlay_loop: {}\n", reader.error());
+  double stage_us = 0;
+  for (double const v : us) stage_us += v;
+  auto const frames = static_cast<double>(us.size());
+  std::sort(us.begin(), us.end());
+  overlay::overlay_scene const& scene = loop.scene();
+  fmt::print(
+      "{{\"bench\":\"overlay_loop\",\"input\":\"{}\",\"width\":{},\"height\":{},\"threads\":{},\"tiles\":{},"
+      "\"frames\":{},\"frames_per_s\":{:.1f},\"end_to_end_frames_per_s\":{:.1f},\"p50_us\":{:.1f},\"p90_us\":"
+      "{:.1f},"
+      "\"p99_us\":{:.1f},\"p999_us\":{:.1f},\"max_us\":{:.1f},\"decode_us\":{:.1f},\"encode_us\":{:.1f},"
+      "\"ids\":{},\"overflow\":{},\"compiler\":\"{}\"}}\n",
+      o.input, format.width, format.height, o.threads, tiles, us.size(), frames * 1e6 / stage_us,
+      frames * 1e6 / total_us, percentile(us, 0.5), percentile(us, 0.9), percentile(us, 0.99),
+      percentile(us, 0.999), us.empty() ? 0 : us.back(), decode_us / frames, encode_us / frames,
+      scene.tracks.next_id - 1, scene.tracks.overflow + scene.regions.overflow + scene.drawing.overflow,
+      __VERSION__);
+  return us.empty() ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  CLI::App app{"The overlay's stages in a plain loop over threads"};
+  app.add_option("--input", o.input, "the video to read")->required();
+  app.add_option("--output", o.output, "an MP4 file to write");
+  app.add_option("--threads", o.threads, "threads that share each frame")->check(CLI::Range(1, 256));
+  app.add_option("--tiles", o.tiles, "tiles per frame (default: 1, or 4 per thread)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--frames", o.frames, "frames at most")->check(CLI::PositiveNumber);
+  app.add_option("--camera", o.camera, "the name drawn on the picture");
+  app.add_option("--stills", o.stills, "a directory for PNG pictures");
+  app.add_option("--still-at", o.still_at, "frame numbers to write as pictures")->delimiter(',');
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(o);
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "overlay_loop: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,98 @@
+// One camera's overlay on a fixed set of threads: tiles are shared by an atomic counter, phases end at a
+// barrier.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "actors/overlay/lanes.hpp"
+#include "actors/overlay/pipeline.hpp"
+
+namespace rondo::bench {
+
+/// A block of zeroed memory that starts at a cache line.
+class aligned_memory {
+ public:
+  explicit aligned_memory(std::size_t bytes)
+      : data_(::operator new (bytes, std::align_val_t{overlay::carver::alignment})) {
+    std::memset(data_, 0, bytes);
+  }
+  ~aligned_memory() { ::operator delete (data_, std::align_val_t{overlay::carver::alignment}); }
+  aligned_memory(aligned_memory const&) = delete;
+  aligned_memory& operator=(aligned_memory const&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_;
+};
+
+/// Threads: `process` is called by one thread, which works too; `threads - 1` more are started.
+class overlay_loop {
+ public:
+  overlay_loop(int width, int height, int threads, int tiles, overlay::overlay_params const& params)
+      : params_(params), memory_(overlay::overlay_bytes(width, height, tiles, params)), barrier_(threads) {
+    overlay::carver carver(memory_.data());
+    overlay_ = overlay::carve_overlay(carver, width, height, tiles, params);
+    overlay::reset_overlay(overlay_);
+    for (int t = 1; t < threads; ++t) helpers_.emplace_back([this] { help(); });
+  }
+  ~overlay_loop() {
+    stop_ = true;  // ordered before the helpers' read by the barrier
+    barrier_.arrive_and_wait();
+    for (auto& h : helpers_) h.join();
+  }
+  overlay_loop(overlay_loop const&) = delete;
+  overlay_loop& operator=(overlay_loop const&) = delete;
+
+  /// Detects, tracks and draws on the frame in place.
+  void process(overlay::frame_view const& frame, overlay::status_line const& status) {
+    frame_ = frame;
+    status_ = &status;
+    for (auto& next : next_tile_) next.store(0, std::memory_order_relaxed);  // the barrier publishes it
+    barrier_.arrive_and_wait();
+    work(true);
+  }
+  overlay::overlay_scene const& scene() const { return *overlay_.scene; }
+
+ private:
+  void help() {
+    for (;;) {
+      barrier_.arrive_and_wait();
+      if (stop_) return;
+      work(false);
+    }
+  }
+
+  template <class Body>
+  void phase(int index, Body const& body) {
+    // Relaxed: the counter only hands out numbers; the barrier orders the data.
+    for (int t; (t = next_tile_[index].fetch_add(1, std::memory_order_relaxed)) < overlay_.tiles;) body(t);
+    barrier_.arrive_and_wait();
+  }
+
+  void work(bool first) {
+    overlay::one_lane const lane;
+    phase(0, [&](int t) { overlay::detect_tile(lane, overlay_, params_, frame_, t); });
+    phase(1, [&](int t) { overlay::label_tile(lane, overlay_, params_, t); });
+    if (first) overlay::finish_frame(overlay_, params_, *status_);
+    barrier_.arrive_and_wait();
+    phase(2, [&](int t) { overlay::draw_tile(lane, overlay_, frame_, t); });
+  }
+
+  overlay::overlay_params params_;
+  aligned_memory memory_;
+  overlay::overlay_ref overlay_;
+  overlay::frame_view frame_;
+  overlay::status_line const* status_ = nullptr;
+  std::atomic<int> next_tile_[3] = {};
+  std::barrier<> barrier_;
+  bool stop_ = false;
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace rondo::bench

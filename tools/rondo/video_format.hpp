@@ -1,0 +1,22 @@
+// What the video reader and the video writer agree on: a clip's format, and the error that both throw.
+#pragma once
+
+#include <stdexcept>
+
+namespace rondo::tools {
+
+/// The message says what was tried, what was found and what to do.
+struct video_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Colours are FFmpeg's numbers (AVColorSpace and so on); 2 is "unspecified".
+struct video_format {
+  int width = 0;
+  int height = 0;
+  double frames_per_second = 25.0;
+  int pixel_aspect_num = 1, pixel_aspect_den = 1;
+  int colour_matrix = 2, colour_primaries = 2, colour_transfer = 2;
+};
+
+}  // namespace rondo::tools
