@@ -1,8 +1,9 @@
 // Every atomic access of Rondo's protocols goes through this one type.
 //
-// `atomic<T>` is a plain T in memory: zeroed memory is a valid value, and an arena full of them can be copied to a
-// file at a quiet point. It maps to std::atomic_ref on the host and to cuda::atomic_ref on a GPU, at device scope
-// unless the protocol crosses the bus (`system`). Each access names its order; there is no default.
+// `atomic<T>` is a plain T in memory: zeroed memory is a valid value, and an arena full of them can be copied
+// to a file at a quiet point. It maps to std::atomic_ref on the host and to cuda::atomic_ref on a GPU, at
+// device scope unless the protocol crosses the bus (`system`). Each access names its order; there is no
+// default.
 //
 // A checker may replace this header's types by defining RONDO_ATOMIC_HEADER to its own.
 #pragma once
@@ -46,7 +47,8 @@ class atomic {
   RONDO_HD T fetch_and(T value, memory_order order) noexcept { return ref().fetch_and(value, native(order)); }
 
   /// On failure `expected` holds the value found. May not fail spuriously.
-  RONDO_HD bool compare_exchange(T& expected, T desired, memory_order success, memory_order failure) noexcept {
+  RONDO_HD bool compare_exchange(T& expected, T desired, memory_order success,
+                                 memory_order failure) noexcept {
     return ref().compare_exchange_strong(expected, desired, native(success), native(failure));
   }
 

@@ -1,0 +1,79 @@
+// An actor's fixed record in the arena: its word, its place in its mail ring, its counters. 384 bytes.
+//
+// Ownership: a cell belongs to one actor from launch to termination, then to a successor with the next
+// generation. Threads: `sender_line` fields are read by every sender; `word`, `alert` and `control` are the
+// only ones written by others than the owner. Everything under "owner" is touched by the team that runs the
+// actor alone (W2).
+#pragma once
+
+#include "kernels/actor_word.hpp"
+#include "kernels/counters.hpp"
+#include "kernels/status.hpp"
+
+namespace rondo {
+
+/// `discarding` is `terminating` without handling what waits. A failed actor is terminated by its
+/// supervision.
+enum class lifecycle : std::uint32_t {
+  free,
+  launched,
+  active,
+  deactivated,
+  terminating,
+  discarding,
+  terminated,
+  failed
+};
+
+/// What an owner is asked to do before it looks at its mail again; bits of actor_cell::control.
+enum control_bits : std::uint32_t {
+  control_activate = 1,
+  control_deactivate = 2,
+  control_drain = 4,     // handle what waits, then terminate
+  control_discard = 8,   // dead-letter what waits, then terminate
+  control_inspect = 16,  // report depths to the host
+  control_start = 32,    // run the behaviour's on_start
+};
+
+enum class on_failure : std::uint8_t { restart, stop, escalate };
+
+/// How an actor that failed goes on. A rule with more than `max_restarts` restarts within `within_ms` stops
+/// it.
+struct supervision {
+  on_failure rule = on_failure::restart;
+  std::uint8_t poison_after = 3;  // a message that failed its actor this often is quarantined; at least 1
+  std::uint16_t max_restarts = 8;
+  std::uint32_t within_ms = 1000;
+};
+
+struct alignas(64) actor_cell {
+  // -- read by senders
+  atomic<std::uint64_t> word;
+  atomic<std::uint32_t> generation;
+  atomic<std::uint32_t> alert;  // counts committed messages whose priority is not the default
+  std::uint32_t capacity;       // messages; exact
+  std::uint16_t behaviour;      // index in the module
+  std::uint16_t team;           // of a pinned actor
+  atomic<std::uint32_t> state;  // lifecycle
+  supervision supervise;
+  std::uint64_t state_offset;     // of the behaviour's object in the arena
+  std::uint64_t window_start_ns;  // owner: start of the restart window
+  std::uint16_t window_restarts;  // owner
+  std::uint8_t head_attempts;     // owner: how often the message at hand has failed the actor
+
+  // -- owner
+  alignas(64) std::uint32_t head;  // ticket of the oldest message not yet given back
+  std::uint32_t scanned;    // messages head..scanned are in the stash; equal to head: the stash is empty
+  std::uint64_t levels[4];  // the stash's map of non-empty priorities
+  std::uint32_t alert_seen;
+  std::uint32_t overtakes;          // since the oldest message was last taken
+  atomic<std::uint32_t> tail_seen;  // tickets up to here are in totals.accepted
+  atomic<std::uint32_t> held_ring;  // the ring that head, scanned and tail_seen count in; 0: none
+  atomic<std::uint32_t> control;
+
+  published_totals totals;
+  latency_histogram latency;
+};
+static_assert(sizeof(actor_cell) == 384);
+
+}  // namespace rondo

@@ -1,0 +1,255 @@
+// What a team may do to the actor it owns, apart from handling mail: obey control, account, supervise, end,
+// let go.
+//
+// Threads: the one team that owns the actor (W2). Everything here is rare next to handling mail, or done once
+// a slice.
+#pragma once
+
+#include "kernels/lane_crew.hpp"
+
+namespace rondo {
+
+template <class Module>
+class actor_owner {
+ public:
+  /// Precondition: the caller owns actor `index` (scheduler::claim).
+  RONDO_HD actor_owner(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
+      : scheduler_(sched),
+        arena_(sched.arena()),
+        team_(t),
+        host_(host),
+        crew_(sched, t, host),
+        index_(index),
+        cell_(arena_.cell(index)),
+        self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: changed by owners only
+        totals_(cell_.totals.own()) {
+    look_at_word();
+  }
+
+ protected:
+  RONDO_HD stash_ref stash() const noexcept { return {cell_, ring_, arena_.shape().starvation_limit}; }
+  RONDO_HD lifecycle state() const noexcept {
+    return static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: written by owners
+  }
+  RONDO_HD bool closing() const noexcept {
+    return state() == lifecycle::terminating || state() == lifecycle::discarding;
+  }
+  RONDO_HD bool control_waits() const noexcept {
+    return cell_.control.load(memory_order::relaxed) != 0;  // relaxed: obey acquires
+  }
+
+  /// Finds the ring that senders may have attached meanwhile.
+  RONDO_HD void look_at_word() noexcept {
+    actor_word const word{cell_.word.load(memory_order::acquire)};
+    paused_ = word.has(actor_word::paused);
+    has_ring_ = word.ring() != 0;
+    if (!has_ring_) return;
+    scheduler_.adopt_ring(cell_, word);
+    ring_ = arena_.ring_at(word.ring());
+  }
+
+  RONDO_HD void note_depth() noexcept {
+    if (!has_ring_) return;
+    auto const tail = actor_word{cell_.word.load(memory_order::relaxed)}.tail();  // relaxed: a statistic
+    auto const depth = (tail - cell_.head) & ticket_mask;
+    if (depth > totals_.peak_depth) totals_.peak_depth = depth;
+  }
+
+  // -- control
+
+  /// Carries out what control asks for. Afterwards `paused_` and `state()` are up to date.
+  RONDO_HD void obey() {
+    cell_.word.fetch_and(~actor_word::signalled,
+                         memory_order::acq_rel);  // before control is read: no signal is lost
+    auto const asked = cell_.control.exchange(0, memory_order::acquire);  // pairs with scheduler::signal
+    if ((asked & control_start) != 0) {
+      auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_);
+      if (started.failure != errc::ok) supervise(started.failure);
+    }
+    if ((asked & control_inspect) != 0) report_depths();
+    if (state() == lifecycle::failed || state() == lifecycle::terminated) return;
+    if ((asked & control_discard) != 0) return close_as(lifecycle::discarding);
+    if ((asked & control_drain) != 0 && !closing()) return close_as(lifecycle::terminating);
+    if (closing()) return;
+    if ((asked & control_deactivate) != 0) set_active(false);
+    if ((asked & control_activate) != 0) set_active(true);
+  }
+
+  RONDO_HD void set_active(bool active) {
+    if (active)
+      cell_.word.fetch_and(~actor_word::paused, memory_order::acq_rel);  // acq_rel: keeps the word's chain
+    else
+      cell_.word.fetch_or(actor_word::paused, memory_order::acq_rel);
+    paused_ = !active;
+    set_state(active ? lifecycle::active : lifecycle::deactivated);
+  }
+
+  RONDO_HD void set_state(lifecycle next) {
+    cell_.state.store(static_cast<std::uint32_t>(next),
+                      memory_order::relaxed);  // relaxed: ownership orders it
+    host_.emit(
+        {.kind = record_kind::state_changed, .actor = self_, .detail = static_cast<std::uint64_t>(next)});
+  }
+
+  /// Refuses new mail from here on; what waits is handled, or discarded, by the slices that follow.
+  RONDO_HD void close_as(lifecycle next) {
+    cell_.word.fetch_and(~(actor_word::open | actor_word::paused), memory_order::acq_rel);
+    look_at_word();
+    set_state(next);
+  }
+
+  RONDO_HD void report_depths() {
+    host_record r{.kind = record_kind::depths, .actor = self_};
+    depth_page page{};
+    if (has_ring_) stash().scan();
+    auto const flush = [&](bool last) {
+      r.detail = last;
+      r.body.bytes = sizeof page;
+      __builtin_memcpy(r.body.payload, &page, sizeof page);
+      host_.emit(r);
+      page.count = 0;
+    };
+    for (std::uint32_t level = 256; level-- > 0 && has_ring_;) {
+      auto const messages = stash().depth_of(level);
+      if (messages == 0) continue;
+      if (page.count == 11) flush(false);
+      page.entries[page.count++] = {level, messages};
+    }
+    flush(true);
+  }
+
+  // -- ends of messages
+
+  /// Tells the asker of `h` why there is no answer.
+  RONDO_HD void refuse(message_header const& h, errc reason) {
+    if ((h.reply_to.index & host_ask_bit) != 0) {
+      context const ctx{scheduler_, team_, host_, self_};
+      return ctx.answer_host({h.reply_to, h.correlation}, reason, 0, nullptr, 0);
+    }
+    message_header answer;
+    answer.type = type_id<rejected>;
+    answer.correlation = h.correlation;
+    answer.flags = flag_is_reply;
+    rejected const body{reason, h.type};
+    scheduler_.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full needs no answer
+  }
+
+  /// Ends a message that is not handled: to its sender when that one waits, else as a dead letter.
+  RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
+    message_slot const& slot = ring_.slot(ticket);
+    if ((slot.header.flags & flag_wants_reply) != 0) {
+      ++totals_.rejected;
+      refuse(slot.header, reason);
+    } else {
+      ++totals_.dead;
+      host_record r{
+          .kind = record_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour};
+      r.body.header = slot.header;
+      r.body.bytes = max_payload_bytes;
+      __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
+      host_.emit(r);
+    }
+    cell_.head_attempts = 0;
+    stash().take(ticket);
+  }
+
+  // -- supervision (G9)
+
+  /// A handler failed on `ticket`: the message stays for another try after a restart, or ends.
+  RONDO_HD void on_failed(std::uint32_t ticket, errc failure) {
+    bool const last_try = ++cell_.head_attempts >= cell_.supervise.poison_after;
+    bool const goes_on = supervise(failure);
+    if (!goes_on)
+      dispose(ticket, failure);
+    else if (last_try)
+      dispose(ticket, cell_.supervise.poison_after > 1 ? errc::quarantined : failure);
+  }
+
+  /// Restarts the actor with fresh state, or ends it; true when it goes on.
+  RONDO_HD bool supervise(errc failure) {
+    ++totals_.failures;
+    auto const report = [&](failure_action action) {
+      host_.emit({.kind = record_kind::actor_failed,
+                  .reason = failure,
+                  .actor = self_,
+                  .detail = static_cast<std::uint64_t>(action),
+                  .behaviour = cell_.behaviour,
+                  .team = team_.index()});
+    };
+    if (cell_.supervise.rule == on_failure::restart && may_restart()) {
+      Module::construct(cell_.behaviour, arena_.state(cell_));
+      if (Module::has_start(cell_.behaviour))
+        cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: to ourselves
+      report(failure_action::restarted);
+      return true;
+    }
+    report(cell_.supervise.rule == on_failure::escalate ? failure_action::escalated
+                                                        : failure_action::stopped);
+    close_as(lifecycle::discarding);
+    return false;
+  }
+
+  RONDO_HD bool may_restart() noexcept {
+    auto const now = now_ns();
+    if (now - cell_.window_start_ns > std::uint64_t{cell_.supervise.within_ms} * 1'000'000) {
+      cell_.window_start_ns = now;
+      cell_.window_restarts = 0;
+    }
+    return ++cell_.window_restarts <= cell_.supervise.max_restarts;
+  }
+
+  // -- leaving
+
+  /// Ends a closing actor whose mail is all dealt with. True when the actor is gone; it is not owned any
+  /// more.
+  RONDO_HD bool end_when_empty() {
+    auto bits = cell_.word.load(memory_order::acquire);
+    if (actor_word{bits}.ring() != 0) {
+      scheduler_.adopt_ring(cell_, actor_word{bits});
+      if (actor_word{bits}.tail() != cell_.head) return false;  // a sender is still writing
+    }
+    scheduler_.count_accepted(cell_, actor_word{bits}, totals_);
+    cell_.totals.publish(totals_);
+    host_record r{.kind = record_kind::terminated, .actor = self_, .behaviour = cell_.behaviour};
+    r.body.bytes = sizeof totals_;
+    __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
+    auto const ring = actor_word{bits}.ring();
+    if (ring != 0) arena_.ring(ring).tail = cell_.head;
+    cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
+    cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
+    cell_.generation.store(self_.generation + 1, memory_order::relaxed);
+    // What queues still hold stays marked (W4); paused keeps whoever pops it from running a dead cell.
+    while (!cell_.word.compare_exchange(bits,
+                                        actor_word{bits & actor_word::queued_mask}
+                                            .with(actor_word::paused)
+                                            .with_generation(self_.generation + 1)
+                                            .bits(),
+                                        memory_order::acq_rel, memory_order::acquire)) {
+    }
+    if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
+    host_.emit(r);  // last: the host may give the cell to a successor at once
+    return true;
+  }
+
+  /// True when the actor is let go; false when a signal came in.
+  RONDO_HD bool let_go() {
+    auto const released = scheduler_.let_go(index_, totals_);
+    if (released.still_owned) return false;
+    if (released.room_wanted) host_.emit({.kind = record_kind::room, .actor = self_});
+    return true;
+  }
+
+  scheduler& scheduler_;
+  arena_ref const arena_;
+  team const& team_;
+  host_port const& host_;
+  lane_crew<Module> crew_;
+  std::uint32_t index_;
+  actor_cell& cell_;
+  actor_id self_;
+  actor_totals totals_;
+  mail_ring_ref ring_{};
+  bool has_ring_ = false, paused_ = false;
+};
+
+}  // namespace rondo

@@ -1,0 +1,165 @@
+// All memory of one ring kernel, laid out by offsets, so that it can be copied, mapped or restored as bytes.
+//
+// The arena starts as zeroed memory and an arena_header. Everything else is valid when zero. Offsets are from
+// the arena's base; nothing inside holds a pointer.
+#pragma once
+
+#include "kernels/actor_cell.hpp"
+#include "kernels/mail_ring.hpp"
+#include "kernels/ready_queue.hpp"
+#include "kernels/wide_job.hpp"
+
+namespace rondo {
+
+/// What one arena is sized for.
+struct arena_shape {
+  std::uint32_t actors = 1024;
+  std::uint32_t rings = 1024;  // shared mail rings
+  std::uint32_t ring_slots =
+      32;  // slots of a shared ring: the largest capacity that uses one; a power of two
+  std::uint32_t teams = 2;
+  std::uint32_t quota = 64;  // messages per slice
+  std::uint32_t starvation_limit = 64;
+  std::uint32_t latency_sample_every = 8;  // a power of two
+  std::uint32_t handler_limit_ms = 1000;
+  std::uint64_t heap_bytes = 1 << 20;  // actor states and rings of larger capacity
+};
+
+/// Where a ring lives; entry 0 means "no ring".
+struct ring_entry {
+  std::uint64_t offset;
+  std::uint32_t slots;
+  std::uint32_t tail;          // the next ticket, while no actor holds the ring
+  atomic<std::uint32_t> next;  // in the stack of free rings
+  std::uint32_t dedicated;     // belongs to one actor and is never shared
+};
+
+/// What one team is doing, for its parking, the watchdog and fault reports. Written by the team, read by the
+/// host.
+struct alignas(64) team_status {
+  atomic<std::uint32_t> actor;         // index + 1 of the actor it runs; 0: none
+  atomic<std::uint32_t> type;          // of the message at hand
+  atomic<std::uint64_t> beats;         // messages begun
+  atomic<std::uint32_t> doorbell;      // bumped to wake the team
+  atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
+};
+
+/// Offsets of the arena's parts, in bytes from its base.
+struct arena_layout {
+  std::uint64_t magic, bytes;
+  arena_shape shape;
+  std::uint32_t ready_entries, ring_entries;
+  std::uint64_t cells, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at, rings_at, heap_at;
+};
+
+struct arena_header : arena_layout {
+  alignas(64) atomic<std::uint32_t> stop;
+  atomic<std::uint32_t> fault;                   // a device fault was injected or found: errc
+  alignas(64) atomic<std::uint64_t> free_rings;  // {tag, first free ring} of a stack
+  alignas(64) atomic<std::uint32_t> free_ring_count;
+  alignas(64) atomic<std::uint64_t> parked;      // one bit per parked team
+  alignas(64) atomic<std::uint32_t> idle_teams;  // looking for work, or parked
+  alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with tiles left
+};
+
+inline constexpr std::uint64_t arena_magic = 0x31'616e'6572'61'6f64ull;  // "do-arena1"
+
+/// A non-owning view of an arena. Cheap to copy; built once per thread.
+class arena_ref {
+ public:
+  arena_ref() = default;
+  /// Precondition: `base` is aligned to 4096 and holds an arena made by arena_ref::format.
+  RONDO_HD explicit arena_ref(std::byte* base) noexcept
+      : base_(base), header_(reinterpret_cast<arena_header*>(base)) {
+    cells_ = at<actor_cell>(header_->cells);
+    ring_table_ = at<ring_entry>(header_->ring_table);
+  }
+
+  /// Bytes that an arena of `shape` needs.
+  static std::uint64_t bytes_for(arena_shape const& shape) noexcept;
+  /// Writes header, ring table and free list. Precondition: `base` holds bytes_for(shape) zeroed bytes.
+  static arena_ref format(std::byte* base, arena_shape const& shape) noexcept;
+
+  RONDO_HD arena_header& header() const noexcept { return *header_; }
+  RONDO_HD arena_shape const& shape() const noexcept { return header_->shape; }
+  RONDO_HD std::byte* base() const noexcept { return base_; }
+  RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return cells_[index]; }
+  RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index < header_->shape.actors; }
+  RONDO_HD std::byte* state(actor_cell const& cell) const noexcept { return base_ + cell.state_offset; }
+  RONDO_HD team_status& team(std::uint32_t index) const noexcept {
+    return at<team_status>(header_->teams_at)[index];
+  }
+  RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
+  RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
+  RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
+    return mail_ring_ref::at(base_ + ring_table_[id].offset, ring_table_[id].slots);
+  }
+  RONDO_HD ready_queue_ref ready(int band) const noexcept {
+    return {at<ready_positions>(header_->ready_positions_at) + band,
+            at<ready_entry>(header_->ready_entries_at) + std::uint64_t(band) * header_->ready_entries,
+            header_->ready_entries};
+  }
+  RONDO_HD bool stopping() const noexcept {
+    return header_->stop.load(memory_order::relaxed) != 0;  // relaxed: a request; nothing is read through it
+  }
+
+ private:
+  template <class T>
+  RONDO_HD T* at(std::uint64_t offset) const noexcept {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+
+  std::byte* base_ = nullptr;
+  arena_header* header_ = nullptr;
+  actor_cell* cells_ = nullptr;
+  ring_entry* ring_table_ = nullptr;
+};
+
+namespace detail {
+
+/// Assigns the offsets of an arena of `shape` in order; the only place that knows the layout.
+inline arena_layout plan_arena(arena_shape const& shape) noexcept {
+  arena_layout h{};
+  h.magic = arena_magic;
+  h.shape = shape;
+  h.ready_entries = ceil_power_of_two(shape.actors < 2 ? 2 : shape.actors);
+  h.ring_entries = 1 + shape.rings + shape.actors;  // none, the shared ones, at most one of its own per actor
+  std::uint64_t next = align_up(sizeof(arena_header), 4096);
+  auto const claim = [&next](std::uint64_t bytes, std::uint64_t alignment) {
+    auto const offset = align_up(next, alignment);
+    next = offset + bytes;
+    return offset;
+  };
+  h.cells = claim(sizeof(actor_cell) * shape.actors, 64);
+  h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
+  h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);
+  h.ready_entries_at = claim(sizeof(ready_entry) * ready_bands * h.ready_entries, 64);
+  h.teams_at = claim(sizeof(team_status) * shape.teams, 64);
+  h.jobs_at = claim(sizeof(wide_job) * wide_jobs_for(shape.teams), 64);
+  h.rings_at = claim(mail_ring_ref::bytes_for(shape.ring_slots) * shape.rings, 4096);
+  h.heap_at = claim(shape.heap_bytes, 4096);
+  h.bytes = align_up(next, 4096);
+  return h;
+}
+
+}  // namespace detail
+
+inline std::uint64_t arena_ref::bytes_for(arena_shape const& shape) noexcept {
+  return detail::plan_arena(shape).bytes;
+}
+
+inline arena_ref arena_ref::format(std::byte* base, arena_shape const& shape) noexcept {
+  static_cast<arena_layout&>(*reinterpret_cast<arena_header*>(base)) = detail::plan_arena(shape);
+  arena_ref arena{base};
+  for (std::uint32_t id = 1; id <= shape.rings; ++id) {
+    ring_entry& r = arena.ring(id);
+    r.offset = arena.header().rings_at + mail_ring_ref::bytes_for(shape.ring_slots) * (id - 1);
+    r.slots = shape.ring_slots;
+    r.next.store(id < shape.rings ? id + 1 : 0, memory_order::relaxed);  // relaxed: no other thread yet
+  }
+  arena.header().free_rings.store(shape.rings != 0 ? 1 : 0, memory_order::relaxed);
+  arena.header().free_ring_count.store(shape.rings, memory_order::relaxed);
+  return arena;
+}
+
+}  // namespace rondo

@@ -1,0 +1,66 @@
+// What a ring kernel tells its host: answers to asks, and what became of actors and messages.
+#pragma once
+
+#include "kernels/actor_cell.hpp"
+#include "kernels/message.hpp"
+
+namespace rondo {
+
+enum class record_kind : std::uint32_t {
+  reply,          // `body` answers the ask at body.header.reply_to; `reason` is ok or why there is no answer
+  dead_letter,    // `body` ended at `actor` without being handled, for `reason`
+  actor_failed,   // a handler of `actor` failed for `reason`; detail: what the supervision rule did
+                  // (failure_action)
+  terminated,     // `actor` is gone; body.payload holds its actor_totals
+  state_changed,  // `actor` is now in lifecycle state `detail`
+  room,           // `actor`, once full, has room again
+  send_later,     // send `body` to `actor` after `detail` microseconds
+  depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
+  accepted,       // submissions up to number `detail` have been dealt with (devices with a lane pair)
+  refused,        // submission `detail` was refused for `reason`
+};
+
+/// The message was put back for another try after a restart; set aside; or the actor ended.
+enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated };
+
+/// Sent to an actor whose request got no answer; it must list this type among its messages to see it.
+struct rejected {
+  errc reason;
+  std::uint32_t type;  // of the request
+};
+
+struct host_record {
+  record_kind kind = record_kind::reply;
+  errc reason = errc::ok;
+  actor_id actor{};
+  std::uint64_t detail = 0;
+  std::uint32_t behaviour = 0;
+  std::uint32_t team = 0;
+  message body{};
+};
+static_assert(sizeof(host_record) == 160 && std::is_trivially_copyable_v<host_record>);
+
+/// One page of a `depths` record.
+struct depth_page {
+  struct entry {
+    std::uint32_t priority, messages;
+  };
+  std::uint32_t count;
+  entry entries[11];
+};
+static_assert(sizeof(depth_page) <= max_payload_bytes);
+
+/// The way from a ring kernel to its host. The device decides what is behind it.
+///
+/// On a CPU `emit` is a plain function that runs on the team's thread; a device with memory of its own puts a
+/// ring behind it. It may wait for the host to drain that ring, and gives up only when the runtime stops.
+struct host_port {
+  void* self = nullptr;
+  void (*emit_to)(void* self, host_record const&) = nullptr;
+
+  RONDO_HD void emit(host_record const& record) const {
+    if (emit_to != nullptr) emit_to(self, record);
+  }
+};
+
+}  // namespace rondo

@@ -1,0 +1,183 @@
+// The loop that never ends: takes ready actors, runs them, helps with wide messages, backs off when idle.
+//
+// One `ring_kernel` object per team lane. In persistent mode `run` returns when the arena's stop word is set;
+// in bounded rounds it also returns after a number of messages or a time, and the host starts the next round.
+#pragma once
+
+#include "kernels/slice.hpp"
+
+namespace rondo {
+
+/// How long one call of `run` may last. Zeros: until stopped.
+struct round_limits {
+  std::uint32_t messages = 0;
+  std::uint64_t ns = 0;
+};
+
+/// How a team waits for work.
+struct idle_policy {
+  std::uint64_t spin_ns = 50'000;  // look again and again for this long before parking
+  bool park = true;                // false: never sleep
+};
+
+template <class Module>
+class ring_kernel {
+ public:
+  RONDO_HD ring_kernel(arena_ref arena, team const& t, host_port const& host, idle_policy idle) noexcept
+      : scheduler_(arena, true), team_(t), host_(host), crew_(scheduler_, team_, host_), idle_(idle) {}
+
+  /// All lanes of the team call this. Returns the messages dealt with (lane 0).
+  RONDO_HD std::uint64_t run(round_limits limits) {
+    if (!team_.leader()) return crew_.serve(), 0;
+    std::uint64_t const end_ns = limits.ns != 0 ? now_ns() + limits.ns : 0;
+    std::uint64_t dealt = 0;
+    std::uint64_t idle_since = 0;
+    while (!arena().stopping()) {
+      auto const n = turn();
+      dealt += n.dealt;
+      if (n.worked) {
+        if (idle_since != 0) set_idle(false);
+        idle_since = 0;
+      }
+      if (limits.messages != 0 && dealt >= limits.messages) break;
+      if (n.worked && end_ns == 0) continue;
+      auto const now = now_ns();
+      if (end_ns != 0 && now >= end_ns) break;
+      if (n.worked) continue;
+      if (idle_since == 0) {
+        idle_since = now;
+        set_idle(true);
+      }
+      back_off(now - idle_since, end_ns == 0 ? ~0ull : end_ns - now);
+    }
+    if (idle_since != 0) set_idle(false);
+    scheduler_.share_kept();
+    crew_.dismiss();
+    return dealt;
+  }
+
+ private:
+  struct turn_result {
+    bool worked;
+    std::uint32_t dealt;
+  };
+
+  RONDO_HD arena_ref const& arena() const noexcept { return scheduler_.arena(); }
+  RONDO_HD team_status& status() const noexcept { return arena().team(team_.index()); }
+
+  RONDO_HD turn_result turn() {
+    if (auto const pinned = status().pinned_actor.load(memory_order::acquire);
+        pinned != 0)  // pairs with launch
+      return serve_pinned(pinned - 1);
+    if (help_with_jobs()) return {true, 0};
+    std::uint32_t index = 0;
+    if (!scheduler_.next(index)) return {false, 0};
+    set_actor(index + 1);
+    auto const dealt = slice<Module>{scheduler_, team_, host_, index}.run();
+    set_actor(0);
+    return {true, dealt};
+  }
+
+  RONDO_HD void set_actor(std::uint32_t index_plus_one) noexcept {
+    status().actor.store(index_plus_one, memory_order::relaxed);  // relaxed: a report of what runs
+  }
+
+  RONDO_HD bool help_with_jobs() {
+    if (arena().header().open_jobs.load(memory_order::relaxed) == 0) return false;  // relaxed: a hint
+    bool helped = false;
+    for (std::uint32_t j = 0; j < wide_jobs_for(arena().shape().teams); ++j) {
+      wide_job& job = arena().job(j);
+      std::uint32_t tile = 0;
+      while (job.try_claim(tile)) {
+        helped = true;
+        auto const index = job.actor;
+        auto const ticket = job.ticket;
+        set_actor(index + 1);
+        actor_id const self{index, arena().cell(index).generation.load(memory_order::relaxed)};
+        if (slice<Module>::run_tile(crew_, job, tile, self)) {
+          auto const failure = slice<Module>::close(arena(), job);
+          slice<Module>{scheduler_, team_, host_, index}.resume(ticket, failure);
+          break;
+        }
+      }
+      set_actor(0);
+    }
+    return helped;
+  }
+
+  /// Polls this team's own actor until it is gone, nothing came for the spin time, or the kernel stops.
+  RONDO_HD turn_result serve_pinned(std::uint32_t index) {
+    if (!scheduler_.claim(index, actor_word::queued_mask)) return {false, 0};
+    set_actor(index + 1);
+    slice<Module> actor{scheduler_, team_, host_, index};
+    std::uint32_t total = 0, looks = 0;
+    std::uint64_t idle_since = 0;
+    for (;;) {
+      std::uint32_t dealt = 0;
+      if (!actor.poll(dealt)) {
+        status().pinned_actor.store(0, memory_order::relaxed);  // relaxed: this team is the only reader
+        break;
+      }
+      total += dealt;
+      if (dealt != 0) idle_since = 0;
+      if ((++looks & 63) != 0 && dealt < arena().shape().quota) {
+        if (dealt == 0) relax();
+        continue;
+      }
+      actor.show();
+      auto const now = now_ns();
+      if (idle_since == 0) idle_since = now;
+      bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
+      if ((tired || arena().stopping()) && actor.leave()) break;
+      if (dealt == 0 && (looks & 1023) == 0) yield_thread();
+    }
+    set_actor(0);
+    return {total != 0, total};
+  }
+
+  RONDO_HD void set_idle(bool idle) noexcept {
+    auto& teams = arena().header().idle_teams;  // relaxed: a hint for senders
+    if (idle)
+      teams.fetch_add(1, memory_order::relaxed);
+    else
+      teams.fetch_sub(1, memory_order::relaxed);
+  }
+
+  /// One step of waiting: spin, then park until a sender rings the doorbell.
+  RONDO_HD void back_off(std::uint64_t idle_ns, std::uint64_t limit_ns) noexcept {
+    bool const may_park = idle_.park && team_.index() < 64;
+    if (!may_park || idle_ns < idle_.spin_ns) {
+      for (int i = 0; i < 16; ++i) relax();
+      if (idle_ns > 2'000)
+        yield_thread();  // with pure pauses a woken thread would land on this core and wait
+      return;
+    }
+    auto& bell = status().doorbell;
+    auto const seen = bell.load(memory_order::acquire);  // pairs with scheduler::ring_doorbell
+    auto& parked = arena().header().parked;
+    auto const bit = 1ull << team_.index();
+    parked.fetch_or(bit, memory_order::relaxed);  // relaxed: the fence orders it
+    atomic_fence(memory_order::seq_cst);          // the edge `wake` of scheduler.hpp
+    if (!work_is_visible()) wait_word(bell, seen, limit_ns < 1'000'000'000 ? limit_ns : 1'000'000'000);
+    parked.fetch_and(~bit, memory_order::relaxed);
+  }
+
+  RONDO_HD bool work_is_visible() const noexcept {
+    if (arena().stopping() || arena().header().open_jobs.load(memory_order::relaxed) != 0) return true;
+    for (int band = 0; band < ready_bands; ++band)
+      if (!arena().ready(band).looks_empty()) return true;
+    if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
+      actor_word const word{arena().cell(pinned - 1).word.load(memory_order::relaxed)};
+      return word.queued() || word.has(actor_word::signalled);
+    }
+    return false;
+  }
+
+  scheduler scheduler_;
+  team team_;
+  host_port host_;
+  lane_crew<Module> crew_;
+  idle_policy idle_;
+};
+
+}  // namespace rondo

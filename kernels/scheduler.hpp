@@ -1,0 +1,252 @@
+// Which actor runs where: puts actors with mail into the ready queue, wakes teams, claims an actor and lets
+// it go.
+//
+// Threads: `scheduler` is one thread's view; it keeps the actor that its thread made ready last, when no
+// other team is idle, and takes it next. Any number of them share an arena. Ordering: `wake`: a sender's
+// seq_cst fence between its push and its look at `parked` pairs with the fence of a team between setting its
+// bit in `parked` and its last look at the queues; so one of the two sees the other (the store buffer
+// pattern, which acquire and release cannot order).
+#pragma once
+
+#include "kernels/clock.hpp"
+#include "kernels/host_record.hpp"
+#include "kernels/mailbox.hpp"
+#include "kernels/park.hpp"
+#include "kernels/stash.hpp"
+
+namespace rondo {
+
+class scheduler {
+ public:
+  scheduler() = default;
+  /// A host thread's view has no team: it never keeps an actor to itself.
+  RONDO_HD explicit scheduler(arena_ref arena, bool is_team = false) noexcept
+      : arena_(arena), is_team_(is_team) {}
+
+  RONDO_HD arena_ref const& arena() const noexcept { return arena_; }
+
+  /// Sends one message. Fails with actor_gone, mailbox_full, arena_full.
+  RONDO_HD errc post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
+                     bool want_room = false) noexcept {
+    auto const r = reserve(arena_, to, header.priority, 1, want_room);
+    if (r.status != errc::ok) return r.status;
+    fill(r.ring, r.ticket, is_sampled(r.ticket) ? sampled(header) : header, payload, bytes);
+    alert(arena_.cell(to.index), header.priority, 1);
+    announce(to.index, r);
+    return errc::ok;
+  }
+
+  /// Sends `count` messages of one type, `stride` bytes apart, all or none; they stand next to each other in
+  /// the mailbox.
+  RONDO_HD errc post_batch(actor_id to, message_header const& header, std::byte const* payloads,
+                           std::uint32_t bytes, std::uint32_t stride, std::uint32_t count) noexcept {
+    if (count == 0) return errc::ok;
+    auto const r = reserve(arena_, to, header.priority, count, false);
+    if (r.status != errc::ok) return r.status;
+    message_header const with_time = sampled(header);
+    for (std::uint32_t i = 0; i < count; ++i)
+      fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header,
+           payloads + std::uint64_t{i} * stride, bytes);
+    alert(arena_.cell(to.index), header.priority, count);
+    announce(to.index, r);
+    return errc::ok;
+  }
+
+  /// Asks the owner of `index` to look at control_bits before its mail. False when the actor is gone.
+  RONDO_HD bool signal(actor_id to, std::uint32_t control) noexcept {
+    if (!arena_.has_cell(to.index)) return false;
+    actor_cell& cell = arena_.cell(to.index);
+    auto bits = cell.word.load(memory_order::acquire);
+    if (cell.generation.load(memory_order::relaxed) != to.generation) return false;
+    cell.control.fetch_or(control, memory_order::release);  // pairs with the owner's acquiring exchange
+    for (;;) {
+      actor_word const word{bits};
+      if (!word.of_generation(to.generation)) return false;
+      bool const queueing = !word.has(actor_word::running) && !word.has(actor_word::queued_in(0));
+      auto next = word.with(actor_word::signalled);
+      if (queueing) next = next.with(actor_word::queued_in(0));
+      if (cell.word.compare_exchange(bits, next.bits(), memory_order::acq_rel, memory_order::acquire)) {
+        if (queueing) make_ready(cell, to.index, 0, word.has(actor_word::pinned));
+        return true;
+      }
+    }
+  }
+
+  /// The next actor to run, now owned by the caller. Most urgent band first; every 64th look begins at the
+  /// last band, so that a flood of urgent actors cannot starve the others.
+  RONDO_HD bool next(std::uint32_t& index) noexcept {
+    if (kept_ != 0 && ++kept_in_a_row_ > 32) share_kept();
+    if (kept_ == 0) kept_in_a_row_ = 0;
+    bool const backwards = (++looks_ & 63) == 0;
+    for (int i = 0; i < ready_bands; ++i) {
+      int const band = backwards ? ready_bands - 1 - i : i;
+      while (pop(band, index))
+        if (claim(index, actor_word::queued_in(band))) return true;
+    }
+    return false;
+  }
+
+  /// Takes ownership of an actor and clears `queued` (bits of the queues it was taken from). False when
+  /// somebody runs it or it is paused.
+  RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
+    actor_cell& cell = arena_.cell(index);
+    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange acquires
+    for (;;) {
+      actor_word const word{bits};
+      bool const runnable = !word.has(actor_word::running) &&
+                            (!word.has(actor_word::paused) || word.has(actor_word::signalled));
+      auto next = word.without(queued);
+      if (runnable) next = next.with(actor_word::running);
+      // Acquire: what the previous owner left, and the senders' rings.
+      if (cell.word.compare_exchange(bits, next.bits(), memory_order::acq_rel, memory_order::relaxed))
+        return runnable;
+    }
+  }
+
+  /// What the owner finds when it lets an actor go.
+  struct released {
+    bool still_owned = false;  // a signal came in: look at control again
+    bool room_wanted = false;  // somebody waits for room, and the caller must tell the host
+  };
+
+  /// Gives up ownership: queues the actor again when mail is left, else leaves it idle (W3). Publishes
+  /// `totals`.
+  RONDO_HD released let_go(std::uint32_t index, actor_totals& totals) noexcept {
+    actor_cell& cell = arena_.cell(index);
+    released result;
+    auto bits = cell.word.load(memory_order::acquire);
+    for (;;) {
+      actor_word const word{bits};
+      if (word.has(actor_word::signalled)) return result.still_owned = true, result;
+      count_accepted(cell, word, totals);
+      cell.totals.publish(totals);
+      bool const mail = word.ring() != 0 && word.tail() != cell.head;
+      bool const queueing = mail && !word.has(actor_word::paused) && !word.queued();
+      int const band = queueing ? band_of_mail(cell, word) : 0;
+      bool const give_ring =
+          !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 && rings_are_scarce(arena_);
+      auto next = word.without(actor_word::running | actor_word::room_wanted);
+      if (queueing) next = next.with(actor_word::queued_in(band));
+      if (give_ring) {
+        arena_.ring(word.ring()).tail = cell.head;
+        cell.held_ring.store(0, memory_order::relaxed);
+        next = next.with_ring(0).with_tail(0);
+      }
+      result.room_wanted = word.has(actor_word::room_wanted);
+      // Release: the next owner sees this one's work. Acquire: on another try, mail that came in.
+      if (!cell.word.compare_exchange(bits, next.bits(), memory_order::acq_rel, memory_order::acquire)) {
+        if (give_ring) cell.held_ring.store(word.ring(), memory_order::relaxed);
+        continue;
+      }
+      if (give_ring) push_free_ring(arena_, word.ring());
+      if (queueing) make_ready(cell, index, band, word.has(actor_word::pinned), true);
+      return result;
+    }
+  }
+
+  /// Makes head, scanned and the accepted count refer to the ring that the actor holds now. Owner only.
+  RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
+    // Relaxed, all of it: these are the owner's; others read them for statistics.
+    if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
+    cell.head = cell.scanned = arena_.ring(word.ring()).tail & ticket_mask;
+    cell.tail_seen.store(cell.head, memory_order::relaxed);
+    cell.held_ring.store(word.ring(), memory_order::relaxed);
+  }
+
+  /// Brings `totals.accepted` up to the tickets that senders took by `word`. Owner only.
+  RONDO_HD void count_accepted(actor_cell& cell, actor_word word, actor_totals& totals) const noexcept {
+    if (word.ring() == 0) return;
+    adopt_ring(cell, word);
+    totals.accepted += (word.tail() - cell.tail_seen.load(memory_order::relaxed)) & ticket_mask;
+    cell.tail_seen.store(word.tail(), memory_order::relaxed);
+  }
+
+  /// Puts what this thread kept for itself where others can take it.
+  RONDO_HD void share_kept() noexcept {
+    if (kept_ == 0) return;
+    push_and_wake(kept_ - 1, kept_band_);
+    kept_ = 0;
+  }
+
+  /// Wakes `count` parked teams, if there are that many. The caller has published work before.
+  RONDO_HD void wake(int count = 1) noexcept {
+    atomic_fence(memory_order::seq_cst);  // the edge `wake`
+    auto& parked = arena_.header().parked;
+    auto bits = parked.load(memory_order::relaxed);
+    while (bits != 0 && count > 0) {
+      auto const team = static_cast<std::uint32_t>(lowest_bit(bits));
+      // Relaxed: claims the right to wake; the doorbell publishes nothing that the queues do not.
+      if (parked.compare_exchange(bits, bits & ~(1ull << team), memory_order::relaxed,
+                                  memory_order::relaxed)) {
+        ring_doorbell(team);
+        --count;
+        bits = parked.load(memory_order::relaxed);
+      }
+    }
+  }
+
+  /// Wakes one team by name.
+  RONDO_HD void ring_doorbell(std::uint32_t team) noexcept {
+    auto& bell = arena_.team(team).doorbell;
+    bell.fetch_add(1, memory_order::release);  // pairs with the team's acquire load before it looks for work
+    wake_word(bell, 1);
+  }
+
+ private:
+  RONDO_HD bool is_sampled(std::uint32_t ticket) const noexcept {
+    return (ticket & (arena_.shape().latency_sample_every - 1)) == 0;
+  }
+
+  RONDO_HD static message_header sampled(message_header header) noexcept {
+    if ((header.flags & flag_stamped) == 0) header.stamp(now_ns());
+    header.flags |= flag_sampled;
+    return header;
+  }
+
+  RONDO_HD void announce(std::uint32_t index, reservation const& r) noexcept {
+    if (r.queue_band >= 0)
+      make_ready(arena_.cell(index), index, r.queue_band, false);
+    else if (r.ring_doorbell)
+      make_ready(arena_.cell(index), index, 0, true);
+  }
+
+  RONDO_HD void make_ready(actor_cell& cell, std::uint32_t index, int band, bool pinned,
+                           bool to_the_back = false) noexcept {
+    if (pinned) return ring_doorbell(cell.team);
+    if (is_team_ && !to_the_back && kept_ == 0 &&
+        arena_.header().idle_teams.load(memory_order::relaxed) == 0) {  // relaxed: a hint
+      kept_ = index + 1;
+      kept_band_ = band;
+      return;
+    }
+    push_and_wake(index, band);
+  }
+
+  RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
+    while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
+    wake();
+  }
+
+  RONDO_HD bool pop(int band, std::uint32_t& index) noexcept {
+    if (kept_ != 0 && kept_band_ == band) {
+      index = kept_ - 1;
+      kept_ = 0;
+      return true;
+    }
+    return arena_.ready(band).try_pop(index);
+  }
+
+  RONDO_HD int band_of_mail(actor_cell& cell, actor_word word) const noexcept {
+    return band_of(
+        stash_ref{cell, arena_.ring_at(word.ring()), arena_.shape().starvation_limit}.most_urgent());
+  }
+
+  arena_ref arena_;
+  bool is_team_ = false;
+  std::uint32_t kept_ = 0;  // index + 1 of the actor kept for this thread; 0: none
+  int kept_band_ = 0;
+  std::uint32_t kept_in_a_row_ = 0;
+  std::uint32_t looks_ = 0;
+};
+
+}  // namespace rondo

@@ -1,0 +1,191 @@
+// One turn of one actor: obey control, handle up to a quota of messages, count them, let the actor go.
+//
+// Threads: lane 0 of the team that owns the actor. A wide message may end on another team than it began on;
+// the ownership goes along.
+#pragma once
+
+#include "kernels/actor_owner.hpp"
+
+namespace rondo {
+
+template <class Module>
+class slice : private actor_owner<Module> {
+  using base = actor_owner<Module>;
+  using base::arena_, base::cell_, base::crew_, base::host_, base::index_, base::ring_, base::scheduler_,
+      base::self_, base::team_, base::totals_, base::has_ring_, base::paused_, base::stash;
+
+ public:
+  using base::base;
+
+  /// Runs the actor until its quota or its mail ends; returns the messages dealt with.
+  RONDO_HD std::uint32_t run() {
+    this->note_depth();
+    return run_rest(0);
+  }
+
+  /// Goes on with the actor after the tiles of the wide message `ticket` are done.
+  RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
+    end_wide(ticket, failure);
+    return run_rest(1);
+  }
+
+  /// A pinned team's turn: handles what has come in and keeps the actor. False once the actor is gone.
+  RONDO_HD bool poll(std::uint32_t& dealt) {
+    if (this->control_waits()) this->obey();
+    if (!has_ring_) this->look_at_word();
+    dealt = paused_ ? 0 : handle_mail(arena_.shape().quota);
+    return !(this->closing() && this->end_when_empty());
+  }
+  /// A pinned team lets its actor go before it sleeps. False when a signal came in.
+  RONDO_HD bool leave() { return this->let_go(); }
+  /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
+  RONDO_HD void show() {
+    actor_word const word{cell_.word.load(memory_order::acquire)};
+    scheduler_.count_accepted(cell_, word, totals_);
+    cell_.totals.publish(totals_);
+    if (!word.has(actor_word::room_wanted)) return;
+    cell_.word.fetch_and(~actor_word::room_wanted, memory_order::acq_rel);  // acq_rel: keeps the word's chain
+    host_.emit({.kind = record_kind::room, .actor = self_});
+  }
+
+  /// Runs one claimed tile of another team's job. True when the caller now owns the actor and must `resume`
+  /// it.
+  RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
+                                actor_id self) {
+    bool const stays = job.stays;  // read before the job can end
+    auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
+    std::uint32_t none = 0;
+    if (result.failure != errc::ok)  // relaxed: ordered by finish_one
+      job.failure.compare_exchange(none, static_cast<std::uint32_t>(result.failure), memory_order::relaxed,
+                                   memory_order::relaxed);
+    return job.finish_one() && !stays;
+  }
+  /// Ends a job whose tiles are done; returns what they reported.
+  RONDO_HD static errc close(arena_ref const& arena, wide_job& job) noexcept {
+    auto const failure = static_cast<errc>(job.failure.load(memory_order::relaxed));
+    arena.header().open_jobs.fetch_sub(1, memory_order::relaxed);  // relaxed: a hint
+    job.release();
+    return failure;
+  }
+
+ private:
+  RONDO_HD std::uint32_t run_rest(std::uint32_t dealt) {
+    while (!handed_over_) {
+      if (this->control_waits()) this->obey();
+      if (!paused_ && dealt < arena_.shape().quota) dealt += handle_mail(arena_.shape().quota - dealt);
+      if (handed_over_) break;
+      if (this->closing() && this->end_when_empty()) break;
+      if (this->let_go()) break;
+    }
+    return dealt;
+  }
+
+  RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
+    std::uint32_t dealt = 0;
+    while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
+      std::uint32_t ticket = 0;
+      if (!stash().pick(ticket)) break;
+      dealt += deal_with(ticket, quota - dealt);
+    }
+    return dealt;
+  }
+
+  /// Handles or disposes of the message `ticket` (and of its neighbours, for a batch handler).
+  RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
+    message_header const& h = ring_.slot(ticket).header;
+    auto const kind = Module::kind_of(cell_.behaviour, h.type);
+    errc const refusal = this->state() == lifecycle::discarding             ? errc::terminated
+                         : kind == handler_kind::none                       ? errc::unknown_message
+                         : h.deadline_us != 0 && h.expired(rondo::now_ns()) ? errc::timed_out
+                                                                            : errc::ok;
+    if (refusal != errc::ok) return this->dispose(ticket, refusal), 1;
+    auto& status = arena_.team(team_.index());
+    status.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs
+    status.beats.add_single_writer(1);
+    if (kind == handler_kind::wide) return begin_wide(ticket), 1;
+    std::uint32_t const count = kind == handler_kind::batch ? run_length(ticket, quota) : 1;
+    auto const result = crew_.run({handler_call::what::handle, index_, ticket, count}, self_);
+    conclude(ticket, count, result);
+    return count;
+  }
+
+  /// How many messages from `ticket` on have its type and priority, no deadline, and are the next ones
+  /// anyway.
+  RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
+    if (!stash().in_order()) return 1;
+    message_header const& first = ring_.slot(ticket).header;
+    std::uint32_t count = 1;
+    for (; count < quota && count < max_batch && count < ring_.slot_count; ++count) {
+      if (!ring_.committed((ticket + count) & ticket_mask)) break;
+      message_header const& h = ring_.slot(ticket + count).header;
+      if (h.type != first.type || h.priority != first.priority || h.deadline_us != 0) break;
+    }
+    return count;
+  }
+
+  /// Counts handled messages and gives their slots back; or turns to the supervision rule.
+  RONDO_HD void conclude(std::uint32_t ticket, std::uint32_t count, call_result const& result) {
+    if (result.failure != errc::ok) return this->on_failed(ticket, result.failure);
+    cell_.head_attempts = 0;
+    totals_.handled += count;
+    auto mail = stash();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      message_header const& h = ring_.slot(ticket + i).header;
+      if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) {
+        if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
+        if ((h.flags & flag_wants_reply) != 0 && !result.answered) this->refuse(h, errc::no_reply);
+      }
+      mail.take((ticket + i) & ticket_mask);
+    }
+  }
+
+  RONDO_HD void record_latency(std::uint64_t ns) noexcept {
+    cell_.latency.record(ns);
+    totals_.latency_sum_ns += ns;
+    ++totals_.latency_samples;
+  }
+
+  RONDO_HD void begin_wide(std::uint32_t ticket) {
+    auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_);
+    if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
+    if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
+    auto const jobs = begun.tiles > 1 ? wide_jobs_for(arena_.shape().teams) : 0;
+    for (std::uint32_t j = 0; j < jobs; ++j)
+      if (arena_.job(j).try_own()) return share_tiles(arena_.job(j), ticket, begun.tiles);
+    errc failure = errc::ok;
+    for (std::uint32_t t = 0; t < begun.tiles && failure == errc::ok; ++t)
+      failure = crew_.run({handler_call::what::tile, index_, ticket, t}, self_).failure;
+    end_wide(ticket, failure);
+  }
+
+  RONDO_HD void share_tiles(wide_job& job, std::uint32_t ticket, std::uint32_t tiles) {
+    bool const stays = actor_word{cell_.word.load(memory_order::relaxed)}.has(actor_word::pinned);
+    job.actor = index_;
+    job.ticket = ticket;
+    job.stays = stays;
+    cell_.totals.publish(totals_);  // for the team that goes on
+    job.open(tiles);
+    arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
+    scheduler_.wake(static_cast<int>(tiles) - 1);
+    std::uint32_t tile = 0;
+    bool mine = false;
+    while (job.try_claim(tile)) mine = run_tile(crew_, job, tile, self_) || mine;
+    if (stays) {
+      while (job.unfinished.load(memory_order::acquire) != 0) relax();  // other teams' last tiles
+    } else if (!mine) {
+      handed_over_ = true;  // from here on this team must not touch the actor
+      return;
+    }
+    end_wide(ticket, close(arena_, job));
+  }
+
+  RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
+    call_result result{.failure = failure};
+    if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_);
+    conclude(ticket, 1, result);
+  }
+
+  bool handed_over_ = false;  // another team goes on with the actor
+};
+
+}  // namespace rondo
