@@ -1,0 +1,137 @@
+// Binary schemas that pass FlatBuffers' verifier but that flatc would never write: each is refused by name.
+#include <flatbuffers/reflection_generated.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/schemac/compile.hpp"
+
+namespace {
+
+namespace fb = flatbuffers;
+
+struct field {
+  std::string name;
+  std::uint16_t offset = 0;
+  reflection::BaseType type = reflection::UInt;
+  std::int32_t index = -1;
+  reflection::BaseType element = reflection::None;
+  std::uint16_t length = 0;
+};
+
+struct object {
+  std::string name;
+  std::int32_t bytes = 4;
+  std::int32_t align = 4;
+  std::vector<field> fields;
+  bool is_struct = true;
+  bool is_message = true;
+};
+
+std::string schema_of(std::vector<object> const& objects, bool with_union = false) {
+  fb::FlatBufferBuilder b;
+  std::vector<fb::Offset<reflection::Object>> made;
+  for (auto const& o : objects) {
+    std::vector<fb::Offset<reflection::Field>> fields;
+    for (auto const& f : o.fields) {
+      auto const type = reflection::CreateType(b, f.type, f.element, f.index, f.length);
+      fields.push_back(reflection::CreateFieldDirect(b, f.name.c_str(), type, 0, f.offset));
+    }
+    std::vector<fb::Offset<reflection::KeyValue>> attributes;
+    if (o.is_message) attributes.push_back(reflection::CreateKeyValueDirect(b, "message", "0"));
+    made.push_back(reflection::CreateObjectDirect(b, o.name.c_str(), &fields, o.is_struct, o.align, o.bytes,
+                                                  &attributes));
+  }
+  std::vector<fb::Offset<reflection::Enum>> enums;
+  if (with_union) {
+    std::vector<fb::Offset<reflection::EnumVal>> values{reflection::CreateEnumValDirect(b, "NONE")};
+    auto const underlying = reflection::CreateType(b, reflection::UType);
+    enums.push_back(reflection::CreateEnumDirect(b, "t.either", &values, true, underlying));
+  }
+  reflection::FinishSchemaBuffer(b, reflection::CreateSchemaDirect(b, &made, &enums));
+  return std::string(reinterpret_cast<char const*>(b.GetBufferPointer()), b.GetSize());
+}
+
+schemac_test::outcome compile(std::vector<object> const& objects, bool with_union = false) {
+  schemac_test::workbench bench;
+  bench.write("odd.bfbs", schema_of(objects, with_union));
+  return bench.compile("odd");
+}
+
+void check_refused(std::vector<object> const& objects, std::string_view expected, bool with_union = false) {
+  auto const done = compile(objects, with_union);
+  INFO(done.complaint);
+  INFO("lacks: " << expected);
+  CHECK(done.exit_code == 65);
+  CHECK(done.complaint.find(expected) != std::string::npos);
+}
+
+object const sound{.name = "t.s", .fields = {{.name = "a"}}};
+
+}  // namespace
+
+TEST_CASE("a binary schema built by hand is accepted when it is sound", "[schemac]") {
+  CHECK(compile({sound}).exit_code == 0);
+}
+
+TEST_CASE("what has no fixed layout is refused in a struct", "[schemac]") {
+  auto const with = [](field f) { return std::vector<object>{{.name = "t.s", .fields = {f}}}; };
+  check_refused(with({.name = "text", .type = reflection::String}), "odd.fbs: t.s.text: has the type String");
+  check_refused(with({.name = "list", .type = reflection::Vector, .element = reflection::Int}),
+                "t.s.list: has the type Vector");
+  check_refused(with({.name = "which", .type = reflection::Union, .index = 0}),
+                "t.s.which: has the type Union", true);
+  check_refused(with({.name = "kind", .type = reflection::UByte, .index = 0}), "t.s.kind: is a union", true);
+  check_refused({{.name = "t.s", .fields = {{.name = "inner", .type = reflection::Obj, .index = 1}}},
+                 {.name = "t.table", .fields = {}, .is_struct = false, .is_message = false}},
+                "t.s.inner: is the table t.table");
+}
+
+TEST_CASE("a message aligned to more than 16 bytes is refused", "[schemac]") {
+  check_refused({{.name = "t.s", .bytes = 32, .align = 32, .fields = {{.name = "a"}}}},
+                "t.s: the message is aligned to 32 bytes, 16 is the limit");
+}
+
+TEST_CASE("indices out of range are refused", "[schemac]") {
+  check_refused({{.name = "t.s", .fields = {{.name = "a", .type = reflection::Obj, .index = 9}}}}, "t.s.a: ");
+  check_refused({{.name = "t.s", .fields = {{.name = "a", .type = reflection::Obj, .index = -1}}}},
+                "t.s.a: ");
+  check_refused({{.name = "t.s", .fields = {{.name = "a", .type = reflection::UInt, .index = 9}}}},
+                "t.s.a: ");
+}
+
+TEST_CASE("layouts that cannot be are refused", "[schemac]") {
+  check_refused({{.name = "t.s", .fields = {}}}, "t.s: the schema is damaged");
+  check_refused({{.name = "t.s", .bytes = 0, .fields = {{.name = "a"}}}}, "t.s: the schema is damaged");
+  check_refused({{.name = "t.s", .bytes = -4, .fields = {{.name = "a"}}}}, "t.s: the schema is damaged");
+  check_refused({{.name = "t.s", .align = 3, .fields = {{.name = "a"}}}}, "t.s: the schema is damaged");
+  check_refused({{.name = "t.s", .align = 2, .fields = {{.name = "a"}}}}, "t.s: the schema is damaged");
+  check_refused({{.name = "t.s", .bytes = 8, .fields = {{.name = "a", .offset = 4}}}},
+                "t.s: the schema is damaged");
+  check_refused({{.name = "t.s", .bytes = 8, .fields = {{.name = "a"}, {.name = "b", .offset = 2}}}},
+                "t.s.b: ");
+  check_refused({{.name = "t.s", .bytes = 8, .fields = {{.name = "a"}, {.name = "b"}}}}, "t.s.a: ");
+  check_refused({{.name = "t.s", .fields = {{.name = "a", .type = reflection::ULong}}}}, "t.s");
+  check_refused(
+      {{.name = "t.s",
+        .fields = {{.name = "a", .type = reflection::Array, .element = reflection::Int, .length = 0}}}},
+      "t.s.a: ");
+}
+
+TEST_CASE("structs that contain themselves are refused", "[schemac]") {
+  check_refused({{.name = "t.s", .fields = {{.name = "a", .type = reflection::Obj, .index = 0}}}},
+                "contains itself");
+  check_refused({{.name = "t.r", .fields = {{.name = "a", .type = reflection::Obj, .index = 1}}},
+                 {.name = "t.s", .fields = {{.name = "a", .type = reflection::Obj, .index = 0}}}},
+                "contains itself");
+}
+
+TEST_CASE("names that are no identifiers cannot smuggle code into the header", "[schemac]") {
+  check_refused({{.name = "t.s", .fields = {{.name = "a; int b"}}}}, "is not a C++ identifier");
+  check_refused({{.name = "t.s{}", .fields = {{.name = "a"}}}}, "is not a C++ identifier");
+  check_refused({{.name = "", .fields = {{.name = "a"}}}}, "is not a C++ identifier");
+  check_refused({{.name = "t..s", .fields = {{.name = "a"}}}}, "is not a C++ identifier");
+}
