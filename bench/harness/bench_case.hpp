@@ -1,0 +1,37 @@
+// A case: one piece of work done by one peer. To add a case, write a function that returns one of these.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/harness/cpus.hpp"
+#include "bench/harness/measurement.hpp"
+
+namespace rondo::bench {
+
+/// What one sample may use: `time` for its timed region (the whole sample stays below 0.5 s at the default),
+/// and these two processors. `run` is called in a forked process of its own, already confined to them.
+struct sample_budget {
+  std::chrono::nanoseconds time;
+  cpu_pair cpus;
+};
+
+/// Cases with the same name and parameters do the same work and may be compared.
+struct bench_case {
+  std::string name;                                             ///< the work: "fan_in"
+  std::string peer;                                             ///< who does it: "caf detached"
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< of the work: {"producers", "4"}
+  std::function<measurement(sample_budget const&)> run;         ///< throws when a result is wrong
+  bool anchor = false;  ///< others of this work print their ratio to it
+};
+
+using case_list = std::vector<bench_case>;
+
+inline void append(case_list& all, case_list more) {
+  for (auto& one : more) all.push_back(std::move(one));
+}
+
+}  // namespace rondo::bench

@@ -1,0 +1,27 @@
+// How far apart two processors are just now, measured by bouncing one cache line between them.
+//
+// On virtual machines the distance flips for minutes at a time, and cross-thread figures move two to six
+// times with it. Samples of different distances are different experiments and are never mixed.
+#pragma once
+
+#include <string_view>
+
+#include "bench/harness/cpus.hpp"
+
+namespace rondo::bench {
+
+enum class distance { near, far };
+
+/// Below this round trip the two processors share a last-level cache. Shared caches were seen at 60 to 130
+/// ns, anything beyond them at 400 ns and more.
+inline constexpr double far_from_ns = 200;
+
+/// The round trip of one cache line in nanoseconds; takes 1 to 5 ms and starts two pinned threads.
+double cache_line_round_trip_ns(cpu_pair cpus);
+
+inline distance classify(double round_trip_ns) {
+  return round_trip_ns < far_from_ns ? distance::near : distance::far;
+}
+constexpr std::string_view to_string(distance d) { return d == distance::near ? "near" : "far"; }
+
+}  // namespace rondo::bench

@@ -1,0 +1,72 @@
+// One urgent message sent to an actor that is in the middle of 20,000 ordinary ones of 1 us each.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "bench/harness/sampling.hpp"
+
+namespace rondo::bench {
+
+/// The actor under test calls the two handle functions; the sample's thread calls run. The backlog is sent
+/// first and the actor has begun on it, so a mailbox that looks at priorities only when it fetches a batch is
+/// found out.
+class urgent_race {
+ public:
+  static constexpr std::uint64_t backlog = 20'000;
+  static constexpr std::uint64_t head_start = 100;
+  static std::vector<std::pair<std::string, std::string>> parameters() {
+    return {{"backlog", std::to_string(backlog)}, {"work_us", "1"}};
+  }
+
+  void handle_ordinary() {
+    auto const until = clock::now() + std::chrono::microseconds(1);
+    while (clock::now() < until) {
+    }
+    handled_.fetch_add(1, std::memory_order_release);
+  }
+
+  void handle_urgent() {
+    urgent_at_ = clock::now();
+    handled_before_urgent_ = handled_.load(std::memory_order_relaxed);  // this actor wrote it
+    urgent_done_.store(true, std::memory_order_release);
+  }
+
+  /// Headline: "ordinary_handled_first", the ordinary messages handled between the sending and the handling
+  /// of the urgent one; 1 is the best possible, the message that was in hand.
+  template <class SendOrdinary, class SendUrgent>
+  measurement run(sample_budget const& budget, SendOrdinary&& send_ordinary, SendUrgent&& send_urgent) {
+    measurement m;
+    auto const end = clock::now() + budget.time;
+    do {
+      handled_.store(0, std::memory_order_relaxed);
+      urgent_done_.store(false, std::memory_order_relaxed);
+      // Sent while the actor works: its first fetches take what is there already.
+      for (std::uint64_t i = 0; i < backlog; ++i) send_ordinary(i);
+      wait_until("the actor to begin",
+                 [&] { return handled_.load(std::memory_order_acquire) >= head_start; });
+      std::uint64_t const handled_before_sending = handled_.load(std::memory_order_acquire);
+      auto const sent_at = clock::now();
+      send_urgent();
+      wait_until("the urgent message", [&] { return urgent_done_.load(std::memory_order_acquire); });
+      wait_until("the backlog", [&] { return handled_.load(std::memory_order_acquire) >= backlog; });
+      if (handled_before_sending > backlog / 2)
+        continue;  // this process was held up: no backlog was left to overtake
+      m["ordinary_handled_first"].push_back(
+          static_cast<double>(handled_before_urgent_ - handled_before_sending));
+      m["urgent_latency_ns"].push_back(
+          std::chrono::duration<double, std::nano>(urgent_at_ - sent_at).count());
+    } while (clock::now() < end || m.metrics.empty());
+    return m;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  std::atomic<std::uint64_t> handled_{0};
+  std::atomic<bool> urgent_done_{false};
+  std::uint64_t handled_before_urgent_ = 0;
+  clock::time_point urgent_at_;
+};
+
+}  // namespace rondo::bench
