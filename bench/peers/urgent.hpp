@@ -34,7 +34,7 @@ class urgent_race {
   }
 
   /// Headline: "ordinary_handled_first", the ordinary messages handled between the sending and the handling
-  /// of the urgent one; 1 is the best possible, the message that was in hand.
+  /// of the urgent one; 0 or 1 is the best possible: the message that was in hand may count.
   template <class SendOrdinary, class SendUrgent>
   measurement run(sample_budget const& budget, SendOrdinary&& send_ordinary, SendUrgent&& send_urgent) {
     measurement m;
