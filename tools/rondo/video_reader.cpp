@@ -141,6 +141,7 @@ int video_reader::state::next() {
       continue;
     }
     if (packet->stream_index != stream) continue;
+    if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) ++damaged;
     // A damaged packet costs its frame; the ones after it may be sound.
     if (avcodec_send_packet(decoder.get(), packet.get()) < 0) ++damaged;
   }
@@ -150,12 +151,14 @@ int video_reader::state::next() {
 void video_reader::state::finish(int result) {
   if (!error.empty()) return;
   if (result == AVERROR_EOF && input->pb != nullptr && input->pb->error < 0) result = input->pb->error;
-  std::int64_t const missing = declared - frames;
+  // An index is exact; an estimate from the duration is not when the frame rate varies.
+  std::int64_t const expected = declared > 0 ? declared : estimate;
+  std::int64_t const slack = std::max<std::int64_t>(2, expected / (declared > 0 ? 100 : 10));
   if (result != AVERROR_EOF)
     error = fmt::format("the video '{}' broke off after {} frames: {}", source, frames, ffmpeg::text(result));
-  else if (declared > 0 && missing > std::max<std::int64_t>(2, declared / 100))
+  else if (expected > 0 && expected - frames > slack)
     error = fmt::format("the video '{}' broke off after {} of {} frames; the file is cut short or damaged",
-                        source, frames, declared);
+                        source, frames, expected);
   else if (frames == 0)
     error = fmt::format("the video '{}' holds no frame that can be decoded ({} damaged packets)", source,
                         damaged);

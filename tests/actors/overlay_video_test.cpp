@@ -1,0 +1,194 @@
+// Video and picture files: what is written is read back, and every failure says what happened.
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tools/rondo/still.hpp"
+#include "tools/rondo/video_reader.hpp"
+#include "tools/rondo/video_writer.hpp"
+
+namespace fs = std::filesystem;
+using namespace rondo;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct picture {
+  picture(int w, int h) : memory(overlay::frame_bytes(w, h)) {
+    overlay::carver c(memory.data());
+    view = overlay::carve_frame(c, w, h);
+  }
+  /// A gradient with a bright square that moves with n.
+  void paint(int n) {
+    for (int y = 0; y < view.y.height; ++y)
+      for (int x = 0; x < view.y.width; ++x) view.y.at(x, y) = static_cast<std::uint8_t>(40 + (x + y) % 100);
+    for (int y = 20; y < 40; ++y)
+      for (int x = n; x < n + 20; ++x) view.y.at(x, y) = 220;
+    for (auto const& plane : {view.u, view.v})
+      for (int y = 0; y < plane.height; ++y)
+        for (int x = 0; x < plane.width; ++x) plane.at(x, y) = static_cast<std::uint8_t>(100 + x / 4);
+  }
+  std::vector<std::byte> memory;
+  overlay::frame_view view;
+};
+
+/// A directory that goes with the test.
+struct folder {
+  folder() {
+    std::string name = (fs::temp_directory_path() / "rondo_video_XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~folder() { fs::remove_all(path); }
+  std::string file(char const* name) const { return (path / name).string(); }
+  fs::path path;
+};
+
+void write_clip(std::string const& path, int frames, tools::video_format const& format = {128, 96, 25.0}) {
+  tools::video_writer writer(path, format);
+  picture p(format.width, format.height);
+  for (int n = 0; n < frames; ++n) {
+    p.paint(n % 60);
+    writer.write(p.view);
+  }
+  writer.close();
+  writer.close();  // allowed, and without effect
+  CHECK(writer.frames_written() == frames);
+}
+
+double mean_difference(overlay::frame_view const& a, overlay::frame_view const& b) {
+  double sum = 0;
+  for (int y = 0; y < a.y.height; ++y)
+    for (int x = 0; x < a.y.width; ++x) sum += std::abs(a.y.at(x, y) - b.y.at(x, y));
+  return sum / (a.y.width * a.y.height);
+}
+
+}  // namespace
+
+TEST_CASE("a video that was written is read back, frame by frame", "[video]") {
+  folder const dir;
+  write_clip(dir.file("a.mp4"), 75);
+  tools::video_reader reader(dir.file("a.mp4"));
+  CHECK(reader.width() == 128);
+  CHECK(reader.height() == 96);
+  CHECK(reader.format().frames_per_second == Approx(25.0));
+  CHECK(reader.frame_count_estimate() == 75);
+  picture got(128, 96), expected(128, 96);
+  int n = 0;
+  for (; reader.read(got.view); ++n) {
+    expected.paint(n % 60);
+    REQUIRE(mean_difference(got.view, expected.view) < 4);
+    REQUIRE(std::abs(got.view.u.at(30, 20) - expected.view.u.at(30, 20)) < 8);
+  }
+  CHECK(n == 75);
+  CHECK(reader.error().empty());
+  CHECK_FALSE(reader.read(got.view));
+}
+
+TEST_CASE("a video of odd size loses its last column and row", "[video]") {
+  folder const dir;
+  write_clip(dir.file("odd.mp4"), 5, {101, 77, 29.97});
+  tools::video_reader reader(dir.file("odd.mp4"));
+  CHECK(reader.width() == 100);
+  CHECK(reader.height() == 76);
+  CHECK(reader.format().frames_per_second == Approx(29.97).epsilon(0.001));
+}
+
+TEST_CASE("a frame of another size is refused with both sizes", "[video]") {
+  folder const dir;
+  tools::video_writer writer(dir.file("a.mp4"), {128, 96, 25.0});
+  picture p(64, 96);
+  CHECK_THROWS_WITH(writer.write(p.view), Contains("64x96") && Contains("128x96"));
+}
+
+TEST_CASE("what cannot be opened as a video is named with its reason", "[video]") {
+  folder const dir;
+  auto const open = [](std::string const& path) { tools::video_reader const r(path); };
+  CHECK_THROWS_WITH(open(dir.file("none.avi")), Contains("none.avi") && Contains("no such file"));
+  CHECK_THROWS_WITH(open(dir.path.string()), Contains("directory"));
+
+  std::ofstream(dir.file("empty.mp4")).close();
+  CHECK_THROWS_WITH(open(dir.file("empty.mp4")), Contains("empty.mp4") && Contains("0 bytes"));
+
+  {
+    std::ofstream text(dir.file("text.avi"));
+    for (int i = 0; i < 2000; ++i) text << "This is a letter, not a video; line " << i << ".\n";
+  }
+  CHECK_THROWS_WITH(open(dir.file("text.avi")), Contains("text.avi") && Contains("not a video"));
+}
+
+TEST_CASE("a video that breaks off gives its frames and then says so", "[video]") {
+  folder const dir;
+  std::string const path = dir.file("cut.mp4");
+  write_clip(path, 200);
+  fs::resize_file(path, fs::file_size(path) * 6 / 10);
+  tools::video_reader reader(path);
+  picture p(128, 96);
+  int frames = 0;
+  while (reader.read(p.view)) ++frames;
+  CHECK(frames >= 50);
+  CHECK(frames < 200);
+  CHECK_THAT(reader.error(), Contains("cut.mp4") && Contains(std::to_string(frames)));
+}
+
+TEST_CASE("a writer that is never closed leaves a video that plays", "[video]") {
+  folder const dir;
+  std::string const path = dir.file("killed.mp4");
+  tools::video_writer writer(path, {128, 96, 10.0});
+  picture p(128, 96);
+  for (int n = 0; n < 120; ++n) {
+    p.paint(n % 60);
+    writer.write(p.view);
+  }
+  fs::copy_file(path, dir.file("copy.mp4"));  // what a killed process would have left
+  tools::video_reader reader(dir.file("copy.mp4"));
+  int frames = 0;
+  while (reader.read(p.view)) ++frames;
+  CHECK(frames >= 20);
+}
+
+TEST_CASE("a full disk is reported as such by the video and the picture writer", "[video]") {
+  if (!fs::exists("/dev/full")) return;
+  picture p(320, 240);
+  std::string what;
+  try {
+    tools::video_writer writer("/dev/full", {320, 240, 25.0});
+    for (int n = 0; n < 300; ++n) {
+      p.paint(n % 60);
+      writer.write(p.view);
+    }
+    writer.close();
+  } catch (tools::video_error const& e) {
+    what = e.what();
+  }
+  CHECK_THAT(what, Contains("disk is full") && Contains("/dev/full"));
+  CHECK_THROWS_WITH(tools::write_png("/dev/full", p.view), Contains("/dev/full") && Contains("No space"));
+}
+
+TEST_CASE("files that cannot be created are named", "[video]") {
+  picture p(64, 48);
+  CHECK_THROWS_WITH(tools::video_writer("/nowhere/at/all.mp4", {64, 48, 25.0}),
+                    Contains("/nowhere/at/all.mp4"));
+  CHECK_THROWS_WITH(tools::write_png("/nowhere/at/all.png", p.view), Contains("/nowhere/at/all.png"));
+  CHECK_THROWS_AS(tools::video_writer("x.mp4", {0, 48, 25.0}), tools::video_error);
+}
+
+TEST_CASE("a still holds the frame's colours", "[video]") {
+  folder const dir;
+  picture p(64, 48);
+  for (int y = 0; y < 48; ++y)
+    for (int x = 0; x < 64; ++x) p.view.y.at(x, y) = static_cast<std::uint8_t>(x < 32 ? 16 : 235);
+  for (auto const& plane : {p.view.u, p.view.v})
+    for (int y = 0; y < 24; ++y)
+      for (int x = 0; x < 32; ++x) plane.at(x, y) = 128;
+  tools::write_png(dir.file("a.png"), p.view);
+  tools::video_reader reader(dir.file("a.png"));  // FFmpeg reads a picture as a video of one frame
+  picture got(64, 48);
+  REQUIRE(reader.read(got.view));
+  CHECK(mean_difference(got.view, p.view) < 1.5);
+}
