@@ -2,7 +2,6 @@
 
 #include <flatbuffers/reflection.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -53,10 +52,13 @@ constexpr binding bindings[] = {
 };
 #undef RONDO_BIND
 
-std::optional<std::string> attribute(reflection::Field const& f, char const* key) {
-  auto const* found = f.attributes() == nullptr ? nullptr : f.attributes()->LookupByKey(key);
-  if (found == nullptr) return std::nullopt;
-  return found->value() == nullptr ? std::string() : found->value()->str();
+std::optional<std::string> attribute(reflection::Field const& f, std::string_view key) {
+  if (f.attributes() == nullptr) return std::nullopt;
+  for (auto const* pair : *f.attributes()) {
+    if (pair->key()->string_view() == key)
+      return pair->value() == nullptr ? std::string() : pair->value()->str();
+  }
+  return std::nullopt;
 }
 
 /// The FlatBuffers type that holds exactly what the member holds.
@@ -135,7 +137,11 @@ field const* find(std::string_view name) {
 
 std::string accepted(field const& f) {
   if (f.is_flag()) return "true or false";
-  if (f.is_choice()) return fmt::format("one of {}", fmt::join(f.choices, ", "));
+  if (f.is_choice()) {
+    std::string names = "one of";
+    for (auto const& choice : f.choices) names += (&choice == &f.choices.front() ? " " : ", ") + choice;
+    return names;
+  }
   if (f.is_string())
     return f.pattern.empty() ? "a string" : fmt::format("a string that matches {}", f.pattern);
   return fmt::format("{} from {} to {}", f.power_of_two ? "a power of two" : "a whole number", f.min, f.max);

@@ -110,7 +110,10 @@ class reader {
   }
 
   static bool is_message(reflection::Object const& object) {
-    return object.attributes() != nullptr && object.attributes()->LookupByKey("message") != nullptr;
+    if (object.attributes() == nullptr) return false;
+    return std::ranges::any_of(*object.attributes(), [](reflection::KeyValue const* attribute) {
+      return attribute->key()->string_view() == "message";
+    });
   }
 
   // Schemas of flatc before 2.0.6 do not say where a type was declared: then everything is taken as declared
