@@ -9,6 +9,7 @@
 #include "generated/golden_messages.hpp"
 #include "golden_peer_generated.h"
 #include "tests/catch.hpp"
+#include "tools/schemac/schema_model.hpp"
 
 namespace {
 
@@ -103,6 +104,8 @@ TEST_CASE("enum values are flatc's", "[schemac]") {
   CHECK(static_cast<std::int64_t>(golden::extremes::highest) == std::numeric_limits<std::int64_t>::max());
   CHECK(std::is_same_v<std::underlying_type_t<golden::shared::side>, std::int8_t>);
 }
+
+static_assert(rondo::schemac::message_limit_bytes == rondo::max_payload_bytes);
 
 TEST_CASE("messages have names, other structs have none", "[schemac]") {
   CHECK(rondo::message_name_of<golden::scalars>::value == std::string_view("golden.scalars"));
