@@ -1,8 +1,10 @@
-// Makes nvcc generate device code for a module with every kind of handler, and for what a team does with it.
+// Makes nvcc generate device code for a module with every kind of handler, and for the ring kernel that runs
+// it.
 //
 // Including a header only parses it; most of kernels/ is templates and inline functions that nvcc looks at
 // when a kernel calls them. Nothing here runs.
-#include "kernels/slice.hpp"
+#include "kernels/launch.hpp"
+#include "kernels/ring_kernel.hpp"
 
 namespace {
 
@@ -56,18 +58,19 @@ struct listener {
 
 using listeners = rondo::module_of<listener>;
 
-__global__ void run_ready(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
-  rondo::scheduler scheduler{arena, true};
-  rondo::team const team{blockIdx.x, threadIdx.x, blockDim.x, *shared};
-  rondo::lane_crew<listeners> const crew{scheduler, team, host};
-  if (!team.leader()) return crew.serve();
-  std::uint32_t index = 0;
-  while (scheduler.next(index)) rondo::slice<listeners>{scheduler, team, host, index}.run();
-  crew.dismiss();
+__global__ void run_listeners(rondo::arena_ref arena, rondo::launch_spec spec, rondo::host_port host,
+                              rondo::team_shared* shared) {
+  rondo::team const team{blockIdx.x, threadIdx.x, blockDim.x, shared[blockIdx.x]};
+  if (blockIdx.x == 0 && team.leader()) {
+    rondo::scheduler scheduler{arena};
+    rondo::launch_actor<listeners>(scheduler, spec);
+  }
+  rondo::ring_kernel<listeners>{arena, team, host, {.spin_ns = 1000, .park = false}}.run({.messages = 64});
 }
 
 }  // namespace
 
-void launch(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
-  run_ready<<<1, 32>>>(arena, host, shared);
+void launch(rondo::arena_ref arena, rondo::launch_spec const& spec, rondo::host_port host,
+            rondo::team_shared* shared) {
+  run_listeners<<<2, 32>>>(arena, spec, host, shared);
 }
