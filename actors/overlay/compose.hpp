@@ -20,7 +20,8 @@ RONDO_HD inline colour track_colour(std::int32_t id) {
   static constexpr colour palette[] = {
       from_rgb(64, 196, 255),  from_rgb(255, 171, 64),  from_rgb(178, 255, 89), from_rgb(255, 82, 130),
       from_rgb(255, 238, 88),  from_rgb(186, 130, 255), from_rgb(38, 230, 190), from_rgb(255, 120, 80),
-      from_rgb(130, 177, 255), from_rgb(240, 98, 235),
+      from_rgb(130, 177, 255), from_rgb(240, 98, 235),  from_rgb(200, 230, 60), from_rgb(255, 190, 200),
+      from_rgb(160, 240, 230),
   };
   constexpr std::int32_t colours = sizeof(palette) / sizeof(palette[0]);
   return palette[(id % colours + colours) % colours];

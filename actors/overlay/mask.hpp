@@ -1,9 +1,11 @@
-// Mask clean-up: a 3x3 majority filter removes specks, a closing joins what belongs together.
+// Mask clean-up: a 3x3 majority filter removes specks, a vertical opening what is flat, and a
+// closing joins what belongs together.
 //
 // A mask of bytes (0 or 1) becomes rows of bits, 64 pixels to a word, lowest bit leftmost, so that one
 // instruction treats 64 pixels. A tile reads the byte mask of its rows and of `clean_halo` rows around them
 // and writes bits of its own rows alone: tiles may run at the same time, and their number does not change the
-// result. At the image's border the majority counts outside pixels as background; the closing ignores them.
+// result. At the image's border the majority counts outside pixels as background; opening and closing ignore
+// them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +14,9 @@
 
 namespace rondo::overlay {
 
-/// Radii of the closing's rectangle in mask pixels, each at most 31.
+/// Radii in mask pixels, each at most 31.
 struct clean_params {
+  std::int32_t open_y = 2;  ///< what is lower than 2 * open_y + 1 goes: ropes and branches in the wind
   std::int32_t close_x = 1;
   std::int32_t close_y = 3;
 };
@@ -36,7 +39,7 @@ RONDO_HD inline bit_mask carve_bits(carver& memory, std::int32_t width, std::int
 }
 
 /// Rows around a tile that its result depends on.
-RONDO_HD constexpr std::int32_t clean_halo(clean_params const& p) { return 1 + 2 * p.close_y; }
+RONDO_HD constexpr std::int32_t clean_halo(clean_params const& p) { return 1 + 2 * p.open_y + 2 * p.close_y; }
 
 /// Words of scratch memory that one tile of `rows` rows of `width` pixels needs.
 RONDO_HD constexpr std::int32_t clean_scratch_words(std::int32_t width, std::int32_t rows,
@@ -116,26 +119,44 @@ RONDO_HD void clean_mask(Team const& team, image_view<std::uint8_t> const& mask,
     team.sync();
   };
 
-  band const read = around(halo), wide = around(2 * p.close_y), grown = around(p.close_y);
+  // Word w of rows [r - reach, r + reach] of a plane, all or any of them; rows outside the image are left
+  // out.
+  auto const all_of = [&](std::uint64_t* plane, std::int32_t r, std::int32_t w, std::int32_t reach) {
+    std::uint64_t keep = ~std::uint64_t{0};
+    for (std::int32_t k = r > reach ? r - reach : 0; k <= r + reach && k < mask.height; ++k)
+      keep &= at(plane, k)[w];
+    return keep;
+  };
+  auto const any_of = [&](std::uint64_t* plane, std::int32_t r, std::int32_t w, std::int32_t reach) {
+    std::uint64_t grow = 0;
+    for (std::int32_t k = r > reach ? r - reach : 0; k <= r + reach && k < mask.height; ++k)
+      grow |= at(plane, k)[w];
+    return grow;
+  };
+
+  band const read = around(halo), all = around(halo - 1), thin = around(2 * p.close_y + p.open_y);
+  band const wide = around(2 * p.close_y), grown = around(p.close_y);
   each_word(read, [&](std::int32_t r, std::int32_t w) {
     std::int32_t const left = width - 64 * w;
     at(front, r)[w] = detail::pack64(mask.row(r) + 64 * w, left < 64 ? left : 64);
   });
-  each_word(wide, [&](std::int32_t r, std::int32_t w) {
+  each_word(all, [&](std::int32_t r, std::int32_t w) {
     at(back, r)[w] = detail::majority(r > 0 ? at(front, r - 1) : nullptr, at(front, r),
                                       r + 1 < mask.height ? at(front, r + 1) : nullptr, words, w) &
                      detail::inside(width, w);
   });
+  if (p.open_y > 0) {
+    each_word(thin, [&](std::int32_t r, std::int32_t w) { at(front, r)[w] = all_of(back, r, w, p.open_y); });
+    each_word(wide, [&](std::int32_t r, std::int32_t w) { at(back, r)[w] = any_of(front, r, w, p.open_y); });
+  }
   each_word(wide, [&](std::int32_t r, std::int32_t w) {
     std::uint64_t grow = 0;
     for (std::int32_t k = -p.close_x; k <= p.close_x; ++k) grow |= detail::moved(at(back, r), words, w, k, 0);
     at(front, r)[w] = grow & detail::inside(width, w);
   });
   each_word(grown, [&](std::int32_t r, std::int32_t w) {
-    std::uint64_t grow = 0;
-    std::int32_t const last = r + p.close_y < mask.height ? r + p.close_y : mask.height - 1;
-    for (std::int32_t k = r > p.close_y ? r - p.close_y : 0; k <= last; ++k) grow |= at(front, k)[w];
-    at(back, r)[w] = grow | ~detail::inside(width, w);  // outside must not make the erosion shrink anything
+    at(back, r)[w] = any_of(front, r, w, p.close_y) |
+                     ~detail::inside(width, w);  // outside must not make the erosion shrink anything
   });
   each_word(grown, [&](std::int32_t r, std::int32_t w) {
     std::uint64_t keep = ~std::uint64_t{0};
@@ -144,10 +165,7 @@ RONDO_HD void clean_mask(Team const& team, image_view<std::uint8_t> const& mask,
     at(front, r)[w] = keep;
   });
   each_word(rows, [&](std::int32_t r, std::int32_t w) {
-    std::uint64_t keep = ~std::uint64_t{0};
-    std::int32_t const last = r + p.close_y < mask.height ? r + p.close_y : mask.height - 1;
-    for (std::int32_t k = r > p.close_y ? r - p.close_y : 0; k <= last; ++k) keep &= at(front, k)[w];
-    out.row(r)[w] = keep & detail::inside(width, w);
+    out.row(r)[w] = all_of(front, r, w, p.close_y) & detail::inside(width, w);
   });
 }
 

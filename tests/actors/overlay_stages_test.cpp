@@ -197,7 +197,8 @@ TEST_CASE("the background model equals a plain reference, in any number of tiles
 TEST_CASE("mask clean-up equals majority and closing done pixel by pixel, in any number of tiles",
           "[overlay]") {
   int const w = GENERATE(1, 63, 64, 65, 200), h = 37;
-  clean_params const p = GENERATE(clean_params{1, 3}, clean_params{0, 0}, clean_params{4, 2});
+  clean_params const p =
+      GENERATE(clean_params{2, 1, 3}, clean_params{0, 0, 0}, clean_params{1, 4, 2}, clean_params{3, 0, 1});
   std::mt19937 random(static_cast<unsigned>(w));
   block memory(static_cast<std::size_t>(256 * h));
   image_view<std::uint8_t> const mask{static_cast<std::uint8_t*>(memory.data()), w, h, 256};
@@ -224,6 +225,10 @@ TEST_CASE("mask clean-up equals majority and closing done pixel by pixel, in any
   plane m = each(
       1, 1, bytes, [](int a, int b) { return a + b; }, 0);
   for (int& v : m) v = v >= 5 ? 1 : 0;
+  m = each(
+      0, p.open_y, m, [](int a, int b) { return std::min(a, b); }, 1);
+  m = each(
+      0, p.open_y, m, [](int a, int b) { return std::max(a, b); }, 0);
   m = each(
       p.close_x, p.close_y, m, [](int a, int b) { return std::max(a, b); }, 0);
   m = each(
