@@ -1,120 +1,37 @@
 // Buffers: data too large for a message, named by a small handle that is checked at each use.
 //
-// A table has one entry per slot. A `buffer_ref` names a slot, the generation that it was acquired in, and a
-// range. The table lives where host and handlers both reach it; zeroed memory is a valid table in which every
-// handle is stale.
+// A table has one entry per slot. A `buffer_ref` names a slot, the generation it was acquired in, and a
+// range. The table lives where host and handlers both reach it. Zeroed memory is a valid table, with no
+// buffer yet.
 // **Threads**: any thread of host or device may call anything; on a device one lane of a team calls for all.
-//
-// The word of a slot:
-//   bits  0..29  readers: shared leases
-//   bit  30      writer: one exclusive lease
-//   bit  31      live: acquired and not yet released
-//   bits 32..63  generation; 0 is never issued
-//
-// Invariants
-//  B1 A lease is taken only while `live`, by the same compare-exchange that checks the generation.
-//  B2 While readers > 0 there is no writer, and while there is a writer there is no reader.
-//  B3 The slot ends its use (free: not live, no lease) exactly once per generation, and in that same exchange
-//  the
-//     generation moves on: by the release if nobody holds a lease, else by the end of the last lease.
-//  B4 base, bytes and memory change only while the slot is free; so they are plain reads to whoever holds a
-//  lease. B5 Generations do not recur: the one after the last is 0, and a slot at 0 is never opened again. B6
-//  A slot that was freed by `release` or by a lease is in the stack of returned slots until its pool takes
-//  it.
+// **Invariants**: B1 to B5 of kernels/buffer_word.hpp, and
+//  B6 A slot freed by `release` or by a lease is in the stack of returned slots until its pool takes it.
 //
 // Ordering
-//  open    -> lease     `open` stores the word with release; the exchange that leases acquires: base, bytes
-//  and contents. write   -> next      `end_write` releases; the next lease of either kind acquires what was
-//  written. read    -> write     `end_read` releases; `begin_write` acquires, so no write overtakes an
-//  earlier read. any end -> reuse     the exchange that frees the slot acquires all earlier ends (each is a
-//  read-modify-write of the
-//                       word, so one chain), `push_returned` releases, `take_returned` acquires: the pool
-//                       reuses last.
-// ASSUMES: a device that shares the table with its host performs atomic exchanges on it as one step for both
-// sides.
+//  open -> lease     `open` stores the word with release; the exchange that leases acquires.
+//  write -> next     `end_write` releases; the next lease of either kind acquires what was written.
+//  read -> write     `end_read` releases; `begin_write` acquires, so no write overtakes an earlier read.
+//  any end -> reuse  The exchange that frees the slot acquires all earlier ends, as each is a
+//                    read-modify-write of the word; `push_returned` releases, `take_returned` acquires.
+// ASSUMES: a device that shares the table with its host performs atomic exchanges on it in one step for both.
 #pragma once
 
 #include <type_traits>
 
 #include "kernels/atomic.hpp"
-#include "kernels/portable.hpp"
+#include "kernels/buffer_ref.hpp"
+#include "kernels/buffer_word.hpp"
 #include "kernels/status.hpp"
 
 namespace rondo {
-
-/// The kind of memory that a buffer's bytes live in.
-enum class place : std::uint32_t { host, pinned_host, device };
-
-/// A handle to a range of a buffer. Travels in message payloads; says nothing about who owns the buffer.
-struct buffer_ref {
-  std::uint32_t slot;
-  std::uint32_t generation;  // 0: refers to nothing
-  std::uint64_t offset;      // in bytes, from the buffer's start
-  std::uint64_t bytes;
-
-  /// `length` bytes from `start` of this range. A slice outside this range is buffer_out_of_bounds at each
-  /// use.
-  RONDO_HD constexpr buffer_ref slice(std::uint64_t start, std::uint64_t length) const noexcept {
-    if (start > bytes || length > bytes - start) return {slot, generation, ~0ull, ~0ull};
-    return {slot, generation, offset + start, length};
-  }
-  friend constexpr bool operator==(buffer_ref const&, buffer_ref const&) = default;
-};
-static_assert(sizeof(buffer_ref) == 24 && std::is_trivially_copyable_v<buffer_ref>);
-
-/// Elements in place, with their count. Does not own; valid as long as the lease it was made under.
-template <class T>
-struct buffer_view {
-  T* first = nullptr;
-  std::uint64_t count = 0;
-
-  RONDO_HD constexpr T* data() const noexcept { return first; }
-  RONDO_HD constexpr std::uint64_t size() const noexcept { return count; }
-  RONDO_HD constexpr T* begin() const noexcept { return first; }
-  RONDO_HD constexpr T* end() const noexcept { return first + count; }
-  /// Precondition: `index < size()`.
-  RONDO_HD constexpr T& operator[](std::uint64_t index) const noexcept { return first[index]; }
-};
-
-/// The value of a slot's word; see the top of the file.
-class buffer_word {
- public:
-  static constexpr std::uint64_t one_reader = 1, readers_mask = (1ull << 30) - 1, writer = 1ull << 30,
-                                 live = 1ull << 31;
-
-  RONDO_HD constexpr explicit buffer_word(std::uint64_t bits) noexcept : bits_(bits) {}
-  /// The word of a free slot whose next use has this generation.
-  RONDO_HD static constexpr buffer_word free_at(std::uint32_t generation) noexcept {
-    return buffer_word{std::uint64_t{generation} << 32};
-  }
-
-  RONDO_HD constexpr std::uint64_t bits() const noexcept { return bits_; }
-  RONDO_HD constexpr std::uint32_t generation() const noexcept {
-    return static_cast<std::uint32_t>(bits_ >> 32);
-  }
-  RONDO_HD constexpr std::uint64_t readers() const noexcept { return bits_ & readers_mask; }
-  RONDO_HD constexpr bool written() const noexcept { return (bits_ & writer) != 0; }
-  RONDO_HD constexpr bool is_live() const noexcept { return (bits_ & live) != 0; }
-  RONDO_HD constexpr bool leased() const noexcept { return (bits_ & (readers_mask | writer)) != 0; }
-  RONDO_HD constexpr bool is_free() const noexcept { return !is_live() && !leased(); }
-
-  /// This word, or the free word of the next generation if it is neither live nor leased any more (B3).
-  RONDO_HD constexpr buffer_word settled() const noexcept {
-    return is_free() ? free_at(generation() + 1) : *this;
-  }
-
- private:
-  std::uint64_t bits_;
-};
 
 /// What a table knows of one slot. A line each, so that leases of two buffers do not slow each other down.
 struct alignas(64) buffer_entry {
   atomic<std::uint64_t, scope::system> word;   // buffer_word
   std::byte* base;                             // B4
   atomic<std::uint64_t, scope::system> bytes;  // B4; atomic only so that statistics may look on
-  atomic<std::uint32_t, scope::system>
-      next;     // slot + 1 of the next one in whatever stack the slot is in; 0: none
-  place where;  // B4
+  atomic<std::uint32_t, scope::system> next;   // slot + 1 of the next in its stack; 0: none
+  place where;                                 // B4
 };
 static_assert(sizeof(buffer_entry) == 64);
 
@@ -136,8 +53,8 @@ class buffer_table_ref {
   RONDO_HD errc begin_read(buffer_ref ref) const noexcept;
   /// Takes the buffer for writing alone; end with `end_write`. buffer_in_use while anybody holds a lease.
   RONDO_HD errc begin_write(buffer_ref ref) const noexcept;
-  /// Precondition: the caller holds the lease it ends. A buffer released in the meantime is freed by its last
-  /// lease.
+  /// Precondition: the caller holds the lease it ends. The last lease of a released buffer
+  /// frees it.
   RONDO_HD void end_read(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::one_reader); }
   RONDO_HD void end_write(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::writer); }
 
@@ -172,8 +89,8 @@ class buffer_table_ref {
   RONDO_HD buffer_ref open(std::uint32_t slot, std::uint64_t bytes) const noexcept;
   /// As `release`, but a slot with `freed` set is the caller's to keep and is not returned.
   RONDO_HD errc close(buffer_ref ref, bool& freed) const noexcept;
-  /// Takes all returned slots: slot + 1 of the first, the others by `next`; 0: none. The caller alone has
-  /// them.
+  /// Takes all returned slots: slot + 1 of the first, the others by `next`; 0: none.
+  /// The caller alone has them.
   RONDO_HD std::uint32_t take_returned() const noexcept {
     if (returned_->load(memory_order::relaxed) == 0) return 0;  // relaxed: a hint; the exchange decides
     return returned_->exchange(0, memory_order::acquire);       // acquire: any end -> reuse

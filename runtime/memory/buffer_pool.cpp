@@ -128,8 +128,7 @@ buffer_pool_statistics buffer_pool::statistics() const {
   std::uint64_t uses = 0;
   for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
     auto const word = word_of(table_.entry(slot));
-    // A generation passes with each use, so uses need no counter. Modulo 2^32, as 0 follows the last
-    // generation.
+    // A generation passes with each use, so uses need no counter; modulo 2^32, as the last one wraps to 0.
     uses += word.generation() - slots_[slot].first_generation;
     if (!slots_[slot].bound) continue;
     auto const block = size_classes::bytes_of(slots_[slot].size_class);

@@ -1,5 +1,4 @@
-// The sizes that a pool's blocks come in: four per power of two, so that at most a fifth of a block lies
-// idle.
+// The sizes of a pool's blocks: four per power of two, so that at most a fifth of a block lies idle.
 //
 // Up to 256 bytes the classes are the multiples of 64; above, each power of two and its 5/4, 6/4 and 7/4. All
 // are multiples of 64, and those from 16 KiB on multiples of 4 KiB.
@@ -18,8 +17,7 @@ inline constexpr std::uint64_t page_bytes = 4096, paged_from_bytes = 4 * page_by
 constexpr std::uint32_t of(std::uint64_t bytes) noexcept {
   if (bytes <= 64) return 0;
   if (bytes <= 256) return static_cast<std::uint32_t>((bytes - 1) / 64);
-  auto const last =
-      bytes - 1;  // its two bits below the highest say which quarter of its power of two it is in
+  auto const last = bytes - 1;  // the two bits below its highest one are its quarter of a power of two
   auto const k = static_cast<std::uint32_t>(std::bit_width(last)) - 1;  // at least 8
   return 4 + (k - 8) * 4 + static_cast<std::uint32_t>((last >> (k - 2)) & 3);
 }

@@ -1,0 +1,90 @@
+// What a buffer costs: acquire plus release of a pool beside malloc plus free, and a lease.
+//
+// Host-side cost per pair, alone and with two threads on one pool. "touch" writes the first byte of each
+// page, as whoever fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and
+// date.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+
+#include "runtime/memory/buffer_pool.hpp"
+
+namespace {
+
+rondo::buffer_pool& shared_pool() {
+  static rondo::buffer_pool pool({.cap_bytes = 1ull << 30});
+  return pool;
+}
+
+void touch(void* block, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 4096) static_cast<char volatile*>(block)[at] = 1;
+}
+
+void pool_acquire_release(benchmark::State& state) {
+  auto& pool = shared_pool();
+  auto const bytes = static_cast<std::uint64_t>(state.range(0));
+  for (auto _ : state) {
+    auto const ref = pool.acquire(bytes);
+    if (!ref || pool.release(*ref) != rondo::errc::ok) state.SkipWithError("the pool refused");
+  }
+}
+
+void pool_owner(benchmark::State& state) {
+  auto& pool = shared_pool();
+  auto const bytes = static_cast<std::uint64_t>(state.range(0));
+  for (auto _ : state) {
+    auto owner = pool.acquire_buffer(bytes);
+    if (!owner) state.SkipWithError("the pool refused");
+    benchmark::DoNotOptimize(owner->span().data());
+  }
+}
+
+void malloc_free(benchmark::State& state) {
+  auto const bytes = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    auto* block = std::malloc(bytes);
+    benchmark::DoNotOptimize(block);
+    std::free(block);
+  }
+}
+
+void pool_acquire_touch_release(benchmark::State& state) {
+  auto& pool = shared_pool();
+  auto const bytes = static_cast<std::uint64_t>(state.range(0));
+  for (auto _ : state) {
+    auto owner = pool.acquire_buffer(bytes);
+    if (!owner) state.SkipWithError("the pool refused");
+    touch(owner->span().data(), bytes);
+  }
+}
+
+void malloc_touch_free(benchmark::State& state) {
+  auto const bytes = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    auto* block = std::malloc(bytes);
+    benchmark::DoNotOptimize(block);
+    touch(block, bytes);
+    std::free(block);
+  }
+}
+
+void read_lease(benchmark::State& state) {
+  auto& pool = shared_pool();
+  auto const owner = pool.acquire_buffer(4096).value();
+  for (auto _ : state) {
+    auto const lease = pool.read<std::uint32_t>(owner.ref());
+    if (!lease) state.SkipWithError("no lease");
+    benchmark::DoNotOptimize(lease.view().data());
+  }
+}
+
+}  // namespace
+
+BENCHMARK(pool_acquire_release)->Arg(256)->Arg(4096)->Arg(65536)->Arg(1 << 20)->Threads(1)->Threads(2);
+BENCHMARK(malloc_free)->Arg(256)->Arg(4096)->Arg(65536)->Arg(1 << 20)->Threads(1)->Threads(2);
+BENCHMARK(pool_owner)->Arg(4096)->Threads(1)->Threads(2);
+BENCHMARK(pool_acquire_touch_release)->Arg(65536)->Arg(1 << 20);
+BENCHMARK(malloc_touch_free)->Arg(65536)->Arg(1 << 20);
+BENCHMARK(read_lease);
+
+BENCHMARK_MAIN();

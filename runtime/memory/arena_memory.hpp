@@ -1,0 +1,35 @@
+// Zeroed, page-aligned memory for an arena; pages cost nothing until they are touched.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <system_error>
+
+namespace rondo {
+
+class arena_memory {
+ public:
+  /// Throws std::system_error when the system has no room for `bytes`.
+  explicit arena_memory(std::size_t bytes) : bytes_(bytes) {
+    void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+      throw std::system_error(errno, std::generic_category(),
+                              "mapping an arena of " + std::to_string(bytes) + " bytes (actors, mail_blocks, state_bytes)");
+    base_ = static_cast<std::byte*>(p);
+  }
+  ~arena_memory() { munmap(base_, bytes_); }
+  arena_memory(arena_memory const&) = delete;
+  arena_memory& operator=(arena_memory const&) = delete;
+
+  std::byte* data() const noexcept { return base_; }
+  std::size_t size() const noexcept { return bytes_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::size_t bytes_;
+};
+
+}  // namespace rondo

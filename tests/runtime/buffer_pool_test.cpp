@@ -1,0 +1,320 @@
+// The pool of buffers: owners, errors, cap, statistics and the texts of misuse.
+#include "runtime/memory/buffer_pool.hpp"
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using rondo::buffer_pool;
+using rondo::errc;
+
+/// Counts what is out, and can be told to have nothing more.
+struct counting_resource final : std::pmr::memory_resource {
+  std::uint64_t bytes_out = 0;
+  bool empty = false;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (empty) throw std::bad_alloc();
+    bytes_out += bytes;
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    bytes_out -= bytes;
+    std::pmr::new_delete_resource()->deallocate(block, bytes, alignment);
+  }
+  bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
+};
+
+struct reports {
+  std::vector<std::string> lines;
+  std::function<void(std::string const&)> sink() {
+    return [this](std::string const& line) { lines.push_back(line); };
+  }
+};
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a size class wastes less than a quarter of a block, and holds what it is for", "[buffer]") {
+  namespace classes = rondo::size_classes;
+  std::uint32_t before = 0;
+  for (std::uint64_t bytes = 1; bytes <= classes::largest_bytes; bytes += 1 + bytes / 97) {
+    auto const size_class = classes::of(bytes);
+    auto const block = classes::bytes_of(size_class);
+    INFO(bytes << " in " << block);
+    REQUIRE(block >= bytes);
+    REQUIRE((size_class == 0 || classes::bytes_of(size_class - 1) < bytes));  // no smaller class would do
+    REQUIRE(size_class >= before);
+    REQUIRE(block % classes::alignment_of(size_class) == 0);
+    if (bytes > 192) REQUIRE((block - bytes) * 4 < block);
+    before = size_class;
+  }
+  for (std::uint32_t size_class = 0; size_class < classes::count; ++size_class)
+    REQUIRE(classes::of(classes::bytes_of(size_class)) == size_class);
+}
+
+TEST_CASE("an owner gives its buffer back when it goes", "[buffer]") {
+  buffer_pool pool;
+  {
+    auto owner = pool.acquire_buffer(1000).value();
+    CHECK(owner.bytes() == 1000);
+    CHECK(owner.where() == rondo::place::host);
+    CHECK(owner.span<std::uint32_t>().size() == 250);
+    owner.span<std::uint32_t>()[249] = 7;
+    auto const lease = pool.read<std::uint32_t>(owner.ref());
+    REQUIRE(lease);
+    CHECK(lease.view()[249] == 7);
+    CHECK(pool.statistics().buffers_in_use == 1);
+  }
+  CHECK(pool.statistics().buffers_in_use == 0);
+}
+
+TEST_CASE("an owner moves, lets go and is adopted", "[buffer]") {
+  buffer_pool pool;
+  auto first = pool.acquire_buffer(64).value();
+  auto const ref = first.ref();
+  auto second = std::move(first);
+  CHECK_FALSE(first);
+  CHECK(first.span().empty());
+  CHECK(second.ref() == ref);
+  second = pool.acquire_buffer(128).value();  // releases the first buffer
+  CHECK(pool.statistics().buffers_in_use == 1);
+  CHECK(pool.release(ref) == errc::double_release);
+
+  auto const sent = second.detach().slice(64, 32);
+  CHECK_FALSE(second);
+  CHECK(pool.statistics().buffers_in_use == 1);
+  auto received = pool.adopt(sent).value();
+  CHECK(received.bytes() == 32);
+  CHECK(received.span().data() == pool.table().entry(sent.slot).base + 64);
+  CHECK(received.release() == errc::ok);
+  CHECK(received.release() == errc::double_release);
+  CHECK(pool.adopt(sent).error() == errc::stale_buffer);
+  CHECK(pool.statistics().buffers_in_use == 0);
+}
+
+TEST_CASE("blocks start at lines, large ones at pages", "[buffer]") {
+  buffer_pool pool;
+  for (std::uint64_t bytes : {0u, 1u, 65u, 1000u, 14336u, 14337u, 16384u, 20000u, 1u << 20}) {
+    auto const owner = pool.acquire_buffer(bytes).value();
+    auto const at = reinterpret_cast<std::uintptr_t>(pool.table().entry(owner.ref().slot).base);
+    CHECK(at % (bytes > 14336 ? 4096 : 64) == 0);
+  }
+}
+
+TEST_CASE("releases that are not the owner's are errors", "[buffer]") {
+  buffer_pool pool;
+  auto const ref = pool.acquire(100).value();
+  CHECK(pool.release(ref) == errc::ok);
+  CHECK(pool.release(ref) == errc::double_release);
+  auto const successor = pool.acquire(100).value();
+  CHECK(successor.slot == ref.slot);
+  CHECK(pool.release(ref) == errc::double_release);
+  CHECK(pool.read(ref).status() == errc::stale_buffer);
+  CHECK(pool.write(ref).status() == errc::stale_buffer);
+  CHECK(pool.release({successor.slot, successor.generation + 1, 0, 0}) == errc::stale_buffer);
+  CHECK(pool.release({pool.table().size(), 1, 0, 0}) == errc::stale_buffer);
+  CHECK(pool.release({}) == errc::stale_buffer);
+  CHECK(pool.read(successor.slice(0, 101)).status() == errc::buffer_out_of_bounds);
+  CHECK(pool.release(successor) == errc::ok);
+}
+
+TEST_CASE("a block comes back after its last lease, from whatever thread's end", "[buffer]") {
+  buffer_pool pool({.cap_bytes = 4096});
+  auto const ref = pool.acquire(4096).value();
+  auto lease = pool.read(ref);
+  CHECK(pool.release(ref) == errc::ok);
+  CHECK(pool.statistics().buffers_in_use == 1);
+  CHECK(pool.acquire(4096).error() == errc::pool_exhausted);
+  lease.end();
+  CHECK(pool.statistics().buffers_in_use == 0);
+  auto const next = pool.acquire(4096).value();
+  CHECK(next.slot == ref.slot);
+  CHECK(next.generation == ref.generation + 1);
+  CHECK(pool.release(next) == errc::ok);
+  CHECK(pool.statistics().misses == 1);
+}
+
+TEST_CASE("the cap bounds all blocks, and cached ones of other sizes make room", "[buffer]") {
+  counting_resource upstream;
+  buffer_pool pool({.cap_bytes = 10 * 1024, .upstream = &upstream});
+  auto const large = pool.acquire(8192).value();
+  CHECK(pool.acquire(4096).error() == errc::pool_exhausted);
+  auto const small = pool.acquire(2048).value();
+  CHECK(pool.acquire(1).error() == errc::pool_exhausted);
+  CHECK(pool.release(large) == errc::ok);
+  CHECK(upstream.bytes_out == 10240);
+  auto const other = pool.acquire(4096).value();  // gives up the cached 8192
+  CHECK(upstream.bytes_out == 6144);
+  CHECK(pool.acquire(1ull << 40).error() == errc::pool_exhausted);
+  CHECK(pool.acquire(~0ull).error() == errc::pool_exhausted);
+  CHECK(pool.read(large).status() == errc::stale_buffer);
+  CHECK(pool.release(small) == errc::ok);
+  CHECK(pool.release(other) == errc::ok);
+}
+
+TEST_CASE("slots bound the buffers, and cached blocks give theirs up", "[buffer]") {
+  buffer_pool pool({.slots = 2});
+  auto const first = pool.acquire(64).value();
+  auto const second = pool.acquire(128).value();
+  CHECK(pool.acquire(64).error() == errc::pool_exhausted);
+  CHECK(pool.release(first) == errc::ok);
+  auto const third = pool.acquire(256).value();
+  CHECK(third.slot == first.slot);
+  CHECK(pool.release(first) == errc::double_release);
+  CHECK(pool.release(second) == errc::ok);
+  CHECK(pool.release(third) == errc::ok);
+}
+
+TEST_CASE("an upstream without memory is a value, and passes", "[buffer]") {
+  counting_resource upstream;
+  buffer_pool pool({.slots = 1, .upstream = &upstream});
+  upstream.empty = true;
+  CHECK(pool.acquire(64).error() == errc::out_of_memory);
+  upstream.empty = false;
+  auto const ref = pool.acquire(64).value();
+  CHECK(pool.release(ref) == errc::ok);
+  CHECK(pool.statistics().refusals == 1);
+}
+
+TEST_CASE("statistics say what is in use, cached, wasted, and how it came", "[buffer]") {
+  counting_resource upstream;
+  buffer_pool pool({.upstream = &upstream});
+  auto const a = pool.acquire(1000).value();
+  auto const b = pool.acquire(5000).value();
+  CHECK(pool.release(a) == errc::ok);
+  auto s = pool.statistics();
+  CHECK(s.in_use_bytes == 5120);
+  CHECK(s.waste_bytes == 120);
+  CHECK(s.cached_bytes == 1024);
+  CHECK(s.peak_bytes == 6144);
+  CHECK(s.hits == 0);
+  CHECK(s.misses == 2);
+
+  auto const c = pool.acquire(1024).value();
+  CHECK(pool.release(b) == errc::ok);
+  s = pool.statistics();
+  CHECK(s.hits == 1);
+  CHECK(s.misses == 2);
+  CHECK(s.waste_bytes == 0);
+
+  CHECK(pool.trim(5120) == 0);
+  CHECK(pool.trim() == 5120);
+  CHECK(upstream.bytes_out == 1024);
+  CHECK(pool.release(c) == errc::ok);
+  CHECK(pool.trim() == 1024);
+  CHECK(upstream.bytes_out == 0);
+  s = pool.statistics();
+  CHECK(s.cached_bytes == 0);
+  CHECK(s.peak_bytes == 6144);
+}
+
+TEST_CASE("a leak at shutdown is reported with the place it was acquired at, and its memory freed",
+          "[buffer]") {
+  counting_resource upstream;
+  reports reported;
+  std::uint32_t line = 0;
+  {
+    buffer_pool pool({.upstream = &upstream, .report = reported.sink()});
+    line = __LINE__ + 1;
+    static_cast<void>(pool.acquire(1000));
+    auto const fine = pool.acquire_buffer(10).value();
+  }
+  REQUIRE(reported.lines.size() == 1);
+  CHECK(contains(reported.lines[0], "1000 bytes"));
+  CHECK(contains(reported.lines[0], "buffer_pool_test.cpp:" + std::to_string(line)));
+  CHECK(contains(reported.lines[0], "never released"));
+  CHECK(upstream.bytes_out == 0);
+}
+
+TEST_CASE("an owner whose handle was released behind its back is reported", "[buffer]") {
+  reports reported;
+  buffer_pool pool({.report = reported.sink()});
+  auto const line = __LINE__ + 1;
+  auto owner = pool.acquire_buffer(10).value();
+  CHECK(pool.release(owner.ref()) == errc::ok);
+  CHECK(owner.release() == errc::double_release);
+  REQUIRE(reported.lines.size() == 1);
+  CHECK(contains(reported.lines[0], "buffer_pool_test.cpp:" + std::to_string(line)));
+}
+
+TEST_CASE("describe names a handle's buffer and what became of it", "[buffer]") {
+  buffer_pool pool;
+  auto const line = __LINE__ + 1;
+  auto const ref = pool.acquire(10).value();
+  auto const here = "buffer_pool_test.cpp:" + std::to_string(line);
+  CHECK(contains(pool.describe(ref), "10 bytes"));
+  CHECK(contains(pool.describe(ref), here));
+  CHECK(pool.release(ref) == errc::ok);
+  CHECK(contains(pool.describe(ref), here));  // for the text of a double release
+  auto const successor = pool.acquire(10).value();
+  CHECK(contains(pool.describe(ref), "serves generation 2"));
+  CHECK(contains(pool.describe({~0u, 1, 0, 0}), "not of this pool"));
+  CHECK(pool.release(successor) == errc::ok);
+}
+
+TEST_CASE("options that cannot work are refused by name", "[buffer]") {
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(buffer_pool({.slots = 0}), Contains("slots is 0"));
+  CHECK_THROWS_WITH(buffer_pool({.slots = 1u << 24}), Contains("slots is 16777216"));
+  CHECK_THROWS_WITH(buffer_pool({.cap_bytes = 63}), Contains("cap_bytes is 63"));
+  CHECK_THROWS_WITH(buffer_pool({.upstream = nullptr}), Contains("upstream is null"));
+}
+
+TEST_CASE("slots close to their last generation retire instead of wrapping around", "[buffer]") {
+  counting_resource upstream;
+  std::array<rondo::buffer_entry, 2> entries{};
+  rondo::atomic<std::uint32_t, rondo::scope::system> returned{0};
+  for (auto& entry : entries)
+    entry.word.store(rondo::buffer_word::free_at(0xffff'fffd).bits(), rondo::memory_order::relaxed);
+  buffer_pool pool({.upstream = &upstream}, {entries.data(), 2, &returned});
+  std::vector<rondo::buffer_ref> seen;
+  for (int use = 0; use < 6; ++use) {
+    auto const ref = pool.acquire(64).value();
+    CHECK(std::count(seen.begin(), seen.end(), ref) == 0);
+    seen.push_back(ref);
+    if (use % 2) {  // by the pool, and by the end of a lease
+      CHECK(pool.release(ref) == errc::ok);
+    } else {
+      auto const lease = pool.read(ref);
+      CHECK(pool.release(ref) == errc::ok);
+    }
+  }
+  CHECK(pool.acquire(64).error() == errc::pool_exhausted);
+  CHECK(pool.statistics().retired_slots == 2);
+  CHECK(pool.statistics().hits == 4);
+  CHECK(pool.statistics().cached_bytes == 0);
+  CHECK(upstream.bytes_out == 0);
+  for (auto const& ref : seen) {
+    CHECK(pool.read(ref).status() == errc::stale_buffer);
+    CHECK(pool.release(ref) == errc::double_release);
+  }
+}
+
+TEST_CASE("handles of an earlier pool stay stale in the next pool of the same table", "[buffer]") {
+  std::array<rondo::buffer_entry, 1> entries{};
+  rondo::atomic<std::uint32_t, rondo::scope::system> returned{0};
+  rondo::buffer_table_ref const table{entries.data(), 1, &returned};
+  rondo::buffer_ref leaked{}, released{};
+  reports reported;
+  {
+    buffer_pool pool({.report = reported.sink()}, table);
+    released = pool.acquire(64).value();
+    CHECK(pool.release(released) == errc::ok);
+    leaked = pool.acquire(64).value();
+  }
+  CHECK(reported.lines.size() == 1);
+  buffer_pool pool({}, table);
+  auto const owner = pool.acquire_buffer(64).value();
+  CHECK(pool.read(leaked).status() == errc::stale_buffer);
+  CHECK(pool.read(released).status() == errc::stale_buffer);
+  CHECK(pool.read(owner.ref()).status() == errc::ok);
+}
