@@ -126,6 +126,42 @@ TEST_CASE("two threads share buffers, and no lease sees data of another generati
   CHECK(s.peak_bytes <= 6 * words * 8);
 }
 
+TEST_CASE("a slot popped by one thread is popped by no other until it is pushed", "[buffer]") {
+  auto const seed = buffer_test_seed("buffer_slot_stack");
+  CAPTURE(seed);
+  constexpr std::uint32_t slots = 3;
+  std::array<rondo::buffer_entry, slots> entries{};
+  rondo::buffer_table_ref const table{entries.data(), slots, nullptr};
+  rondo::slot_stack stack;
+  std::array<std::atomic<bool>, slots> held{};
+  std::atomic<int> faults{0};
+  for (std::uint32_t slot = 0; slot < slots; ++slot) stack.push(table, slot);
+  auto const work_stack = [&](std::uint64_t own_seed) {
+    std::mt19937 random(static_cast<std::uint32_t>(own_seed));
+    for (int i = 0; i < 300'000; ++i) {
+      std::array<std::uint32_t, 2> const got{stack.pop(table), stack.pop(table)};
+      for (auto slot : got)
+        if (slot != rondo::slot_stack::none && held[slot].exchange(true, std::memory_order_relaxed)) ++faults;
+      auto const first = random() % 2;  // so that a top recurs with another slot below it
+      for (auto slot : {got[first], got[1 - first]}) {
+        if (slot == rondo::slot_stack::none) continue;
+        held[slot].store(false, std::memory_order_relaxed);  // relaxed: the stack orders it
+        stack.push(table, slot);
+      }
+      if (faults.load(std::memory_order_relaxed) != 0) return;
+    }
+  };
+  {
+    std::jthread const other([&] { work_stack(seed + 1); });
+    work_stack(seed);
+  }
+  CHECK(faults == 0);
+  std::uint32_t left = 0;
+  for (; left <= slots && stack.pop(table) != rondo::slot_stack::none; ++left) {
+  }
+  CHECK(left == slots);
+}
+
 TEST_CASE("a thread that only acquires is served by what another only releases", "[buffer]") {
   rondo::buffer_pool pool({.slots = 8});
   std::atomic<std::uint64_t> hand{0};
