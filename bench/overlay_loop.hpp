@@ -79,7 +79,7 @@ class overlay_loop {
     overlay::one_lane const lane;
     phase(0, [&](int t) { overlay::detect_tile(lane, overlay_, params_, frame_, t); });
     phase(1, [&](int t) { overlay::label_tile(lane, overlay_, params_, t); });
-    if (first) overlay::finish_frame(overlay_, params_, *status_);
+    if (first) overlay::finish_frame(overlay_, params_, frame_, *status_);
     barrier_.arrive_and_wait();
     phase(2, [&](int t) { overlay::draw_tile(lane, overlay_, frame_, t); });
   }

@@ -107,8 +107,9 @@ RONDO_HD void label_tile(Team const& team, overlay_ref const& o, overlay_params 
   if (lead) label_tile(o.components, o.clean, tile, rows);
 }
 
-/// Phase 3, by one lane.
-RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, status_line const& status) {
+/// Phase 3, by one lane. Reads the frame, which must not be drawn on yet.
+RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, frame_view const& frame,
+                                  status_line const& status) {
   overlay_scene& s = *o.scene;
   finish_regions(o.components, p.min_area, s.regions);
   std::int64_t set = 0;
@@ -119,6 +120,7 @@ RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p,
     ++s.relearned;  // the light or the camera changed: what differs is not people
     s.regions.count = 0;
   }
+  sample_looks(frame, o.clean, s.regions);
   update_tracks(s.tracks, p.tracker, s.regions, 2);
   compose(s.tracks, p.tracker, status, s.drawing);
   ++s.frames;

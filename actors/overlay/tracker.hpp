@@ -39,6 +39,7 @@ struct tracker_params {
   std::int32_t min_height = 18;     ///< smallest region that starts a track
   std::int32_t min_overlap = 10;    ///< overlap, of the smaller box, that joins a region to a track
   std::int32_t piece_growth = 130;  ///< largest common box of pieces, of the track's size
+  std::int32_t look_weight = 8;     ///< how much a difference in colour speaks against a match
 };
 
 struct track {
@@ -47,6 +48,7 @@ struct track {
   box16 box;
   std::int32_t vx, vy;  ///< per frame, in 1/16 of a sixteenth
   std::int32_t born_x, born_y;
+  std::int32_t look_y, look_u, look_v;  ///< mean colour, times 16, while alone in its region
 };
 
 struct tracker_state {

@@ -35,14 +35,21 @@ struct matching {
   std::int16_t owner[region_list::capacity];  ///< the track that follows this region, or -1
   box16 predicted[tracker_state::capacity];
   box16 measured[tracker_state::capacity];
+  std::int16_t first[tracker_state::capacity];   ///< the region that continues a track best
   std::int16_t pieces[tracker_state::capacity];  ///< regions that a track follows
   std::int16_t group[tracker_state::capacity];   ///< the region that a track shares with others, or -1
   bool ended[tracker_state::capacity];
 };
 
+/// Difference in colour; chroma counts double, for light changes luma more.
+RONDO_HD inline std::int32_t unlike(track const& t, region const& r) {
+  return magnitude(t.look_y / 16 - r.look_y) + 2 * magnitude(t.look_u / 16 - r.look_u) +
+         2 * magnitude(t.look_v / 16 - r.look_v);
+}
+
 /// How well a region continues a track: 0 for not at all; else overlap of both, more for settled tracks.
 RONDO_HD inline std::int64_t affinity(tracker_params const& p, track const& t, box16 const& predicted,
-                                      box16 const& r) {
+                                      box16 const& r, region const& seen) {
   if (covered(predicted, r) < p.min_overlap) {
     // A small, fast object may leave its own box between frames: accept a near centre of similar size.
     std::int32_t const dx = magnitude(r.x0 + r.x1 - predicted.x0 - predicted.x1) / 2;
@@ -52,20 +59,21 @@ RONDO_HD inline std::int64_t affinity(tracker_params const& p, track const& t, b
     return near && alike ? 1 : 0;
   }
   std::int64_t const both = area(predicted) + area(r) - overlap(predicted, r);
-  return 2 + overlap(predicted, r) * 1000 / (both > 0 ? both : 1) + (shown(t) ? 100 : 0) + least(t.hits, 50);
+  return 2 + overlap(predicted, r) * 1000 / (both > 0 ? both : 1) + (shown(t) ? 100 : 0) + least(t.hits, 50) +
+         most(0, 300 - p.look_weight * unlike(t, seen));
 }
 
 /// Gives every track the one region that continues it best, best pairs first (case 1).
-RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p, std::int32_t regions,
+RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p, region_list const& list,
                                 matching& m) {
   for (;;) {
     std::int64_t best = 0;
     std::int32_t best_track = -1, best_region = -1;
     for (std::int32_t t = 0; t < s.count; ++t) {
       if (m.pieces[t] != 0) continue;
-      for (std::int32_t r = 0; r < regions; ++r) {
+      for (std::int32_t r = 0; r < list.count; ++r) {
         if (m.owner[r] >= 0) continue;
-        std::int64_t const a = affinity(p, s.items[t], m.predicted[t], m.regions[r]);
+        std::int64_t const a = affinity(p, s.items[t], m.predicted[t], m.regions[r], list.items[r]);
         if (a > best) {
           best = a;
           best_track = t;
@@ -75,6 +83,7 @@ RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p,
     }
     if (best_track < 0) return;
     m.owner[best_region] = static_cast<std::int16_t>(best_track);
+    m.first[best_track] = static_cast<std::int16_t>(best_region);
     m.measured[best_track] = m.regions[best_region];
     m.pieces[best_track] = 1;
   }
@@ -170,22 +179,29 @@ RONDO_HD inline void follow(track& t, box16 const& predicted, box16 const& measu
   t.box = {(cx - w) / 2, (cy - h) / 2, (cx + w) / 2, (cy + h) / 2};
 }
 
+/// The colour follows at 1/8 per frame.
+RONDO_HD inline void remember_look(track& t, region const& r) {
+  t.look_y += 2 * r.look_y - t.look_y / 8;
+  t.look_u += 2 * r.look_u - t.look_u / 8;
+  t.look_v += 2 * r.look_v - t.look_v / 8;
+}
+
 RONDO_HD inline bool outside(tracker_state const& s, box16 const& b) {
   std::int32_t const cx = (b.x0 + b.x1) / 2, cy = (b.y0 + b.y1) / 2;
   return cx < 0 || cy < 0 || cx >= s.frame_width * 16 || cy >= s.frame_height * 16;
 }
 
-/// True if an older shown track covers this one while both are in one region for long: it is a double.
+/// True if the track that its region continues best has covered this one for long: then nobody else is there.
 RONDO_HD inline bool redundant(tracker_state const& s, tracker_params const& p, matching const& m,
                                std::int32_t t) {
   if (m.group[t] < 0 || s.items[t].grouped < p.max_grouped / 4) return false;
-  for (std::int32_t o = 0; o < s.count; ++o) {
-    bool const older = s.items[o].id != 0 && s.items[o].id < s.items[t].id;
-    if (older && m.group[o] == m.group[t] &&
-        overlap(s.items[o].box, s.items[t].box) * 100 >= area(s.items[t].box) * 80)
-      return true;
-  }
-  return false;
+  std::int32_t const owner = m.owner[m.group[t]];
+  return owner != t && overlap(s.items[owner].box, s.items[t].box) * 100 >= area(s.items[t].box) * 70;
+}
+
+/// True if a region is no larger than one track: whoever shares it is hidden or gone.
+RONDO_HD inline bool holds_one(box16 const& region, box16 const& body) {
+  return width(region) * 10 <= width(body) * 13 && height(region) * 10 <= height(body) * 12;
 }
 
 RONDO_HD inline bool ended(tracker_state const& s, tracker_params const& p, matching const& m,
@@ -213,7 +229,7 @@ RONDO_HD inline void update_tracks(tracker_state& state, tracker_params const& p
     m.pieces[t] = 0;
     m.group[t] = -1;
   }
-  match_best(state, p, list.count, m);
+  match_best(state, p, list, m);
   match_pieces(state, p, list.count, m);
   match_groups(state, list.count, m);
 
@@ -222,9 +238,14 @@ RONDO_HD inline void update_tracks(tracker_state& state, tracker_params const& p
     if (m.group[t] >= 0) {
       follow(now, m.predicted[t], share_of(state, m, t), false);
       now.misses = 0;
-      ++now.grouped;
+      std::int32_t const owner = m.owner[m.group[t]];
+      if (owner == t)
+        now.grouped = 0;
+      else
+        now.grouped += holds_one(m.regions[m.group[t]], m.predicted[owner]) ? 2 : 1;
     } else if (m.pieces[t] != 0) {
       follow(now, m.predicted[t], m.measured[t], true);
+      if (m.pieces[t] == 1) remember_look(now, list.items[m.first[t]]);
       now.misses = now.grouped = 0;
       ++now.hits;
     } else {
@@ -248,12 +269,24 @@ RONDO_HD inline void update_tracks(tracker_state& state, tracker_params const& p
 
   for (std::int32_t r = 0; r < list.count; ++r) {
     box16 const& b = m.regions[r];
+    region const& g = list.items[r];
     if (m.owner[r] >= 0 || height(b) < p.min_height * 16) continue;
     if (state.count == tracker_state::capacity) {
       ++state.overflow;
       continue;
     }
-    state.items[state.count++] = {0, 1, 0, 0, b, 0, 0, (b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2};
+    state.items[state.count++] = {0,
+                                  1,
+                                  0,
+                                  0,
+                                  b,
+                                  0,
+                                  0,
+                                  (b.x0 + b.x1) / 2,
+                                  (b.y0 + b.y1) / 2,
+                                  g.look_y * 16,
+                                  g.look_u * 16,
+                                  g.look_v * 16};
   }
 }
 

@@ -304,7 +304,7 @@ TEST_CASE("the whole overlay draws the same picture in any number of tiles", "[o
         for (int x = 4 * (n - 13); x < 4 * (n - 13) + 24; ++x) f.view.y.at(x, y) = 30;
       for (int t = 0; t < tiles; ++t) detect_tile(one_lane{}, o, p, f.view, t);
       for (int t = 0; t < tiles; ++t) label_tile(one_lane{}, o, p, t);
-      finish_frame(o, p, {"door", 250});
+      finish_frame(o, p, f.view, {"door", 250});
       for (int t = 0; t < tiles; ++t) draw_tile(one_lane{}, o, f.view, t);
     }
     CHECK(o.scene->tracks.next_id == 2);
@@ -330,7 +330,7 @@ TEST_CASE("a scene that changes as a whole is learnt anew and yields no tracks",
     std::memset(f.view.y.data, n < 20 ? 60 : 180, static_cast<std::size_t>(f.view.y.stride * h));
     for (int t = 0; t < 2; ++t) detect_tile(one_lane{}, o, p, f.view, t);
     for (int t = 0; t < 2; ++t) label_tile(one_lane{}, o, p, t);
-    finish_frame(o, p, {});
+    finish_frame(o, p, f.view, {});
   }
   CHECK(o.scene->relearned == 1);
   CHECK(o.scene->tracks.count == 0);
