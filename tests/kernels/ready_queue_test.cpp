@@ -1,0 +1,118 @@
+// The ready queue against a std::deque, under many threads, and across the overflow of its positions.
+#include "kernels/ready_queue.hpp"
+
+#include <deque>
+
+#include "tests/kernels/arena_fixture.hpp"
+
+using namespace rondo_test;
+
+static_assert(sizeof(ready_positions) == 128 && sizeof(ready_entry) == 8);
+
+namespace {
+
+struct test_queue {
+  explicit test_queue(std::uint32_t size, std::uint32_t start = 0) : entries(size) {
+    positions.tail.store(start, memory_order::relaxed);
+    positions.head.store(start, memory_order::relaxed);
+    for (std::uint32_t p = start; p != start + size; ++p)  // free for push p, less the slot's index
+      entries[p & (size - 1)].sequence.store(p - (p & (size - 1)), memory_order::relaxed);
+  }
+  ready_queue_ref ref() { return {&positions, entries.data(), static_cast<std::uint32_t>(entries.size())}; }
+
+  ready_positions positions{};
+  std::vector<ready_entry> entries;
+};
+
+/// Many pushers and poppers; each pusher's numbers must come out once each, in order for each popper.
+void stress(std::uint32_t size, std::uint32_t start) {
+  test_queue q{size, start};
+  std::uint32_t const pushers = 3, poppers = 2, each = 4'000;
+  std::atomic<std::uint32_t> popped{0}, disorder{0};
+  std::vector<std::atomic<std::uint32_t>> seen(pushers * each);
+  std::vector<std::thread> threads;
+  for (std::uint32_t s = 0; s < pushers; ++s)
+    threads.emplace_back([&, s] {
+      for (std::uint32_t n = 0; n < each; ++n)
+        while (!q.ref().try_push(s * each + n)) std::this_thread::yield();
+    });
+  for (std::uint32_t c = 0; c < poppers; ++c)
+    threads.emplace_back([&] {
+      std::vector<std::int64_t> last(pushers, -1);
+      while (popped.load() < pushers * each) {
+        std::uint32_t item = 0;
+        if (!q.ref().try_pop(item)) {
+          std::this_thread::yield();
+          continue;
+        }
+        ++popped;
+        ++seen.at(item);
+        auto& previous = last[item / each];
+        if (std::int64_t{item} <= previous) ++disorder;
+        previous = item;
+      }
+    });
+  for (auto& t : threads) t.join();
+  CHECK(disorder == 0);
+  for (auto const& s : seen)
+    if (s != 1) FAIL("an entry was popped " << s << " times");
+  CHECK(q.ref().looks_empty());
+}
+
+}  // namespace
+
+TEST_CASE("a zeroed ready queue is empty", "[ready_queue]") {
+  ready_positions positions{};
+  std::vector<ready_entry> entries(4);
+  ready_queue_ref const q{&positions, entries.data(), 4};
+  std::uint32_t actor = 0;
+  CHECK(q.looks_empty());
+  CHECK_FALSE(q.try_pop(actor));
+  for (std::uint32_t lap = 0; lap < 3; ++lap) {
+    for (std::uint32_t i = 0; i < 4; ++i) CHECK(q.try_push(10 * lap + i));
+    CHECK_FALSE(q.try_push(99));
+    CHECK_FALSE(q.looks_empty());
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      REQUIRE(q.try_pop(actor));
+      CHECK(actor == 10 * lap + i);
+    }
+    CHECK_FALSE(q.try_pop(actor));
+  }
+}
+
+TEST_CASE("the ready queue does what a bounded std::deque does, across the overflow too", "[ready_queue]") {
+  CAPTURE(test_seed());
+  random_source random;
+  for (std::uint32_t const size : {2u, 8u, 64u})
+    for (std::uint32_t const start : {0u, ~0u - 20u, 0x7fff'fff0u}) {
+      CAPTURE(size, start);
+      test_queue q{size, start};
+      std::deque<std::uint32_t> reference;
+      for (std::uint32_t n = 0; n < 2'000; ++n) {
+        if (random.below(100) < (n % 400 < 200 ? 60u : 40u)) {
+          bool const pushed = q.ref().try_push(n);
+          REQUIRE(pushed == (reference.size() < size));
+          if (pushed) reference.push_back(n);
+        } else {
+          std::uint32_t actor = 0;
+          bool const popped = q.ref().try_pop(actor);
+          REQUIRE(popped == !reference.empty());
+          if (popped) {
+            REQUIRE(actor == reference.front());
+            reference.pop_front();
+          }
+        }
+        REQUIRE(q.ref().looks_empty() == reference.empty());
+      }
+    }
+}
+
+TEST_CASE("many threads push and pop each entry once and in order", "[ready_queue][stress]") {
+  stress(2, 0);
+  stress(64, 0);
+}
+
+TEST_CASE("many threads push and pop across the overflow of the positions", "[ready_queue][stress]") {
+  stress(4, ~0u - 3'000);
+  stress(64, ~0u - 3'000);
+}

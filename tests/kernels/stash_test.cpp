@@ -1,0 +1,253 @@
+// The priority stash against a sorted list: exact order at each pick, starvation limit, exact capacity.
+#include "kernels/stash.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/scheduler.hpp"
+#include "tests/kernels/arena_fixture.hpp"
+
+using namespace rondo_test;
+
+namespace {
+
+struct sent {
+  std::uint32_t number;
+  std::uint8_t priority;
+  bool committed;
+};
+
+/// What the stash must do, on a plain list in the order of the tickets.
+class reference_mail {
+ public:
+  explicit reference_mail(std::uint32_t limit) : limit_(limit) {}
+
+  void add(sent const& s) { waiting_.push_back(s); }
+  void commit(std::uint32_t number) {
+    for (auto& s : waiting_) s.committed = s.committed || s.number == number;
+  }
+  std::size_t size() const { return waiting_.size(); }
+
+  /// Removes and returns the message to handle next: of those before the first one that is still being
+  /// written, the first of the highest priority, or the oldest one after `limit` overtakes.
+  bool take(sent& out) {
+    auto const end =
+        std::find_if(waiting_.begin(), waiting_.end(), [](sent const& s) { return !s.committed; });
+    if (end == waiting_.begin()) return false;
+    auto chosen = waiting_.begin();
+    if (overtakes_ < limit_)
+      chosen = std::max_element(waiting_.begin(), end,
+                                [](sent const& a, sent const& b) { return a.priority < b.priority; });
+    overtakes_ = chosen == waiting_.begin() ? 0 : overtakes_ + 1;
+    out = *chosen;
+    waiting_.erase(chosen);
+    return true;
+  }
+
+ private:
+  std::vector<sent> waiting_;
+  std::uint32_t limit_, overtakes_ = 0;
+};
+
+struct mail_case {
+  std::uint32_t slots, capacity, limit, start, levels;  // levels: how many different priorities
+  bool gaps;                                            // commits come out of order
+};
+
+void against_reference(mail_case const& c) {
+  CAPTURE(c.slots, c.capacity, c.limit, c.start, c.levels, c.gaps, test_seed());
+  random_source random{c.capacity * 1000 + c.levels};
+  test_arena a{
+      {.actors = 1, .rings = 1, .ring_slots = c.slots, .starvation_limit = c.limit, .heap_bytes = 4096}};
+  a.start_rings_at(c.start);
+  auto const id = a.launch_taker(0, c.capacity);
+  scheduler sched{a.ref()};
+  reference_mail reference{c.limit};
+  struct pending {
+    reservation r;
+    sent s;
+  };
+  std::vector<pending> writing;
+  REQUIRE(sched.claim(0, 0));
+  owned_mail mail{sched, id};
+  std::uint32_t number = 0;
+  auto const commit = [&](std::size_t i) {
+    auto const p = writing[i];
+    writing.erase(writing.begin() + static_cast<std::ptrdiff_t>(i));
+    note const n{p.s.priority, p.s.number};
+    fill(p.r.ring, p.r.ticket, note_header(p.s.priority), &n, sizeof n);
+    alert(a.ref().cell(0), p.s.priority, 1);
+    reference.commit(p.s.number);
+  };
+  for (int step = 0; step < 600; ++step) {
+    bool const filling = step % 100 < 50;
+    if (random.below(10) < (filling ? 7u : 3u)) {
+      auto const priority = static_cast<std::uint8_t>(
+          c.levels == 256 ? random.below(256)
+                          : default_priority + 40 * static_cast<int>(random.below(c.levels)));
+      auto const r = reserve(a.ref(), id, priority, 1, false);
+      REQUIRE(r.status == (reference.size() < c.capacity ? errc::ok : errc::mailbox_full));  // exact
+      if (r.status != errc::ok) continue;
+      writing.push_back({r, {number++, priority, false}});
+      reference.add(writing.back().s);
+      if (!c.gaps) commit(0);
+    } else if (c.gaps && !writing.empty() && random.one_in(2)) {
+      commit(random.below(static_cast<std::uint32_t>(writing.size())));
+    } else {
+      note got{};
+      sent expected{};
+      std::uint8_t priority = 0;
+      bool const any = reference.take(expected);
+      REQUIRE(mail.try_take(got, priority) == any);
+      if (!any) continue;
+      REQUIRE(got.number == expected.number);
+      REQUIRE(got.sender == expected.priority);
+      REQUIRE(priority == expected.priority);
+    }
+  }
+}
+
+/// Senders of random priorities, one owner; per sender and priority the order must hold.
+void stress(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
+  CAPTURE(slots, capacity, test_seed());
+  test_arena a{{.actors = 1, .rings = 1, .ring_slots = slots, .starvation_limit = 10, .heap_bytes = 4096}};
+  a.start_rings_at(start);
+  auto const id = a.launch_taker(0, capacity);
+  std::uint32_t const senders = 3, each = 3'000;
+  std::vector<std::thread> threads;
+  for (std::uint32_t s = 0; s < senders; ++s)
+    threads.emplace_back([&, s] {
+      random_source random{s + 1};
+      scheduler sched{a.ref()};
+      for (std::uint32_t n = 0; n < each; ++n) {
+        auto const priority =
+            random.one_in(3) ? static_cast<std::uint8_t>(random.below(256)) : default_priority;
+        note const m{s, n};
+        while (sched.post(id, note_header(priority), &m, sizeof m) != errc::ok) std::this_thread::yield();
+      }
+    });
+  scheduler sched{a.ref()};
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::int64_t> last;
+  std::vector<int> seen(senders * each);
+  std::uint32_t wrong = 0, too_many = 0;
+  REQUIRE(eventually([&] { return sched.claim(0, 0); }));
+  owned_mail mail{sched, id};
+  for (std::uint32_t taken = 0; taken < senders * each;) {
+    note got{};
+    std::uint8_t priority = 0;
+    if (!mail.try_take(got, priority)) {
+      std::this_thread::yield();
+      continue;
+    }
+    ++taken;
+    ++seen.at(got.sender * each + got.number);
+    auto& previous = last.try_emplace({got.sender, priority}, -1).first->second;
+    wrong += previous >= std::int64_t{got.number};
+    previous = got.number;
+    auto const waiting = (a.word(id).tail() - a.ref().cell(0).head) & ticket_mask;
+    too_many += waiting > capacity;
+  }
+  for (auto& t : threads) t.join();
+  CHECK(wrong == 0);
+  CHECK(too_many == 0);
+  CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(senders * each));
+}
+
+}  // namespace
+
+TEST_CASE("each pick is the one that a stable sort by priority would put first", "[stash][G2][G3]") {
+  for (std::uint32_t const start : {0u, ticket_mask - 100})
+    for (auto const& [slots, capacity] :
+         {std::pair{2u, 2u}, std::pair{8u, 8u}, std::pair{8u, 5u}, std::pair{32u, 32u}, std::pair{32u, 17u}})
+      for (std::uint32_t const levels : {1u, 2u, 4u, 256u})
+        against_reference({slots, capacity, ~0u, start, levels, false});
+}
+
+TEST_CASE("the starvation limit hands out the oldest message after that many overtakes", "[stash][G3]") {
+  for (std::uint32_t const start : {0u, ticket_mask - 100})
+    for (std::uint32_t const limit : {0u, 1u, 3u, 20u})
+      for (std::uint32_t const levels : {2u, 256u}) against_reference({16, 13, limit, start, levels, false});
+}
+
+TEST_CASE("picks are exact when commits come out of order", "[stash][G3]") {
+  for (std::uint32_t const start : {0u, ticket_mask - 100})
+    for (std::uint32_t const levels : {2u, 256u}) {
+      against_reference({16, 16, ~0u, start, levels, true});
+      against_reference({16, 9, 4, start, levels, true});
+    }
+}
+
+TEST_CASE("an urgent message behind a slow sender overtakes once that sender has committed", "[stash][G3]") {
+  test_arena a{{.actors = 1, .rings = 1, .ring_slots = 8, .heap_bytes = 4096}};
+  auto const id = a.launch_taker(0, 8);
+  scheduler sched{a.ref()};
+  auto const slow = reserve(a.ref(), id, default_priority, 1, false);
+  note n{0, 2};
+  REQUIRE(sched.post(id, note_header(255), &n, sizeof n) == errc::ok);
+  REQUIRE(sched.claim(0, actor_word::queued_mask));
+  owned_mail mail{sched, id};
+  note got{};
+  REQUIRE_FALSE(mail.try_take(got));  // sees the alert, cannot reach the message yet
+  n.number = 1;
+  fill(slow.ring, slow.ticket, note_header(), &n, sizeof n);
+  REQUIRE(mail.try_take(got));
+  CHECK(got.number == 2);
+  REQUIRE(mail.try_take(got));
+  CHECK(got.number == 1);
+}
+
+TEST_CASE("a flood of urgent messages overtakes a low one at most as often as the limit says",
+          "[stash][G3]") {
+  std::uint32_t const limit = 7;
+  test_arena a{{.actors = 1, .rings = 1, .ring_slots = 4, .starvation_limit = limit, .heap_bytes = 4096}};
+  auto const id = a.launch_taker(0, 4);
+  scheduler sched{a.ref()};
+  note n{0, 0};
+  REQUIRE(sched.post(id, note_header(1), &n, sizeof n) == errc::ok);
+  REQUIRE(sched.claim(0, actor_word::queued_mask));
+  owned_mail mail{sched, id};
+  std::uint32_t overtakes = 0;
+  for (;; ++overtakes) {
+    note const urgent{1, overtakes};
+    while (sched.post(id, note_header(255), &urgent, sizeof urgent) == errc::ok) {
+    }
+    note got{};
+    REQUIRE(mail.try_take(got));
+    if (got.sender == 0) break;
+  }
+  CHECK(overtakes == limit);
+}
+
+TEST_CASE("the depths of all levels add up to what waits", "[stash]") {
+  CAPTURE(test_seed());
+  random_source random;
+  test_arena a{{.actors = 1, .rings = 1, .ring_slots = 64, .heap_bytes = 4096}};
+  auto const id = a.launch_taker(0, 64);
+  scheduler sched{a.ref()};
+  std::vector<std::uint32_t> expected(256, 0);
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    auto const priority = static_cast<std::uint8_t>(random.below(256) & 0xf1);
+    note const n{0, i};
+    REQUIRE(sched.post(id, note_header(priority), &n, sizeof n) == errc::ok);
+    ++expected[priority];
+  }
+  REQUIRE(sched.claim(0, actor_word::queued_mask));
+  owned_mail mail{sched, id};
+  for (int i = 0; i < 20; ++i) {
+    note got{};
+    std::uint8_t priority = 0;
+    REQUIRE(mail.try_take(got, priority));
+    --expected[priority];
+  }
+  mail.stash().scan();
+  for (std::uint32_t level = 0; level < 256; ++level) CHECK(mail.stash().depth_of(level) == expected[level]);
+}
+
+TEST_CASE("senders of all priorities lose nothing and keep their order", "[stash][stress][G1][G2]") {
+  stress(16, 16, 0);
+  stress(16, 7, 0);
+}
+
+TEST_CASE("senders of all priorities cross the overflow of the tickets", "[stash][stress][G1][G2]") {
+  stress(16, 13, ticket_mask - 4'000);
+}
