@@ -101,6 +101,10 @@ class context {
   /// Reports that the handler cannot do its work. The actor's supervision rule decides what follows.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { failure_ = reason; }
 
+  /// The buffers that handles in messages refer to; take a lease before touching one
+  /// (kernels/buffer_lease.hpp).
+  RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
+
   RONDO_HD rondo::team const& team() const noexcept { return team_; }
   /// This lane's share of 0..n.
   RONDO_HD lane_range lanes(std::uint32_t n) const noexcept { return {n, team_.lane(), team_.lanes()}; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/actor_cell.hpp"
+#include "kernels/buffer.hpp"
 #include "kernels/message.hpp"
 
 namespace rondo {
@@ -16,8 +17,8 @@ enum class record_kind : std::uint32_t {
   room,           // `actor`, once full, has room again
   send_later,     // send `body` to `actor` after `detail` microseconds
   depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
-  accepted,       // submissions up to number `detail` have been dealt with (devices with a lane pair)
-  refused,        // submission `detail` was refused for `reason`
+  device_lost,    // the device faulted for `reason`. One record per team: `actor`, if valid, and
+                  // body.header.type say what `team` ran; detail: how many such records follow
 };
 
 /// The message was put back for another try after a restart; set aside; or the actor ended.
@@ -57,6 +58,7 @@ static_assert(sizeof(depth_page) <= max_payload_bytes);
 struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, host_record const&) = nullptr;
+  buffer_table_ref buffers{};  // of the host's places, for context::buffers
 
   RONDO_HD void emit(host_record const& record) const {
     if (emit_to != nullptr) emit_to(self, record);

@@ -82,7 +82,7 @@ struct message_name_of {
 namespace detail {
 
 template <class T>
-constexpr std::string_view type_name() noexcept {
+constexpr std::string_view spelled_name() noexcept {
   std::string_view text = __PRETTY_FUNCTION__;
   auto begin = text.find("T = ");
   begin = begin == std::string_view::npos ? text.find("T=") + 2 : begin + 4;
@@ -98,7 +98,7 @@ constexpr std::uint32_t fnv1a(std::string_view text) noexcept {
 template <class T>
 struct type_identity_of {
   static constexpr std::string_view name =
-      message_name_of<T>::value ? message_name_of<T>::value : type_name<T>();
+      message_name_of<T>::value ? message_name_of<T>::value : spelled_name<T>();
   static constexpr std::uint32_t id = fnv1a(name);
 };
 

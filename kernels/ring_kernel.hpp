@@ -18,6 +18,7 @@ struct round_limits {
 struct idle_policy {
   std::uint64_t spin_ns = 50'000;  // look again and again for this long before parking
   bool park = true;                // false: never sleep
+  bool pinned_only = false;        // the team serves the actor that owns it, and nobody else
 };
 
 template <class Module>
@@ -69,6 +70,7 @@ class ring_kernel {
     if (auto const pinned = status().pinned_actor.load(memory_order::acquire);
         pinned != 0)  // pairs with launch
       return serve_pinned(pinned - 1);
+    if (idle_.pinned_only) return {false, 0};
     if (help_with_jobs()) return {true, 0};
     std::uint32_t index = 0;
     if (!scheduler_.next(index)) return {false, 0};
@@ -136,6 +138,7 @@ class ring_kernel {
   }
 
   RONDO_HD void set_idle(bool idle) noexcept {
+    if (idle_.pinned_only) return;
     auto& teams = arena().header().idle_teams;  // relaxed: a hint for senders
     if (idle)
       teams.fetch_add(1, memory_order::relaxed);
@@ -145,7 +148,7 @@ class ring_kernel {
 
   /// One step of waiting: spin, then park until a sender rings the doorbell.
   RONDO_HD void back_off(std::uint64_t idle_ns, std::uint64_t limit_ns) noexcept {
-    bool const may_park = idle_.park && team_.index() < 64;
+    bool const may_park = idle_.park && (idle_.pinned_only || team_.index() < 64);
     if (!may_park || idle_ns < idle_.spin_ns) {
       for (int i = 0; i < 16; ++i) relax();
       if (idle_ns > 2'000)
@@ -155,16 +158,18 @@ class ring_kernel {
     auto& bell = status().doorbell;
     auto const seen = bell.load(memory_order::acquire);  // pairs with scheduler::ring_doorbell
     auto& parked = arena().header().parked;
-    auto const bit = 1ull << team_.index();
-    parked.fetch_or(bit, memory_order::relaxed);  // relaxed: the fence orders it
-    atomic_fence(memory_order::seq_cst);          // the edge `wake` of scheduler.hpp
+    auto const bit =
+        idle_.pinned_only ? 0 : 1ull << team_.index();  // its own actor's senders ring a pinned team's bell
+    parked.fetch_or(bit, memory_order::relaxed);        // relaxed: the fence orders it
+    atomic_fence(memory_order::seq_cst);                // the edge `wake` of scheduler.hpp
     if (!work_is_visible()) wait_word(bell, seen, limit_ns < 1'000'000'000 ? limit_ns : 1'000'000'000);
     parked.fetch_and(~bit, memory_order::relaxed);
   }
 
   RONDO_HD bool work_is_visible() const noexcept {
-    if (arena().stopping() || arena().header().open_jobs.load(memory_order::relaxed) != 0) return true;
-    for (int band = 0; band < ready_bands; ++band)
+    if (arena().stopping()) return true;
+    if (!idle_.pinned_only && arena().header().open_jobs.load(memory_order::relaxed) != 0) return true;
+    for (int band = 0; band < ready_bands && !idle_.pinned_only; ++band)
       if (!arena().ready(band).looks_empty()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
       actor_word const word{arena().cell(pinned - 1).word.load(memory_order::relaxed)};

@@ -40,13 +40,20 @@ class scheduler {
   /// the mailbox.
   RONDO_HD errc post_batch(actor_id to, message_header const& header, std::byte const* payloads,
                            std::uint32_t bytes, std::uint32_t stride, std::uint32_t count) noexcept {
+    return post_each(to, header, bytes, count,
+                     [=](std::uint32_t i) { return payloads + std::uint64_t{i} * stride; });
+  }
+
+  /// The same with payloads anywhere: payload_of(i) is where the i-th one lies. It must not block.
+  template <class PayloadOf>
+  RONDO_HD errc post_each(actor_id to, message_header const& header, std::uint32_t bytes, std::uint32_t count,
+                          PayloadOf payload_of) noexcept {
     if (count == 0) return errc::ok;
     auto const r = reserve(arena_, to, header.priority, count, false);
     if (r.status != errc::ok) return r.status;
     message_header const with_time = sampled(header);
     for (std::uint32_t i = 0; i < count; ++i)
-      fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header,
-           payloads + std::uint64_t{i} * stride, bytes);
+      fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
     alert(arena_.cell(to.index), header.priority, count);
     announce(to.index, r);
     return errc::ok;

@@ -1,0 +1,89 @@
+// What the runtime asks of whatever hosts a ring kernel. The rest of the runtime knows no CPU, CUDA or Metal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/arena.hpp"
+#include "kernels/host_record.hpp"
+#include "kernels/launch.hpp"
+#include "runtime/config.hpp"
+
+namespace rondo {
+
+/// What a device is, for people.
+struct device_info {
+  std::string name;         // "cpu", "emulated"
+  std::string description;  // "2 teams of 1 lane, persistent"
+};
+
+/// One actor's counters at one moment.
+struct actor_snapshot {
+  std::uint32_t index = 0, generation = 0;
+  std::uint16_t behaviour = 0;
+  lifecycle state = lifecycle::free;
+  actor_totals totals;
+  std::uint32_t waiting = 0;
+  std::uint32_t latency_counts[latency_histogram::buckets] = {};
+};
+
+/// What a team is doing.
+struct team_snapshot {
+  std::uint32_t actor_plus_one = 0, type = 0;
+  std::uint64_t beats = 0;
+};
+
+/// Gets every record of a device, from the device's own threads, several at once. Must not block for long.
+using record_sink = std::function<void(host_record const&)>;
+
+/// What a stopped device says.
+struct stop_report {
+  bool stopped = true;             // all teams ended in time
+  std::vector<std::string> stuck;  // else: one line per team that did not
+};
+
+/// A device with one ring kernel and its arena.
+///
+/// Threads: `post*`, `signal`, `launch` and the snapshots from any thread between start and stop.
+class device {
+ public:
+  virtual ~device() = default;
+
+  virtual device_info info() const = 0;
+  virtual arena_shape const& shape() const = 0;
+
+  /// Starts the ring kernel. Throws std::runtime_error naming what was tried.
+  virtual void start(record_sink sink, buffer_table_ref buffers) = 0;
+  /// Sets the stop word and waits at most `limit`. Messages that wait stay in the arena. Idempotent.
+  virtual stop_report stop(std::chrono::nanoseconds limit) = 0;
+
+  /// The arena, when host threads may use it directly; else posts go through this object. Null base
+  /// otherwise.
+  virtual arena_ref const* shared_arena() const { return nullptr; }
+
+  /// Sends `count` messages of one header, `stride` bytes apart, all or none. When the device has a way of
+  /// its own (shared_arena is null) ok means that the way took them; `ack`, when valid, is an ask that then
+  /// ends with the mailbox's answer (ok, mailbox_full, actor_gone, ...), and a refusal without `ack` becomes
+  /// a dead letter.
+  virtual errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
+                    std::uint32_t stride, std::uint32_t count, actor_id ack, bool want_room) = 0;
+  virtual errc signal(actor_id to, std::uint32_t control) = 0;
+  /// Ordered before every later post of the same thread.
+  /// The device chooses spec.team for a pinned actor; actor_limit when no team is left for it.
+  virtual errc launch(launch_spec spec) = 0;
+
+  /// Counters of the actors in cells 0..count.
+  virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
+  virtual void read_teams(std::vector<team_snapshot>& out) = 0;
+
+  /// Calls `use` with the arena while no handler runs: every team has ended its slice. Senders may go on.
+  /// False when a handler did not end within `limit`; `use` was not called then.
+  virtual bool at_quiet_point(std::chrono::nanoseconds limit,
+                              std::function<void(arena_ref const&)> const& use) = 0;
+};
+
+}  // namespace rondo

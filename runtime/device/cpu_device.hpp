@@ -1,0 +1,87 @@
+// The device `cpu`: teams are threads of this process, and senders write straight into the mailboxes.
+#pragma once
+
+#include <mutex>
+
+#include "runtime/clock.hpp"
+#include "runtime/device/arena_reader.hpp"
+#include "runtime/device/team_threads.hpp"
+#include "runtime/memory/arena_memory.hpp"
+
+namespace rondo {
+
+template <class Module>
+class cpu_device final : public device {
+ public:
+  cpu_device(arena_shape const& shape, team_thread_options const& options)
+      : memory_(arena_ref::bytes_for(shape)),
+        arena_(arena_ref::format(memory_.data(), shape)),
+        options_(options),
+        threads_(arena_, options) {
+    calibrate_clock();
+  }
+
+  device_info info() const override {
+    return {"cpu",
+            std::to_string(options_.teams) + " teams of 1 lane, " +
+                (options_.round.messages != 0 || options_.round.ns != 0 ? "bounded rounds" : "persistent")};
+  }
+  arena_shape const& shape() const override { return arena_.shape(); }
+  arena_ref const* shared_arena() const override { return &arena_; }
+
+  void start(record_sink sink, buffer_table_ref buffers) override {
+    sink_ = std::move(sink);
+    host_ = {this, [](void* self, host_record const& r) { static_cast<cpu_device*>(self)->sink_(r); },
+             buffers};
+    threads_.start(host_);
+  }
+  stop_report stop(std::chrono::nanoseconds limit) override {
+    std::lock_guard lock(pinning_);
+    return threads_.stop(limit);
+  }
+
+  errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
+            std::uint32_t stride, std::uint32_t count, actor_id, bool want_room) override {
+    scheduler sender{arena_};
+    return count == 1 ? sender.post(to, header, payload, bytes, want_room)
+                      : sender.post_batch(to, header, payload, bytes, stride, count);
+  }
+  errc signal(actor_id to, std::uint32_t control) override {
+    return scheduler{arena_}.signal(to, control) ? errc::ok : errc::actor_gone;
+  }
+  errc launch(launch_spec spec) override {
+    scheduler sender{arena_};
+    if (!spec.pinned) return launch_actor<Module>(sender, spec), errc::ok;
+    std::lock_guard lock(pinning_);
+    std::uint32_t team = 0;
+    if (!threads_.find_pinned_team(team)) return errc::actor_limit;
+    spec.team = static_cast<std::uint16_t>(team);
+    launch_actor<Module>(sender, spec);
+    return errc::ok;
+  }
+
+  void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
+    read_actors_of(arena_, count, out);
+  }
+  void read_teams(std::vector<team_snapshot>& out) override { read_teams_of(arena_, out); }
+
+  bool at_quiet_point(std::chrono::nanoseconds limit,
+                      std::function<void(arena_ref const&)> const& use) override {
+    std::lock_guard lock(pinning_);
+    if (!threads_.stop(limit).stopped) return false;
+    use(arena_);
+    threads_.start(host_);
+    return true;
+  }
+
+ private:
+  arena_memory memory_;
+  arena_ref arena_;
+  team_thread_options options_;
+  record_sink sink_;
+  host_port host_;
+  std::mutex pinning_;
+  team_threads<Module> threads_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,39 @@
+#include "runtime/device/emulated_device.hpp"
+
+namespace rondo {
+
+namespace {
+
+/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+std::uint64_t mix(std::uint64_t x) noexcept {
+  x += 0x9e37'79b9'7f4a'7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58'476d'1ce4'e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d0'49bb'1331'11ebull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+emulation_options emulation_options_for(config const& c) {
+  emulation_options o;
+  o.seed = c.seed;
+  o.visibility_delay_ns = std::uint64_t{c.visibility_delay_us} * 1000;
+  o.submission_slots = c.submission_slots;
+  o.completion_slots = c.completion_slots;
+  return o;
+}
+
+bus_delays::bus_delays(std::uint32_t slots, std::uint64_t longest_ns, std::uint64_t first)
+    : visible_at_ns(slots), delay_ns(longest_ns), seed(first) {}
+
+std::uint64_t emulated_bus::delay_of(std::uint64_t number) const noexcept {
+  return mix(delays_->seed ^ mix(number)) % (delays_->delay_ns + 1);
+}
+
+bool handler_faults::fails_next_call() noexcept {
+  auto const call = calls_.fetch_add(1, memory_order::relaxed) + 1;  // relaxed: a count
+  if (call == plan_.stall_handler) std::this_thread::sleep_for(std::chrono::microseconds(plan_.stall_us));
+  return call == plan_.fail_handler;
+}
+
+}  // namespace rondo

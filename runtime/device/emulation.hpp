@@ -1,0 +1,129 @@
+// What the device `emulated` does on purpose: delays what crosses its bus, and faults that a test orders.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/bus_ring.hpp"
+#include "kernels/clock.hpp"
+#include "kernels/module.hpp"
+#include "runtime/config.hpp"
+
+namespace rondo {
+
+/// Faults that happen once each. Zeros: never.
+struct fault_plan {
+  std::uint64_t lose_after_messages = 0;  // the device is lost after this many submitted messages were taken
+  std::uint64_t fail_handler = 0;   // the n-th handler call (from 1, over all teams) reports handler_failed
+  std::uint64_t stall_handler = 0;  // the n-th handler call first waits for stall_us, deaf to the stop word
+  std::uint64_t stall_us = 0;
+};
+
+struct emulation_options {
+  std::uint64_t seed = 1;
+  std::uint64_t visibility_delay_ns = 0;  // the longest time that a write may take to cross the bus
+  std::uint32_t submission_slots = 1024;  // rounded up to a power of two; also the largest batch
+  std::uint32_t completion_slots = 1024;
+  fault_plan faults;
+};
+
+emulation_options emulation_options_for(config const& c);
+
+/// When each slot of one ring becomes visible across the bus; written by the ring's writers.
+struct bus_delays {
+  bus_delays(std::uint32_t slots, std::uint64_t delay_ns, std::uint64_t seed);
+  std::vector<atomic<std::uint64_t>> visible_at_ns;
+  atomic<std::uint64_t> room_visible_at_ns{0};
+  std::uint64_t delay_ns, seed;
+};
+
+/// A bus on which each write becomes visible after a time of its own, up to a limit, in any order that the
+/// protocol allows: items of different tickets are independent, and so is the reader's progress. Without
+/// delays it costs one test of a pointer. Copied by value into every bus_ring_ref.
+class emulated_bus {
+ public:
+  emulated_bus() = default;
+  explicit emulated_bus(bus_delays* delays) noexcept : delays_(delays) {}
+
+  bool shows(std::uint64_t ticket) const noexcept {
+    return delays_ == nullptr || now_ns() >= at(ticket).load(memory_order::relaxed);
+  }
+  /// Relaxed: published, as the item is, by the slot's sequence.
+  void wrote(std::uint64_t ticket) const noexcept {
+    if (delays_ != nullptr) at(ticket).store(now_ns() + delay_of(ticket), memory_order::relaxed);
+  }
+  /// Relaxed: which of the writers decides on the next delay does not matter.
+  bool shows_room() const noexcept {
+    if (delays_ == nullptr) return true;
+    auto const now = now_ns();
+    if (now < delays_->room_visible_at_ns.load(memory_order::relaxed)) return false;
+    delays_->room_visible_at_ns.store(now + delay_of(now), memory_order::relaxed);
+    return true;
+  }
+
+ private:
+  atomic<std::uint64_t>& at(std::uint64_t ticket) const noexcept {
+    return delays_->visible_at_ns[ticket & (delays_->visible_at_ns.size() - 1)];
+  }
+  /// The same for the same seed and number.
+  std::uint64_t delay_of(std::uint64_t number) const noexcept;
+
+  bus_delays* delays_ = nullptr;
+};
+
+/// The memory of one ring and, where writes are delayed, of its delays.
+template <class Item>
+class emulated_ring {
+ public:
+  emulated_ring(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)
+      : slots_(ceil_power_of_two(slots < 2 ? 2 : slots)) {
+    if (o.visibility_delay_ns != 0)
+      delays_ = std::make_unique<bus_delays>(slot_count(), o.visibility_delay_ns, o.seed + stream);
+  }
+  bus_ring_ref<Item, emulated_bus> ref() noexcept {
+    return {slots_.data(), &progress_, &writers_, slot_count(), emulated_bus{delays_.get()}};
+  }
+
+ private:
+  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
+
+  std::vector<bus_slot<Item>> slots_;
+  bus_progress progress_{};
+  bus_writers writers_{};
+  std::unique_ptr<bus_delays> delays_;
+};
+
+/// Counts handler calls and carries out the faults that concern them. Threads: all teams.
+class handler_faults {
+ public:
+  explicit handler_faults(fault_plan const& plan) noexcept
+      : plan_(plan), armed_(plan.fail_handler != 0 || plan.stall_handler != 0) {}
+  bool armed() const noexcept { return armed_; }
+  /// True when the call that now begins must fail. May wait.
+  bool fails_next_call() noexcept;
+
+ private:
+  fault_plan plan_;
+  bool armed_;
+  atomic<std::uint64_t> calls_{0};
+};
+
+/// `Module` with the faults of an emulated device around its handlers. The host_port's `self` must begin with
+/// a pointer to the device's handler_faults (emulated_port).
+struct emulated_port {
+  handler_faults* faults = nullptr;
+};
+
+template <class Module>
+struct faulty_module : Module {
+  static void handle(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
+                     std::uint32_t ticket, std::uint32_t count) {
+    auto& faults = *static_cast<emulated_port*>(ctx.host().self)->faults;
+    // All lanes must take the same way: the leader decides.
+    if (faults.armed() && ctx.team().broadcast(ctx.team().leader() && faults.fails_next_call()))
+      return ctx.fail();
+    Module::handle(behaviour, state, ctx, ring, ticket, count);
+  }
+};
+
+}  // namespace rondo

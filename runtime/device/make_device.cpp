@@ -1,0 +1,53 @@
+#include "runtime/device/make_device.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace rondo {
+
+namespace {
+constexpr std::uint32_t pinned_team_limit = 16;
+}
+
+team_thread_options thread_options_for(config const& c) {
+  team_thread_options o;
+  o.teams = c.teams != 0 ? c.teams : std::max(1u, std::thread::hardware_concurrency());
+  o.pinned_teams = pinned_team_limit;
+  o.lanes = c.device == "emulated" ? c.lanes : 1;
+  o.idle.spin_ns = std::uint64_t{c.spin_us} * 1000;
+  o.idle.park = !c.polling;
+  o.pin_to_cores = c.pin_teams;
+  if (c.ring_mode == ring_mode::rounds) o.round = {c.round_messages, std::uint64_t{c.round_ms} * 1'000'000};
+  return o;
+}
+
+arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams) {
+  arena_shape s;
+  s.actors = c.actors;
+  s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors, 16384u);
+  s.ring_slots = std::max(2u, ceil_power_of_two(std::min(c.default_capacity, 1024u)));
+  s.teams = teams + pinned_teams;
+  s.quota = c.quota;
+  s.starvation_limit = c.starvation_limit;
+  s.latency_sample_every = c.latency_sample_every;
+  s.handler_limit_ms = c.handler_limit_ms;
+  // States of up to 256 bytes for all, and room for some large mailboxes; pages that stay untouched cost
+  // nothing.
+  s.heap_bytes =
+      c.state_bytes != 0 ? c.state_bytes : std::uint64_t{c.actors} * 256 + (std::uint64_t{256} << 20);
+  return s;
+}
+
+void refuse_device(std::string const& name) {
+  if (name.starts_with("cuda"))
+    throw std::runtime_error(
+        "device '" + name +
+        "' was asked for, but this build has no CUDA device; use RONDO_DEVICE=cpu, or auto");
+  if (name == "metal")
+    throw std::runtime_error(
+        "device 'metal' was asked for, but this build has no Metal device; use RONDO_DEVICE=cpu, or auto");
+  throw std::runtime_error("device '" + name +
+                           "' is unknown: use auto, cpu, emulated, cuda, cuda:N or metal");
+}
+
+}  // namespace rondo

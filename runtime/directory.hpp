@@ -1,0 +1,79 @@
+// Which actors live in an arena: their names, their cells, and the memory that each was given.
+//
+// Threads: any; one mutex. Not on the message path.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/launch.hpp"
+#include "runtime/errc.hpp"
+
+namespace rondo {
+
+/// How an actor is launched.
+struct actor_options {
+  std::optional<std::uint32_t> capacity;  // messages; at least 1; empty: the runtime's default_capacity
+  bool pinned = false;                    // it owns a team that polls its mailbox: the lowest latency
+  bool active = true;                     // false: it keeps its mail until it is activated
+  supervision supervise{};
+};
+
+/// Memory inside the arena for states and for rings of their own: offsets, by size, reused after release.
+class arena_heap {
+ public:
+  arena_heap(std::uint64_t offset, std::uint64_t bytes) noexcept : next_(offset), end_(offset + bytes) {}
+  struct piece {
+    std::uint64_t offset;
+    bool used_before;
+  };
+  std::optional<piece> take(std::uint64_t bytes, std::uint64_t alignment);
+  void give_back(std::uint64_t offset, std::uint64_t bytes);
+
+ private:
+  std::uint64_t next_, end_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  // by size
+};
+
+class directory {
+ public:
+  struct entry {
+    actor_id id;
+    std::string name;
+    std::uint16_t behaviour = 0;
+    bool live = false;
+    std::uint64_t state_bytes = 0;
+    actor_options options;
+    launch_spec spec{};
+  };
+
+  explicit directory(arena_layout const& layout);
+
+  /// Chooses a cell and memory. Fails with name_taken, actor_limit, out_of_memory. An empty name is no name.
+  result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
+                          actor_options const& options, std::uint32_t capacity);
+  /// Frees what the actor had, once it is gone. False for an id that is not alive.
+  bool remove(actor_id id);
+
+  std::optional<entry> find(std::string_view name) const;
+  std::optional<entry> find(actor_id id) const;
+  std::vector<entry> list() const;
+  /// Cells 0..this were ever used.
+  std::uint32_t cells_used() const;
+  std::uint32_t alive() const;
+
+ private:
+  arena_layout layout_;
+  mutable std::mutex mutex_;
+  arena_heap heap_;
+  std::vector<entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_map<std::string, std::uint32_t> names_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,52 @@
+// What the host knows of a module at run time: its behaviours and their messages, by name.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernels/module.hpp"
+
+namespace rondo {
+
+struct message_info {
+  std::uint32_t id;
+  std::string_view name;
+  std::uint32_t bytes;
+  bool has_reply;
+  std::uint32_t reply_id;
+};
+
+struct behaviour_info {
+  std::string_view name;
+  std::uint64_t state_bytes;
+  std::vector<message_info> messages;
+};
+
+namespace detail {
+
+template <class Entry>
+message_info describe_message() {
+  using request = typename entry_traits<Entry>::request;
+  using reply = typename entry_traits<Entry>::reply;
+  message_info m{type_id<request>, type_name<request>, sizeof(request), !std::is_void_v<reply>, 0};
+  if constexpr (!std::is_void_v<reply>) m.reply_id = type_id<reply>;
+  return m;
+}
+
+template <class B, class... Entries>
+behaviour_info describe_behaviour(messages<Entries...>) {
+  return {type_name<B>, sizeof(B), {describe_message<Entries>()...}};
+}
+
+}  // namespace detail
+
+template <class Module>
+struct module_describer;
+template <class... Behaviours>
+struct module_describer<module_of<Behaviours...>> {
+  static std::vector<behaviour_info> describe() {
+    return {detail::describe_behaviour<Behaviours>(typename Behaviours::messages{})...};
+  }
+};
+
+}  // namespace rondo

@@ -1,0 +1,364 @@
+#include "runtime/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "runtime/deliver.hpp"
+
+namespace rondo {
+
+namespace {
+
+std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
+  auto const now = now_ns();
+  auto const left = device_ns > now ? device_ns - now : 0;
+  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(left);
+}
+
+actor_totals& operator+=(actor_totals& sum, actor_totals const& more) {
+  sum.accepted += more.accepted;
+  sum.handled += more.handled;
+  sum.rejected += more.rejected;
+  sum.dead += more.dead;
+  sum.failures += more.failures;
+  sum.latency_sum_ns += more.latency_sum_ns;
+  sum.latency_samples += more.latency_samples;
+  sum.peak_depth = std::max(sum.peak_depth, more.peak_depth);
+  return sum;
+}
+
+}  // namespace
+
+runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours,
+                 std::function<int(std::string_view)> index_of)
+    : settings_(std::move(settings)),
+      behaviours_(std::move(behaviours)),
+      index_of_(std::move(index_of)),
+      reason_(std::move(chosen.reason)),
+      buffers_(std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
+      device_(std::move(chosen.dev)),
+      directory_(std::make_unique<directory>(detail::plan_arena(device_->shape()))),
+      messenger_(std::make_unique<messenger>(
+          *device_, settings_.asks, context_.get_executor(),
+          settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000)),
+      dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
+      failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
+      timers_(std::make_unique<timer_service>(context_.get_executor())) {
+  messenger_->asks().on_nearer_deadline([this](std::uint64_t deadline_ns) {
+    boost::asio::post(context_, [this, deadline_ns] {
+      if (when(deadline_ns) < deadline_timer_.expiry() ||
+          deadline_timer_.expiry() < std::chrono::steady_clock::now()) {
+        deadline_timer_.expires_at(when(deadline_ns));
+        deadline_timer_.async_wait([this](boost::system::error_code ec) {
+          if (!ec) sweep_deadlines();
+        });
+      }
+    });
+  });
+  device_->start([this](host_record const& r) { on_record(r); }, buffers_->table());
+  if (settings_.handler_limit_ms != 0) watch();
+  service_ = std::thread([this] {
+    prepare_team_thread("rondo-service", -1);
+    context_.run();
+  });
+}
+
+runtime::~runtime() {
+  auto const report = stop();
+  for (auto const& line : report.stuck) std::fprintf(stderr, "rondo: did not stop: %s\n", line.c_str());
+  boost::asio::post(context_, [this] {
+    deadline_timer_.cancel();
+    watch_timer_.cancel();
+  });
+  work_.reset();
+  context_.stop();
+  service_.join();
+  if (!report.stopped) {
+    // A handler still runs in this memory and may still report: it keeps what it needs.
+    (void)device_.release();
+    (void)messenger_.release();
+    (void)directory_.release();
+    (void)buffers_.release();
+  }
+}
+
+stop_report runtime::stop() {
+  std::call_once(stopped_once_, [this] {
+    messenger_->close(errc::stopped);
+    stop_report_ = device_->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
+    std::vector<answer_handler> left;
+    std::vector<inspect_handler> inspections;
+    {
+      std::lock_guard lock(pending_mutex_);
+      for (auto& p : pending_controls_) left.push_back(std::move(p.handler));
+      for (auto& p : pending_inspections_) inspections.push_back(std::move(p.handler));
+      pending_controls_.clear();
+      pending_inspections_.clear();
+    }
+    for (auto& h : left) deliver_later(executor(), std::move(h), answer{errc::stopped, {}});
+    for (auto& h : inspections)
+      deliver_later(executor(), std::move(h), inspection_outcome{errc::stopped, {}});
+  });
+  return stop_report_;
+}
+
+// -- actors
+
+result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view behaviour,
+                                             actor_options const& options) {
+  auto const capacity = options.capacity.value_or(settings_.default_capacity);
+  if (capacity == 0)
+    throw std::invalid_argument(
+        fmt::format("launching '{}': capacity is 0, but a mailbox holds at least 1 message", name));
+  if (capacity > ticket_mask / 4)
+    throw std::invalid_argument(fmt::format(
+        "launching '{}': capacity {} is more than a mailbox can hold ({})", name, capacity, ticket_mask / 4));
+  if (options.supervise.poison_after == 0)
+    throw std::invalid_argument(
+        fmt::format("launching '{}': poison_after is 0, but a message is tried at least once", name));
+  auto const index = index_of_(behaviour);
+  if (index < 0) return errc::not_found;
+  auto const b = static_cast<std::uint16_t>(index);
+  auto spec = directory_->add(std::move(name), b, behaviours_[b].state_bytes, options, capacity);
+  if (!spec) return spec.error();
+  if (auto const refused = device_->launch(*spec); refused != errc::ok) {
+    directory_->remove(spec->id);
+    return refused;
+  }
+  return spec->id;
+}
+
+void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {
+  {
+    // Registered first: the actor may answer before the signal returns.
+    std::lock_guard lock(pending_mutex_);
+    pending_controls_.push_back({actor, bits, std::move(handler)});
+  }
+  auto const refused = directory_->find(actor) ? device_->signal(actor, bits) : errc::actor_gone;
+  if (refused == errc::ok) return;
+  std::unique_lock lock(pending_mutex_);
+  for (auto p = pending_controls_.begin(); p != pending_controls_.end(); ++p)
+    if (p->actor == actor && p->awaited == bits) {
+      auto failed = std::move(p->handler);
+      pending_controls_.erase(p);
+      lock.unlock();
+      return deliver_later(executor(), std::move(failed), answer{refused, {}});
+    }
+}
+
+void runtime::start_inspection(actor_id actor, inspect_handler handler) {
+  {
+    std::lock_guard lock(pending_mutex_);
+    pending_inspections_.push_back({actor, {}, std::move(handler)});
+  }
+  auto const refused = directory_->find(actor) ? device_->signal(actor, control_inspect) : errc::actor_gone;
+  if (refused != errc::ok) {
+    std::unique_lock lock(pending_mutex_);
+    auto const p =
+        std::ranges::find_if(pending_inspections_, [&](auto const& i) { return i.actor == actor; });
+    if (p == pending_inspections_.end()) return;
+    auto failed = std::move(p->handler);
+    pending_inspections_.erase(p);
+    lock.unlock();
+    deliver_later(executor(), std::move(failed), inspection_outcome{refused, {}});
+  }
+}
+
+// -- records from the device
+
+void runtime::on_record(host_record const& r) {
+  switch (r.kind) {
+    case record_kind::reply:
+      messenger_->asks().complete(r.body.header.reply_to, r.reason, &r.body);
+      return;
+    case record_kind::dead_letter:
+      undelivered(r.actor, r.body.header.type, r.body.payload, r.body.bytes, r.reason);
+      return;
+    case record_kind::actor_failed:
+      return on_failure(r);
+    case record_kind::terminated:
+      return on_terminated(r);
+    case record_kind::state_changed:
+      return settle(r.actor, static_cast<lifecycle>(r.detail));
+    case record_kind::room:
+      return messenger_->on_room(r.actor);
+    case record_kind::send_later:
+      return timers_->once(std::chrono::microseconds(r.detail), [this, to = r.actor, body = r.body] {
+        if (auto const refused = messenger_->try_post(to, body.header, body.payload, body.bytes);
+            refused != errc::ok)
+          undelivered(to, body.header.type, body.payload, body.bytes, refused);
+      });
+    case record_kind::depths:
+      return on_depths(r);
+    default:
+      return;
+  }
+}
+
+void runtime::undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes,
+                          error_code why) {
+  dead_letter_count_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
+  if (!dead_letters_->has_subscribers()) return;
+  dead_letter letter{to, name_of_actor(to), static_cast<errc>(why.value()), name_of_type(type), {}};
+  letter.body.header.type = type;
+  letter.body.bytes = bytes;
+  __builtin_memcpy(letter.body.payload, payload, bytes);
+  dead_letters_->publish(std::move(letter));
+}
+
+void runtime::settle(actor_id actor, lifecycle state) {
+  std::uint32_t const reached = state == lifecycle::active        ? control_activate
+                                : state == lifecycle::deactivated ? control_deactivate
+                                : state == lifecycle::terminated  ? ~0u
+                                                                  : 0;
+  std::vector<std::pair<answer_handler, errc>> done;
+  {
+    std::lock_guard lock(pending_mutex_);
+    std::erase_if(pending_controls_, [&](pending_control& p) {
+      if (!(p.actor == actor) || (p.awaited & reached) == 0) return false;
+      bool const ended =
+          state == lifecycle::terminated && (p.awaited & (control_drain | control_discard)) == 0;
+      done.emplace_back(std::move(p.handler), ended ? errc::actor_gone : errc::ok);
+      return true;
+    });
+  }
+  for (auto& [handler, reason] : done) deliver(executor(), std::move(handler), answer{reason, {}});
+}
+
+void runtime::on_terminated(host_record const& r) {
+  actor_totals totals;
+  __builtin_memcpy(&totals, r.body.payload, sizeof totals);
+  std::vector<inspect_handler> lost;
+  {
+    std::lock_guard lock(pending_mutex_);
+    retired_ += totals;
+    std::erase_if(pending_inspections_, [&](pending_inspection& p) {
+      if (!(p.actor == r.actor)) return false;
+      lost.push_back(std::move(p.handler));
+      return true;
+    });
+  }
+  directory_->remove(r.actor);
+  messenger_->on_gone(r.actor);
+  settle(r.actor, lifecycle::terminated);
+  for (auto& handler : lost)
+    deliver(executor(), std::move(handler), inspection_outcome{errc::actor_gone, {}});
+}
+
+void runtime::on_failure(host_record const& r) {
+  static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
+                                            "escalated"};
+  auto const action = static_cast<failure_action>(r.detail);
+  failures_->publish(fmt::format("actor '{}' ({}) failed: {}; {}", name_of_actor(r.actor),
+                                 behaviours_[r.behaviour].name, make_error_code(r.reason).message(),
+                                 actions[r.detail]));
+  if (action == failure_action::escalated) messenger_->close(errc::handler_failed);
+}
+
+void runtime::on_depths(host_record const& r) {
+  depth_page page;
+  __builtin_memcpy(&page, r.body.payload, sizeof page);
+  std::vector<pending_inspection> done;
+  {
+    std::lock_guard lock(pending_mutex_);
+    for (auto& p : pending_inspections_)
+      if (p.actor == r.actor)
+        p.so_far.depths.insert(p.so_far.depths.end(), page.entries, page.entries + page.count);
+    if (r.detail == 0) return;
+    for (auto p = pending_inspections_.begin(); p != pending_inspections_.end();)
+      if (p->actor == r.actor) {
+        done.push_back(std::move(*p));
+        p = pending_inspections_.erase(p);
+      } else {
+        ++p;
+      }
+  }
+  for (auto& p : done) {
+    // On the runtime's thread: reading the counters asks the device, which is reporting to us just now.
+    boost::asio::post(context_, [this, p = std::move(p)]() mutable {
+      std::vector<actor_snapshot> actors;
+      device_->read_actors(p.actor.index + 1, actors);
+      if (!actors.empty() && actors.back().index == p.actor.index) p.so_far.now = actors.back();
+      deliver(executor(), std::move(p.handler), inspection_outcome{errc::ok, std::move(p.so_far)});
+    });
+  }
+}
+
+// -- time
+
+void runtime::sweep_deadlines() {
+  auto const nearest = messenger_->asks().expire(now_ns());
+  if (nearest == 0) return;
+  deadline_timer_.expires_at(when(nearest));
+  deadline_timer_.async_wait([this](boost::system::error_code ec) {
+    if (!ec) sweep_deadlines();
+  });
+}
+
+/// The watchdog: a team that has not begun another message since the last look runs one handler for too long.
+void runtime::watch() {
+  watch_timer_.expires_after(std::chrono::milliseconds(settings_.handler_limit_ms));
+  watch_timer_.async_wait([this](boost::system::error_code ec) {
+    if (ec) return;
+    std::vector<team_snapshot> now;
+    device_->read_teams(now);
+    watched_.resize(now.size());
+    for (std::size_t t = 0; t < now.size(); ++t) {
+      if (now[t].actor_plus_one != 0 && now[t].beats == watched_[t].beats &&
+          now[t].actor_plus_one == watched_[t].actor_plus_one)
+        failures_->publish(fmt::format("team {} has run actor '{}' for more than {} ms, in a handler of {}",
+                                       t, name_of_cell(now[t].actor_plus_one - 1), settings_.handler_limit_ms,
+                                       name_of_type(now[t].type)));
+      watched_[t] = now[t];
+    }
+    watch();
+  });
+}
+
+// -- looking
+
+telemetry runtime::snapshot() {
+  telemetry t;
+  t.device = device_->info().name;
+  std::vector<actor_snapshot> actors;
+  auto const cells = directory_->cells_used();
+  {
+    // Under the lock a terminated actor is counted in `retired` or in its cell, never in both.
+    std::lock_guard lock(pending_mutex_);
+    t.retired = retired_;
+    device_->read_actors(cells, actors);
+  }
+  for (auto const& a : actors) {
+    if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
+    auto const entry = directory_->find(actor_id{a.index, a.generation});
+    t.actors.push_back({entry ? entry->name : std::string(), std::string(behaviours_[a.behaviour].name), a});
+    t.live += a.totals;
+    t.waiting += a.waiting;
+  }
+  t.asks_waiting = messenger_->asks().waiting();
+  t.late_answers = messenger_->asks().late();
+  t.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
+  device_->read_teams(t.teams);
+  return t;
+}
+
+std::string runtime::name_of_actor(actor_id id) const {
+  auto const e = directory_->find(id);
+  return e ? e->name : std::string();
+}
+
+std::string runtime::name_of_cell(std::uint32_t index) const {
+  for (auto const& e : directory_->list())
+    if (e.id.index == index) return e.name.empty() ? fmt::format("#{}", index) : e.name;
+  return fmt::format("#{}", index);
+}
+
+std::string runtime::name_of_type(std::uint32_t type) const {
+  for (auto const& b : behaviours_)
+    for (auto const& m : b.messages)
+      if (m.id == type) return std::string(m.name);
+  return {};
+}
+
+}  // namespace rondo

@@ -1,0 +1,242 @@
+// The host object: owns a device and its ring kernel, launches actors, completes asks, watches and stops it
+// all.
+//
+//   rondo::runtime rt{rondo::use<counters>};
+//   auto clicks = rt.launch<counter>("clicks", {.capacity = 1024});
+//   clicks.try_tell(add{2});
+//   total t = clicks.ask(get{}, 10ms, rondo::block).value();
+//
+// Threads: all functions from any thread; construction and destruction alone.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <memory>
+#include <thread>
+
+#include "runtime/actor_ref.hpp"
+#include "runtime/config.hpp"
+#include "runtime/device/make_device.hpp"
+#include "runtime/directory.hpp"
+#include "runtime/hub.hpp"
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/module_info.hpp"
+#include "runtime/telemetry.hpp"
+#include "runtime/timers.hpp"
+
+namespace rondo {
+
+template <class Module>
+struct use_t {};
+/// Names the module that a runtime runs.
+template <class Module>
+inline constexpr use_t<Module> use{};
+
+/// How an actor is terminated: with its waiting mail handled first, or dead-lettered.
+enum class termination { drain, discard };
+
+/// What `inspect` finds.
+struct inspection {
+  actor_snapshot now;
+  std::vector<depth_page::entry> depths;  // by priority, highest first; only priorities that have mail
+};
+
+class runtime {
+ public:
+  /// Starts the device that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
+  template <class Module>
+  explicit runtime(use_t<Module>, config settings = {})
+      : runtime(validated(settings), make_device<Module>(settings), module_describer<Module>::describe(),
+                [](std::string_view behaviour) -> int {
+                  auto const all = module_describer<Module>::describe();
+                  for (std::size_t i = 0; i < all.size(); ++i)
+                    if (all[i].name == behaviour) return static_cast<int>(i);
+                  return -1;
+                }) {}
+  /// Stops; see `stop`.
+  ~runtime();
+  runtime(runtime const&) = delete;
+  runtime& operator=(runtime const&) = delete;
+
+  // -- actors
+
+  /// Throws boost::system::system_error with name_taken, actor_limit, out_of_memory or stopped, and
+  /// std::invalid_argument for a capacity of 0. An empty name makes an actor that only its ref reaches.
+  template <class Behaviour>
+  actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
+    auto const id = try_launch_untyped(std::move(name), type_name<Behaviour>, options);
+    if (!id) throw boost::system::system_error(id.error(), "launching an actor");
+    return {*messenger_, *id};
+  }
+  template <class Behaviour>
+  result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options = {}) {
+    auto const id = try_launch_untyped(std::move(name), type_name<Behaviour>, options);
+    if (!id) return id.error();
+    return actor_ref<Behaviour>{*messenger_, *id};
+  }
+  result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
+                                      actor_options const& options);
+
+  /// The living actor of this name; not_found when there is none, or it has another behaviour.
+  template <class Behaviour>
+  result<actor_ref<Behaviour>> find(std::string_view name) const {
+    auto const found = directory_->find(name);
+    if (!found || behaviours_[found->behaviour].name != type_name<Behaviour>) return errc::not_found;
+    return actor_ref<Behaviour>{*messenger_, found->id};
+  }
+  std::vector<directory::entry> list() const { return directory_->list(); }
+  std::vector<behaviour_info> const& behaviours() const noexcept { return behaviours_; }
+
+  /// Each completes with void(error_code) when it is done: actor_gone for an actor that is not there any
+  /// more. Deactivated actors keep their mail and handle none.
+  template <class Token = boost::asio::use_awaitable_t<>>
+  auto activate(actor_id actor, Token&& token = {}) {
+    return control(actor, control_activate, std::forward<Token>(token));
+  }
+  template <class Token = boost::asio::use_awaitable_t<>>
+  auto deactivate(actor_id actor, Token&& token = {}) {
+    return control(actor, control_deactivate, std::forward<Token>(token));
+  }
+  /// Completes when the actor is gone and its name is free.
+  template <class Token = boost::asio::use_awaitable_t<>>
+  auto terminate(actor_id actor, termination how, Token&& token = {}) {
+    return control(actor, how == termination::drain ? control_drain : control_discard,
+                   std::forward<Token>(token));
+  }
+  /// Completes with void(error_code, inspection): state, counters and depth by priority at one turn of the
+  /// actor.
+  template <class Token = boost::asio::use_awaitable_t<>>
+  auto inspect(actor_id actor, Token&& token = {}) {
+    return boost::asio::async_initiate<Token, void(error_code, inspection)>(
+        [this](auto handler, actor_id id) {
+          start_inspection(id, inspect_handler(detail::unpacked<decltype(handler)>{std::move(handler)}));
+        },
+        token, actor);
+  }
+
+  // -- time
+
+  /// Sends a copy of `m` every `period` until the returned timer goes. What cannot be delivered is a dead
+  /// letter.
+  template <class Behaviour, message_type Message>
+  requires takes<Behaviour, Message>
+  [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
+                            tell_options options = {}) {
+    return timers_->every(period, [this, to, m, options] {
+      if (auto const refused = to.try_tell(m, options))
+        undelivered(to.id(), type_id<Message>, &m, sizeof m, refused);
+    });
+  }
+
+  // -- looking
+
+  telemetry snapshot();
+  /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription goes.
+  [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler) {
+    return dead_letters_->subscribe(std::move(handler));
+  }
+  /// Calls `handler` with each failure of an actor, and with each handler that runs longer than
+  /// handler_limit_ms.
+  [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler) {
+    return failures_->subscribe(std::move(handler));
+  }
+  device_info info() const { return device_->info(); }
+  /// Which device was chosen, and why.
+  std::string const& reason() const noexcept { return reason_; }
+  config const& settings() const noexcept { return settings_; }
+  buffer_pool& buffers() noexcept { return *buffers_; }
+  boost::asio::any_io_executor executor() { return context_.get_executor(); }
+
+  // -- endings
+
+  /// Writes all actors, their states and waiting mail to `file`, at a point where no handler runs. The file
+  /// is complete or not there at all; an old one is kept until then. Throws std::runtime_error naming the
+  /// file and the reason.
+  void checkpoint(std::filesystem::path const& file);
+  /// Launches all actors of a checkpoint with their states and mail. Precondition: no actor lives. Throws
+  /// std::runtime_error for a file that is torn, foreign, or of another module; then nothing was launched.
+  void restore(std::filesystem::path const& file);
+
+  /// Ends the ring kernel within settings().stop_timeout_ms; pending asks complete with `stopped`. Says which
+  /// team hangs in which actor when one does. Idempotent.
+  stop_report stop();
+
+ private:
+  struct inspection_outcome {
+    errc reason;
+    inspection found;
+  };
+  using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
+  runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours,
+          std::function<int(std::string_view)> index_of);
+  static config const& validated(config const& c) {
+    validate(c);
+    return c;
+  }
+
+  template <class Token>
+  auto control(actor_id actor, control_bits bits, Token&& token) {
+    return boost::asio::async_initiate<Token, void(error_code)>(
+        [this](auto handler, actor_id id, control_bits b) {
+          start_control(id, b,
+                        answer_handler(detail::typed_answer<decltype(handler), void>{std::move(handler)}));
+        },
+        token, actor, bits);
+  }
+  void start_control(actor_id actor, control_bits bits, answer_handler handler);
+  void start_inspection(actor_id actor, inspect_handler handler);
+  void undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, error_code why);
+
+  void on_record(host_record const& record);
+  void on_terminated(host_record const& record);
+  void on_failure(host_record const& record);
+  void on_depths(host_record const& record);
+  void settle(actor_id actor, lifecycle state);
+  void watch();
+  void sweep_deadlines();
+  std::string name_of_actor(actor_id id) const;
+  std::string name_of_cell(std::uint32_t index) const;
+  std::string name_of_type(std::uint32_t type) const;
+
+  struct pending_control {
+    actor_id actor;
+    std::uint32_t awaited;  // control_bits
+    answer_handler handler;
+  };
+  struct pending_inspection {
+    actor_id actor;
+    inspection so_far;
+    inspect_handler handler;
+  };
+
+  config settings_;
+  std::vector<behaviour_info> behaviours_;
+  std::function<int(std::string_view)> index_of_;
+  std::string reason_;
+  std::unique_ptr<buffer_pool> buffers_;
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
+  std::unique_ptr<device> device_;
+  std::unique_ptr<directory> directory_;
+  std::unique_ptr<messenger> messenger_;
+  std::unique_ptr<hub<dead_letter>> dead_letters_;
+  std::unique_ptr<hub<std::string>> failures_;
+  std::unique_ptr<timer_service> timers_;
+  boost::asio::steady_timer deadline_timer_{context_};
+  boost::asio::steady_timer watch_timer_{context_};
+  std::vector<team_snapshot> watched_;
+  std::mutex pending_mutex_;
+  // Lists, for elements that never move: Boost 1.81's completion handlers must not be move-assigned.
+  std::list<pending_control> pending_controls_;
+  std::list<pending_inspection> pending_inspections_;
+  actor_totals retired_{};  // guarded by pending_mutex_
+  atomic<std::uint64_t> dead_letter_count_{0};
+  std::once_flag stopped_once_;
+  stop_report stop_report_;
+  std::thread service_;
+};
+
+}  // namespace rondo

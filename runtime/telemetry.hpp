@@ -1,0 +1,39 @@
+// One moment of a whole runtime: each actor's counters and latencies, and the sums that prove conservation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/device.hpp"
+
+namespace rondo {
+
+struct actor_report {
+  std::string name;
+  std::string behaviour;
+  actor_snapshot now;
+
+  /// The latency that a share `q` of the sampled messages did not exceed, in ns; interpolated within a bucket
+  /// (two per octave), so within a fifth of the truth. 0 without samples.
+  double latency_ns(double q) const;
+  double mean_latency_ns() const;
+};
+
+struct telemetry {
+  std::string device;
+  std::vector<actor_report> actors;
+  actor_totals live;     // sums over the actors above
+  actor_totals retired;  // sums over the actors that have terminated
+  std::uint64_t waiting = 0;
+  std::uint32_t asks_waiting = 0;
+  std::uint64_t late_answers = 0, dead_letters = 0;
+  std::vector<team_snapshot> teams;
+
+  /// accepted == handled + rejected + dead + waiting, over all actors that ever lived. Exact at rest.
+  bool conserved() const;
+};
+
+/// A table for people: one line per actor, busiest first.
+std::string to_table(telemetry const& t);
+
+}  // namespace rondo
