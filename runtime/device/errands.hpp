@@ -1,7 +1,4 @@
-if (server_ == std::this_thread::get_id()) lock.unlock();
-if (!lock.owns_lock() || server_ == std::thread::id{})
-  return work(), true;  // the lock keeps a server from starting// Work that other threads have one thread do
-                        // for them, because only that thread may touch something.
+// Work that other threads have one thread do for them, because only that thread may touch something.
 //
 // Threads: `run` from any; `open`, `serve` and `close` from the one that serves. While nobody serves, `run`
 // does the work on the caller's thread.
@@ -31,8 +28,10 @@ class errands {
   /// Returns when `work` was done, and throws what it threw. False when it was not begun within `limit`.
   bool run(kind k, std::chrono::nanoseconds limit, std::function<void()> work) {
     std::unique_lock lock(mutex_);
-    if (server_ == std::thread::id{} || server_ == std::this_thread::get_id()) return work(), true;
-    errand e{k, std::move(work)};
+    if (server_ == std::this_thread::get_id()) lock.unlock();
+    if (!lock.owns_lock() || server_ == std::thread::id{})  // the lock keeps a server from starting meanwhile
+      return work(), true;
+    errand e{k, std::move(work), false, false, {}};
     waiting_.push_back(&e);
     count_.fetch_add(1, memory_order::relaxed);  // relaxed: a hint; the mutex hands the errand over
     bell_.ring();
