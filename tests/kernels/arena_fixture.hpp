@@ -43,10 +43,10 @@ class random_source {
   std::mt19937_64 engine_;
 };
 
-/// Waits for `done` and yields meanwhile. False only after a minute: then something that had to come did not.
+/// Waits for `done` and yields meanwhile. False only after 20 s: then something that had to come did not.
 template <class Predicate>
 bool eventually(Predicate done) {
-  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!done()) {
     if (std::chrono::steady_clock::now() > give_up) return false;
     std::this_thread::yield();
