@@ -37,7 +37,7 @@ class alignas(64) published_totals {
     failures_.store(t.failures, memory_order::relaxed);
     latency_sum_ns_.store(t.latency_sum_ns, memory_order::relaxed);
     latency_samples_.store(t.latency_samples, memory_order::relaxed);
-    version_.store((version + 2) | peak_bits(t.peak_depth), memory_order::release);
+    version_.store(((version + 2) & 0xffff'ffff) | peak_bits(t.peak_depth), memory_order::release);
   }
 
   /// The owner's own view: no race, no retry.
