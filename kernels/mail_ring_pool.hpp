@@ -39,12 +39,12 @@ RONDO_HD inline void push_free_ring(arena_ref const& arena, std::uint32_t id) no
   arena.header().free_ring_count.fetch_add(1, memory_order::relaxed);
 }
 
-/// Whether an actor that runs out of mail should give its ring back at once: when fewer than a quarter are
+/// Whether an actor that runs out of mail should give its ring back at once: when at most a quarter is
 /// free and there are more actors than rings. Otherwise it keeps it, which makes its next message cheaper.
 RONDO_HD inline bool rings_are_scarce(arena_ref const& arena) noexcept {
   auto const& shape = arena.shape();
   return shape.rings < shape.actors &&
-         arena.header().free_ring_count.load(memory_order::relaxed) < shape.rings / 4;  // relaxed: a hint
+         arena.header().free_ring_count.load(memory_order::relaxed) <= shape.rings / 4;  // relaxed: a hint
 }
 
 }  // namespace rondo
