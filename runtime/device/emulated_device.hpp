@@ -58,7 +58,7 @@ class emulated_device final : public device {
 
   stop_report stop(std::chrono::nanoseconds limit) override {
     auto const end = clock::now() + limit;
-    auto const left = [end] { return std::max(end - clock::now(), clock::duration(0)); };
+    auto const left = [end] { return std::max<clock::duration>(end - clock::now(), closing_time); };
     lanes_.close(errc::stopped);  // before the lock: who holds it to launch an actor stops trying
     std::lock_guard lock(life_);
     if (!io_.started()) return report_;
@@ -117,6 +117,8 @@ class emulated_device final : public device {
  private:
   using teams = team_threads<faulty_module<Module>>;
   static constexpr std::chrono::seconds reading_limit{10};
+  static constexpr std::chrono::milliseconds closing_time{
+      100};  // for each of I/O thread and poller, at least
 
   struct port : emulated_port {
     emulated_io<Module>* io = nullptr;
