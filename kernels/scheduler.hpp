@@ -30,8 +30,8 @@ class scheduler {
                      bool want_room = false) noexcept {
     auto const r = reserve(arena_, to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
-    fill(r.ring, r.ticket, is_sampled(r.ticket) ? sampled(header) : header, payload, bytes);
     alert(arena_.cell(to.index), header.priority, 1);
+    fill(r.ring, r.ticket, is_sampled(r.ticket) ? sampled(header) : header, payload, bytes);
     announce(to.index, r);
     return errc::ok;
   }
@@ -51,10 +51,10 @@ class scheduler {
     if (count == 0) return errc::ok;
     auto const r = reserve(arena_, to, header.priority, count, false);
     if (r.status != errc::ok) return r.status;
+    alert(arena_.cell(to.index), header.priority, count);
     message_header const with_time = sampled(header);
     for (std::uint32_t i = 0; i < count; ++i)
       fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
-    alert(arena_.cell(to.index), header.priority, count);
     announce(to.index, r);
     return errc::ok;
   }
@@ -128,8 +128,9 @@ class scheduler {
       count_accepted(cell, word, totals);
       cell.totals.publish(totals);
       bool const mail = word.ring() != 0 && word.tail() != cell.head;
-      bool const queueing = mail && !word.has(actor_word::paused) && !word.queued();
-      int const band = queueing ? band_of_mail(cell, word) : 0;
+      int const band = mail ? band_of_mail(cell, word) : 0;
+      // An entry that stands in a later band's queue is not enough.
+      bool const queueing = mail && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring =
           !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 && rings_are_scarce(arena_);
       auto next = word.without(actor_word::running | actor_word::room_wanted);

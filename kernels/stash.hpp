@@ -11,9 +11,10 @@
 //  P1 Messages head..scanned are linked, each in the list of its priority, oldest first. links[i].ticket is
 //  the original
 //     ticket of the message in slot i: its age, which moving does not change.
-//  P2 While the stash is empty (scanned == head) and the alert has not moved, every message whose alert has
-//  been seen
-//     was taken; so the oldest slot is a right choice.
+//  P2 alert_seen counts the messages of other than the default priority that were linked or taken in turn.
+//     It never passes the alert, which is raised before the commit. While the stash is empty (scanned ==
+//     head) and the two are equal, no such message is left, even behind a slot that is still being written;
+//     so the oldest slot is a right choice.
 #pragma once
 
 #include "kernels/arena.hpp"
@@ -28,7 +29,7 @@ class stash_ref {
   /// The ticket of the slot to handle next; false when no message is committed.
   RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
     if (cell_.scanned == cell_.head) {
-      // Acquire: pairs with alert(); the commits before it are visible to the scan.
+      // Acquire: pairs with alert(), which comes before the commit that it is for.
       if (cell_.alert.load(memory_order::acquire) == cell_.alert_seen) {
         ticket = cell_.head;
         return ring_.committed(ticket);
@@ -46,6 +47,7 @@ class stash_ref {
   /// Gives back the message that `pick` chose, after it was dealt with.
   RONDO_HD void take(std::uint32_t ticket) noexcept {
     if (cell_.scanned == cell_.head) {
+      count_alert(ring_.slot(ticket).header.priority);
       ring_.give_back(cell_.head);
       cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
       cell_.overtakes = 0;
@@ -61,13 +63,14 @@ class stash_ref {
 
   /// The priority of the most urgent message, or the default one when none is visible.
   RONDO_HD std::uint8_t most_urgent() noexcept {
+    // Acquire: as in pick. Without the scan, urgent mail behind ordinary mail would not count.
+    if (cell_.scanned != cell_.head || cell_.alert.load(memory_order::acquire) != cell_.alert_seen) scan();
     if (cell_.scanned != cell_.head) return static_cast<std::uint8_t>(highest());
     return ring_.committed(cell_.head) ? ring_.slot(cell_.head).header.priority : default_priority;
   }
 
   /// Links every committed message that is not linked yet.
   RONDO_HD void scan() noexcept {
-    cell_.alert_seen = cell_.alert.load(memory_order::acquire);  // before the scan: P2
     while (((cell_.scanned - cell_.head) & ticket_mask) < ring_.slot_count &&
            ring_.committed(cell_.scanned)) {
       link(cell_.scanned);
@@ -84,6 +87,10 @@ class stash_ref {
   }
 
  private:
+  /// Notes that a message is linked, or taken in turn (P2).
+  RONDO_HD void count_alert(std::uint32_t priority) noexcept {
+    if (priority != default_priority) ++cell_.alert_seen;
+  }
   RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {
     return ticket & (ring_.slot_count - 1);
   }
@@ -119,6 +126,7 @@ class stash_ref {
     std::uint32_t const level = ring_.slots[i].header.priority;
     slot_link& added = ring_.links[i];
     added.ticket = ticket;
+    count_alert(level);
     stash_list& l = list(level);
     if (has(level)) {
       added.previous = l.last;

@@ -76,7 +76,6 @@ void against_reference(mail_case const& c) {
     writing.erase(writing.begin() + static_cast<std::ptrdiff_t>(i));
     note const n{p.s.priority, p.s.number};
     fill(p.r.ring, p.r.ticket, note_header(p.s.priority), &n, sizeof n);
-    alert(a.ref().cell(0), p.s.priority, 1);
     reference.commit(p.s.number);
   };
   for (int step = 0; step < 600; ++step) {
@@ -88,6 +87,7 @@ void against_reference(mail_case const& c) {
       auto const r = reserve(a.ref(), id, priority, 1, false);
       REQUIRE(r.status == (reference.size() < c.capacity ? errc::ok : errc::mailbox_full));  // exact
       if (r.status != errc::ok) continue;
+      alert(a.ref().cell(0), priority, 1);
       writing.push_back({r, {number++, priority, false}});
       reference.add(writing.back().s);
       if (!c.gaps) commit(0);
