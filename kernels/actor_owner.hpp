@@ -214,6 +214,7 @@ class actor_owner {
     r.body.bytes = sizeof totals_;
     __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
     auto const ring = actor_word{bits}.ring();
+    bool const pinned = actor_word{bits}.has(actor_word::pinned);
     if (ring != 0) arena_.ring(ring).tail = cell_.head;
     cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
     cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
@@ -227,14 +228,20 @@ class actor_owner {
                                         memory_order::acq_rel, memory_order::acquire)) {
     }
     if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
+    if (pinned)  // before a successor may own the team
+      arena_.team(cell_.team).pinned_actor.store(0, memory_order::relaxed);  // relaxed: emit publishes
     host_.emit(r);  // last: the host may give the cell to a successor at once
     return true;
   }
 
-  /// True when the actor is let go; false when a signal came in.
+  /// True when the actor is let go; false when control came in.
   RONDO_HD bool let_go() {
+    if (control_waits()) return false;  // a start after a restart, or a signal that the word does not show yet
     auto const released = scheduler_.let_go(index_, totals_);
-    if (released.still_owned) return false;
+    if (released.still_owned) {
+      obey();  // even if control is empty: it may have been obeyed before the signal reached the word
+      return false;
+    }
     if (released.room_wanted) host_.emit({.kind = record_kind::room, .actor = self_});
     return true;
   }
