@@ -116,10 +116,9 @@ class ring_kernel {
     std::uint64_t idle_since = 0;
     for (;;) {
       std::uint32_t dealt = 0;
-      if (!actor.poll(dealt)) {
-        status().pinned_actor.store(0, memory_order::relaxed);  // relaxed: this team is the only reader
-        break;
-      }
+      bool const lives = actor.poll(dealt);
+      scheduler_.share_kept();  // this team does not look for it
+      if (!lives) break;
       total += dealt;
       if (dealt != 0) idle_since = 0;
       if ((++looks & 63) != 0 && dealt < arena().shape().quota) {
