@@ -37,18 +37,31 @@ struct alignas(64) wide_job {
     return owned.load(memory_order::relaxed) == 0 &&
            owned.compare_exchange(unused, 1, memory_order::acquire, memory_order::relaxed);
   }
-  /// Lets others claim tiles. Precondition: owned by the caller; 0 < tiles <= max_tiles.
-  RONDO_HD void open(std::uint32_t tiles) noexcept {
+  /// Lets others claim tiles; returns the epoch. Precondition: owned by the caller; 0 < tiles <= max_tiles.
+  RONDO_HD std::uint64_t open(std::uint32_t tiles) noexcept {
     failure.store(0, memory_order::relaxed);  // relaxed: published by the word
     unfinished.store(tiles, memory_order::relaxed);
-    auto const epoch = (word.load(memory_order::relaxed) >> 40) + 1;
+    auto const epoch = ((word.load(memory_order::relaxed) >> 40) + 1) & 0xff'ffff;
     word.store(epoch << 40 | tiles, memory_order::release);
+    return epoch;
   }
-  /// Claims one tile. False when none is left.
+  /// Claims one tile of whichever message the job is for now. False when none is left.
   RONDO_HD bool try_claim(std::uint32_t& tile) noexcept {
     auto w = word.load(memory_order::acquire);
     while (next_of(w) < total_of(w)) {
       // acq_rel: acquire the fields that `open` released; release nothing but keep the word's chain.
+      if (word.compare_exchange(w, w + (1ull << 20), memory_order::acq_rel, memory_order::acquire)) {
+        tile = next_of(w);
+        return true;
+      }
+    }
+    return false;
+  }
+  /// Claims one tile, but only of the job opened as `epoch`: it may have ended, and another one begun.
+  RONDO_HD bool try_claim_of(std::uint64_t epoch, std::uint32_t& tile) noexcept {
+    auto w = word.load(memory_order::acquire);
+    while (w >> 40 == epoch && next_of(w) < total_of(w)) {
+      // acq_rel: as in try_claim.
       if (word.compare_exchange(w, w + (1ull << 20), memory_order::acq_rel, memory_order::acquire)) {
         tile = next_of(w);
         return true;
