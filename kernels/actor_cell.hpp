@@ -46,11 +46,12 @@ struct supervision {
   std::uint32_t within_ms = 1000;
 };
 
-struct alignas(64) actor_cell {
-  // -- read by senders
+/// Lines that different threads write at a high rate stand in different pairs of lines: processors fetch
+/// pairs.
+struct alignas(128) actor_cell {
+  // -- senders: written for each message
   atomic<std::uint64_t> word;
   atomic<std::uint32_t> generation;
-  atomic<std::uint32_t> alert;  // counts committed messages whose priority is not the default
   std::uint32_t capacity;       // messages; exact
   std::uint16_t behaviour;      // index in the module
   std::uint16_t team;           // of a pinned actor
@@ -59,20 +60,23 @@ struct alignas(64) actor_cell {
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
   std::uint16_t window_restarts;  // owner
-  std::uint8_t head_attempts;     // owner: how often the message at hand has failed the actor
 
-  // -- owner
-  alignas(64) std::uint32_t head;  // ticket of the oldest message not yet given back
+  latency_histogram latency;  // its first line, in the senders' pair, counts the longest durations
+
+  // -- owner: touches nothing else of the cell for each message
+  alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back
   std::uint32_t scanned;    // messages head..scanned are in the stash; equal to head: the stash is empty
   std::uint64_t levels[4];  // the stash's map of non-empty priorities
   std::uint32_t alert_seen;
-  std::uint32_t overtakes;          // since the oldest message was last taken
+  std::uint16_t overtakes;          // since the oldest message was last taken
+  std::uint8_t head_attempts;       // how often the message at hand has failed the actor
   atomic<std::uint32_t> tail_seen;  // tickets up to here are in totals.accepted
   atomic<std::uint32_t> held_ring;  // the ring that head, scanned and tail_seen count in; 0: none
   atomic<std::uint32_t> control;
+  atomic<std::uint32_t>
+      alert;  // written by senders: counts committed messages of other than the default priority
 
   published_totals totals;
-  latency_histogram latency;
 };
 static_assert(sizeof(actor_cell) == 384);
 

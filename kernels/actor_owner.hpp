@@ -28,9 +28,7 @@ class actor_owner {
 
  protected:
   RONDO_HD stash_ref stash() const noexcept { return {cell_, ring_, arena_.shape().starvation_limit}; }
-  RONDO_HD lifecycle state() const noexcept {
-    return static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: written by owners
-  }
+  RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
   RONDO_HD bool closing() const noexcept {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;
   }
@@ -85,6 +83,7 @@ class actor_owner {
   }
 
   RONDO_HD void set_state(lifecycle next) {
+    lifecycle_ = next;
     cell_.state.store(static_cast<std::uint32_t>(next),
                       memory_order::relaxed);  // relaxed: ownership orders it
     host_.emit(
@@ -236,7 +235,8 @@ class actor_owner {
 
   /// True when the actor is let go; false when control came in.
   RONDO_HD bool let_go() {
-    if (control_waits()) return false;  // a start after a restart, or a signal that the word does not show yet
+    if (control_waits())
+      return false;  // a start after a restart, or a signal that the word does not show yet
     auto const released = scheduler_.let_go(index_, totals_);
     if (released.still_owned) {
       obey();  // even if control is empty: it may have been obeyed before the signal reached the word
@@ -257,6 +257,8 @@ class actor_owner {
   actor_totals totals_;
   mail_ring_ref ring_{};
   bool has_ring_ = false, paused_ = false;
+  lifecycle lifecycle_ =
+      static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: changed by owners only
 };
 
 }  // namespace rondo

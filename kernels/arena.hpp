@@ -130,7 +130,7 @@ inline arena_layout plan_arena(arena_shape const& shape) noexcept {
     next = offset + bytes;
     return offset;
   };
-  h.cells = claim(sizeof(actor_cell) * shape.actors, 64);
+  h.cells = claim(sizeof(actor_cell) * shape.actors, 128);
   h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
   h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);
   h.ready_entries_at = claim(sizeof(ready_entry) * ready_bands * h.ready_entries, 64);

@@ -94,16 +94,22 @@ class latency_histogram {
   }
 
   /// Only the team that runs the actor calls this.
-  RONDO_HD void record(std::uint64_t ns) noexcept { counts_[bucket_of(ns)].add_single_writer(1); }
+  RONDO_HD void record(std::uint64_t ns) noexcept {
+    counts_[buckets - 1 - bucket_of(ns)].add_single_writer(1);
+  }
   RONDO_HD std::uint32_t count(int bucket) const noexcept {
-    return counts_[bucket].load(memory_order::relaxed);  // relaxed: a statistic
+    return counts_[buckets - 1 - bucket].load(memory_order::relaxed);  // relaxed: a statistic
+  }
+  /// Sets what a checkpoint kept. Precondition: nobody owns the actor.
+  RONDO_HD void set(int bucket, std::uint32_t count) noexcept {
+    counts_[bucket].store(count, memory_order::relaxed);  // relaxed: the cell is not in use
   }
   RONDO_HD void clear() noexcept {
     for (auto& c : counts_) c.store(0, memory_order::relaxed);  // relaxed: the cell is not in use
   }
 
  private:
-  atomic<std::uint32_t> counts_[buckets];
+  atomic<std::uint32_t> counts_[buckets];  // longest first; see actor_cell.hpp
 };
 static_assert(sizeof(latency_histogram) == 192);
 

@@ -10,7 +10,7 @@ namespace rondo {
 
 /// One handler invocation, as told to all lanes.
 struct handler_call {
-  enum class what : std::uint32_t { leave, handle, tiles, tile, finish, start };
+  enum class what : std::uint32_t { leave, one, batch, tiles, tile, finish, start };
   what kind;
   std::uint32_t actor, ticket, count;  // count: messages of a batch, or the number of the tile
 };
@@ -80,8 +80,10 @@ class lane_crew {
           arena.ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
       message_slot const& slot = ring.slot(call.ticket);
       ctx.begin(slot.header);
-      if (call.kind == handler_call::what::handle)
-        Module::handle(cell.behaviour, state, ctx, ring, call.ticket, call.count);
+      if (call.kind == handler_call::what::one)
+        Module::handle_one(cell.behaviour, state, ctx, slot);
+      else if (call.kind == handler_call::what::batch)
+        Module::handle_batch(cell.behaviour, state, ctx, ring, call.ticket, call.count);
       else if (call.kind == handler_call::what::tiles)
         result.tiles = Module::handle_wide(wide_step::tiles, cell.behaviour, state, ctx, slot, 0);
       else if (call.kind == handler_call::what::tile)

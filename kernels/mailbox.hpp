@@ -48,7 +48,9 @@ RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id to, std::ui
       r.ticket = arena.ring(ring_id).tail & ticket_mask;
     }
     r.ring = arena.ring_at(ring_id);
-    prefetch_to_write(&r.ring.slot(r.ticket));
+    // Ahead of need: the exchange below waits for all earlier stores, so a line that is still on its way costs in full.
+    prefetch_to_write(&r.ring.slot(r.ticket + 6));
+    prefetch_to_write(r.ring.slot(r.ticket + 6).payload + 32);
     bool const room =
         count <= cell.capacity && r.ring.taken((r.ticket + count - 1 - cell.capacity) & ticket_mask);
     auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
@@ -87,8 +89,8 @@ RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t ticket, messa
   ring.commit(ticket);
 }
 
-/// Tells the actor that `count` messages of a priority other than the default have been committed.
-/// Release: pairs with the owner's acquire load of `alert`; it then finds the commits.
+/// Tells the actor that `count` messages of a priority other than the default are about to be committed (P2).
+/// Call it after reserve and before fill. Release: pairs with the owner's acquire load of `alert`.
 RONDO_HD inline void alert(actor_cell& cell, std::uint8_t priority, std::uint32_t count) noexcept {
   if (priority != default_priority) cell.alert.fetch_add(count, memory_order::release);
 }

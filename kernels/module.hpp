@@ -106,12 +106,13 @@ inline constexpr handler_kind kind_of = handles_wide<B, M>    ? handler_kind::wi
                                                               : handler_kind::one;
 
 template <class B, class M>
-RONDO_HD void call_handler(B& b, context& ctx, mail_ring_ref ring, std::uint32_t ticket,
-                           std::uint32_t count) {
-  if constexpr (handles_batch<B, M>)
-    b.on(ctx, batch<M>{ring, ticket, count});
-  else if constexpr (handles_one<B, M>)
-    b.on(ctx, *reinterpret_cast<M const*>(ring.slot(ticket).payload));
+RONDO_HD void call_one(B& b, context& ctx, message_slot const& slot) {
+  if constexpr (kind_of<B, M> == handler_kind::one) b.on(ctx, *reinterpret_cast<M const*>(slot.payload));
+}
+
+template <class B, class M>
+RONDO_HD void call_batch(B& b, context& ctx, batch<M> const& messages) {
+  if constexpr (kind_of<B, M> == handler_kind::batch) b.on(ctx, messages);
 }
 
 template <class B, class M>
@@ -168,13 +169,25 @@ struct module_of {
     });
   }
 
-  /// Handles `count` messages that start at `ticket`; more than one only for a batch handler.
-  RONDO_HD static void handle(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
-                              std::uint32_t ticket, std::uint32_t count) {
-    auto const type = ring.slot(ticket).header.type;
+  /// Handles the message in `slot` if its handler takes one at a time. Returns the kind of its handler.
+  RONDO_HD static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                          message_slot const& slot) {
+    handler_kind kind = handler_kind::none;
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      dispatch<B>::with_type(type, [&]<class M>(std::type_identity<M>) {
-        detail::call_handler<B, M>(*reinterpret_cast<B*>(state), ctx, ring, ticket, count);
+      dispatch<B>::with_type(slot.header.type, [&]<class M>(std::type_identity<M>) {
+        kind = detail::kind_of<B, M>;
+        detail::call_one<B, M>(*reinterpret_cast<B*>(state), ctx, slot);
+      });
+    });
+    return kind;
+  }
+
+  /// Handles `count` messages that start at `ticket` with their batch handler.
+  RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
+                                    std::uint32_t ticket, std::uint32_t count) {
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      dispatch<B>::with_type(ring.slot(ticket).header.type, [&]<class M>(std::type_identity<M>) {
+        detail::call_batch<B, M>(*reinterpret_cast<B*>(state), ctx, batch<M>{ring, ticket, count});
       });
     });
   }

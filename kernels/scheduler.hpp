@@ -169,6 +169,14 @@ class scheduler {
     cell.tail_seen.store(word.tail(), memory_order::relaxed);
   }
 
+  /// A hint: whether this thread would find an actor to run.
+  RONDO_HD bool sees_work() const noexcept {
+    if (kept_ != 0 || arena_.header().open_jobs.load(memory_order::relaxed) != 0) return true;
+    for (int band = 0; band < ready_bands; ++band)
+      if (!arena_.ready(band).looks_empty()) return true;
+    return false;
+  }
+
   /// Puts what this thread kept for itself where others can take it.
   RONDO_HD void share_kept() noexcept {
     if (kept_ == 0) return;

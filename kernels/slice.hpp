@@ -82,30 +82,55 @@ class slice : private actor_owner<Module> {
 
   RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
     std::uint32_t dealt = 0;
+    discarding_ = this->state() == lifecycle::discarding;
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
-      if (!stash().pick(ticket)) break;
+      if (!stash().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
       dealt += deal_with(ticket, quota - dealt);
     }
     return dealt;
   }
 
+  /// Waits a moment for more mail while nobody else needs the team: cheaper for a busy sender than to
+  /// schedule the actor for each message. A look takes the sender's cache line from it; so the more messages
+  /// a pause brought, the longer the next one is, and an answer that comes alone is seen soon.
+  RONDO_HD bool linger(std::uint32_t& ticket, std::uint32_t dealt) {
+    auto const brought = dealt - dealt_at_linger_;
+    dealt_at_linger_ = dealt;
+    if (brought > 2 && pauses_ < 64) pauses_ *= 2;
+    if (brought < 2 && pauses_ > 2) pauses_ /= 2;
+    for (int look = 0; look < linger_looks && !scheduler_.sees_work(); ++look) {
+      for (std::uint32_t i = 0; i < pauses_; ++i) relax();
+      if (stash().pick(ticket)) return true;
+    }
+    return false;
+  }
+
   /// Handles or disposes of the message `ticket` (and of its neighbours, for a batch handler).
   RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
-    message_header const& h = ring_.slot(ticket).header;
-    auto const kind = Module::kind_of(cell_.behaviour, h.type);
-    errc const refusal = this->state() == lifecycle::discarding             ? errc::terminated
-                         : kind == handler_kind::none                       ? errc::unknown_message
-                         : h.deadline_us != 0 && h.expired(rondo::now_ns()) ? errc::timed_out
-                                                                            : errc::ok;
-    if (refusal != errc::ok) return this->dispose(ticket, refusal), 1;
-    auto& status = arena_.team(team_.index());
-    status.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs
-    status.beats.add_single_writer(1);
+    message_slot const& slot = ring_.slot(ticket);
+    message_header const& h = slot.header;
+    prefetch(&ring_.slot(ticket + prefetch_distance));
+    prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
+    if (discarding_) return this->dispose(ticket, errc::terminated), 1;
+    if (h.deadline_us != 0 && h.expired(rondo::now_ns())) return this->dispose(ticket, errc::timed_out), 1;
+    status_.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs
+    status_.beats.add_single_writer(1);
+    handler_kind kind;
+    call_result result;
+    if (alone_) {  // the common case, kept short
+      context_.begin(h);
+      kind = Module::handle_one(behaviour_, state_, context_, slot);
+      result = {context_.failure(), context_.answered(), 0};
+    } else {
+      kind = Module::kind_of(behaviour_, h.type);
+      if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_);
+    }
+    if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
+    if (kind == handler_kind::none) return this->dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
-    std::uint32_t const count = kind == handler_kind::batch ? run_length(ticket, quota) : 1;
-    auto const result = crew_.run({handler_call::what::handle, index_, ticket, count}, self_);
-    conclude(ticket, count, result);
+    std::uint32_t const count = run_length(ticket, quota);
+    conclude_run(ticket, count, crew_.run({handler_call::what::batch, index_, ticket, count}, self_));
     return count;
   }
 
@@ -123,20 +148,33 @@ class slice : private actor_owner<Module> {
     return count;
   }
 
-  /// Counts handled messages and gives their slots back; or turns to the supervision rule.
-  RONDO_HD void conclude(std::uint32_t ticket, std::uint32_t count, call_result const& result) {
-    if (result.failure != errc::ok) return this->on_failed(ticket, result.failure);
+  /// Counts a handled message and gives its slot back; or turns to the supervision rule.
+  RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h, call_result const& result) {
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
+    cell_.head_attempts = 0;
+    ++totals_.handled;
+    if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) settle(h, result.answered);
+    stash().take(ticket);
+  }
+  RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count, call_result const& result) {
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
     cell_.head_attempts = 0;
     totals_.handled += count;
-    auto mail = stash();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      message_header const& h = ring_.slot(ticket + i).header;
-      if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) {
-        if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
-        if ((h.flags & flag_wants_reply) != 0 && !result.answered) this->refuse(h, errc::no_reply);
-      }
-      mail.take((ticket + i) & ticket_mask);
-    }
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (message_header const& h = ring_.slot(ticket + i).header;
+          (h.flags & (flag_wants_reply | flag_sampled)) != 0)
+        settle(h, result.answered);
+    stash().take_run(count);
+  }
+
+  RONDO_HD void on_handler_failed(std::uint32_t ticket, errc failure) {
+    this->on_failed(ticket, failure);
+    discarding_ = this->state() == lifecycle::discarding;  // the rule may have ended the actor
+  }
+
+  RONDO_HD void settle(message_header const& h, bool answered) {
+    if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
+    if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
   }
 
   RONDO_HD void record_latency(std::uint64_t ns) noexcept {
@@ -164,12 +202,12 @@ class slice : private actor_owner<Module> {
     job.ticket = ticket;
     job.stays = stays;
     cell_.totals.publish(totals_);  // for the team that goes on
-    job.open(tiles);
+    auto const epoch = job.open(tiles);
     arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
     scheduler_.wake(static_cast<int>(tiles) - 1);
     std::uint32_t tile = 0;
     bool mine = false;
-    while (job.try_claim(tile)) mine = run_tile(crew_, job, tile, self_) || mine;
+    while (job.try_claim_of(epoch, tile)) mine = run_tile(crew_, job, tile, self_) || mine;
     if (stays) {
       while (job.unfinished.load(memory_order::acquire) != 0) relax();  // other teams' last tiles
     } else if (!mine) {
@@ -182,9 +220,22 @@ class slice : private actor_owner<Module> {
   RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
     call_result result{.failure = failure};
     if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_);
-    conclude(ticket, 1, result);
+    conclude_one(ticket, ring_.slot(ticket).header, result);
   }
 
+  // As far ahead as hides a line's way from another core, at a few messages in flight.
+  static constexpr std::uint32_t prefetch_distance = 8;
+  static constexpr int linger_looks = 4;
+
+  // What every message needs, read once: most of it stands on a line that senders keep writing.
+  std::uint16_t const behaviour_ = cell_.behaviour;
+  std::byte* const state_ = arena_.state(cell_);
+  bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour);
+  rondo::team const solo_{team_.index()};
+  context context_{scheduler_, solo_, host_, self_};
+  team_status& status_ = arena_.team(team_.index());
+  bool discarding_ = false;
+  std::uint32_t dealt_at_linger_ = 0, pauses_ = 4;
   bool handed_over_ = false;  // another team goes on with the actor
 };
 

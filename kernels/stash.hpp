@@ -61,6 +61,15 @@ class stash_ref {
     cell_.head = (cell_.head + 1) & ticket_mask;
   }
 
+  /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
+  RONDO_HD void take_run(std::uint32_t count) noexcept {
+    for (; count != 0 && in_order(); --count) {
+      ring_.give_back(cell_.head);
+      cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
+    }
+    for (; count != 0; --count) take(cell_.head);
+  }
+
   /// The priority of the most urgent message, or the default one when none is visible.
   RONDO_HD std::uint8_t most_urgent() noexcept {
     // Acquire: as in pick. Without the scan, urgent mail behind ordinary mail would not count.
