@@ -20,6 +20,7 @@ struct launch_spec {
   bool pinned;
   bool active;         // false: it keeps its mail until it is activated
   bool ring_has_past;  // the ring's memory was used before and must be cleared
+  bool restored;  // its state and counters come from a checkpoint afterwards: on_start is not run
 };
 static_assert(sizeof(launch_spec) <= max_payload_bytes && std::is_trivially_copyable_v<launch_spec>);
 
@@ -48,7 +49,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.generation.store(spec.id.generation, memory_order::relaxed);
   cell.state.store(static_cast<std::uint32_t>(spec.active ? lifecycle::active : lifecycle::launched),
                    memory_order::relaxed);
-  if (spec.id.generation != 1) {  // the first actor of a cell finds zeros
+  if (spec.id.generation != 1 || spec.restored) {  // the first actor of a cell finds zeros
     cell.totals.publish({});
     cell.latency.clear();
   }
@@ -81,7 +82,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
                                              memory_order::release);  // pairs with the team's load
     sched.ring_doorbell(spec.team);
   }
-  if (Module::has_start(spec.behaviour)) sched.signal(spec.id, control_start);
+  if (Module::has_start(spec.behaviour) && !spec.restored) sched.signal(spec.id, control_start);
 }
 
 }  // namespace rondo

@@ -1,5 +1,7 @@
 #include "runtime/completions.hpp"
 
+#include <random>
+
 #include "kernels/clock.hpp"
 #include "kernels/park.hpp"
 #include "runtime/deliver.hpp"
@@ -12,9 +14,11 @@ constexpr std::uint64_t no_deadline = ~0ull;
 
 completions::completions(std::uint32_t capacity, boost::asio::any_io_executor executor)
     : slots_(capacity), executor_(std::move(executor)) {
+  // At random: a restored actor may keep the token of an ask of an earlier process, which must match none.
+  std::uint32_t const first_generation = std::random_device{}();
   // Relaxed: no other thread yet.
   for (std::uint32_t i = 0; i < capacity; ++i) {
-    slots_[i].word.store(make(1, unused), memory_order::relaxed);
+    slots_[i].word.store(make(first_generation, unused), memory_order::relaxed);
     slots_[i].next.store(i + 1 < capacity ? i + 2 : 0, memory_order::relaxed);
     slots_[i].deadline_ns.store(no_deadline, memory_order::relaxed);
   }

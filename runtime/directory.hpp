@@ -40,6 +40,16 @@ class arena_heap {
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  // by size
 };
 
+/// An actor of a checkpoint that shall live again where it lived.
+struct revival {
+  actor_id id;
+  std::string name;
+  std::uint16_t behaviour;
+  std::uint64_t state_bytes;
+  actor_options options;
+  std::uint32_t capacity;
+};
+
 class directory {
  public:
   struct entry {
@@ -57,6 +67,11 @@ class directory {
   /// Chooses a cell and memory. Fails with name_taken, actor_limit, out_of_memory. An empty name is no name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
+  /// Gives all of `actors` the cells and generations that they had, or none of them. On failure specs.size()
+  /// is the place of the one at fault: actor_limit when the arena has no such cell, wrong_state when the cell
+  /// was given to a later actor since or comes twice, name_taken, out_of_memory. wrong_state at once while
+  /// any actor lives.
+  errc revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs);
   /// Frees what the actor had, once it is gone. False for an id that is not alive.
   bool remove(actor_id id);
 
@@ -68,6 +83,12 @@ class directory {
   std::uint32_t alive() const;
 
  private:
+  /// Memory for an actor's state and, when it needs one, a ring of its own; false when there is none.
+  bool claim_memory(launch_spec& spec, std::uint32_t index, std::uint64_t state_bytes,
+                    std::uint32_t capacity);
+  void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);
+  static launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity);
+
   arena_layout layout_;
   mutable std::mutex mutex_;
   arena_heap heap_;

@@ -60,6 +60,8 @@ class messenger {
   /// Completes what waits for `actor` with actor_gone.
   void on_gone(actor_id actor);
 
+  /// Whether it was closed.
+  bool closed() const noexcept { return stopped_.load(memory_order::acquire) != 0; }
   /// Ends every pending ask and every sender that waits, and refuses all that follows.
   void close(errc reason);
 

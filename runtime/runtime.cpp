@@ -120,6 +120,7 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   auto const index = index_of_(behaviour);
   if (index < 0) return errc::not_found;
   auto const b = static_cast<std::uint16_t>(index);
+  std::shared_lock const launching(launching_);
   auto spec = directory_->add(std::move(name), b, behaviours_[b].state_bytes, options, capacity);
   if (!spec) return spec.error();
   if (auto const refused = device_->launch(*spec); refused != errc::ok) {

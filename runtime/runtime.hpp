@@ -15,6 +15,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <shared_mutex>
 #include <thread>
 
 #include "runtime/actor_ref.hpp"
@@ -152,12 +153,14 @@ class runtime {
 
   // -- endings
 
-  /// Writes all actors, their states and waiting mail to `file`, at a point where no handler runs. The file
-  /// is complete or not there at all; an old one is kept until then. Throws std::runtime_error naming the
-  /// file and the reason.
+  /// Writes all actors, their states and waiting mail to `file`, at a point where no handler runs; see
+  /// runtime/checkpoint.hpp for what is kept. Blocks its caller, senders hardly. The file is complete or not
+  /// there at all; an old one is kept until then. Throws std::runtime_error naming the file and the reason.
   void checkpoint(std::filesystem::path const& file);
-  /// Launches all actors of a checkpoint with their states and mail. Precondition: no actor lives. Throws
-  /// std::runtime_error for a file that is torn, foreign, or of another module; then nothing was launched.
+  /// Launches all actors of a checkpoint with their ids, states and mail; counters go on from there.
+  /// Precondition: no actor lives; the rest of the program does not use the runtime meanwhile. Blocks. Throws
+  /// std::runtime_error for a file that is torn, foreign, of another module, or does not fit into this
+  /// runtime; then no actor lives.
   void restore(std::filesystem::path const& file);
 
   /// Ends the ring kernel within settings().stop_timeout_ms; pending asks complete with `stopped`. Says which
@@ -234,6 +237,7 @@ class runtime {
   std::list<pending_inspection> pending_inspections_;
   actor_totals retired_{};  // guarded by pending_mutex_
   atomic<std::uint64_t> dead_letter_count_{0};
+  std::shared_mutex launching_;  // shared: launching an actor; exclusive: a checkpoint sees none half done
   std::once_flag stopped_once_;
   stop_report stop_report_;
   std::thread service_;

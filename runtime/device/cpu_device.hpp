@@ -33,10 +33,13 @@ class cpu_device final : public device {
     sink_ = std::move(sink);
     host_ = {this, [](void* self, host_record const& r) { static_cast<cpu_device*>(self)->sink_(r); },
              buffers};
+    std::lock_guard lock(pinning_);
+    running_ = true;
     threads_.start(host_);
   }
   stop_report stop(std::chrono::nanoseconds limit) override {
     std::lock_guard lock(pinning_);
+    running_ = false;
     return threads_.stop(limit);
   }
 
@@ -69,18 +72,27 @@ class cpu_device final : public device {
                       std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(pinning_);
     if (!threads_.stop(limit).stopped) return false;
+    restart_teams const restart{running_ ? &threads_ : nullptr, host_};
     use(arena_);
-    threads_.start(host_);
     return true;
   }
 
  private:
+  struct restart_teams {
+    team_threads<Module>* threads;  // null: the device was stopped, and stays so
+    host_port const& host;
+    ~restart_teams() {
+      if (threads != nullptr) threads->start(host);
+    }
+  };
+
   arena_memory memory_;
   arena_ref arena_;
   team_thread_options options_;
   record_sink sink_;
   host_port host_;
-  std::mutex pinning_;
+  std::mutex pinning_;  // guards the teams' threads and which of them have a pinned actor
+  bool running_ = false;  // between start and stop; guarded by pinning_
   team_threads<Module> threads_;
 };
 

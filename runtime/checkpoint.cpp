@@ -1,0 +1,311 @@
+#include "runtime/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include "runtime/checkpoint_file.hpp"
+#include "runtime/runtime.hpp"
+
+namespace rondo {
+
+namespace {
+
+std::int64_t wall_clock_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// -- out of the arena
+
+bool lives(actor_cell const& cell, actor_word word, actor_id id) {
+  auto const state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+  bool const closing = state == lifecycle::terminating || state == lifecycle::discarding;
+  return word.of_generation(id.generation) &&
+         cell.generation.load(memory_order::relaxed) == id.generation &&  // relaxed: the word was acquired
+         (word.has(actor_word::open) || closing);
+}
+
+std::uint32_t payload_bytes(behaviour_info const& behaviour, std::uint32_t type) {
+  for (auto const& m : behaviour.messages)
+    if (m.id == type) return m.bytes;
+  return max_payload_bytes;  // a type that the actor does not take
+}
+
+saved_message copy_message(message_slot const& slot, behaviour_info const& behaviour, std::uint64_t now) {
+  saved_message m;
+  m.body.header = slot.header;
+  m.body.bytes = payload_bytes(behaviour, slot.header.type);
+  __builtin_memcpy(m.body.payload, slot.payload, m.body.bytes);
+  auto& h = m.body.header;
+  if ((h.flags & flag_stamped) != 0) m.age_ns = h.age_ns(now);
+  if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
+    h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker ends with its process
+    h.reply_to = {};
+  }
+  return m;
+}
+
+std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& cell, actor_word word,
+                                     behaviour_info const& behaviour, std::uint64_t now) {
+  std::vector<saved_message> mail;
+  if (word.ring() == 0) return mail;
+  auto const ring = arena.ring_at(word.ring());
+  // A ring that senders attached since the last slice is not known to the cell yet.
+  bool const adopted = cell.held_ring.load(memory_order::relaxed) == word.ring();
+  auto const head = adopted ? cell.head : arena.ring(word.ring()).tail & ticket_mask;
+  auto const scanned = adopted ? cell.scanned : head;
+
+  std::vector<std::uint32_t> slots;
+  for (auto t = head; t != scanned; t = (t + 1) & ticket_mask) slots.push_back(t);
+  // In the stash a slot's place says nothing of its message's age.
+  auto const age = [&](std::uint32_t t) {
+    return (scanned - ring.links[t & (ring.slot_count - 1)].ticket) & ticket_mask;
+  };
+  std::ranges::sort(slots, std::greater<>{}, age);
+  // Backwards: if a later message of a sender is seen, its earlier ones are seen after it. A slot that is
+  // still being written is left out, for its sender was not told of a success yet.
+  auto const stashed = static_cast<std::ptrdiff_t>(slots.size());
+  for (auto t = word.tail(); t != scanned;) {
+    t = (t - 1) & ticket_mask;
+    if (ring.committed(t)) slots.push_back(t);
+  }
+  std::reverse(slots.begin() + stashed, slots.end());
+
+  mail.reserve(slots.size());
+  for (auto const t : slots) mail.push_back(copy_message(ring.slot(t), behaviour, now));
+  return mail;
+}
+
+saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, actor_word word,
+                       behaviour_info const& behaviour, std::uint64_t now) {
+  actor_cell const& cell = arena.cell(entry.id.index);
+  saved_actor a;
+  a.id = entry.id;
+  a.name = entry.name;
+  a.behaviour = entry.behaviour;
+  a.capacity = cell.capacity;
+  a.pinned = word.has(actor_word::pinned);
+  a.paused = word.has(actor_word::paused);
+  // Relaxed, all of it: the quiet point orders what owners wrote.
+  a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+  a.control = cell.control.load(memory_order::relaxed) & ~std::uint32_t{control_inspect};
+  a.supervise = cell.supervise;
+  a.head_attempts = cell.head_attempts;
+  a.overtakes = cell.overtakes;
+  for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);
+  auto const* const state = arena.state(cell);
+  a.state_bytes.assign(state, state + behaviour.state_bytes);
+  a.mail = copy_mail(arena, cell, word, behaviour, now);
+  a.totals = cell.totals.own();
+  a.totals.accepted = a.totals.handled + a.totals.rejected + a.totals.dead + a.mail.size();
+  return a;
+}
+
+// -- into an arena
+
+/// The header that a message has from now on: its deadline goes on, its latency counts anew.
+message_header revived(saved_message const& m, std::uint64_t now, std::uint64_t passed_ns) {
+  auto h = m.body.header;
+  h.flags &= static_cast<std::uint8_t>(~(flag_stamped | flag_sampled));
+  if (h.deadline_us == 0) return h;
+  // Older than its deadline is old enough, and never too much for the 48 bits of a time stamp.
+  auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;
+  auto const age = m.age_ns < oldest && passed_ns < oldest ? std::min(m.age_ns + passed_ns, oldest) : oldest;
+  h.stamp(now - age);
+  return h;
+}
+
+void place_record(actor_cell& cell, saved_actor const& a) {
+  // Nobody owns a paused actor at a quiet point, so its fields may be written. What it may have counted since
+  // its launch stays.
+  auto totals = a.totals;
+  auto const since = cell.totals.own();
+  totals.accepted += since.accepted - a.mail.size();  // its mail is counted when it is posted
+  totals.handled += since.handled;
+  totals.rejected += since.rejected;
+  totals.dead += since.dead;
+  cell.totals.publish(totals);
+  for (int b = 0; b < latency_histogram::buckets; ++b) cell.latency.set(b, a.latency_counts[b]);
+  cell.head_attempts = a.head_attempts;
+  cell.overtakes = static_cast<decltype(cell.overtakes)>(a.overtakes);
+  bool const closing = a.state == lifecycle::terminating || a.state == lifecycle::discarding;
+  cell.state.store(static_cast<std::uint32_t>(closing ? lifecycle::active : a.state), memory_order::relaxed);
+}
+
+std::uint32_t control_for(saved_actor const& a) {
+  return a.control | (a.state == lifecycle::terminating  ? control_drain
+                      : a.state == lifecycle::discarding ? control_discard
+                                                         : 0u);
+}
+
+/// Posts the mail and lets the actor go on.
+errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::uint64_t passed_ns) {
+  actor_cell& cell = sched.arena().cell(a.id.index);
+  // acq_rel: keeps the word's chain.
+  if (!a.paused) cell.word.fetch_and(~actor_word::paused, memory_order::acq_rel);
+  for (auto const& m : a.mail)
+    if (auto const refused = sched.post(a.id, revived(m, now, passed_ns), m.body.payload, m.body.bytes);
+        refused != errc::ok)
+      return refused;
+  if (control_for(a) != 0 && !sched.signal(a.id, control_for(a))) return errc::actor_gone;
+  return errc::ok;
+}
+
+}  // namespace
+
+std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directory::entry> const& living,
+                                     std::vector<behaviour_info> const& module) {
+  std::vector<saved_actor> actors;
+  actors.reserve(living.size());
+  auto const now = now_ns();
+  for (auto const& entry : living) {
+    actor_cell const& cell = arena.cell(entry.id.index);
+    actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's record is visible
+    if (lives(cell, word, entry.id))
+      actors.push_back(copy_actor(arena, entry, word, module[entry.behaviour], now));
+  }
+  return actors;
+}
+
+std::string place_actors(arena_ref const& arena, checkpoint_image const& image, std::uint64_t passed_ns) {
+  for (auto const& a : image.actors) {
+    actor_cell& cell = arena.cell(a.id.index);
+    if (!lives(cell, actor_word{cell.word.load(memory_order::acquire)}, a.id))
+      return fmt::format("actor '{}' was terminated while it was being restored", a.name);
+    __builtin_memcpy(arena.state(cell), a.state_bytes.data(), a.state_bytes.size());
+    place_record(cell, a);
+  }
+  scheduler sched{arena};
+  auto const now = now_ns();
+  for (auto const& a : image.actors)
+    if (auto const refused = place_mail(sched, a, now, passed_ns); refused != errc::ok)
+      return fmt::format("the mail of actor '{}' finds no place: {}", a.name,
+                         make_error_code(refused).message());
+  return {};
+}
+
+// -- the runtime's side
+
+namespace {
+
+[[noreturn]] void refuse(std::filesystem::path const& file, std::string const& why) {
+  throw std::runtime_error(fmt::format("{}: {}", file.string(), why));
+}
+
+std::vector<revival> revivals_of(checkpoint_image const& image) {
+  std::vector<revival> all;
+  all.reserve(image.actors.size());
+  for (auto const& a : image.actors) {
+    // Inactive until its state is there.
+    actor_options const options{
+        .capacity = a.capacity, .pinned = a.pinned, .active = false, .supervise = a.supervise};
+    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity});
+  }
+  return all;
+}
+
+std::string explain(errc reason, saved_actor const& a, arena_shape const& shape) {
+  switch (reason) {
+    case errc::actor_limit:
+      return fmt::format("actor '{}' lives in cell {}, and this runtime has {}; raise `actors`", a.name,
+                         a.id.index, shape.actors);
+    case errc::wrong_state:
+      return fmt::format(
+          "the place of actor '{}' (cell {}, generation {}) was given to another actor since; restore into a "
+          "new runtime",
+          a.name, a.id.index, a.id.generation);
+    case errc::out_of_memory:
+      return fmt::format("there is no room for the state or mailbox of actor '{}'; raise `state_bytes`",
+                         a.name);
+    default:
+      return fmt::format("actor '{}': {}", a.name, make_error_code(reason).message());
+  }
+}
+
+/// Two threads must not write the same temporary file.
+std::mutex writing;
+
+}  // namespace
+
+void runtime::checkpoint(std::filesystem::path const& file) {
+  checkpoint_image image;
+  std::exception_ptr failure;
+  std::lock_guard one(writing);
+  auto const copy = [&](arena_ref const& arena) {
+    try {
+      image.written_us = wall_clock_us();
+      image.actors = copy_actors(arena, directory_->list(), behaviours_);
+      std::lock_guard lock(pending_mutex_);
+      image.retired = retired_;
+      image.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
+    } catch (...) {
+      failure = std::current_exception();  // nothing may leave a quiet point: the teams have to go on
+    }
+  };
+  bool quiet = false;
+  {
+    std::unique_lock launching(launching_);
+    quiet = device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), copy);
+  }
+  if (!quiet)
+    refuse(file, fmt::format("was not written: the device is lost, or a handler did not end within {} ms; "
+                             "stop() says which, and `stop_timeout_ms` is the limit",
+                             settings_.stop_timeout_ms));
+  if (failure) std::rethrow_exception(failure);
+  write_checkpoint(file, image, behaviours_);
+}
+
+void runtime::restore(std::filesystem::path const& file) {
+  auto const image = read_checkpoint(file, behaviours_);
+  std::unique_lock launching(launching_);
+  if (messenger_->closed()) refuse(file, "was not restored: this runtime has stopped");
+  if (directory_->alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
+  auto const& shape = device_->shape();
+  auto const sharing = std::ranges::count_if(
+      image.actors, [&](saved_actor const& a) { return a.capacity <= shape.ring_slots && !a.mail.empty(); });
+  if (sharing > shape.rings)
+    refuse(file, fmt::format("was not restored: {} actors have mail, and there are {} blocks for it; raise "
+                             "`mail_blocks`",
+                             sharing, shape.rings));
+
+  std::vector<launch_spec> specs;
+  if (auto const refused = directory_->revive(revivals_of(image), specs); refused != errc::ok)
+    refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()], shape));
+  // Pinned actors first: of the teams that they own there may be too few.
+  std::ranges::stable_partition(specs, [](launch_spec const& s) { return s.pinned; });
+  std::string failure;
+  std::size_t launched = 0;
+  for (; launched < specs.size() && failure.empty(); ++launched)
+    if (auto const refused = device_->launch(specs[launched]); refused != errc::ok) {
+      failure = "an actor cannot be launched: " + make_error_code(refused).message();
+      break;
+    }
+  if (failure.empty()) {
+    auto const place = [&](arena_ref const& arena) {
+      auto const passed_us = std::max<std::int64_t>(0, wall_clock_us() - image.written_us);
+      try {
+        failure = place_actors(arena, image, static_cast<std::uint64_t>(passed_us) * 1000);
+      } catch (std::exception const& e) {
+        failure = e.what();
+      }
+      std::lock_guard lock(pending_mutex_);
+      retired_ = image.retired;
+      dead_letter_count_.store(image.dead_letters, memory_order::relaxed);  // relaxed: a statistic
+    };
+    if (!device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), place))
+      failure = "the device is lost, or does not come to rest";
+  }
+  if (failure.empty()) return;
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    if (i < launched)
+      terminate(specs[i].id, termination::discard, block);
+    else
+      directory_->remove(specs[i].id);
+  refuse(file, "was not restored: " + failure);
+}
+
+}  // namespace rondo

@@ -1,0 +1,34 @@
+// The format of a checkpoint file: a head of 40 bytes, then one FlatBuffer (schemas/checkpoint.fbs).
+//
+//   bytes  0.. 8  "RONDOCKP"
+//   bytes  8..12  0x01020304 in the byte order of the machine that wrote the file
+//   bytes 12..16  the format's version
+//   bytes 16..24  the body's length in bytes; the file ends there
+//   bytes 24..32  CRC-64/XZ of the body
+//   bytes 32..40  CRC-64/XZ of bytes 0..32
+//
+// States and payloads are raw bytes, so a file fits only the module, by names and sizes, and the byte order
+// that wrote it. What a file says is checked here once, so that whoever gets an image can trust it.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "runtime/checkpoint_image.hpp"
+#include "runtime/module_info.hpp"
+
+namespace rondo {
+
+inline constexpr std::uint32_t checkpoint_version = 1;
+
+/// Writes `image` of a runtime with this module; see replace_file (durable_file.hpp) for what is durable.
+/// Throws std::runtime_error, also for an image of 2 GiB and more, which is too large for the format.
+void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
+                      std::vector<behaviour_info> const& module);
+
+/// Throws std::runtime_error naming the file and the reason when it cannot be read, is torn, changed or
+/// foreign, or was written by another module, version or byte order.
+checkpoint_image read_checkpoint(std::filesystem::path const& file,
+                                 std::vector<behaviour_info> const& module);
+
+}  // namespace rondo
