@@ -96,7 +96,7 @@ class emulated_device final : public device {
     io_.work().run(errands::kind::whole, limit, [&] {
       bool const runs = io_.started();
       if (io_.lost() || (runs && !io_.take_all_submitted(end))) return;
-      if (!threads_.stop(end - clock::now()).stopped) return;
+      if (!stop_teams(end)) return;
       quiet = true;
       restart_teams const restart{runs ? &threads_ : nullptr, host_};
       use(arena_);
@@ -130,6 +130,15 @@ class emulated_device final : public device {
       if (threads != nullptr) threads->start(host);
     }
   };
+
+  /// On the I/O thread. Teams may wait for the poller, and the poller for one who waits for an errand: do
+  /// those.
+  bool stop_teams(clock::time_point end) {
+    auto stopped = std::async(std::launch::async, [&] { return threads_.stop(end - clock::now()).stopped; });
+    while (stopped.wait_for(std::chrono::microseconds(100)) != std::future_status::ready)
+      io_.work().serve(errands::kind::quick);
+    return stopped.get();
+  }
 
   /// On the I/O thread, where no launch is half done: a team without an actor is free.
   errc launch_pinned(launch_spec spec) {
