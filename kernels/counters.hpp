@@ -102,7 +102,7 @@ class latency_histogram {
   }
   /// Sets what a checkpoint kept. Precondition: nobody owns the actor.
   RONDO_HD void set(int bucket, std::uint32_t count) noexcept {
-    counts_[bucket].store(count, memory_order::relaxed);  // relaxed: the cell is not in use
+    counts_[buckets - 1 - bucket].store(count, memory_order::relaxed);  // relaxed: the cell is not in use
   }
   RONDO_HD void clear() noexcept {
     for (auto& c : counts_) c.store(0, memory_order::relaxed);  // relaxed: the cell is not in use
