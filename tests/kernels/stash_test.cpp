@@ -82,8 +82,7 @@ void against_reference(mail_case const& c) {
     bool const filling = step % 100 < 50;
     if (random.below(10) < (filling ? 7u : 3u)) {
       auto const priority = static_cast<std::uint8_t>(
-          c.levels == 256 ? random.below(256)
-                          : default_priority + 40 * static_cast<int>(random.below(c.levels)));
+          c.levels == 256 ? random.below(256) : default_priority + 40 * random.below(c.levels));
       auto const r = reserve(a.ref(), id, priority, 1, false);
       REQUIRE(r.status == (reference.size() < c.capacity ? errc::ok : errc::mailbox_full));  // exact
       if (r.status != errc::ok) continue;
