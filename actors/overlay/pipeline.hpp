@@ -107,9 +107,8 @@ RONDO_HD void label_tile(Team const& team, overlay_ref const& o, overlay_params 
   if (lead) label_tile(o.components, o.clean, tile, rows);
 }
 
-/// Phase 3, by one lane. Reads the frame, which must not be drawn on yet.
-RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, frame_view const& frame,
-                                  status_line const& status) {
+/// First half of phase 3, by one lane: regions and tracks. Reads the frame, which must not be drawn on yet.
+RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p, frame_view const& frame) {
   overlay_scene& s = *o.scene;
   finish_regions(o.components, p.min_area, s.regions);
   std::int64_t set = 0;
@@ -122,8 +121,14 @@ RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p,
   }
   sample_looks(frame, o.clean, s.regions);
   update_tracks(s.tracks, p.tracker, s.regions, 2);
-  compose(s.tracks, p.tracker, status, s.drawing);
   ++s.frames;
+}
+
+/// Phase 3, by one lane.
+RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, frame_view const& frame,
+                                  status_line const& status) {
+  update_scene(o, p, frame);
+  compose(o.scene->tracks, p.tracker, status, o.scene->drawing);
 }
 
 /// Phase 4.

@@ -10,6 +10,11 @@ struct video_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The source is not there, or may not be opened; any other video_error is about what it holds.
+struct video_open_error : video_error {
+  using video_error::video_error;
+};
+
 /// Colours are FFmpeg's numbers (AVColorSpace and so on); 2 is "unspecified".
 struct video_format {
   int width = 0;

@@ -43,10 +43,10 @@ void check_file(std::string const& source) {
   std::error_code ec;
   fs::file_status const status = fs::status(source, ec);
   if (status.type() == fs::file_type::not_found)
-    throw video_error(
+    throw video_open_error(
         fmt::format("cannot open the video '{}': there is no such file; check the path", source));
   if (fs::is_directory(status))
-    throw video_error(
+    throw video_open_error(
         fmt::format("cannot open the video '{}': it is a directory; name a video file", source));
   if (fs::is_regular_file(status) && fs::file_size(source, ec) == 0 && !ec)
     throw video_error(fmt::format("cannot open the video '{}': the file is empty (0 bytes)", source));
@@ -70,7 +70,7 @@ void video_reader::state::open(int decoder_threads) {
                     "'ffprobe' on the file says more",
                     source));
   if (result < 0)
-    throw video_error(fmt::format("cannot open the video '{}': {}", source, ffmpeg::text(result)));
+    throw video_open_error(fmt::format("cannot open the video '{}': {}", source, ffmpeg::text(result)));
   result = avformat_find_stream_info(input.get(), nullptr);
   if (result < 0)
     throw video_error(fmt::format("cannot read the video '{}': {}", source, ffmpeg::text(result)));

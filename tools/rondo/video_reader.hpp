@@ -16,7 +16,8 @@ namespace rondo::tools {
 class video_reader {
  public:
   /// Opens a file, a device or a URL that FFmpeg knows. `decoder_threads` 0 lets FFmpeg choose.
-  /// Throws video_error if it is missing, empty, not a video, or of a kind that cannot be decoded.
+  /// Throws video_open_error if it is missing or cannot be opened, video_error if it is empty, not a video,
+  /// or of a kind that cannot be decoded.
   explicit video_reader(std::string const& source, int decoder_threads = 1);
   ~video_reader();
   video_reader(video_reader&&) noexcept;

@@ -1,0 +1,50 @@
+// How a handler's lanes call a stage (actors/overlay/lanes.hpp), and how one of them acts for all.
+#pragma once
+
+#include "actors/overlay/lanes.hpp"
+#include "kernels/context.hpp"
+
+namespace rondo::overlay {
+
+/// A team of several lanes as a stage wants it.
+struct context_lanes {
+  context const& ctx;
+
+  struct range {
+    lane_range shares;
+    struct iterator {
+      lane_range::iterator at;
+      RONDO_HD std::int32_t operator*() const { return static_cast<std::int32_t>(*at); }
+      RONDO_HD iterator& operator++() {
+        ++at;
+        return *this;
+      }
+      RONDO_HD bool operator!=(iterator const& other) const { return at != other.at; }
+    };
+    RONDO_HD iterator begin() const { return {shares.begin()}; }
+    RONDO_HD iterator end() const { return {shares.end()}; }
+  };
+
+  RONDO_HD range lanes(std::int32_t count) const {
+    return {ctx.lanes(static_cast<std::uint32_t>(count > 0 ? count : 0))};
+  }
+  RONDO_HD void sync() const { ctx.team().sync(); }
+};
+
+/// Calls `stage(team)`. A single lane gets a team that compilers see through: its loops are vectorised.
+template <class Stage>
+RONDO_HD void with_lanes(context const& ctx, Stage const& stage) {
+  if (ctx.team().lanes() == 1)
+    stage(one_lane{});
+  else
+    stage(context_lanes{ctx});
+}
+
+/// Runs `f` on one lane; the others wait for it. Called by all lanes.
+template <class F>
+RONDO_HD void by_one(context const& ctx, F const& f) {
+  if (ctx.team().leader()) f();
+  ctx.team().sync();
+}
+
+}  // namespace rondo::overlay

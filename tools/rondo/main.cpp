@@ -1,0 +1,21 @@
+// The rondo command.
+#include "tools/rondo/exit_codes.hpp"
+#include "tools/rondo/overlay_command.hpp"
+
+#include <fmt/format.h>
+
+int main(int argc, char** argv) {
+  CLI::App app{"Rondo: actors that live inside a kernel that never ends"};
+  app.require_subcommand(1);
+  int exit_status = rondo::tools::exit_done;
+  rondo::tools::add_overlay_command(app, exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    fmt::print(stderr, "rondo: {}; see rondo{} --help\n", e.what(),
+               app.get_subcommands().empty() ? "" : " " + app.get_subcommands().front()->get_name());
+    return rondo::tools::exit_usage;
+  }
+  return exit_status;
+}

@@ -1,0 +1,42 @@
+#include "tools/rondo/overlay_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::tools {
+
+namespace {
+double rate(feed_progress const& p) { return p.seconds > 0 ? static_cast<double>(p.done) / p.seconds : 0; }
+}  // namespace
+
+std::string progress_text(camera_feed const& feed) {
+  auto const p = feed.progress();
+  auto const of = p.expected > 0 ? fmt::format("/{}", p.expected) : "";
+  return fmt::format("camera {}  {}{} frames  {:.1f} frames/s", feed.options().camera, p.done, of, rate(p));
+}
+
+std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime& rt) {
+  std::size_t width = 6;
+  for (auto const& f : feeds) width = std::max(width, f->name().size());
+  auto text = fmt::format("{:<{}}  {:>7} {:>9} {:>9} {:>5}  output\n", "camera", width, "frames", "seconds",
+                          "frames/s", "ids");
+  std::int64_t frames = 0;
+  double seconds = 0;
+  for (auto const& f : feeds) {
+    auto const p = f->progress();
+    frames += p.done;
+    seconds = std::max(seconds, p.seconds);
+    text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f} {:>5}  {}\n", f->name(), width, p.done, p.seconds,
+                        rate(p), p.ids, f->options().output.empty() ? "none" : f->options().output);
+    if (p.overflow != 0)
+      text += fmt::format("{:<{}}  {} regions or tracks found no place\n", "", width, p.overflow);
+  }
+  if (feeds.size() > 1 && seconds > 0)
+    text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f}\n", "all", width, frames, seconds,
+                        static_cast<double>(frames) / seconds);
+  return text + "\n" + to_table(rt.snapshot()) +
+         fmt::format("\ndevice {} ({}): {}\n", rt.info().name, rt.info().description, rt.reason());
+}
+
+}  // namespace rondo::tools

@@ -1,0 +1,19 @@
+// What `rondo overlay` tells about its cameras: one line while it runs, a table at the end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/rondo/camera_feed.hpp"
+
+namespace rondo::tools {
+
+/// "camera 1  312/795 frames  187.2 frames/s".
+std::string progress_text(camera_feed const& feed);
+
+/// Frames and rates by camera, then the actors' counters and latencies, then the device and why it was
+/// chosen.
+std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime& rt);
+
+}  // namespace rondo::tools
