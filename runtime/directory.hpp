@@ -18,9 +18,9 @@ namespace rondo {
 
 /// How an actor is launched.
 struct actor_options {
-  std::optional<std::uint32_t> capacity;  // messages; at least 1; empty: the runtime's default_capacity
-  bool pinned = false;                    // it owns a team that polls its mailbox: the lowest latency
-  bool active = true;                     // false: it keeps its mail until it is activated
+  std::optional<std::uint32_t> capacity{};  // messages; at least 1; empty: the runtime's default_capacity
+  bool pinned = false;                      // it owns a team that polls its mailbox: the lowest latency
+  bool active = true;                       // false: it keeps its mail until it is activated
   supervision supervise{};
 };
 
