@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "runtime/device/cpu_device.hpp"
+#include "runtime/device/emulated_device.hpp"
 
 namespace rondo {
 
@@ -28,6 +29,9 @@ chosen_device make_device(config const& c) {
   if (c.device == "auto")
     return {std::make_unique<cpu_device<Module>>(shape, threads),
             "chosen by auto: this build has no GPU device, and the CPU needs nothing"};
+  if (c.device == "emulated")
+    return {std::make_unique<emulated_device<Module>>(shape, threads, emulation_options_for(c)),
+            "asked for by the configuration"};
   refuse_device(c.device);
 }
 
