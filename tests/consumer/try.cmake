@@ -1,0 +1,26 @@
+# Installs the build into a folder, builds project/ against it with find_package(rondo), and runs what comes out.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN} ended with ${status}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(READ ${readme} text)
+file(READ ${source}/project/clicks.cpp example)
+string(FIND "${text}" "${example}" found)
+if(found EQUAL -1)
+  message(FATAL_ERROR "README.md does not hold the example as it stands in tests/consumer/project/clicks.cpp")
+endif()
+
+file(REMOVE_RECURSE ${work}/prefix ${work}/project)
+run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
+run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/project -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix
+    -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
+run(${CMAKE_COMMAND} --build ${work}/project)
+run(${work}/project/greet)
+run(${work}/project/clicks)
+if(NOT output STREQUAL "42 clicks\n")
+  message(FATAL_ERROR "the consumer printed '${output}' instead of '42 clicks'")
+endif()

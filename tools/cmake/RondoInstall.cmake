@@ -1,0 +1,18 @@
+# What `cmake --install` installs: libraries, headers, the schema compiler, the command, and the CMake package.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
+install(TARGETS rondo_kernels rondo_runtime rondo-schemac EXPORT rondoTargets)
+# Headers include each other from the root of the tree ("kernels/mailbox.hpp"); so they keep that root.
+foreach(folder kernels runtime)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo
+          FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/tools/cmake/rondoConfig.cmake.in
+                              ${CMAKE_CURRENT_BINARY_DIR}/rondoConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/rondoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/rondoConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/tools/cmake/RondoMessages.cmake ${PROJECT_SOURCE_DIR}/tools/cmake/RondoModule.cmake
+        DESTINATION ${package_dir})

@@ -1,0 +1,25 @@
+# rondo_add_module(target sources... [SCHEMAS schema.fbs...]): a library with a module of actors.
+#
+# `target` links rondo::runtime; with SCHEMAS their messages are generated for it. A source may end in .cu: without a CUDA
+# compiler it is compiled as C++ for the CPU device, from the same text.
+function(rondo_add_module target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SCHEMAS")
+  if(NOT arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "rondo_add_module(${target}): names no source")
+  endif()
+  add_library(${target} STATIC ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PUBLIC rondo::runtime)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  if(arg_SCHEMAS)
+    rondo_add_messages(${target}_messages ${arg_SCHEMAS})
+    target_link_libraries(${target} PUBLIC ${target}_messages)
+  endif()
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT CUDA IN_LIST languages)
+    foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
+      if(source MATCHES "\\.cu$")
+        set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
+      endif()
+    endforeach()
+  endif()
+endfunction()
