@@ -56,7 +56,9 @@ result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint6
   if (auto const closed = closed_.load(memory_order::seq_cst); closed != 0)
     complete(id, static_cast<errc>(closed - 1), nullptr, completer::initiator);
   if (deadline_ns != 0) {
-    auto nearest = nearest_deadline_.load(memory_order::relaxed);
+    // seq_cst: against expire(), which resets the nearest deadline and then looks at the slots; one of the
+    // two sees the other.
+    auto nearest = nearest_deadline_.load(memory_order::seq_cst);
     while (deadline_ns < nearest) {
       if (nearest_deadline_.compare_exchange(nearest, deadline_ns, memory_order::acq_rel,
                                              memory_order::relaxed)) {
@@ -98,7 +100,7 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
     was = static_cast<phase>(bits & 0xff);
     bool const waits = was == waiting_async || was == waiting_thread || was == sleeping_thread;
     if (!waits || (bits >> 32) != id.generation) {
-      late_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
+      if (body != nullptr) late_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
       return false;
     }
   } while (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::acq_rel,
@@ -149,10 +151,10 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns) {
   if (!finished) {
     auto const bell = s.wakeup.load(memory_order::acquire);
     auto bits = make(id.generation, waiting_thread);
-    // acq_rel: from here on the winner rings the bell.
-    s.word.compare_exchange(bits, make(id.generation, sleeping_thread), memory_order::acq_rel,
-                            memory_order::acquire);
-    while (!is_done()) wait_word(s.wakeup, bell, 1'000'000'000);
+    // acq_rel: from here on the winner rings the bell. One that came before does not, and is almost done.
+    bool const rings = s.word.compare_exchange(bits, make(id.generation, sleeping_thread),
+                                               memory_order::acq_rel, memory_order::acquire);
+    while (!is_done()) rings ? wait_word(s.wakeup, bell, 1'000'000'000) : yield_thread();
   }
   answer const a = s.result;
   release(index);
@@ -165,7 +167,7 @@ std::uint64_t completions::expire(std::uint64_t now) {
   std::uint64_t nearest = no_deadline;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     slot& s = slots_[i];
-    auto const word = s.word.load(memory_order::acquire);
+    auto const word = s.word.load(memory_order::seq_cst);
     auto const p = static_cast<phase>(word & 0xff);
     if (p != waiting_async && p != waiting_thread && p != sleeping_thread) continue;
     auto const deadline =

@@ -28,7 +28,8 @@ struct answer {
 
 using answer_handler = boost::asio::any_completion_handler<void(answer)>;
 
-/// Who completes an ask: the function that opened it, inside which its handler must not run, or anybody else.
+/// Who completes an ask: the function that opened it or a cancellation, inside which its handler must not
+/// run, or anybody else.
 enum class completer { initiator, other };
 
 class completions {
