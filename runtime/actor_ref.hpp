@@ -19,8 +19,10 @@ namespace rondo {
 
 struct tell_options {
   std::uint8_t priority = default_priority;  // 255 first
-  std::chrono::microseconds deadline{0};     // dropped, and counted, when its turn comes later; 0: none
-  bool wait_for_room = false;                // only for the awaited form
+  // Dropped, and counted, when its turn comes later. 0, and more than the 71 minutes that a message can say:
+  // none.
+  std::chrono::microseconds deadline{0};
+  bool wait_for_room = false;  // only for the awaited form
 };
 
 struct ask_options {
@@ -92,7 +94,7 @@ class actor_ref {
     message_header h;
     h.type = type_id<Message>;
     h.priority = options.priority;
-    if (options.deadline.count() > 0) {
+    if (options.deadline.count() > 0 && options.deadline.count() <= 0xffff'ffff) {
       h.deadline_us = static_cast<std::uint32_t>(options.deadline.count());
       h.stamp(now_ns());
     }

@@ -110,7 +110,7 @@ void messenger::ask(outgoing request, std::uint64_t timeout_ns, answer_handler h
   if (!id) return finish(std::move(handler), static_cast<errc>(id.error().value()));
   if (slot.is_connected())
     slot.assign([this, id = *id](boost::asio::cancellation_type) {
-      completions_.complete(id, errc::cancelled, nullptr);
+      completions_.complete(id, errc::cancelled, nullptr, completer::initiator);
     });
   auto& h = request.body.header;
   h.reply_to = *id;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <tuple>
 
 #include "runtime/deliver.hpp"
 
@@ -56,7 +57,18 @@ runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_in
       }
     });
   });
-  device_->start([this](host_record const& r) { on_record(r); }, buffers_->table());
+  gate_->open = this;
+  device_->start(
+      [gate = gate_, m = messenger_.get()](host_record const& r) {
+        // The way of every answer: the messenger outlives whoever reports, so no lock.
+        if (r.kind == record_kind::reply) {
+          m->asks().complete(r.body.header.reply_to, r.reason, &r.body);
+          return;
+        }
+        std::shared_lock lock(gate->mutex);
+        if (gate->open != nullptr) gate->open->on_record(r);
+      },
+      buffers_->table());
   if (settings_.handler_limit_ms != 0) watch();
   service_ = std::thread([this] {
     prepare_team_thread("rondo-service", -1);
@@ -74,33 +86,51 @@ runtime::~runtime() {
   work_.reset();
   context_.stop();
   service_.join();
-  if (!report.stopped) {
-    // A handler still runs in this memory and may still report: it keeps what it needs.
-    (void)device_.release();
-    (void)messenger_.release();
-    (void)directory_.release();
-    (void)buffers_.release();
+  if (report.stopped) return;
+  // A handler still runs in this memory and may still report: it keeps what it needs, for ever.
+  {
+    std::lock_guard lock(gate_->mutex);
+    gate_->open = nullptr;
   }
+  using kept = std::tuple<std::unique_ptr<device>, std::unique_ptr<messenger>, std::unique_ptr<buffer_pool>>;
+  static std::mutex mutex;
+  static auto& abandoned = *new std::list<kept>;
+  std::lock_guard lock(mutex);
+  abandoned.emplace_back(std::move(device_), std::move(messenger_), std::move(buffers_));
 }
 
 stop_report runtime::stop() {
   std::call_once(stopped_once_, [this] {
     messenger_->close(errc::stopped);
     stop_report_ = device_->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
-    std::vector<answer_handler> left;
-    std::vector<inspect_handler> inspections;
-    {
-      std::lock_guard lock(pending_mutex_);
-      for (auto& p : pending_controls_) left.push_back(std::move(p.handler));
-      for (auto& p : pending_inspections_) inspections.push_back(std::move(p.handler));
-      pending_controls_.clear();
-      pending_inspections_.clear();
+    if (!stop_report_.stopped) {
+      std::vector<team_snapshot> teams;
+      device_->read_teams(teams);
+      for (std::size_t t = 0; t < teams.size(); ++t)
+        if (teams[t].actor_plus_one != 0)
+          stop_report_.stuck.push_back(fmt::format("team {} hangs in actor '{}', in a handler of {}", t,
+                                                   name_of_cell(teams[t].actor_plus_one - 1),
+                                                   name_of_type(teams[t].type)));
     }
-    for (auto& h : left) deliver_later(executor(), std::move(h), answer{errc::stopped, {}});
-    for (auto& h : inspections)
-      deliver_later(executor(), std::move(h), inspection_outcome{errc::stopped, {}});
+    end_pending(errc::stopped);
   });
   return stop_report_;
+}
+
+/// Completes what waits for the device, and has what follows refused.
+void runtime::end_pending(errc reason) {
+  std::vector<answer_handler> controls;
+  std::vector<inspect_handler> inspections;
+  {
+    std::lock_guard lock(pending_mutex_);
+    if (ended_ == errc::ok) ended_ = reason;
+    for (auto& p : pending_controls_) controls.push_back(std::move(p.handler));
+    for (auto& p : pending_inspections_) inspections.push_back(std::move(p.handler));
+    pending_controls_.clear();
+    pending_inspections_.clear();
+  }
+  for (auto& h : controls) deliver_later(executor(), std::move(h), answer{reason, {}});
+  for (auto& h : inspections) deliver_later(executor(), std::move(h), inspection_outcome{reason, {}});
 }
 
 // -- actors
@@ -119,6 +149,7 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
         fmt::format("launching '{}': poison_after is 0, but a message is tried at least once", name));
   auto const index = index_of_(behaviour);
   if (index < 0) return errc::not_found;
+  if (messenger_->closed()) return errc::stopped;
   auto const b = static_cast<std::uint16_t>(index);
   std::shared_lock const launching(launching_);
   auto spec = directory_->add(std::move(name), b, behaviours_[b].state_bytes, options, capacity);
@@ -131,11 +162,14 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
 }
 
 void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {
+  auto ended = errc::ok;
   {
     // Registered first: the actor may answer before the signal returns.
     std::lock_guard lock(pending_mutex_);
-    pending_controls_.push_back({actor, bits, std::move(handler)});
+    ended = ended_;
+    if (ended == errc::ok) pending_controls_.push_back({actor, bits, std::move(handler)});
   }
+  if (ended != errc::ok) return deliver_later(executor(), std::move(handler), answer{ended, {}});
   auto const refused = directory_->find(actor) ? device_->signal(actor, bits) : errc::actor_gone;
   if (refused == errc::ok) return;
   std::unique_lock lock(pending_mutex_);
@@ -149,10 +183,13 @@ void runtime::start_control(actor_id actor, control_bits bits, answer_handler ha
 }
 
 void runtime::start_inspection(actor_id actor, inspect_handler handler) {
+  auto ended = errc::ok;
   {
     std::lock_guard lock(pending_mutex_);
-    pending_inspections_.push_back({actor, {}, std::move(handler)});
+    ended = ended_;
+    if (ended == errc::ok) pending_inspections_.push_back({actor, std::move(handler)});
   }
+  if (ended != errc::ok) return deliver_later(executor(), std::move(handler), inspection_outcome{ended, {}});
   auto const refused = directory_->find(actor) ? device_->signal(actor, control_inspect) : errc::actor_gone;
   if (refused != errc::ok) {
     std::unique_lock lock(pending_mutex_);
@@ -171,8 +208,7 @@ void runtime::start_inspection(actor_id actor, inspect_handler handler) {
 void runtime::on_record(host_record const& r) {
   switch (r.kind) {
     case record_kind::reply:
-      messenger_->asks().complete(r.body.header.reply_to, r.reason, &r.body);
-      return;
+      return;  // dealt with before
     case record_kind::dead_letter:
       undelivered(r.actor, r.body.header.type, r.body.payload, r.body.bytes, r.reason);
       return;
@@ -192,8 +228,8 @@ void runtime::on_record(host_record const& r) {
       });
     case record_kind::depths:
       return on_depths(r);
-    default:
-      return;
+    case record_kind::device_lost:
+      return on_device_lost(r);
   }
 }
 
@@ -260,30 +296,41 @@ void runtime::on_failure(host_record const& r) {
 void runtime::on_depths(host_record const& r) {
   depth_page page;
   __builtin_memcpy(&page, r.body.payload, sizeof page);
-  std::vector<pending_inspection> done;
+  inspection found;
+  std::vector<inspect_handler> done;
   {
     std::lock_guard lock(pending_mutex_);
-    for (auto& p : pending_inspections_)
-      if (p.actor == r.actor)
-        p.so_far.depths.insert(p.so_far.depths.end(), page.entries, page.entries + page.count);
+    // Kept by cell, not by inspection: one report answers all, also one that asks between two of its pages.
+    auto& pages = depths_so_far_[r.actor.index];
+    pages.insert(pages.end(), page.entries, page.entries + page.count);
     if (r.detail == 0) return;
-    for (auto p = pending_inspections_.begin(); p != pending_inspections_.end();)
-      if (p->actor == r.actor) {
-        done.push_back(std::move(*p));
-        p = pending_inspections_.erase(p);
-      } else {
-        ++p;
-      }
-  }
-  for (auto& p : done) {
-    // On the runtime's thread: reading the counters asks the device, which is reporting to us just now.
-    boost::asio::post(context_, [this, p = std::move(p)]() mutable {
-      std::vector<actor_snapshot> actors;
-      device_->read_actors(p.actor.index + 1, actors);
-      if (!actors.empty() && actors.back().index == p.actor.index) p.so_far.now = actors.back();
-      deliver(executor(), std::move(p.handler), inspection_outcome{errc::ok, std::move(p.so_far)});
+    found.depths = std::move(pages);
+    depths_so_far_.erase(r.actor.index);
+    std::erase_if(pending_inspections_, [&](pending_inspection& p) {
+      if (!(p.actor == r.actor)) return false;
+      done.push_back(std::move(p.handler));
+      return true;
     });
   }
+  for (auto& handler : done) {
+    // On the runtime's thread: reading the counters asks the device, which is reporting to us just now.
+    boost::asio::post(context_, [this, actor = r.actor, handler = std::move(handler), found]() mutable {
+      std::vector<actor_snapshot> actors;
+      device_->read_actors(actor.index + 1, actors);
+      if (!actors.empty() && actors.back().index == actor.index) found.now = actors.back();
+      deliver(executor(), std::move(handler), inspection_outcome{errc::ok, std::move(found)});
+    });
+  }
+}
+
+void runtime::on_device_lost(host_record const& r) {
+  if (r.actor.valid())
+    failures_->publish(fmt::format("the device was lost while team {} ran actor '{}', in a handler of {}",
+                                   r.team, name_of_actor(r.actor), name_of_type(r.body.header.type)));
+  if (r.detail != 0) return;  // another team's record follows
+  failures_->publish("the device was lost: " + make_error_code(r.reason).message());
+  messenger_->close(r.reason);
+  end_pending(r.reason);
 }
 
 // -- time

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <shared_mutex>
 #include <thread>
@@ -193,10 +194,17 @@ class runtime {
   void start_inspection(actor_id actor, inspect_handler handler);
   void undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, error_code why);
 
+  /// What the device reports to; outlives a runtime whose device could not be stopped.
+  struct record_gate {
+    std::shared_mutex mutex;
+    runtime* open = nullptr;
+  };
   void on_record(host_record const& record);
   void on_terminated(host_record const& record);
   void on_failure(host_record const& record);
   void on_depths(host_record const& record);
+  void on_device_lost(host_record const& record);
+  void end_pending(errc reason);
   void settle(actor_id actor, lifecycle state);
   void watch();
   void sweep_deadlines();
@@ -211,7 +219,6 @@ class runtime {
   };
   struct pending_inspection {
     actor_id actor;
-    inspection so_far;
     inspect_handler handler;
   };
 
@@ -231,10 +238,13 @@ class runtime {
   boost::asio::steady_timer deadline_timer_{context_};
   boost::asio::steady_timer watch_timer_{context_};
   std::vector<team_snapshot> watched_;
+  std::shared_ptr<record_gate> gate_ = std::make_shared<record_gate>();
   std::mutex pending_mutex_;
   // Lists, for elements that never move: Boost 1.81's completion handlers must not be move-assigned.
   std::list<pending_control> pending_controls_;
   std::list<pending_inspection> pending_inspections_;
+  std::map<std::uint32_t, std::vector<depth_page::entry>> depths_so_far_;  // by cell: pages that have come
+  errc ended_ = errc::ok;   // why later operations are refused at once; guarded by pending_mutex_
   actor_totals retired_{};  // guarded by pending_mutex_
   atomic<std::uint64_t> dead_letter_count_{0};
   std::shared_mutex launching_;  // shared: launching an actor; exclusive: a checkpoint sees none half done

@@ -50,15 +50,20 @@ class cpu_device final : public device {
                       : sender.post_batch(to, header, payload, bytes, stride, count);
   }
   errc signal(actor_id to, std::uint32_t control) override {
+    std::lock_guard lock(launching_);  // what is meant for one actor must not reach a successor in its cell
     return scheduler{arena_}.signal(to, control) ? errc::ok : errc::actor_gone;
   }
   errc launch(launch_spec spec) override {
+    std::unique_lock pinning(pinning_, std::defer_lock);
+    if (spec.pinned) {
+      pinning.lock();
+      std::uint32_t team = 0;
+      if (!running_) return errc::stopped;
+      if (!threads_.find_pinned_team(team)) return errc::actor_limit;
+      spec.team = static_cast<std::uint16_t>(team);
+    }
     scheduler sender{arena_};
-    if (!spec.pinned) return launch_actor<Module>(sender, spec), errc::ok;
-    std::lock_guard lock(pinning_);
-    std::uint32_t team = 0;
-    if (!threads_.find_pinned_team(team)) return errc::actor_limit;
-    spec.team = static_cast<std::uint16_t>(team);
+    std::lock_guard lock(launching_);
     launch_actor<Module>(sender, spec);
     return errc::ok;
   }
@@ -91,8 +96,9 @@ class cpu_device final : public device {
   team_thread_options options_;
   record_sink sink_;
   host_port host_;
-  std::mutex pinning_;  // guards the teams' threads and which of them have a pinned actor
+  std::mutex pinning_;    // guards the teams' threads and which of them have a pinned actor
   bool running_ = false;  // between start and stop; guarded by pinning_
+  std::mutex launching_;  // one launch or signal at a time; taken after pinning_
   team_threads<Module> threads_;
 };
 
