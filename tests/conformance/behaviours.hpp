@@ -1,0 +1,360 @@
+// The behaviours of the conformance suite: one module with every kind of handler, and the messages that
+// drive it.
+//
+// Messages may carry pointers to host memory: the suite's devices run handlers on threads of this process.
+// What a handler tells a test goes there through std::atomic, never through the actor's state.
+#pragma once
+
+#include <atomic>
+
+#include "kernels/module.hpp"
+
+namespace conformance {
+
+using std::uint32_t;
+using std::uint64_t;
+
+/// Holds a handler until a test opens it.
+struct gate {
+  std::atomic<uint32_t> entered{0};
+  std::atomic<bool> is_open{false};
+
+  void pass() noexcept {
+    entered.fetch_add(1, std::memory_order_release);
+    while (!is_open.load(std::memory_order_acquire)) rondo::yield_thread();
+  }
+};
+
+// -- messages
+
+struct add {
+  uint64_t amount;
+};
+struct get {};
+struct total {
+  uint64_t value;
+};
+/// The handler waits at the gate.
+struct hold {
+  gate* at;
+};
+/// Appended to a journal.
+struct entry {
+  uint32_t value;
+};
+struct read_from {
+  uint32_t first;
+};
+struct page {
+  uint32_t total, count;
+  uint32_t values[20];
+};
+/// The `sequence`-th message of `sender` at one priority.
+struct note {
+  uint32_t sender, level, sequence;
+};
+/// Notes handled, and those that came out of order.
+struct tally {
+  uint64_t handled, disorder;
+};
+/// Writes the next number of `clock` to `at`.
+struct mark {
+  std::atomic<uint32_t>* clock;
+  std::atomic<uint32_t>* at;
+};
+struct boom {};
+/// Fails the first `times` times that the counter behind `tried` allows.
+struct fail_first {
+  std::atomic<uint32_t>* tried;
+  uint32_t times;
+};
+struct work {
+  std::atomic<uint32_t>* handled;
+  uint32_t fails;
+};
+struct later {};
+struct settle {
+  uint64_t value;
+};
+struct relay {
+  rondo::actor_id to;
+  uint64_t amount;
+};
+struct consult {
+  rondo::actor_id whom;
+  uint64_t amount;
+};
+struct remind {
+  uint64_t delay_us, amount;
+};
+/// Sends `count` notes to an `orderly` actor.
+struct dictate {
+  rondo::actor_id to;
+  uint32_t sender, level, count;
+};
+struct sample {
+  uint64_t value;
+};
+struct dot {
+  uint32_t count, seed;
+};
+struct dot_result {
+  uint64_t exact;
+  double real;
+};
+struct wide_dot {
+  uint32_t tiles, per_tile, seed;
+};
+/// Does `spins` steps on data that no two handlers may touch at once.
+struct occupy {
+  uint32_t spins;
+};
+struct occupy_wide {
+  uint32_t tiles;
+};
+struct full_size {
+  unsigned char bytes[96];
+};
+struct silence {};
+struct overlap_report {
+  uint64_t steps, overlaps, tiles;
+};
+
+// -- behaviours
+
+struct adder {
+  using messages =
+      rondo::messages<add, hold, boom, mark, fail_first, full_size, remind, work, rondo::ask<get, total>,
+                      rondo::ask<later, total>, settle, rondo::ask<silence, total>>;
+  uint64_t sum = 0;
+  rondo::reply_token waiting{};
+
+  RONDO_HD void on(rondo::context&, add const& m) { sum += m.amount; }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{sum}); }
+  void on(rondo::context& ctx, hold const& m) {
+    m.at->pass();
+    ctx.reply(total{sum});
+  }
+  RONDO_HD void on(rondo::context& ctx, boom const&) {
+    ++sum;  // must not survive the restart
+    ctx.fail();
+  }
+  void on(rondo::context&, mark const& m) {
+    m.at->store(m.clock->fetch_add(1) + 1, std::memory_order_release);
+  }
+  void on(rondo::context& ctx, fail_first const& m) {
+    if (m.tried->fetch_add(1) < m.times) ctx.fail();
+  }
+  RONDO_HD void on(rondo::context&, full_size const& m) {
+    for (auto b : m.bytes) sum += b;
+  }
+  RONDO_HD void on(rondo::context& ctx, remind const& m) {
+    ctx.send_later(m.delay_us, ctx.self_as<adder>(), add{m.amount});
+  }
+  void on(rondo::context& ctx, work const& m) {
+    if (m.fails != 0) return ctx.fail();
+    m.handled->fetch_add(1, std::memory_order_relaxed);
+    ctx.reply(total{1});
+  }
+  RONDO_HD void on(rondo::context& ctx, later const&) { waiting = ctx.defer(); }
+  RONDO_HD void on(rondo::context& ctx, settle const& m) { ctx.reply_to(waiting, total{m.value}); }
+  RONDO_HD void on(rondo::context&, silence const&) {}
+};
+
+/// Counts its starts in host memory: how often on_start ran is more than any state can tell.
+struct starter {
+  using messages = rondo::messages<boom, rondo::ask<get, total>>;
+  inline static std::atomic<uint32_t> starts{0};
+  inline static std::atomic<uint32_t> failing_starts{0};  // that many starts fail
+  uint64_t started = 0;
+
+  void on_start(rondo::context& ctx) {
+    ++started;
+    starts.fetch_add(1, std::memory_order_release);
+    auto left = failing_starts.load();
+    while (left != 0 && !failing_starts.compare_exchange_weak(left, left - 1)) {
+    }
+    if (left != 0) ctx.fail();
+  }
+  RONDO_HD void on(rondo::context& ctx, boom const&) { ctx.fail(); }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{started}); }
+};
+
+/// Remembers the order of its entries.
+struct journal {
+  using messages = rondo::messages<entry, hold, rondo::ask<read_from, page>>;
+  static constexpr uint32_t capacity = 1024;
+  uint32_t count = 0;
+  uint32_t values[capacity] = {};
+
+  RONDO_HD void on(rondo::context&, entry const& m) {
+    if (count < capacity) values[count++] = m.value;
+  }
+  void on(rondo::context&, hold const& m) { m.at->pass(); }
+  RONDO_HD void on(rondo::context& ctx, read_from const& m) {
+    page p{count, 0, {}};
+    while (p.count < 20 && m.first + p.count < count) {
+      p.values[p.count] = values[m.first + p.count];
+      ++p.count;
+    }
+    ctx.reply(p);
+  }
+};
+
+/// Checks that each sender's notes of one level come in order.
+struct orderly {
+  using messages = rondo::messages<note, hold, rondo::ask<get, tally>>;
+  uint32_t next[16][4] = {};
+  uint64_t handled = 0, disorder = 0;
+
+  RONDO_HD void on(rondo::context&, note const& m) {
+    auto& expected = next[m.sender & 15][m.level & 3];
+    if (m.sequence != expected) ++disorder;
+    expected = m.sequence + 1;
+    ++handled;
+  }
+  void on(rondo::context&, hold const& m) { m.at->pass(); }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(tally{handled, disorder}); }
+};
+
+inline constexpr std::uint8_t note_priority[4] = {10, 128, 129, 250};
+
+/// Sends to other actors; asks them on behalf of its askers.
+struct messenger {
+  using messages = rondo::messages<relay, dictate, total, rondo::rejected, rondo::ask<consult, total>>;
+  rondo::reply_token asker{};
+
+  RONDO_HD void on(rondo::context& ctx, relay const& m) {
+    if (ctx.send(rondo::address<adder>{m.to}, add{m.amount}) != rondo::errc::ok) ctx.fail();
+  }
+  RONDO_HD void on(rondo::context& ctx, dictate const& m) {
+    for (uint32_t i = 0; i < m.count; ++i)
+      if (ctx.send(rondo::address<orderly>{m.to}, note{m.sender, m.level, i},
+                   {.priority = note_priority[m.level & 3]}) != rondo::errc::ok)
+        ctx.fail();
+  }
+  RONDO_HD void on(rondo::context& ctx, consult const& m) {
+    asker = ctx.defer();
+    auto const refused = m.amount == 0 ? ctx.request(rondo::address<adder>{m.whom}, silence{}, 7)
+                                       : ctx.request(rondo::address<adder>{m.whom}, get{}, 7);
+    if (refused != rondo::errc::ok) ctx.reply_to(asker, total{~0ull});
+  }
+  RONDO_HD void on(rondo::context& ctx, total const& m) {
+    ctx.reply_to(asker, total{m.value + ctx.header().correlation});
+  }
+  RONDO_HD void on(rondo::context& ctx, rondo::rejected const& m) {
+    ctx.reply_to(asker, total{1000 + static_cast<uint64_t>(m.reason)});
+  }
+};
+
+/// Takes samples by the batch.
+struct batcher {
+  using messages = rondo::messages<sample, hold, rondo::ask<get, tally>>;
+  uint64_t sum = 0, calls = 0;
+
+  RONDO_HD void on(rondo::context&, rondo::batch<sample> const& samples) {
+    ++calls;
+    for (auto const& s : samples) sum += s.value;
+  }
+  void on(rondo::context&, hold const& m) { m.at->pass(); }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(tally{sum, calls}); }
+};
+
+/// Pseudo-random but the same everywhere; small enough that the exact sum cannot overflow.
+RONDO_HD constexpr uint64_t term(uint32_t i, uint32_t seed) noexcept {
+  uint64_t x = (uint64_t{i} + 1) * 0x9e37'79b9'7f4a'7c15ull + seed;
+  x ^= x >> 29;
+  return (x * 0xbf58'476d'1ce4'e5b9ull) >> 40;
+}
+RONDO_HD constexpr double real_term(uint32_t i, uint32_t seed) noexcept {
+  return 1.0 / (1.0 + static_cast<double>(term(i, seed)));
+}
+
+/// All lanes of a team share one handler.
+struct lanes_together {
+  using messages = rondo::messages<rondo::ask<dot, dot_result>, boom, rondo::ask<get, total>>;
+  static constexpr bool cooperative = true;
+  uint64_t calls = 0;
+
+  RONDO_HD void on(rondo::context& ctx, dot const& m) {
+    uint64_t exact = 0;
+    double real = 0;
+    for (auto i : ctx.lanes(m.count)) {
+      exact += term(i, m.seed);
+      real += real_term(i, m.seed);
+    }
+    exact = ctx.team().sum(exact);
+    real = ctx.team().sum(real);
+    if (ctx.team().leader()) ++calls;
+    ctx.reply(dot_result{exact, real});
+  }
+  RONDO_HD void on(rondo::context& ctx, boom const&) {
+    if (ctx.team().lane() == ctx.team().lanes() - 1) ctx.fail();  // any lane may fail
+  }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{calls}); }
+};
+
+/// Wide messages: many teams share the tiles of one.
+struct wide {
+  using messages = rondo::messages<rondo::ask<wide_dot, dot_result>, rondo::ask<get, total>>;
+  uint64_t exact = 0, done = 0;
+
+  RONDO_HD uint32_t tiles(rondo::context&, wide_dot const& m) {
+    exact = 0;
+    return m.tiles;
+  }
+  void tile(rondo::context&, wide_dot const& m, uint32_t t) {
+    uint64_t part = 0;
+    for (uint32_t i = 0; i < m.per_tile; ++i) part += term(t * m.per_tile + i, m.seed);
+    std::atomic_ref(exact).fetch_add(part, std::memory_order_relaxed);
+  }
+  RONDO_HD void finish(rondo::context& ctx, wide_dot const&) {
+    ++done;
+    ctx.reply(dot_result{exact, 0});
+  }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{done}); }
+};
+
+/// Finds out whether two handlers of it ever run at once.
+struct exclusive {
+  using messages = rondo::messages<occupy, occupy_wide, rondo::ask<get, overlap_report>>;
+  uint64_t plain_steps = 0;  // a plain number: two handlers at once are a data race here
+  uint32_t inside = 0, overlaps = 0, tiles_inside = 0, tiles_done = 0, expected_tiles = 0;
+
+  void enter() {
+    if (std::atomic_ref(inside).fetch_add(1) != 0) std::atomic_ref(overlaps).fetch_add(1);
+    if (std::atomic_ref(tiles_inside).load() != 0) std::atomic_ref(overlaps).fetch_add(1);
+  }
+  void leave() { std::atomic_ref(inside).fetch_sub(1); }
+
+  void on(rondo::context&, occupy const& m) {
+    enter();
+    for (uint32_t i = 0; i < m.spins; ++i) rondo::relax();
+    ++plain_steps;
+    leave();
+  }
+  uint32_t tiles(rondo::context&, occupy_wide const& m) {
+    enter();
+    expected_tiles += m.tiles;
+    leave();
+    return m.tiles;
+  }
+  void tile(rondo::context&, occupy_wide const&, uint32_t) {
+    std::atomic_ref(tiles_inside).fetch_add(1);
+    if (std::atomic_ref(inside).load() != 0) std::atomic_ref(overlaps).fetch_add(1);
+    for (int i = 0; i < 50; ++i) rondo::relax();
+    std::atomic_ref(tiles_done).fetch_add(1);
+    std::atomic_ref(tiles_inside).fetch_sub(1);
+  }
+  void finish(rondo::context&, occupy_wide const&) {
+    enter();
+    if (tiles_done != expected_tiles) ++overlaps;
+    ++plain_steps;
+    leave();
+  }
+  void on(rondo::context& ctx, get const&) { ctx.reply(overlap_report{plain_steps, overlaps, tiles_done}); }
+};
+
+RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive)
+
+}  // namespace conformance

@@ -1,0 +1,155 @@
+// G4 and G5: one handler at a time, and what a full mailbox means.
+#include "tests/conformance/harness.hpp"
+
+using namespace conformance;
+
+TEST_CASE("no two handlers of one actor run at once, wide messages included", "[G4]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<exclusive>("exclusive", {.capacity = 64, .pinned = pinned});
+  std::atomic<std::uint64_t> sent{0};
+  std::atomic<std::uint64_t> tiles{0};
+  std::vector<std::thread> senders;
+  for (std::uint32_t s = 0; s < 3; ++s)
+    senders.emplace_back([&, s] {
+      for (std::uint32_t i = 0; i < 100; ++i) {
+        auto const priority = static_cast<std::uint8_t>(i % 7 == 0 ? 200 : 128);
+        bool const is_wide = (i + s) % 10 == 0;
+        error_code ec;
+        do
+          ec = is_wide ? tell(actor, occupy_wide{7}, {.priority = priority})
+                       : tell(actor, occupy{i % 50}, {.priority = priority});
+        while (ec == errc::mailbox_full);
+        if (ec) return;
+        ++sent;
+        if (is_wide) tiles += 7;
+      }
+    });
+  for (auto& t : senders) t.join();
+  CHECK(sent == 300);
+  auto const r = ask(actor, get{}, 0).value();
+  CHECK(r.steps == sent);
+  CHECK(r.tiles == tiles);
+  CHECK(r.overlaps == 0);
+}
+
+TEST_CASE("a mailbox holds exactly its capacity, then says that it is full", "[G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  for (std::uint32_t const capacity : {1u, 3u, 32u, 33u, 100u}) {
+    INFO("capacity " << capacity);
+    auto const actor = rt->launch<adder>("bounded", {.capacity = capacity, .active = false});
+    for (std::uint32_t i = 0; i < capacity; ++i) REQUIRE_FALSE(tell(actor, add{1}));
+    CHECK(tell(actor, add{1}) == errc::mailbox_full);
+    CHECK(ask(actor, get{}).error() == errc::mailbox_full);
+    CHECK(tell(actor, add{1}, {.priority = 255}) == errc::mailbox_full);
+    REQUIRE_FALSE(activate(*rt, actor.id()));
+    REQUIRE(eventually([&] { return ask(actor, get{}) && ask(actor, get{}).value().value == capacity; }));
+    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+  }
+  auto const t = at_rest(*rt);
+  CHECK(t.conserved());
+  CHECK(t.retired.dead == 0);
+}
+
+TEST_CASE("a tell that does not wait is refused, or dead-lettered, by a full mailbox", "[G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  listener<rondo::dead_letter> letters;
+  auto const subscription = rt->on_dead_letter(letters.handler());
+  auto const actor = rt->launch<adder>("bounded", {.capacity = 4, .active = false});
+  for (int i = 0; i < 4; ++i) REQUIRE_FALSE(actor.try_tell(add{1}));
+  std::vector<add> const pair{{1}, {1}};
+  if (shares_memory(v)) {
+    CHECK(actor.try_tell(add{50}) == errc::mailbox_full);
+    CHECK(actor.try_tell(std::span<add const>(pair)) == errc::mailbox_full);
+    CHECK(letters.count() == 0);
+  } else {
+    CHECK_FALSE(actor.try_tell(add{50}));
+    CHECK_FALSE(actor.try_tell(std::span<add const>(pair)));
+    REQUIRE(letters.wait_for(3));
+    for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
+  }
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE(eventually([&] { return ask(actor, get{}).has_value(); }));
+  CHECK(ask(actor, get{}).value().value == 4);
+  CHECK(at_rest(*rt).conserved());
+}
+
+TEST_CASE("a batch goes in whole or not at all", "[G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  listener<rondo::dead_letter> letters;
+  auto const subscription = rt->on_dead_letter(letters.handler());
+  auto const actor = rt->launch<adder>("bounded", {.capacity = 10, .active = false});
+  std::vector<add> const six(6, add{1});
+  REQUIRE_FALSE(actor.try_tell(std::span<add const>(six)));
+  auto const second = actor.try_tell(std::span<add const>(six));
+  CHECK(second == (shares_memory(v) ? errc::mailbox_full : errc::ok));
+  CHECK_FALSE(tell(actor, add{1}));
+  CHECK(inspect(*rt, actor.id()).now.waiting == 7);
+  if (!shares_memory(v)) {
+    REQUIRE(letters.wait_for(6));
+    CHECK(letters.count() == 6);
+  }
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  CHECK(ask(actor, get{}).value().value == 7);
+}
+
+TEST_CASE("tells that wait for room complete when there is room, and none is lost", "[G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("bounded", {.capacity = 4, .active = false});
+  for (int i = 0; i < 4; ++i) REQUIRE_FALSE(tell(actor, add{1}));
+  constexpr int senders = 40;
+  std::atomic<int> completed{0}, failed{0};
+  for (int i = 0; i < senders; ++i)
+    actor.tell(add{10}, {.wait_for_room = true}, [&](error_code ec) {
+      failed += ec ? 1 : 0;
+      ++completed;
+    });
+  CHECK(tell(actor, add{1000}) == errc::mailbox_full);  // the others still wait: nobody made room
+  CHECK(completed == 0);
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE(eventually([&] { return completed == senders; }));
+  CHECK(failed == 0);
+  REQUIRE(eventually([&] {
+    auto const sum = ask(actor, get{});
+    return sum && sum.value().value == 4 + 10 * senders;
+  }));
+  CHECK(at_rest(*rt).conserved());
+}
+
+TEST_CASE("who waits for room of an actor that terminates is told that it is gone", "[G5][G7]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("bounded", {.capacity = 1, .active = false});
+  REQUIRE_FALSE(tell(actor, add{1}));
+  std::promise<error_code> waiter;
+  auto waited = waiter.get_future();
+  actor.tell(add{1}, {.wait_for_room = true}, [&](error_code ec) { waiter.set_value(ec); });
+  CHECK(tell(actor, add{1}) == errc::mailbox_full);
+  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::discard));
+  REQUIRE(waited.wait_for(patience) == std::future_status::ready);
+  CHECK(waited.get() == errc::actor_gone);
+}
+
+TEST_CASE("an actor that sends to a full actor is told so and goes on", "[G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const full = rt->launch<adder>("full", {.capacity = 1, .active = false});
+  REQUIRE_FALSE(tell(full, add{1}));
+  auto const asker = rt->launch<messenger>("asker");
+  CHECK(ask(asker, consult{full.id(), 1}).value().value == ~0ull);
+  REQUIRE_FALSE(activate(*rt, full.id()));
+  REQUIRE(ask(full, get{}));
+  CHECK(ask(asker, consult{full.id(), 1}).value().value == 1 + 7);
+}

@@ -1,0 +1,69 @@
+#include "tests/conformance/harness.hpp"
+
+namespace conformance {
+
+std::vector<variant> variants() {
+  struct kind {
+    char const* device;
+    std::uint32_t lanes;
+  };
+  std::vector<variant> all;
+  for (auto const& k : {kind{"cpu", 1}, kind{"emulated", 1}, kind{"emulated", 8}, kind{"emulated", 32}})
+    for (auto const mode : {rondo::ring_mode::persistent, rondo::ring_mode::rounds}) {
+      variant v;
+      v.settings.device = k.device;
+      v.settings.lanes = k.lanes;
+      v.settings.teams = 2;
+      v.settings.ring_mode = mode;
+      v.settings.round_messages = 256;  // short rounds: many of them in each test
+      v.settings.handler_limit_ms = 0;  // held handlers are no news here
+      v.name = std::string(k.device) + (k.lanes > 1 ? " of " + std::to_string(k.lanes) + " lanes" : "") +
+               (mode == rondo::ring_mode::rounds ? ", rounds" : "");
+      all.push_back(v);
+    }
+  return all;
+}
+
+std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
+  return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings);
+}
+
+rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id) {
+  struct found {
+    error_code ec;
+    rondo::inspection what;
+  };
+  auto const done = std::make_shared<std::promise<found>>();
+  auto result = done->get_future();
+  rt.inspect(id, [done](error_code ec, rondo::inspection i) { done->set_value({ec, std::move(i)}); });
+  if (result.wait_for(patience) != std::future_status::ready)
+    throw std::runtime_error("an inspection did not complete in time");
+  auto f = result.get();
+  if (f.ec) throw boost::system::system_error(f.ec, "inspecting");
+  return std::move(f.what);
+}
+
+rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting) {
+  rondo::telemetry t;
+  if (!eventually([&] { return t = rt.snapshot(), t.waiting == still_waiting; }))
+    throw std::runtime_error("not at rest: " + std::to_string(t.waiting) + " messages wait, " +
+                             std::to_string(still_waiting) + " should");
+  return t;
+}
+
+std::vector<std::uint32_t> read_all(rondo::actor_ref<journal> const& j) {
+  std::vector<std::uint32_t> values;
+  for (;;) {
+    auto const p = ask(j, read_from{static_cast<std::uint32_t>(values.size())}).value();
+    values.insert(values.end(), p.values, p.values + p.count);
+    if (values.size() >= p.total) return values;
+  }
+}
+
+rondo::actor_report const& report_of(rondo::telemetry const& t, rondo::actor_id id) {
+  for (auto const& a : t.actors)
+    if (a.now.index == id.index && a.now.generation == id.generation) return a;
+  throw std::runtime_error("the actor is not in the snapshot");
+}
+
+}  // namespace conformance

@@ -1,0 +1,159 @@
+// What the conformance tests share: the device variants, bounded waits, a listener for dead letters.
+//
+// Every wait ends after `patience`: a guarantee that does not hold fails its test instead of blocking it.
+#pragma once
+
+#include <future>
+#include <mutex>
+
+#include "runtime/runtime.hpp"
+#include "tests/catch.hpp"
+#include "tests/conformance/behaviours.hpp"
+
+/// Catch prints what it compares; boost prints a result only if its value can be printed.
+template <class T>
+struct Catch::StringMaker<boost::system::result<T>> {
+  static std::string convert(boost::system::result<T> const& r) {
+    return r ? "a value" : r.error().message();
+  }
+};
+
+namespace conformance {
+
+using namespace std::chrono_literals;
+using rondo::errc;
+using rondo::error_code;
+
+inline constexpr std::chrono::seconds patience{20};
+
+/// One device in one mode.
+struct variant {
+  std::string name;
+  rondo::config settings;
+};
+inline std::ostream& operator<<(std::ostream& out, variant const& v) { return out << v.name; }
+
+/// cpu, and emulated with 1, 8 and 32 lanes; each persistent and in rounds.
+std::vector<variant> variants();
+/// Starts the testbed on it. Built once, in harness.cpp: a module is slow to compile.
+std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
+
+/// Whether a sender learns at once what the mailbox says; else the message is on its way when try_tell
+/// returns.
+inline bool shares_memory(variant const& v) { return v.settings.device == "cpu"; }
+
+/// Waits until `holds()`; false when it does not within `patience`.
+template <class Condition>
+bool eventually(Condition holds) {
+  auto const end = std::chrono::steady_clock::now() + patience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(100us);
+  }
+  return true;
+}
+
+/// The error_code of an operation: `begin` starts it with the completion handler that it is given.
+template <class Begin>
+error_code outcome_of(Begin begin) {
+  auto const done = std::make_shared<std::promise<error_code>>();
+  auto result = done->get_future();
+  begin([done](error_code ec) { done->set_value(ec); });
+  if (result.wait_for(patience) != std::future_status::ready)
+    throw std::runtime_error("an operation did not complete in time");
+  return result.get();
+}
+
+template <class Behaviour, class Message>
+error_code tell(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_options options = {}) {
+  return outcome_of([&](auto handler) { to.tell(m, options, std::move(handler)); });
+}
+template <class Behaviour, class Message>
+auto ask(rondo::actor_ref<Behaviour> const& to, Message const& m, std::uint8_t priority = 128) {
+  return to.ask(m, {.timeout = patience, .priority = priority}, rondo::block);
+}
+inline error_code terminate(rondo::runtime& rt, rondo::actor_id id, rondo::termination how) {
+  return outcome_of([&](auto handler) { rt.terminate(id, how, std::move(handler)); });
+}
+inline error_code activate(rondo::runtime& rt, rondo::actor_id id) {
+  return outcome_of([&](auto handler) { rt.activate(id, std::move(handler)); });
+}
+inline error_code deactivate(rondo::runtime& rt, rondo::actor_id id) {
+  return outcome_of([&](auto handler) { rt.deactivate(id, std::move(handler)); });
+}
+rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id);
+
+/// What an ask came to, for asks that are not waited for at once.
+template <class Reply>
+struct pending {
+  std::shared_ptr<std::promise<error_code>> promise = std::make_shared<std::promise<error_code>>();
+  std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<Reply> reply = std::make_shared<Reply>();
+  std::future<error_code> done = promise->get_future();
+
+  /// The handler for `ask`. Counts its calls; only the first one is the outcome.
+  auto handler() {
+    return [promise = promise, calls = calls, reply = reply](error_code ec, Reply r) {
+      if (calls->fetch_add(1) != 0) return;
+      *reply = r;
+      promise->set_value(ec);
+    };
+  }
+  error_code wait() {
+    if (done.wait_for(patience) != std::future_status::ready)
+      throw std::runtime_error("an ask did not complete in time");
+    return done.get();
+  }
+  bool is_ready() const { return done.wait_for(0s) == std::future_status::ready; }
+};
+
+/// Opens its gate at the end of a scope, however that is left. Declare it after the runtime.
+struct gate_keeper {
+  gate& at;
+  void open() const { at.is_open.store(true, std::memory_order_release); }
+  ~gate_keeper() { open(); }
+};
+
+/// Sends `hold` and waits until the actor's handler stands at the gate.
+template <class Behaviour>
+void hold_at(rondo::actor_ref<Behaviour> const& actor, gate& at) {
+  auto const before = at.entered.load();
+  REQUIRE_FALSE(tell(actor, hold{&at}));
+  REQUIRE(eventually([&] { return at.entered.load(std::memory_order_acquire) > before; }));
+}
+
+/// Collects what an event stream publishes.
+template <class Event>
+class listener {
+ public:
+  std::function<void(Event const&)> handler() {
+    return [this](Event const& e) {
+      std::lock_guard lock(mutex_);
+      events_.push_back(e);
+    };
+  }
+  std::vector<Event> all() const {
+    std::lock_guard lock(mutex_);
+    return events_;
+  }
+  std::size_t count() const { return all().size(); }
+  bool wait_for(std::size_t n) const {
+    return eventually([&] { return count() >= n; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Event> events_;
+};
+
+/// Waits until nothing is waiting or running in active actors, then returns that moment. `still_waiting`: the
+/// mail of deactivated actors.
+rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting = 0);
+
+/// All values of a journal, in order.
+std::vector<std::uint32_t> read_all(rondo::actor_ref<journal> const& j);
+
+/// The report of the actor `id` in `t`.
+rondo::actor_report const& report_of(rondo::telemetry const& t, rondo::actor_id id);
+
+}  // namespace conformance

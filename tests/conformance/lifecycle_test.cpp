@@ -1,0 +1,196 @@
+// G7 and G8: what a ref means once its actor is gone, and the states of an actor.
+#include "tests/conformance/harness.hpp"
+
+using namespace conformance;
+
+TEST_CASE("a ref of a terminated actor answers that it is gone", "[G7]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  listener<rondo::dead_letter> letters;
+  auto const subscription = rt->on_dead_letter(letters.handler());
+  auto const actor = rt->launch<adder>("short");
+  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+  CHECK(tell(actor, add{1}) == errc::actor_gone);
+  CHECK(tell(actor, add{1}, {.wait_for_room = true}) == errc::actor_gone);
+  CHECK(ask(actor, get{}).error() == errc::actor_gone);
+  auto const at_once = actor.try_tell(add{1});
+  if (shares_memory(v)) {
+    CHECK(at_once == errc::actor_gone);
+  } else {
+    CHECK_FALSE(at_once);
+    REQUIRE(letters.wait_for(1));
+    CHECK(letters.all().front().reason == errc::actor_gone);
+  }
+  CHECK(activate(*rt, actor.id()) == errc::actor_gone);
+  CHECK(deactivate(*rt, actor.id()) == errc::actor_gone);
+  CHECK(terminate(*rt, actor.id(), rondo::termination::discard) == errc::actor_gone);
+  CHECK_THROWS_AS(inspect(*rt, actor.id()), boost::system::system_error);
+}
+
+TEST_CASE("a successor of the same name and place never gets its predecessors' mail", "[G7]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const first = rt->launch<adder>("name", {.capacity = 8});
+  REQUIRE_FALSE(tell(first, add{1}));
+  REQUIRE_FALSE(terminate(*rt, first.id(), rondo::termination::drain));
+  // 64 lives later the word of the place holds the same low bits of the generation.
+  for (int life = 1; life < 64; ++life) {
+    auto const other = rt->launch<adder>("name", {.capacity = 8});
+    REQUIRE(other.id().index == first.id().index);
+    REQUIRE_FALSE(terminate(*rt, other.id(), rondo::termination::discard));
+  }
+  auto const last = rt->launch<adder>("name", {.capacity = 8});
+  REQUIRE(last.id().index == first.id().index);
+  REQUIRE(last.id().generation == first.id().generation + 64);
+  CHECK(tell(first, add{100}) == errc::actor_gone);
+  CHECK(ask(first, get{}).error() == errc::actor_gone);
+  CHECK(terminate(*rt, first.id(), rondo::termination::discard) == errc::actor_gone);
+  CHECK(ask(last, get{}).value().value == 0);
+  CHECK(rt->find<adder>("name").value() == last);
+  CHECK(at_rest(*rt).conserved());
+}
+
+TEST_CASE("an address that an actor kept reaches nobody once its actor is gone", "[G7]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const source = rt->launch<messenger>("source");
+  auto const old = rt->launch<adder>("target");
+  REQUIRE_FALSE(terminate(*rt, old.id(), rondo::termination::drain));
+  auto const successor = rt->launch<adder>("target");
+  REQUIRE(successor.id().index == old.id().index);
+  CHECK(ask(source, consult{old.id(), 1}).value().value == ~0ull);  // its request was refused
+  CHECK(ask(successor, get{}).value().value == 0);
+}
+
+TEST_CASE("a deactivated actor keeps its mail and handles none until it is activated", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("actor", {.capacity = 20, .pinned = pinned});
+  REQUIRE_FALSE(tell(actor, add{1}));
+  REQUIRE_FALSE(deactivate(*rt, actor.id()));
+  auto const before = inspect(*rt, actor.id());
+  CHECK(before.now.state == rondo::lifecycle::deactivated);
+  for (int i = 0; i < 10; ++i) REQUIRE_FALSE(tell(actor, add{1}, {.priority = 200}));
+  REQUIRE_FALSE(deactivate(*rt, actor.id()));  // once more changes nothing
+  auto const asleep = inspect(*rt, actor.id());
+  CHECK(asleep.now.totals.handled == before.now.totals.handled);
+  REQUIRE(asleep.depths.size() >= 1);
+  CHECK(asleep.depths.front().priority == 200);
+  CHECK(asleep.depths.front().messages == 10);
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  CHECK(ask(actor, get{}).value().value == 11);
+  CHECK(inspect(*rt, actor.id()).now.state == rondo::lifecycle::active);
+}
+
+TEST_CASE("an actor launched inactive handles nothing before it is activated", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("late", {.active = false});
+  REQUIRE_FALSE(tell(actor, add{1}));
+  pending<total> asked;
+  actor.ask(get{}, rondo::ask_options{}, asked.handler());
+  auto const found = inspect(*rt, actor.id());
+  CHECK(found.now.state == rondo::lifecycle::launched);
+  CHECK(found.now.totals.handled == 0);
+  CHECK_FALSE(asked.is_ready());
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  CHECK_FALSE(asked.wait());
+  CHECK(asked.reply->value == 1);
+}
+
+TEST_CASE("termination with drain handles what waits, with discard dead-letters it", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  listener<rondo::dead_letter> letters;
+  auto const subscription = rt->on_dead_letter(letters.handler());
+  std::atomic<std::uint32_t> clock{0}, marks{0};
+  for (auto const how : {rondo::termination::drain, rondo::termination::discard}) {
+    bool const drains = how == rondo::termination::drain;
+    clock = 0;
+    auto const actor = rt->launch<adder>("actor", {.capacity = 30, .pinned = pinned, .active = false});
+    for (int i = 0; i < 12; ++i) REQUIRE_FALSE(tell(actor, mark{&clock, &marks}));
+    pending<total> asked;
+    actor.ask(get{}, rondo::ask_options{}, asked.handler());
+    REQUIRE_FALSE(terminate(*rt, actor.id(), how));
+    CHECK(clock == (drains ? 12 : 0));
+    CHECK(asked.wait() == (drains ? errc::ok : errc::terminated));
+    CHECK_FALSE(rt->find<adder>("actor"));
+    CHECK(rt->list().empty());
+  }
+  REQUIRE(letters.wait_for(12));
+  for (auto const& l : letters.all()) CHECK(l.reason == errc::terminated);
+  auto const t = at_rest(*rt);
+  CHECK(t.retired.accepted == 26);
+  CHECK(t.retired.handled == 13);
+  CHECK(t.retired.dead == 12);
+  CHECK(t.retired.rejected == 1);
+}
+
+TEST_CASE("termination in the middle of traffic ends each message once", "[G8][G1]") {
+  auto const v = GENERATE(from_range(variants()));
+  auto const how = GENERATE(rondo::termination::drain, rondo::termination::discard);
+  INFO(v.name << (how == rondo::termination::drain ? ", drain" : ", discard"));
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("actor", {.capacity = 16});
+  std::atomic<std::uint64_t> accepted{0}, answered{0}, rejected{0};
+  std::vector<std::thread> senders;
+  for (int s = 0; s < 3; ++s)
+    senders.emplace_back([&, s] {
+      for (;;) {
+        error_code ec;
+        if (s == 0) {
+          auto const r = ask(actor, get{});
+          if (r) {
+            ++accepted, ++answered;
+          } else if (r.error() == errc::terminated) {
+            ++accepted, ++rejected;
+          }
+          ec = r ? error_code{} : r.error();
+        } else {
+          ec = tell(actor, add{1});
+          if (!ec) ++accepted;
+        }
+        if (ec == errc::actor_gone || ec == errc::terminated) return;
+      }
+    });
+  CHECK(eventually([&] { return accepted > 50; }));
+  CHECK_FALSE(terminate(*rt, actor.id(), how));
+  for (auto& t : senders) t.join();
+  auto const t = at_rest(*rt);
+  CHECK(t.conserved());
+  CHECK(t.retired.accepted == accepted);
+  CHECK(t.retired.rejected == rejected);
+  CHECK(t.retired.handled + t.retired.rejected + t.retired.dead == accepted);
+}
+
+TEST_CASE("a name is free again when its actor has terminated", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  for (int i = 0; i < 20; ++i) {
+    auto const actor = rt->launch<adder>("phoenix", {.capacity = i % 2 == 0 ? 8u : 200u});
+    CHECK(rt->try_launch<adder>("phoenix").error() == errc::name_taken);
+    REQUIRE_FALSE(tell(actor, add{std::uint64_t(i)}));
+    CHECK(ask(actor, get{}).value().value == std::uint64_t(i));  // nothing of its predecessor's state
+    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+  }
+}
+
+TEST_CASE("on_start runs once before any mail", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  auto const before = starter::starts.load();
+  auto const actor = rt->launch<starter>("starter", {.pinned = pinned});
+  CHECK(ask(actor, get{}).value().value == 1);
+  CHECK(starter::starts == before + 1);
+}

@@ -1,0 +1,164 @@
+// G2 and G3: the order of one sender's messages, exact priorities, the starvation limit.
+#include <algorithm>
+#include <random>
+
+#include "tests/conformance/harness.hpp"
+
+using namespace conformance;
+
+TEST_CASE("messages of one sender at one priority are handled in the order sent", "[G2]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 50});
+  constexpr std::uint32_t per_level = 60;
+  std::atomic<std::uint64_t> sent{0};
+  std::vector<std::thread> senders;
+  for (std::uint32_t s = 0; s < 3; ++s)
+    senders.emplace_back([&, s] {
+      for (std::uint32_t i = 0; i < per_level; ++i)
+        for (std::uint32_t level = 0; level < 4; ++level) {
+          note const m{s, level, i};
+          rondo::tell_options const how{.priority = note_priority[level]};
+          error_code ec;
+          while ((ec = tell(actor, m, how)) == errc::mailbox_full) std::this_thread::yield();
+          if (!ec) ++sent;
+        }
+    });
+  for (auto& t : senders) t.join();
+  CHECK(sent == 3 * 4 * per_level);
+  auto const t = ask(actor, get{}, 0).value();
+  CHECK(t.handled == sent);
+  CHECK(t.disorder == 0);
+}
+
+TEST_CASE("messages from actor to actor keep their order too", "[G2]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  constexpr std::uint32_t each = 100;
+  auto const target = rt->launch<orderly>("target", {.capacity = 4 * 4 * each});
+  std::vector<rondo::actor_ref<messenger>> sources;
+  for (int s = 0; s < 4; ++s) sources.push_back(rt->launch<messenger>("source" + std::to_string(s)));
+  for (std::uint32_t level = 0; level < 4; ++level)
+    for (std::uint32_t s = 0; s < 4; ++s)
+      REQUIRE_FALSE(tell(sources[s], dictate{target.id(), s, level, each}));
+  REQUIRE(eventually([&] { return ask(target, get{}, 0).value().handled == 4 * 4 * each; }));
+  CHECK(ask(target, get{}).value().disorder == 0);
+}
+
+TEST_CASE("tells that do not wait keep their order through the device's way in", "[G2]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 600});
+  std::uint32_t sequence = 0;
+  for (int i = 0; i < 50; ++i) {
+    while (actor.try_tell(note{0, 1, sequence})) std::this_thread::yield();
+    ++sequence;
+    std::vector<note> group;
+    for (std::uint32_t k = 0; k < 9; ++k) group.push_back({0, 1, sequence + k});
+    while (actor.try_tell(std::span<note const>(group))) std::this_thread::yield();
+    sequence += 9;
+  }
+  auto const t = ask(actor, get{}).value();  // the same sender and priority: handled after all of them
+  CHECK(t.handled == sequence);
+  CHECK(t.disorder == 0);
+}
+
+TEST_CASE("at each pick the highest priority comes first, and the oldest within it", "[G3]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.starvation_limit = 1'000'000;
+  gate at;
+  auto const rt = start(settings);
+  gate_keeper const keeper{at};
+  auto const actor = rt->launch<journal>("journal", {.capacity = 500});
+  hold_at(actor, at);
+  std::mt19937 random{20'260'101};
+  struct sent {
+    std::uint32_t value;
+    std::uint8_t priority;
+  };
+  std::vector<sent> messages;
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    auto const p = static_cast<std::uint8_t>(i % 3 == 0 ? 128 : random() & 255);
+    messages.push_back({i, p});
+    REQUIRE_FALSE(tell(actor, entry{i}, {.priority = p}));
+  }
+  keeper.open();
+  std::ranges::stable_sort(messages, [](sent const& a, sent const& b) { return a.priority > b.priority; });
+  std::vector<std::uint32_t> expected;
+  for (auto const& m : messages) expected.push_back(m.value);
+  REQUIRE(eventually([&] { return ask(actor, read_from{0}, 0).value().total == 300; }));
+  CHECK(read_all(actor) == expected);
+}
+
+TEST_CASE("a message that arrives while a handler runs is picked by its priority", "[G3]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  gate first, second;
+  auto const rt = start(v.settings);
+  gate_keeper const keep_first{first}, keep_second{second};
+  auto const actor = rt->launch<journal>("journal", {.capacity = 100});
+  hold_at(actor, first);
+  for (std::uint32_t i = 0; i < 5; ++i) REQUIRE_FALSE(tell(actor, entry{i}));
+  REQUIRE_FALSE(tell(actor, hold{&second}, {.priority = 200}));
+  keep_first.open();
+  REQUIRE(eventually([&] { return second.entered.load() == 1; }));  // before the five older messages
+  REQUIRE_FALSE(tell(actor, entry{100}, {.priority = 255}));
+  REQUIRE_FALSE(tell(actor, entry{101}, {.priority = 129}));
+  REQUIRE_FALSE(tell(actor, entry{102}, {.priority = 127}));
+  keep_second.open();
+  REQUIRE(eventually([&] { return ask(actor, read_from{0}, 0).value().total == 8; }));
+  CHECK(read_all(actor) == std::vector<std::uint32_t>{100, 101, 0, 1, 2, 3, 4, 102});
+}
+
+TEST_CASE("a low message waits for no more overtakes than the starvation limit", "[G3]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.starvation_limit = 5;
+  gate at;
+  auto const rt = start(settings);
+  gate_keeper const keeper{at};
+  auto const actor = rt->launch<journal>("journal", {.capacity = 100});
+  hold_at(actor, at);
+  REQUIRE_FALSE(tell(actor, entry{1000}, {.priority = 0}));
+  REQUIRE_FALSE(tell(actor, entry{1001}, {.priority = 1}));
+  for (std::uint32_t i = 0; i < 40; ++i) REQUIRE_FALSE(tell(actor, entry{i}, {.priority = 255}));
+  keeper.open();
+  REQUIRE(eventually([&] { return ask(actor, read_from{0}, 255).value().total == 42; }));
+  auto const order = read_all(actor);
+  auto const place = [&](std::uint32_t value) { return std::ranges::find(order, value) - order.begin(); };
+  CHECK(place(1000) == 5);
+  CHECK(place(1001) == 11);
+}
+
+TEST_CASE("an actor with urgent mail runs before actors with ordinary mail", "[G3]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.teams = 1;
+  auto const rt = start(settings);
+  auto const busy = rt->launch<adder>("busy");
+  auto const ordinary = rt->launch<adder>("ordinary");
+  auto const urgent = rt->launch<adder>("urgent");
+  // A team begins every 64th look with the least urgent queue, so that these are not starved either: one
+  // trial may go the other way, many cannot.
+  int urgent_first = 0;
+  for (int trial = 0; trial < 12; ++trial) {
+    gate at;
+    gate_keeper const keeper{at};
+    std::atomic<std::uint32_t> clock{0}, ordinary_at{0}, urgent_at{0};
+    hold_at(busy, at);
+    REQUIRE_FALSE(tell(ordinary, mark{&clock, &ordinary_at}));
+    REQUIRE_FALSE(tell(urgent, mark{&clock, &urgent_at}, {.priority = 255}));
+    keeper.open();
+    REQUIRE(eventually([&] { return ordinary_at.load() != 0 && urgent_at.load() != 0; }));
+    urgent_first += urgent_at.load() < ordinary_at.load();
+    REQUIRE(ask(busy, get{}));  // the gate may go
+  }
+  CHECK(urgent_first >= 8);
+}
