@@ -20,7 +20,7 @@ struct launch_spec {
   bool pinned;
   bool active;         // false: it keeps its mail until it is activated
   bool ring_has_past;  // the ring's memory was used before and must be cleared
-  bool restored;  // its state and counters come from a checkpoint afterwards: on_start is not run
+  bool restored;       // its state and counters come from a checkpoint afterwards: on_start is not run
 };
 static_assert(sizeof(launch_spec) <= max_payload_bytes && std::is_trivially_copyable_v<launch_spec>);
 

@@ -183,8 +183,8 @@ struct module_of {
   }
 
   /// Handles `count` messages that start at `ticket` with their batch handler.
-  RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
-                                    std::uint32_t ticket, std::uint32_t count) {
+  RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                    mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
       dispatch<B>::with_type(ring.slot(ticket).header.type, [&]<class M>(std::type_identity<M>) {
         detail::call_batch<B, M>(*reinterpret_cast<B*>(state), ctx, batch<M>{ring, ticket, count});

@@ -122,8 +122,8 @@ class host_lanes {
     auto const give_up = now_ns() + 1'000'000'000;
     for (;;) {
       auto const outcome = submit(1, fill);
-      if (outcome != errc::device_busy || std::this_thread::get_id() == poller_id_.load() ||
-          now_ns() > give_up)
+      if (outcome != errc::device_busy ||
+          std::this_thread::get_id() == poller_id_.load(std::memory_order_acquire) || now_ns() > give_up)
         return outcome;
       yield_thread();
     }
@@ -131,7 +131,7 @@ class host_lanes {
 
   void poll() {
     prepare_team_thread("rondo-poller", -1);
-    poller_id_.store(std::this_thread::get_id());
+    poller_id_.store(std::this_thread::get_id(), std::memory_order_release);  // to submit_patiently
     bus_reader<host_record, Bus> in{lanes_.up};
     idle_thread idle{idle_.spin_ns, idle_.park};
     for (;;) {

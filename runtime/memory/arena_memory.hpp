@@ -14,10 +14,12 @@ class arena_memory {
  public:
   /// Throws std::system_error when the system has no room for `bytes`.
   explicit arena_memory(std::size_t bytes) : bytes_(bytes) {
-    void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const p =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-      throw std::system_error(errno, std::generic_category(),
-                              "mapping an arena of " + std::to_string(bytes) + " bytes (actors, mail_blocks, state_bytes)");
+      throw std::system_error(
+          errno, std::generic_category(),
+          "mapping an arena of " + std::to_string(bytes) + " bytes (actors, mail_blocks, state_bytes)");
     base_ = static_cast<std::byte*>(p);
   }
   ~arena_memory() { munmap(base_, bytes_); }

@@ -4,7 +4,9 @@
 
 struct greeter {
   using messages = rondo::messages<rondo::ask<greetings::hello, greetings::answer>>;
-  RONDO_HD void on(rondo::context& ctx, greetings::hello const& m) { ctx.reply(greetings::answer{m.number + 1}); }
+  RONDO_HD void on(rondo::context& ctx, greetings::hello const& m) {
+    ctx.reply(greetings::answer{m.number + 1});
+  }
 };
 RONDO_MODULE(greeters, greeter)
 

@@ -1,0 +1,163 @@
+// The device `emulated` when it stops, is lost, or its handlers fail.
+#include "tests/runtime/emulated_fixture.hpp"
+
+using namespace rondo;
+using namespace rondo_test;
+using namespace std::chrono_literals;
+
+TEST_CASE("emulated: a lost device names what ran and ends what was submitted", "[emulated][G9]") {
+  gate_open = false;
+  at_gate = 0;
+  test_device d{{.teams = 2, .pinned_teams = 0}};
+  auto const to = d.launch(3, 8);
+  REQUIRE(d.tell(to, wait_for_gate{}) == errc::ok);
+  REQUIRE(eventually([] { return at_gate == 1; }));
+  d->hold_submissions(true);
+  std::uint32_t told = 0, asked = 0;
+  for (; told < 5; ++told) REQUIRE(d.tell(to, note{0, told}) == errc::ok);
+  for (; asked < 5; ++asked) REQUIRE(d.ask(to, get_report{}, asked) == errc::ok);
+  d->lose();
+  REQUIRE(eventually([&] { return d.count(record_kind::device_lost) == 2; }));
+  std::uint32_t named = 0;
+  for (auto const& r : d.all(record_kind::device_lost)) {
+    CHECK(r.reason == errc::device_lost);
+    if (!r.actor.valid()) continue;
+    ++named;
+    CHECK(r.actor == to);
+    CHECK(r.behaviour == listens);
+    CHECK(r.body.header.type == type_id<wait_for_gate>);
+  }
+  CHECK(named == 1);
+  CHECK(d.all(record_kind::device_lost).back().detail == 0);
+  CHECK(d.tell(to, note{0, 9}) == errc::device_lost);
+  CHECK(d->signal(to, control_drain) == errc::device_lost);
+  CHECK(d->launch(d.spec(4, 8)) == errc::device_lost);
+  // What the I/O team had taken before it held waits in the arena; all else ended with the device.
+  auto const waiting = d.look(to).waiting - 1;
+  CHECK(eventually([&] {
+    return waiting + d.count_of(record_kind::dead_letter, errc::device_lost) +
+               d.count_of(record_kind::reply, errc::device_lost) ==
+           told + asked;
+  }));
+  CHECK_FALSE(d->at_quiet_point(1s, [](arena_ref const&) { FAIL("a lost device has no quiet point"); }));
+  gate_open = true;
+  CHECK(d->stop(10s).stopped);
+}
+
+TEST_CASE("emulated: the device is lost after the planned number of messages", "[emulated][G9]") {
+  setup s;
+  s.emulation.faults.lose_after_messages = 11;  // the launch is one
+  test_device d{s};
+  auto const to = d.launch(0, 64);
+  std::uint32_t refused = 0, sent = 0;
+  REQUIRE(eventually([&] {
+    auto const outcome = d.tell(to, note{0, sent});
+    sent += outcome == errc::ok;
+    refused += outcome == errc::device_lost;
+    return refused == 3;
+  }));
+  CHECK(d->stop(10s).stopped);
+  CHECK(d.look(to).totals.accepted == 10);
+  CHECK(d.count(record_kind::dead_letter) == sent - 10);
+}
+
+TEST_CASE("emulated: stop ends what is in flight, each message once", "[emulated][G1][G10]") {
+  for (bool const park : {true, false}) {
+    test_device d{{.park = park}};
+    auto const to = d.launch(0, 64);
+    REQUIRE(eventually([&] { return d.look(to).state == lifecycle::active; }));
+    d->hold_submissions(true);
+    std::uint32_t const each = 20;
+    for (std::uint32_t n = 0; n < each; ++n) {
+      REQUIRE(d.tell(to, note{0, n}) == errc::ok);
+      REQUIRE(d.ask(to, get_report{}, n) == errc::ok);
+      REQUIRE(d.tell(to, note{0, n}, test_device::ack(each + n)) == errc::ok);
+    }
+    CHECK(d->stop(10s).stopped);
+    auto const totals = d.look(to).totals;
+    auto const handled_or_waiting = totals.accepted;
+    auto const acks_ok = d.count_of(record_kind::reply, errc::ok);
+    CHECK(d.count_of(record_kind::dead_letter, errc::stopped) <= each);
+    CHECK(d.count(record_kind::dead_letter) + d.count_of(record_kind::reply, errc::stopped) +
+              handled_or_waiting ==
+          3 * each);
+    CHECK(acks_ok <= handled_or_waiting);
+    CHECK(d.tell(to, note{0, 0}) == errc::stopped);
+    CHECK(d->signal(to, control_drain) == errc::stopped);
+    CHECK(d->launch(d.spec(5, 8)) == errc::stopped);
+    auto pinned = d.spec(6, 8);
+    pinned.pinned = true;
+    CHECK(d->launch(pinned) == errc::stopped);
+    CHECK(d->stop(10s).stopped);
+  }
+}
+
+TEST_CASE("emulated: stop with senders that go on loses nothing", "[emulated][G1][stress]") {
+  test_device d{with_delays(test_seed(), 5'000)};
+  auto const to = d.launch(0, 64);
+  std::atomic<std::uint32_t> sent{0}, stopped{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t sender = 0; sender < 3; ++sender)
+    threads.emplace_back([&, sender] {
+      for (std::uint32_t n = 0; stopped < 3; ++n) {
+        auto const outcome = d.tell(to, note{sender, n});
+        if (outcome == errc::ok) ++sent;
+        if (outcome == errc::stopped) return void(++stopped);
+      }
+    });
+  REQUIRE(eventually([&] { return sent > 500; }));
+  CHECK(d->stop(10s).stopped);
+  for (auto& t : threads) t.join();
+  CHECK(d.look(to).totals.accepted + d.count(record_kind::dead_letter) == sent);
+}
+
+TEST_CASE("emulated: stop says which actor a team is stuck in", "[emulated][G10]") {
+  gate_open = false;
+  at_gate = 0;
+  auto d = std::make_unique<test_device>();
+  auto const to = d->launch(2, 8);
+  REQUIRE(d->tell(to, wait_for_gate{}) == errc::ok);
+  REQUIRE(eventually([] { return at_gate == 1; }));
+  auto const report = (*d)->stop(50ms);
+  CHECK_FALSE(report.stopped);
+  REQUIRE(report.stuck.size() == 1);
+  CHECK(report.stuck[0].find("actor 2") != std::string::npos);
+  CHECK_FALSE((*d)->stop(50ms).stopped);
+  gate_open = true;
+  test_device::keep_for_ever(std::move(d));
+}
+
+TEST_CASE("emulated: the planned handler calls stall and fail, and the actor restarts", "[emulated][G9]") {
+  setup s;
+  s.lanes = 2;
+  s.emulation.faults.stall_handler = 2;
+  s.emulation.faults.stall_us = 1000;
+  s.emulation.faults.fail_handler = 3;
+  test_device d{s};
+  auto const to = d.launch(0, 8, adds);
+  for (std::uint32_t n = 0; n < 5; ++n) REQUIRE(d.ask(to, note{0, 10}, n) == errc::ok);
+  for (std::uint32_t n = 0; n < 5; ++n) CHECK(report_of(d.reply(n)).taken == 45);  // tried again
+  auto const failures = d.all(record_kind::actor_failed);
+  REQUIRE(failures.size() == 1);
+  CHECK(failures[0].actor == to);
+  CHECK(failures[0].reason == errc::handler_failed);
+  CHECK(failures[0].detail == static_cast<std::uint64_t>(failure_action::restarted));
+}
+
+TEST_CASE("emulated: a device that was stopped starts again with its actors", "[emulated][G8]") {
+  test_device d;
+  auto const to = d.launch(0, 8);
+  REQUIRE(d.tell_patiently(to, note{0, 0}));
+  REQUIRE(eventually([&] { return d.look(to).totals.handled == 1; }));
+  CHECK(d->stop(10s).stopped);
+  std::atomic<std::uint32_t> replies{0};
+  d->start(
+      [&](host_record const& r) {
+        replies +=
+            r.kind == record_kind::reply && reinterpret_cast<report const*>(r.body.payload)->taken == 1;
+      },
+      {});
+  REQUIRE(d.ask(to, get_report{}, 1) == errc::ok);
+  CHECK(eventually([&] { return replies == 1; }));
+  CHECK(d->stop(10s).stopped);
+}
