@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,43 @@ struct options {
   std::string input, output, stills, camera = "camera 1";
   std::int64_t frames = 1'000'000;
   int threads = 1, tiles = 0;
+  bool preload = false;
   std::vector<std::int64_t> still_at;
+};
+
+/// The frames, decoded one at a time into one place, or all of them before the first is handed out.
+class clip {
+ public:
+  clip(rondo::tools::video_reader& reader, options const& o) : reader_(reader), preload_(o.preload) {
+    while (preload_ && static_cast<std::int64_t>(memory_.size()) < o.frames && decode()) {
+    }
+    if (!preload_) add();
+  }
+  rondo::overlay::frame_view const* next() {
+    if (preload_) return given_ < frames_ ? &views_[given_++] : nullptr;
+    return reader_.read(views_[0]) ? &views_[0] : nullptr;
+  }
+
+ private:
+  void add() {
+    auto const& format = reader_.format();
+    memory_.push_back(std::make_unique<rondo::bench::aligned_memory>(
+        rondo::overlay::frame_bytes(format.width, format.height)));
+    rondo::overlay::carver carver(memory_.back()->data());
+    views_.push_back(rondo::overlay::carve_frame(carver, format.width, format.height));
+  }
+  bool decode() {
+    add();
+    if (!reader_.read(views_.back())) return false;
+    ++frames_;
+    return true;
+  }
+
+  rondo::tools::video_reader& reader_;
+  bool preload_;
+  std::vector<std::unique_ptr<rondo::bench::aligned_memory>> memory_;
+  std::vector<rondo::overlay::frame_view> views_;
+  std::size_t frames_ = 0, given_ = 0;
 };
 
 int run(options const& o) {
@@ -47,9 +84,7 @@ int run(options const& o) {
   // A few tiles per thread even out their work; one tile alone needs no halo.
   int const tiles = o.tiles > 0 ? o.tiles : (o.threads == 1 ? 1 : 4 * o.threads);
   bench::overlay_loop loop(format.width, format.height, o.threads, tiles, params);
-  bench::aligned_memory memory(overlay::frame_bytes(format.width, format.height));
-  overlay::carver carver(memory.data());
-  overlay::frame_view const frame = overlay::carve_frame(carver, format.width, format.height);
+  clip source(reader, o);
   std::optional<tools::video_writer> writer;
   if (!o.output.empty()) writer.emplace(o.output, format);
 
@@ -60,7 +95,9 @@ int run(options const& o) {
   auto const begin = clock_type::now();
   while (static_cast<std::int64_t>(us.size()) < o.frames) {
     auto start = clock_type::now();
-    if (!reader.read(frame)) break;
+    auto const* const next = source.next();
+    if (next == nullptr) break;
+    overlay::frame_view const frame = *next;
     decode_us += us_since(start);
     status.frames_per_s_x10 = static_cast<std::int32_t>(format.frames_per_second * 10 + 0.5);
     start = clock_type::now();
@@ -106,6 +143,7 @@ int main(int argc, char** argv) {
   app.add_option("--tiles", o.tiles, "tiles per frame (default: 1, or 4 per thread)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--frames", o.frames, "frames at most")->check(CLI::PositiveNumber);
+  app.add_flag("--preload", o.preload, "decode all frames before the first is timed");
   app.add_option("--camera", o.camera, "the name drawn on the picture");
   app.add_option("--stills", o.stills, "a directory for PNG pictures");
   app.add_option("--still-at", o.still_at, "frame numbers to write as pictures")->delimiter(',');

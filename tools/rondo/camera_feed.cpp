@@ -91,14 +91,19 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   if (auto const status = static_cast<errc>(opened.status); status != errc::ok)
     throw boost::system::system_error(make_error_code(status), "opening " + name());
   first_ = keep_state ? static_cast<std::int64_t>(opened.frames) : 0;
+  if (first_ > 0 && !options_.output.empty()) {  // what an earlier run wrote stays
+    std::filesystem::path const path(options_.output);
+    auto const file = fmt::format("{}-from-{}{}", path.stem().string(), first_, path.extension().string());
+    options_.output = (path.parent_path() / file).string();
+  }
 }
 
 void camera_feed::open_output() {
   if (!options_.output.empty()) writer_.emplace(options_.output, format());
 }
 
-void camera_feed::start(std::function<void(camera_feed&)> on_end) {
-  on_end_ = std::move(on_end);
+void camera_feed::start(feed_events events) {
+  events_ = std::move(events);
   for (std::size_t i = 0; i < static_cast<std::size_t>(options_.buffers); ++i) free_.push(i);
   decoder_ = std::thread([this] { decode(); });
   encoder_ = std::thread([this] { encode(); });
@@ -205,7 +210,7 @@ void camera_feed::encode() {
     fail(exit_no_output, e.what());
   }
   ended_ns_ = steady_ns();
-  on_end_(*this);
+  events_.ended(*this);
 }
 
 void camera_feed::take(finished_frame const& f) {
@@ -227,7 +232,7 @@ void camera_feed::take(finished_frame const& f) {
     if (f.done.ticket != 0) write_picture(options_.snapshots, "snapshot", f.done.number, picture);
     if (writer_) writer_->write(picture);
   }
-  ++done_;
+  if (++done_ % events_.every == 0 && events_.frames_done) events_.frames_done();
 }
 
 void camera_feed::write_picture(std::string const& directory, char const* kind, std::uint64_t number,

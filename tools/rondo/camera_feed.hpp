@@ -43,6 +43,13 @@ struct feed_outcome {
   std::string reason;  // empty when all went well
 };
 
+/// Called by the feed's own threads.
+struct feed_events {
+  std::function<void(class camera_feed&)> ended;  // once, when everything is written
+  std::int64_t every = 1;
+  std::function<void()> frames_done = {};  // after each `every` frames
+};
+
 struct feed_progress {
   std::int64_t done = 0;      // frames drawn and, with an output, encoded
   std::int64_t expected = 0;  // 0: not known
@@ -68,12 +75,13 @@ class camera_feed {
   std::uint64_t buffer_bytes() const;
 
   /// Takes buffers, finds or launches the actors. With `keep_state` found actors go on after the frames that
-  /// they have done. Throws boost::system::system_error; video_error when the clip cannot be preloaded.
+  /// they have done, into an output of another name ("out-from-250.mp4"). Throws boost::system::system_error;
+  /// video_error when the clip cannot be preloaded.
   void prepare(runtime& rt, bool keep_state);
   /// Creates the output, if there is to be one. Throws video_error.
   void open_output();
-  /// Starts the threads. `on_end` is called once, by one of them, when everything is written.
-  void start(std::function<void(camera_feed&)> on_end);
+  /// Starts the threads.
+  void start(feed_events events);
   /// Decodes no more; what is under way is finished.
   void stop();
   void join();
@@ -133,7 +141,7 @@ class camera_feed {
   std::atomic<std::int64_t> done_{0}, started_ns_{0}, ended_ns_{0};
   std::atomic<std::uint32_t> tracks_{0}, ids_{0}, overflow_{0};
   std::vector<std::string> pictures_;
-  std::function<void(camera_feed&)> on_end_;
+  feed_events events_;
   std::thread decoder_, encoder_;
 };
 

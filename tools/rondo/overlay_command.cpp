@@ -33,8 +33,11 @@ void add_overlay_command(CLI::App& app, int& exit_status) {
   c->add_flag("--preload", o->preload, "Decode everything first, then start the clock");
   c->add_option("--config", o->config_file, "A JSON file with the runtime's configuration");
   auto* const checkpoint = c->add_option(
-      "--checkpoint", o->checkpoint, "Keep the actors' states in this file; if it is there, go on from it");
-  c->add_option("--checkpoint-every", o->checkpoint_every, "Frames between two checkpoints (default: 250)")
+      "--checkpoint", o->checkpoint,
+      "Keep the actors' states in this file; if it is there, go on from it, into out-from-N.mp4");
+  c->add_option("--checkpoint-every", o->checkpoint_every,
+                "Frames of the first camera between two checkpoints")
+      ->capture_default_str()
       ->check(CLI::PositiveNumber)
       ->needs(checkpoint);
   c->footer(std::string(

@@ -50,7 +50,9 @@ bool overlay_job::open() {
   open_inputs();
   if (feeds_.empty()) return false;
   start_runtime(wanted);
-  prepare_cameras(false);
+  bool const goes_on = !options_.checkpoint.empty() && std::filesystem::exists(options_.checkpoint);
+  if (goes_on) restore();
+  prepare_cameras(goes_on);
   return !feeds_.empty();
 }
 
@@ -140,10 +142,18 @@ void overlay_job::run() {
   });
   listen();
   running_ = feeds_.size();
-  for (auto& f : feeds_)
-    f->start([this](camera_feed& ended) { asio::post(io_, [this, &ended] { on_end(ended); }); });
+  feed_events events{[this](camera_feed& ended) { asio::post(io_, [this, &ended] { on_end(ended); }); }};
+  for (auto& f : feeds_) {
+    if (f == feeds_.front() && !options_.checkpoint.empty()) {
+      events.every = options_.checkpoint_every;
+      events.frames_done = [this] { asio::post(io_, [this] { checkpoint(); }); };
+    }
+    f->start(events);
+    events.frames_done = nullptr;
+  }
   tick();
   io_.run();
+  checkpoint();
   print_summary();
 }
 
@@ -208,6 +218,27 @@ void overlay_job::show_progress() {
   bool const terminal = ::isatty(STDERR_FILENO) != 0;
   fmt::print(stderr, "{}{}{}", terminal ? "\r\x1b[K" : "", line, terminal ? "" : "\n");
   progress_shown_ = terminal;
+}
+
+void overlay_job::restore() {
+  try {
+    runtime_->restore(options_.checkpoint);
+  } catch (std::runtime_error const& e) {
+    throw config_error(e.what());
+  }
+}
+
+/// Between frames of all cameras, so that no frame is lost or handled twice.
+void overlay_job::checkpoint() {
+  if (options_.checkpoint.empty() || paused_) return;  // a paused camera keeps its frames
+  for (auto& f : feeds_) f->hold();
+  try {
+    runtime_->checkpoint(options_.checkpoint);
+  } catch (std::runtime_error const& e) {
+    report("checkpoint", exit_no_output, e.what());
+    options_.checkpoint.clear();
+  }
+  for (auto& f : feeds_) f->let_go();
 }
 
 void overlay_job::on_end(camera_feed& feed) {

@@ -39,6 +39,8 @@ class overlay_job {
   void open_inputs();
   void start_runtime(config settings);
   void prepare_cameras(bool restored);
+  void restore();
+  void checkpoint();
   void report(std::string const& camera, exit_code code, std::string const& reason);
 
   void listen();

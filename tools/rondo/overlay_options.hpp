@@ -21,8 +21,8 @@ struct overlay_options {
   int teams = -1;      // -1: from the configuration
   std::string config_file;
 
-  std::string checkpoint;  // a file; empty: none
-  std::int64_t checkpoint_every = 0;
+  std::string checkpoint;               // a file; empty: none
+  std::int64_t checkpoint_every = 250;  // frames of the first camera
 };
 
 /// "out.mp4" for the first camera, "out-2.mp4" for the second, and so on.
