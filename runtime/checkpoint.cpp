@@ -265,6 +265,8 @@ void runtime::restore(std::filesystem::path const& file) {
   if (messenger_->closed()) refuse(file, "was not restored: this runtime has stopped");
   if (directory_->alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
   auto const& shape = device_->shape();
+  for (auto const& a : image.actors)
+    if (a.id.index >= shape.actors) refuse(file, "was not restored: " + explain(errc::actor_limit, a, shape));
   auto const sharing = std::ranges::count_if(
       image.actors, [&](saved_actor const& a) { return a.capacity <= shape.ring_slots && !a.mail.empty(); });
   if (sharing > shape.rings)

@@ -1,0 +1,104 @@
+// A directory of its own for each checkpoint test, and short forms of what they all do.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/runtime/checkpoint_module.hpp"
+
+namespace checkpoint_test {
+
+using namespace std::chrono_literals;
+
+struct scratch {
+  std::filesystem::path directory =
+      std::filesystem::temp_directory_path() / ("rondo-checkpoint-" + std::to_string(::getpid()));
+  std::filesystem::path file = directory / "arena.checkpoint";
+
+  scratch() {
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directory(directory);
+  }
+  ~scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory, ignored);
+  }
+  scratch(scratch const&) = delete;
+  scratch& operator=(scratch const&) = delete;
+
+  /// Files in the directory.
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(directory), std::filesystem::directory_iterator()));
+  }
+};
+
+inline std::string read_bytes(std::filesystem::path const& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+inline void write_bytes(std::filesystem::path const& file, std::string const& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+/// Changes bytes of a file in place: thousands of files written anew would take the disk minutes.
+inline void overwrite_bytes(std::filesystem::path const& file, std::string const& bytes, std::size_t at = 0) {
+  std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(static_cast<std::streamoff>(at));
+  out << bytes;
+}
+
+/// What is thrown, or an empty text when nothing is.
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+    return {};
+  } catch (std::runtime_error const& e) {
+    return e.what();
+  }
+}
+
+template <class Condition>
+bool eventually(Condition holds) {
+  auto const end = std::chrono::steady_clock::now() + 30s;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(100us);
+  }
+  return true;
+}
+
+/// Tells, and waits until the mailbox has it.
+template <class Behaviour, class Message>
+void tell(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_options options = {}) {
+  options.wait_for_room = true;
+  if (auto const refused = to.tell(m, options, rondo::block))
+    throw std::runtime_error("tell: " + refused.message());
+}
+
+/// The same as fast as a device with a shared arena allows: again and again until the mailbox has room.
+template <class Behaviour, class Message>
+void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m) {
+  for (;;) {
+    auto const refused = to.try_tell(m);
+    if (!refused) return;
+    if (refused != rondo::errc::mailbox_full) throw std::runtime_error("tell: " + refused.message());
+    std::this_thread::yield();
+  }
+}
+
+inline journal_report report_of(rondo::actor_ref<journal> const& j) {
+  return j.ask(get_journal{}, 30s, rondo::block).value();
+}
+
+inline std::vector<std::uint32_t> marks_of(rondo::actor_ref<notebook> const& n) {
+  auto const list =
+      n.ask(get_marks{}, rondo::ask_options{.timeout = 30s, .priority = 0}, rondo::block).value();
+  return {list.ids, list.ids + list.count};
+}
+
+}  // namespace checkpoint_test

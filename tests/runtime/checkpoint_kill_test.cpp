@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <random>
+
+#include "tests/runtime/buffer_seed.hpp"
+#include "tests/runtime/checkpoint_fixture.hpp"
+
+using namespace checkpoint_test;
+
+namespace {
+
+/// A checkpoint_victim that has begun its loop; killed at the end at the latest.
+class victim {
+ public:
+  explicit victim(std::filesystem::path const& file) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    std::string program = RONDO_CHECKPOINT_VICTIM, argument = file.string();
+    char* const arguments[] = {program.data(), argument.data(), nullptr};
+    int const failed = ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    char first = 0;
+    if (!failed) began_ = ::read(ends[0], &first, 1) == 1;
+    ::close(ends[0]);
+    if (failed) throw std::runtime_error("cannot start " + program);
+  }
+  ~victim() { kill(); }
+  victim(victim const&) = delete;
+  victim& operator=(victim const&) = delete;
+
+  bool began() const { return began_; }
+  pid_t pid() const { return pid_; }
+  /// Whether it died of this, and not before.
+  bool kill() {
+    if (over_) return false;
+    over_ = true;
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  bool began_ = false, over_ = false;
+};
+
+/// Restores the file, lets the mail be handled, and checks that nothing is lost or comes twice. Returns what
+/// the two journals took.
+std::uint64_t check(std::filesystem::path const& file) {
+  auto rt = start();
+  rt->restore(file);
+  REQUIRE(eventually([&] { return rt->snapshot().waiting == 0; }));
+  std::uint64_t taken = 0;
+  for (auto const* name : {"a", "b"}) {
+    auto const r = report_of(rt->find<journal>(name).value());
+    REQUIRE(r.out_of_turn == 0);
+    REQUIRE(r.taken == r.next[0] + r.next[1]);
+    taken += r.taken;
+  }
+  auto const now = rt->snapshot();
+  REQUIRE(now.conserved());
+  REQUIRE(now.live.dead == 0);
+  REQUIRE(now.live.rejected == 0);
+  return taken;
+}
+
+}  // namespace
+
+TEST_CASE("the last complete checkpoint is restored whenever its writer is killed", "[checkpoint][G1][G9]") {
+  scratch s;
+  std::mt19937_64 random(buffer_test_seed("checkpoint_kill"));
+  // As many as fit into the time; a hundred take about five seconds on two cores.
+  auto const end = std::chrono::steady_clock::now() + 35s;
+  constexpr int wanted = 100;
+  std::uint64_t taken = 0;
+  int rounds = 0, torn = 0;
+  for (; rounds < wanted && std::chrono::steady_clock::now() < end; ++rounds) {
+    victim v(s.file);
+    REQUIRE(v.began());
+    if (rounds == 0) REQUIRE(eventually([&] { return std::filesystem::exists(s.file); }));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 8000));
+    REQUIRE(v.kill());
+    // What a dead writer had not finished stays under its own name, and harms nobody.
+    torn += std::filesystem::remove(s.file.string() + ".tmp-" + std::to_string(v.pid()));
+    CAPTURE(rounds);
+    auto const now = check(s.file);
+    REQUIRE(now >= taken);
+    taken = now;
+  }
+  std::printf("checkpoint_kill: %d kills, %d of them in the middle of writing, %llu messages\n", rounds, torn,
+              static_cast<unsigned long long>(taken));
+  REQUIRE(rounds >= 10);
+  REQUIRE(taken > 0);
+}
