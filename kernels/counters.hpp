@@ -21,6 +21,19 @@ struct actor_totals {
   std::uint32_t peak_depth = 0;  // most messages seen waiting at the start of a slice
 };
 
+/// Adds up counters; the peak is the larger of the two.
+RONDO_HD inline actor_totals& operator+=(actor_totals& sum, actor_totals const& more) {
+  sum.accepted += more.accepted;
+  sum.handled += more.handled;
+  sum.rejected += more.rejected;
+  sum.dead += more.dead;
+  sum.failures += more.failures;
+  sum.latency_sum_ns += more.latency_sum_ns;
+  sum.latency_samples += more.latency_samples;
+  sum.peak_depth = more.peak_depth > sum.peak_depth ? more.peak_depth : sum.peak_depth;
+  return sum;
+}
+
 /// The totals in shared memory.
 class alignas(64) published_totals {
  public:

@@ -132,6 +132,18 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
   return true;
 }
 
+bool completions::withdraw(actor_id id, answer_handler& handler) {
+  slot& s = slots_[id.index & ~host_ask_bit];
+  auto bits = make(id.generation, waiting_async);
+  // acq_rel: the edge `claim`
+  if (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::acq_rel,
+                               memory_order::acquire))
+    return false;
+  handler.swap(s.handler);
+  release(id.index & ~host_ask_bit);
+  return true;
+}
+
 answer completions::wait(actor_id id, std::uint64_t spin_ns) {
   auto const index = id.index & ~host_ask_bit;
   slot& s = slots_[index];

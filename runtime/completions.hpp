@@ -50,6 +50,9 @@ class completions {
   /// Ends an ask; false when it has ended before (the answer then came too late and is dropped).
   bool complete(actor_id id, errc reason, message const* body, completer caller = completer::other);
 
+  /// Takes back an ask that was opened and not sent: its handler is not called. False when it has ended before.
+  bool withdraw(actor_id id, answer_handler& handler);
+
   /// Ends every ask whose deadline has passed by `now_ns`. Returns the nearest deadline that is left; 0:
   /// none.
   std::uint64_t expire(std::uint64_t now_ns);

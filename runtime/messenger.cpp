@@ -45,34 +45,45 @@ void messenger::post(outgoing m, bool wait_for_room, answer_handler handler) {
     return;
   }
   // The device acknowledges with a completion, as if the message were an ask.
-  if (wait_for_room) return post_until_room(m, std::move(handler));
+  if (wait_for_room) return post_patiently(m, true, std::move(handler));
   auto const ack = completions_.open(handler, 0);
   if (!ack) return finish(std::move(handler), static_cast<errc>(ack.error().value()));
-  if (auto const refused = post_one(m, *ack, false); refused != errc::ok)
-    completions_.complete(*ack, refused, nullptr, completer::initiator);
+  auto const refused = post_one(m, *ack, false);
+  if (refused == errc::ok) return;
+  answer_handler back;
+  if (!completions_.withdraw(*ack, back)) return;  // the runtime's end was faster
+  if (refused != errc::device_busy) return finish(std::move(back), refused);
+  post_patiently(m, false, std::move(back));
 }
 
-void messenger::post_until_room(outgoing m, answer_handler handler) {
-  // A device with its own memory answers with mailbox_full; then try again after a pause that grows to a
+void messenger::post_patiently(outgoing m, bool wait_for_room, answer_handler handler) {
+  // A device with its own memory has no way to say when there is room: try again after a pause that grows to a
   // millisecond.
   struct attempt {
     messenger& self;
     outgoing m;
+    bool wait_for_room;
     answer_handler handler;
     boost::asio::steady_timer timer;
     std::chrono::microseconds pause{20};
-    attempt(messenger& s, outgoing o, answer_handler h)
-        : self(s), m(o), handler(std::move(h)), timer(s.executor_) {}
+    attempt(messenger& s, outgoing o, bool wait, answer_handler h)
+        : self(s), m(o), wait_for_room(wait), handler(std::move(h)), timer(s.executor_) {}
   };
-  auto state = std::make_shared<attempt>(*this, m, std::move(handler));
+  auto state = std::make_shared<attempt>(*this, m, wait_for_room, std::move(handler));
   auto step = [](auto const& again, std::shared_ptr<attempt> a) -> void {
-    a->self.post(a->m, false, answer_handler([a, again](answer outcome) {
-                   if (outcome.reason != errc::mailbox_full && outcome.reason != errc::device_busy)
-                     return a->self.finish(std::move(a->handler), outcome.reason);
-                   a->timer.expires_after(a->pause);
-                   a->pause = std::min(a->pause * 2, std::chrono::microseconds{1000});
-                   a->timer.async_wait([a, again](boost::system::error_code) { again(again, a); });
-                 }));
+    auto& table = a->self.completions_;
+    answer_handler judge([a, again](answer outcome) {
+      bool const later =
+          outcome.reason == errc::device_busy || (outcome.reason == errc::mailbox_full && a->wait_for_room);
+      if (!later) return a->self.finish(std::move(a->handler), outcome.reason);
+      a->timer.expires_after(a->pause);
+      a->pause = std::min(a->pause * 2, std::chrono::microseconds{1000});
+      a->timer.async_wait([a, again](boost::system::error_code) { again(again, a); });
+    });
+    auto const ack = table.open(judge, 0);
+    if (!ack) return a->self.finish(std::move(a->handler), static_cast<errc>(ack.error().value()));
+    if (auto const refused = a->self.post_one(a->m, *ack, false); refused != errc::ok)
+      table.complete(*ack, refused, nullptr, completer::initiator);
   };
   step(step, state);
 }

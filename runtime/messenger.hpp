@@ -75,7 +75,7 @@ class messenger {
   };
 
   errc post_one(outgoing const& m, actor_id ack, bool want_room);
-  void post_until_room(outgoing m, answer_handler handler);
+  void post_patiently(outgoing m, bool wait_for_room, answer_handler handler);
   void finish(answer_handler handler, errc reason);
   /// Sends what waits for `actor` until it is full again. The caller holds rooms_mutex_.
   void drain(actor_id actor, std::vector<std::pair<answer_handler, errc>>& finished);

@@ -1,0 +1,137 @@
+// What the runtime makes of the records that its device reports.
+#include <fmt/format.h>
+
+#include "runtime/deliver.hpp"
+#include "runtime/runtime.hpp"
+
+namespace rondo {
+
+void runtime::on_record(host_record const& r) {
+  switch (r.kind) {
+    case record_kind::reply:
+      return;  // dealt with before
+    case record_kind::dead_letter:
+      undelivered(r.actor, r.body.header.type, r.body.payload, r.body.bytes, r.reason);
+      return;
+    case record_kind::actor_failed:
+      return on_failure(r);
+    case record_kind::terminated:
+      return on_terminated(r);
+    case record_kind::state_changed:
+      return settle(r.actor, static_cast<lifecycle>(r.detail));
+    case record_kind::room:
+      return messenger_->on_room(r.actor);
+    case record_kind::send_later:
+      return timers_->once(std::chrono::microseconds(r.detail), [this, to = r.actor, body = r.body] {
+        if (auto const refused = messenger_->try_post(to, body.header, body.payload, body.bytes);
+            refused != errc::ok)
+          undelivered(to, body.header.type, body.payload, body.bytes, refused);
+      });
+    case record_kind::depths:
+      return on_depths(r);
+    case record_kind::device_lost:
+      return on_device_lost(r);
+  }
+}
+
+void runtime::undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes,
+                          error_code why) {
+  dead_letter_count_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
+  if (!dead_letters_->has_subscribers()) return;
+  dead_letter letter{to, name_of_actor(to), static_cast<errc>(why.value()), name_of_type(type), {}};
+  letter.body.header.type = type;
+  letter.body.bytes = bytes;
+  __builtin_memcpy(letter.body.payload, payload, bytes);
+  dead_letters_->publish(std::move(letter));
+}
+
+void runtime::settle(actor_id actor, lifecycle state) {
+  std::uint32_t const reached = state == lifecycle::active        ? control_activate
+                                : state == lifecycle::deactivated ? control_deactivate
+                                : state == lifecycle::terminated  ? ~0u
+                                                                  : 0;
+  std::vector<std::pair<answer_handler, errc>> done;
+  {
+    std::lock_guard lock(pending_mutex_);
+    std::erase_if(pending_controls_, [&](pending_control& p) {
+      if (!(p.actor == actor) || (p.awaited & reached) == 0) return false;
+      bool const ended =
+          state == lifecycle::terminated && (p.awaited & (control_drain | control_discard)) == 0;
+      done.emplace_back(std::move(p.handler), ended ? errc::actor_gone : errc::ok);
+      return true;
+    });
+  }
+  for (auto& [handler, reason] : done) deliver(executor(), std::move(handler), answer{reason, {}});
+}
+
+void runtime::on_terminated(host_record const& r) {
+  actor_totals totals;
+  __builtin_memcpy(&totals, r.body.payload, sizeof totals);
+  std::vector<inspect_handler> lost;
+  {
+    std::lock_guard lock(pending_mutex_);
+    retired_ += totals;
+    std::erase_if(pending_inspections_, [&](pending_inspection& p) {
+      if (!(p.actor == r.actor)) return false;
+      lost.push_back(std::move(p.handler));
+      return true;
+    });
+  }
+  directory_->remove(r.actor);
+  messenger_->on_gone(r.actor);
+  settle(r.actor, lifecycle::terminated);
+  for (auto& handler : lost)
+    deliver(executor(), std::move(handler), inspection_outcome{errc::actor_gone, {}});
+}
+
+void runtime::on_failure(host_record const& r) {
+  static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
+                                            "escalated"};
+  auto const action = static_cast<failure_action>(r.detail);
+  failures_->publish(fmt::format("actor '{}' ({}) failed: {}; {}", name_of_actor(r.actor),
+                                 behaviours_[r.behaviour].name, make_error_code(r.reason).message(),
+                                 actions[r.detail]));
+  if (action == failure_action::escalated) messenger_->close(errc::handler_failed);
+}
+
+void runtime::on_depths(host_record const& r) {
+  depth_page page;
+  __builtin_memcpy(&page, r.body.payload, sizeof page);
+  inspection found;
+  std::vector<inspect_handler> done;
+  {
+    std::lock_guard lock(pending_mutex_);
+    // Kept by cell, not by inspection: one report answers all, also one that asks between two of its pages.
+    auto& pages = depths_so_far_[r.actor.index];
+    pages.insert(pages.end(), page.entries, page.entries + page.count);
+    if (r.detail == 0) return;
+    found.depths = std::move(pages);
+    depths_so_far_.erase(r.actor.index);
+    std::erase_if(pending_inspections_, [&](pending_inspection& p) {
+      if (!(p.actor == r.actor)) return false;
+      done.push_back(std::move(p.handler));
+      return true;
+    });
+  }
+  for (auto& handler : done) {
+    // On the runtime's thread: reading the counters asks the device, which is reporting to us just now.
+    boost::asio::post(context_, [this, actor = r.actor, handler = std::move(handler), found]() mutable {
+      std::vector<actor_snapshot> actors;
+      device_->read_actors(actor.index + 1, actors);
+      if (!actors.empty() && actors.back().index == actor.index) found.now = actors.back();
+      deliver(executor(), std::move(handler), inspection_outcome{errc::ok, std::move(found)});
+    });
+  }
+}
+
+void runtime::on_device_lost(host_record const& r) {
+  if (r.actor.valid())
+    failures_->publish(fmt::format("the device was lost while team {} ran actor '{}', in a handler of {}",
+                                   r.team, name_of_actor(r.actor), name_of_type(r.body.header.type)));
+  if (r.detail != 0) return;  // another team's record follows
+  failures_->publish("the device was lost: " + make_error_code(r.reason).message());
+  messenger_->close(r.reason);
+  end_pending(r.reason);
+}
+
+}  // namespace rondo
