@@ -47,6 +47,17 @@ TEST_CASE("the ring stack is a stack, across the overflow of its tag too", "[mai
   }
 }
 
+TEST_CASE("the stack's head never recurs, so a slow thread's exchange on it fails", "[mail_ring_pool]") {
+  test_arena a{{.actors = 2, .rings = 2, .ring_slots = 2, .heap_bytes = 0}};
+  std::set<std::uint64_t> heads;
+  for (int i = 0; i < 10; ++i) {
+    CHECK(heads.insert(a.ref().header().free_rings.load(memory_order::relaxed)).second);
+    auto const first = pop_free_ring(a.ref()), second = pop_free_ring(a.ref());
+    push_free_ring(a.ref(), second);
+    push_free_ring(a.ref(), first);
+  }
+}
+
 TEST_CASE("many threads hold each ring alone and see what its last holder left", "[mail_ring_pool][stress]") {
   CAPTURE(test_seed());
   test_arena a{{.actors = 2, .rings = 3, .ring_slots = 2, .heap_bytes = 0}};

@@ -89,6 +89,28 @@ TEST_CASE("a job hands out each tile once and knows its last finisher", "[wide_j
   }
 }
 
+// Regression: a team that had opened one message's tiles went on with those of the next message.
+TEST_CASE("who asks for the tiles of one message gets none of the next", "[wide_job][G4]") {
+  for (std::uint64_t const start : {std::uint64_t{0}, (std::uint64_t{1} << 24) - 2}) {
+    wide_job job{};
+    set_epoch(job, start);
+    std::uint32_t tile = 0;
+    REQUIRE(job.try_own());
+    auto const first = job.open(1);
+    REQUIRE(job.try_claim_of(first, tile));
+    REQUIRE(job.finish_one());
+    job.release();
+    REQUIRE(job.try_own());
+    auto const second = job.open(2);
+    CHECK_FALSE(job.try_claim_of(first, tile));
+    CHECK(job.try_claim_of(second, tile));
+    CHECK(tile == 0);
+    CHECK(job.try_claim(tile));
+    CHECK(tile == 1);
+    CHECK_FALSE(job.try_claim_of(second, tile));
+  }
+}
+
 TEST_CASE("the largest number of tiles leaves the epoch alone", "[wide_job]") {
   wide_job job{};
   REQUIRE(job.try_own());
