@@ -83,8 +83,8 @@ class actor_ref {
           token, messenger_, request, timeout);
     }
   }
-  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
-  auto ask(Message const& m, std::chrono::nanoseconds timeout, Token&& token = {}) const {
+  template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
+  auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
   }
 
