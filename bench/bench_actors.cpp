@@ -1,13 +1,13 @@
 // Actors: Rondo beside CAF, with the raw anchors of the same works in the same run.
-//
-// Rondo's cases come from one function per file bench/rondo_*.cpp, appended here like those of the peers.
 #include "bench/harness/harness.hpp"
 #include "bench/peers/caf_cases.hpp"
 #include "bench/peers/raw_queues.hpp"
+#include "bench/rondo_cases.hpp"
 
 int main(int argc, char** argv) {
   using namespace rondo::bench;
   case_list cases = raw_anchors();
   append(cases, caf_cases());
+  append(cases, rondo_cases());
   return bench_main(argc, argv, std::move(cases));
 }

@@ -1,0 +1,64 @@
+#include "bench/harness/isolate.hpp"
+#include "bench/harness/sampling.hpp"
+#include "bench/rondo_actors.hpp"
+#include "bench/rondo_cases.hpp"
+
+namespace rondo::bench {
+namespace {
+
+constexpr std::uint32_t spawned = 100'000;
+
+/// Every actor is asked once afterwards: an actor that cannot answer was not spawned.
+void check_all_answer(std::vector<actor_ref<counter>> const& actors) {
+  std::uint64_t total = 0;
+  for (auto const& actor : actors)
+    total += expect("asking an actor", actor.ask(number{2}, ask_options{}, block)).value;
+  check_equal("sum of the answers", std::uint64_t{2} * spawned, total);
+}
+
+/// bytes_per_actor holds everything that the runtime added, its tables for 100,000 actors too; "after_mail"
+/// when each has handled a message.
+measurement spawn(sample_budget const&) {
+  std::vector<actor_ref<counter>> actors(spawned);  // written, so that it is resident
+  double const before_bytes = resident_bytes();
+  auto settings = with_teams(1);
+  settings.actors = spawned;
+  auto const rt = start(settings);
+  stopwatch const watch;
+  for (auto& actor : actors) actor = rt->launch<counter>("");
+  timing const took = watch.stop();
+  double const after_bytes = resident_bytes();
+  check_all_answer(actors);
+  double const after_mail_bytes = resident_bytes();
+
+  measurement m;
+  m["actors_per_s"] = {spawned * 1e9 / took.wall_ns};
+  m["bytes_per_actor"] = {(after_bytes - before_bytes) / spawned};
+  m["bytes_per_actor_after_mail"] = {(after_mail_bytes - before_bytes) / spawned};
+  m["cpu_ns_per_actor"] = {took.cpu_ns / spawned};
+  return m;
+}
+
+/// Nothing to do for eight budgets: what the teams, parked by then, and the service thread burn meanwhile.
+measurement idle(sample_budget const& budget) {
+  auto const rt = start(with_teams(2));
+  std::vector const actor{rt->launch<counter>("")};
+  std::this_thread::sleep_for(budget.time);  // start-up is not idling
+  stopwatch const watch;
+  std::this_thread::sleep_for(budget.time * 8);
+  timing const took = watch.stop();
+  check_equal("answer of the idle actor", std::uint64_t{2},
+              expect("asking", actor.front().ask(number{2}, ask_options{}, block)).value);
+  measurement m;
+  m["cpu_percent"] = {100 * took.cpu_ns / took.wall_ns};
+  return m;
+}
+
+}  // namespace
+
+case_list rondo_scale_cases() {
+  return {{"spawn", "rondo", {{"actors", std::to_string(spawned)}}, spawn},
+          {"idle", "rondo", {{"workers", "2"}}, idle}};
+}
+
+}  // namespace rondo::bench
