@@ -80,6 +80,24 @@ TEST_CASE("a zeroed ready queue is empty", "[ready_queue]") {
   }
 }
 
+TEST_CASE("a ready queue is full and empty at the right moments while its positions overflow",
+          "[ready_queue]") {
+  for (std::uint32_t before = 0; before < 12; ++before) {
+    CAPTURE(before);
+    test_queue q{4, ~0u - before};
+    for (std::uint32_t lap = 0; lap < 4; ++lap) {
+      std::uint32_t actor = 99;
+      CHECK_FALSE(q.ref().try_pop(actor));
+      for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(q.ref().try_push(i));
+      CHECK_FALSE(q.ref().try_push(99));
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        REQUIRE(q.ref().try_pop(actor));
+        CHECK(actor == i);
+      }
+    }
+  }
+}
+
 TEST_CASE("the ready queue does what a bounded std::deque does, across the overflow too", "[ready_queue]") {
   CAPTURE(test_seed());
   random_source random;
