@@ -110,8 +110,10 @@ class slice : private actor_owner<Module> {
   RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
     message_slot const& slot = ring_.slot(ticket);
     message_header const& h = slot.header;
-    prefetch(&ring_.slot(ticket + prefetch_distance));
-    prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
+    if (quota != arena_.shape().quota) {  // not for the first message, which is often the only one
+      prefetch(&ring_.slot(ticket + prefetch_distance));
+      prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
+    }
     if (discarding_) return this->dispose(ticket, errc::terminated), 1;
     if (h.deadline_us != 0 && h.expired(rondo::now_ns())) return this->dispose(ticket, errc::timed_out), 1;
     status_.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs

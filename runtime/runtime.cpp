@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <tuple>
 
@@ -19,11 +20,9 @@ std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
 
 }  // namespace
 
-runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours,
-                 std::function<int(std::string_view)> index_of)
+runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours)
     : settings_(std::move(settings)),
       behaviours_(std::move(behaviours)),
-      index_of_(std::move(index_of)),
       reason_(std::move(chosen.reason)),
       buffers_(std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
       device_(std::move(chosen.dev)),
@@ -135,10 +134,10 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   if (options.supervise.poison_after == 0)
     throw std::invalid_argument(
         fmt::format("launching '{}': poison_after is 0, but a message is tried at least once", name));
-  auto const index = index_of_(behaviour);
-  if (index < 0) return errc::not_found;
+  auto const found = std::ranges::find(behaviours_, behaviour, &behaviour_info::name);
+  if (found == behaviours_.end()) return errc::not_found;
   if (messenger_->closed()) return errc::stopped;
-  auto const b = static_cast<std::uint16_t>(index);
+  auto const b = static_cast<std::uint16_t>(found - behaviours_.begin());
   std::shared_lock const launching(launching_);
   auto spec = directory_->add(std::move(name), b, behaviours_[b].state_bytes, options, capacity);
   if (!spec) return spec.error();

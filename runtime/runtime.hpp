@@ -51,13 +51,7 @@ class runtime {
   /// Starts the device that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
   template <class Module>
   explicit runtime(use_t<Module>, config settings = {})
-      : runtime(validated(settings), make_device<Module>(settings), module_describer<Module>::describe(),
-                [](std::string_view behaviour) -> int {
-                  auto const all = module_describer<Module>::describe();
-                  for (std::size_t i = 0; i < all.size(); ++i)
-                    if (all[i].name == behaviour) return static_cast<int>(i);
-                  return -1;
-                }) {}
+      : runtime(validated(settings), make_device<Module>(settings), module_describer<Module>::describe()) {}
   /// Stops; see `stop`.
   ~runtime();
   runtime(runtime const&) = delete;
@@ -174,8 +168,7 @@ class runtime {
     inspection found;
   };
   using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
-  runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours,
-          std::function<int(std::string_view)> index_of);
+  runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours);
   static config const& validated(config const& c) {
     validate(c);
     return c;
@@ -224,7 +217,6 @@ class runtime {
 
   config settings_;
   std::vector<behaviour_info> behaviours_;
-  std::function<int(std::string_view)> index_of_;
   std::string reason_;
   std::unique_ptr<buffer_pool> buffers_;
   boost::asio::io_context context_{1};
