@@ -35,13 +35,18 @@ std::uint32_t payload_bytes(behaviour_info const& behaviour, std::uint32_t type)
   return max_payload_bytes;  // a type that the actor does not take
 }
 
-saved_message copy_message(message_slot const& slot, behaviour_info const& behaviour, std::uint64_t now) {
+saved_message copy_message(message_slot const& slot, behaviour_info const& behaviour) {
   saved_message m;
   m.body.header = slot.header;
   m.body.bytes = payload_bytes(behaviour, slot.header.type);
   __builtin_memcpy(m.body.payload, slot.payload, m.body.bytes);
   auto& h = m.body.header;
-  if ((h.flags & flag_stamped) != 0) m.age_ns = h.age_ns(now);
+  if ((h.flags & flag_stamped) != 0) {
+    // The clock is read now: senders go on, and a message sent after an earlier look would seem to be 78 hours
+    // old. So would one from a core whose clock is a little ahead.
+    auto const age = h.age_ns(now_ns());
+    m.age_ns = age >> 47 != 0 ? 0 : age;
+  }
   if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
     h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker ends with its process
     h.reply_to = {};
@@ -50,7 +55,7 @@ saved_message copy_message(message_slot const& slot, behaviour_info const& behav
 }
 
 std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& cell, actor_word word,
-                                     behaviour_info const& behaviour, std::uint64_t now) {
+                                     behaviour_info const& behaviour) {
   std::vector<saved_message> mail;
   if (word.ring() == 0) return mail;
   auto const ring = arena.ring_at(word.ring());
@@ -76,12 +81,12 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   std::reverse(slots.begin() + stashed, slots.end());
 
   mail.reserve(slots.size());
-  for (auto const t : slots) mail.push_back(copy_message(ring.slot(t), behaviour, now));
+  for (auto const t : slots) mail.push_back(copy_message(ring.slot(t), behaviour));
   return mail;
 }
 
 saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, actor_word word,
-                       behaviour_info const& behaviour, std::uint64_t now) {
+                       behaviour_info const& behaviour) {
   actor_cell const& cell = arena.cell(entry.id.index);
   saved_actor a;
   a.id = entry.id;
@@ -99,7 +104,7 @@ saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, ac
   for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);
   auto const* const state = arena.state(cell);
   a.state_bytes.assign(state, state + behaviour.state_bytes);
-  a.mail = copy_mail(arena, cell, word, behaviour, now);
+  a.mail = copy_mail(arena, cell, word, behaviour);
   a.totals = cell.totals.own();
   a.totals.accepted = a.totals.handled + a.totals.rejected + a.totals.dead + a.mail.size();
   return a;
@@ -161,12 +166,11 @@ std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directo
                                      std::vector<behaviour_info> const& module) {
   std::vector<saved_actor> actors;
   actors.reserve(living.size());
-  auto const now = now_ns();
   for (auto const& entry : living) {
     actor_cell const& cell = arena.cell(entry.id.index);
     actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's record is visible
     if (lives(cell, word, entry.id))
-      actors.push_back(copy_actor(arena, entry, word, module[entry.behaviour], now));
+      actors.push_back(copy_actor(arena, entry, word, module[entry.behaviour]));
   }
   return actors;
 }

@@ -82,9 +82,9 @@ void tell(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_o
 
 /// The same as fast as a device with a shared arena allows: again and again until the mailbox has room.
 template <class Behaviour, class Message>
-void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m) {
+void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_options options = {}) {
   for (;;) {
-    auto const refused = to.try_tell(m);
+    auto const refused = to.try_tell(m, options);
     if (!refused) return;
     if (refused != rondo::errc::mailbox_full) throw std::runtime_error("tell: " + refused.message());
     std::this_thread::yield();

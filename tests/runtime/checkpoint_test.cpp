@@ -316,6 +316,8 @@ TEST_CASE("checkpoints under running senders hold a prefix of each sender's mess
     targets.push_back(
         rt->launch<journal>("j" + std::to_string(i), {.capacity = 8u << (3 * i), .pinned = i == 2}));
   std::atomic<bool> over{false};
+  // Far away: a message that was sent while its mailbox was read once seemed to be 78 hours old.
+  rondo::tell_options const in_time{.deadline = 1h};
   std::atomic<std::uint64_t> begun[senders][journals]{}, accepted[senders][journals]{};
   std::vector<std::thread> threads;
   for (std::uint32_t id = 0; id < 3; ++id)
@@ -324,7 +326,7 @@ TEST_CASE("checkpoints under running senders hold a prefix of each sender's mess
         for (int t = 0; t < journals; ++t) {
           begun[id][t] = i + 1;
           auto const& to = targets[static_cast<std::size_t>(t)];
-          device == "cpu" ? tell_eagerly(to, item{id, i}) : tell(to, item{id, i});
+          device == "cpu" ? tell_eagerly(to, item{id, i}, in_time) : tell(to, item{id, i}, in_time);
           accepted[id][t] = i + 1;
         }
     });
