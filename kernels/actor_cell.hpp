@@ -52,7 +52,8 @@ struct alignas(128) actor_cell {
   // -- senders: written for each message
   atomic<std::uint64_t> word;
   atomic<std::uint32_t> generation;
-  std::uint32_t capacity;       // messages; exact
+  atomic<std::uint32_t>
+      capacity;                 // messages; exact; a stale sender may read it while a successor is launched
   std::uint16_t behaviour;      // index in the module
   std::uint16_t team;           // of a pinned actor
   atomic<std::uint32_t> state;  // lifecycle

@@ -27,11 +27,17 @@ struct arena_shape {
 
 /// Where a ring lives; entry 0 means "no ring".
 struct ring_entry {
-  std::uint64_t offset;
-  std::uint32_t slots;
+  /// Offset in units of 128 bytes, and above it the slots as a power of two: one word, so that a stale sender that reads
+  /// it while a successor's ring is set up gets a ring that exists; its exchange then fails.
+  atomic<std::uint64_t> place;
   std::uint32_t tail;          // the next ticket, while no actor holds the ring
   atomic<std::uint32_t> next;  // in the stack of free rings
   std::uint32_t dedicated;     // belongs to one actor and is never shared
+
+  RONDO_HD void set_place(std::uint64_t offset, std::uint32_t slots) noexcept {
+    auto const power = static_cast<std::uint64_t>(highest_bit(slots));
+    place.store(power << 56 | offset / 128, memory_order::relaxed);  // relaxed: published by the actor's word
+  }
 };
 
 /// What one team is doing, for its parking, the watchdog and fault reports. Written by the team, read by the
@@ -92,7 +98,9 @@ class arena_ref {
   RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
   RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
   RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
-    return mail_ring_ref::at(base_ + ring_table_[id].offset, ring_table_[id].slots);
+    auto const place =
+        ring_table_[id].place.load(memory_order::relaxed);  // relaxed: published by the actor's word
+    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
   }
   RONDO_HD ready_queue_ref ready(int band) const noexcept {
     return {at<ready_positions>(header_->ready_positions_at) + band,
@@ -153,8 +161,8 @@ inline arena_ref arena_ref::format(std::byte* base, arena_shape const& shape) no
   arena_ref arena{base};
   for (std::uint32_t id = 1; id <= shape.rings; ++id) {
     ring_entry& r = arena.ring(id);
-    r.offset = arena.header().rings_at + mail_ring_ref::bytes_for(shape.ring_slots) * (id - 1);
-    r.slots = shape.ring_slots;
+    r.set_place(arena.header().rings_at + mail_ring_ref::bytes_for(shape.ring_slots) * (id - 1),
+                shape.ring_slots);
     r.next.store(id < shape.rings ? id + 1 : 0, memory_order::relaxed);  // relaxed: no other thread yet
   }
   arena.header().free_rings.store(shape.rings != 0 ? 1 : 0, memory_order::relaxed);

@@ -31,7 +31,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   arena_ref const& arena = sched.arena();
   actor_cell& cell = arena.cell(spec.id.index);
   // Relaxed throughout: the word's release publishes the cell.
-  cell.capacity = spec.capacity;
+  cell.capacity.store(spec.capacity, memory_order::relaxed);
   cell.behaviour = spec.behaviour;
   cell.team = spec.team;
   cell.supervise = spec.supervise;
@@ -45,7 +45,8 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.overtakes = 0;
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
-  cell.control.store(0, memory_order::relaxed);
+  bool const starts = Module::has_start(spec.behaviour) && !spec.restored;
+  cell.control.store(starts ? std::uint32_t{control_start} : 0, memory_order::relaxed);
   cell.generation.store(spec.id.generation, memory_order::relaxed);
   cell.state.store(static_cast<std::uint32_t>(spec.active ? lifecycle::active : lifecycle::launched),
                    memory_order::relaxed);
@@ -56,8 +57,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   Module::construct(spec.behaviour, arena.state(cell));
   if (spec.ring_id != 0) {
     ring_entry& ring = arena.ring(spec.ring_id);
-    ring.offset = spec.ring_offset;
-    ring.slots = spec.ring_slots;
+    ring.set_place(spec.ring_offset, spec.ring_slots);
     ring.tail = 0;
     ring.dedicated = 1;
     if (spec.ring_has_past) {
@@ -75,6 +75,8 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
                     .with_generation(spec.id.generation);
     if (!spec.active) word = word.with(actor_word::paused);
     if (spec.pinned) word = word.with(actor_word::pinned);
+    // Signalled from the first moment: on_start comes before any mail.
+    if (starts) word = word.with(actor_word::signalled).with(actor_word::queued_in(0));
     if (cell.word.compare_exchange(bits, word.bits(), memory_order::acq_rel, memory_order::relaxed)) break;
   }
   if (spec.pinned) {
@@ -82,7 +84,8 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
                                              memory_order::release);  // pairs with the team's load
     sched.ring_doorbell(spec.team);
   }
-  if (Module::has_start(spec.behaviour) && !spec.restored) sched.signal(spec.id, control_start);
+  if (starts && !spec.pinned && !actor_word{bits}.has(actor_word::queued_in(0)))
+    sched.push_and_wake(spec.id.index, 0);
 }
 
 }  // namespace rondo

@@ -51,8 +51,9 @@ RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id to, std::ui
     // Ahead of need: the exchange below waits for all earlier stores, so a line that is still on its way costs in full.
     prefetch_to_write(&r.ring.slot(r.ticket + 6));
     prefetch_to_write(r.ring.slot(r.ticket + 6).payload + 32);
-    bool const room =
-        count <= cell.capacity && r.ring.taken((r.ticket + count - 1 - cell.capacity) & ticket_mask);
+    auto const capacity =
+        cell.capacity.load(memory_order::relaxed);  // relaxed: a stale one fails the exchange
+    bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
     auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
     if (!room) {
       next = want_room ? word.with(actor_word::room_wanted) : word;

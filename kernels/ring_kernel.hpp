@@ -30,7 +30,8 @@ class ring_kernel {
   /// All lanes of the team call this. Returns the messages dealt with (lane 0).
   RONDO_HD std::uint64_t run(round_limits limits) {
     if (!team_.leader()) return crew_.serve(), 0;
-    std::uint64_t const end_ns = limits.ns != 0 ? now_ns() + limits.ns : 0;
+    limits_ = limits;
+    end_ns_ = limits.ns != 0 ? now_ns() + limits.ns : 0;
     std::uint64_t dealt = 0;
     std::uint64_t idle_since = 0;
     while (!arena().stopping()) {
@@ -41,15 +42,15 @@ class ring_kernel {
         idle_since = 0;
       }
       if (limits.messages != 0 && dealt >= limits.messages) break;
-      if (n.worked && end_ns == 0) continue;
+      if (n.worked && end_ns_ == 0) continue;
       auto const now = now_ns();
-      if (end_ns != 0 && now >= end_ns) break;
+      if (end_ns_ != 0 && now >= end_ns_) break;
       if (n.worked) continue;
       if (idle_since == 0) {
         idle_since = now;
         set_idle(true);
       }
-      back_off(now - idle_since, end_ns == 0 ? ~0ull : end_ns - now);
+      back_off(now - idle_since, end_ns_ == 0 ? ~0ull : end_ns_ - now);
     }
     if (idle_since != 0) set_idle(false);
     scheduler_.share_kept();
@@ -71,7 +72,8 @@ class ring_kernel {
         pinned != 0)  // pairs with launch
       return serve_pinned(pinned - 1);
     if (idle_.pinned_only) return {false, 0};
-    if (help_with_jobs()) return {true, 0};
+    std::uint32_t helped = 0;
+    if (help_with_jobs(helped)) return {true, helped};
     std::uint32_t index = 0;
     if (!scheduler_.next(index)) return {false, 0};
     set_actor(index + 1);
@@ -84,7 +86,7 @@ class ring_kernel {
     status().actor.store(index_plus_one, memory_order::relaxed);  // relaxed: a report of what runs
   }
 
-  RONDO_HD bool help_with_jobs() {
+  RONDO_HD bool help_with_jobs(std::uint32_t& dealt) {
     if (arena().header().open_jobs.load(memory_order::relaxed) == 0) return false;  // relaxed: a hint
     bool helped = false;
     for (std::uint32_t j = 0; j < wide_jobs_for(arena().shape().teams); ++j) {
@@ -98,7 +100,7 @@ class ring_kernel {
         actor_id const self{index, arena().cell(index).generation.load(memory_order::relaxed)};
         if (slice<Module>::run_tile(crew_, job, tile, self)) {
           auto const failure = slice<Module>::close(arena(), job);
-          slice<Module>{scheduler_, team_, host_, index}.resume(ticket, failure);
+          dealt += slice<Module>{scheduler_, team_, host_, index}.resume(ticket, failure);
           break;
         }
       }
@@ -129,7 +131,9 @@ class ring_kernel {
       auto const now = now_ns();
       if (idle_since == 0) idle_since = now;
       bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
-      if ((tired || arena().stopping()) && actor.leave()) break;
+      bool const over =
+          (limits_.messages != 0 && total >= limits_.messages) || (end_ns_ != 0 && now >= end_ns_);
+      if ((tired || over || arena().stopping()) && actor.leave()) break;
       if (dealt == 0 && (looks & 1023) == 0) yield_thread();
     }
     set_actor(0);
@@ -182,6 +186,8 @@ class ring_kernel {
   host_port host_;
   lane_crew<Module> crew_;
   idle_policy idle_;
+  round_limits limits_;
+  std::uint64_t end_ns_ = 0;  // of the round; 0: none
 };
 
 }  // namespace rondo

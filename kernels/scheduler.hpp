@@ -184,6 +184,12 @@ class scheduler {
     kept_ = 0;
   }
 
+  /// Puts an actor into a band's queue. Precondition: the caller has set its bit for that band (W4).
+  RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
+    while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
+    wake();
+  }
+
   /// Wakes `count` parked teams, if there are that many. The caller has published work before.
   RONDO_HD void wake(int count = 1) noexcept {
     atomic_fence(memory_order::seq_cst);  // the edge `wake`
@@ -236,11 +242,6 @@ class scheduler {
       return;
     }
     push_and_wake(index, band);
-  }
-
-  RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
-    while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
-    wake();
   }
 
   RONDO_HD bool pop(int band, std::uint32_t& index) noexcept {

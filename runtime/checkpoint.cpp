@@ -92,7 +92,7 @@ saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, ac
   a.id = entry.id;
   a.name = entry.name;
   a.behaviour = entry.behaviour;
-  a.capacity = cell.capacity;
+  a.capacity = cell.capacity.load(memory_order::relaxed);
   a.pinned = word.has(actor_word::pinned);
   a.paused = word.has(actor_word::paused);
   // Relaxed, all of it: the quiet point orders what owners wrote.
