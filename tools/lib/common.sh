@@ -20,7 +20,8 @@ print_help() { sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p}' "$0"; }
 build_preset() {
   local preset=$1 dir=$rondo_root/build/$1
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    # Relative paths, so that a second checkout finds what the first one compiled.
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$rondo_root CCACHE_NOHASHDIR=1
   fi
   if [[ ! -f $dir/build.ninja || $rondo_root/CMakePresets.json -nt $dir/build.ninja ]]; then
     (cd "$rondo_root" && cmake --preset "$preset") ||
