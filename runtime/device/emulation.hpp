@@ -116,13 +116,23 @@ struct emulated_port {
 
 template <class Module>
 struct faulty_module : Module {
-  static void handle(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
-                     std::uint32_t ticket, std::uint32_t count) {
+  static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                 message_slot const& slot) {
+    auto const kind = Module::kind_of(behaviour, slot.header.type);
+    if (kind == handler_kind::one && fails(ctx)) return ctx.fail(), kind;
+    return Module::handle_one(behaviour, state, ctx, slot);
+  }
+  static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
+                           std::uint32_t ticket, std::uint32_t count) {
+    if (fails(ctx)) return ctx.fail();
+    Module::handle_batch(behaviour, state, ctx, ring, ticket, count);
+  }
+
+ private:
+  /// The same on all lanes, which must take the same way: the leader decides.
+  static bool fails(context const& ctx) {
     auto& faults = *static_cast<emulated_port*>(ctx.host().self)->faults;
-    // All lanes must take the same way: the leader decides.
-    if (faults.armed() && ctx.team().broadcast(ctx.team().leader() && faults.fails_next_call()))
-      return ctx.fail();
-    Module::handle(behaviour, state, ctx, ring, ticket, count);
+    return faults.armed() && ctx.team().broadcast(ctx.team().leader() && faults.fails_next_call());
   }
 };
 
