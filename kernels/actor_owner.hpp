@@ -98,6 +98,9 @@ class actor_owner {
   }
 
   RONDO_HD void report_depths() {
+    // The host reads the counters when it has the report: they must be those of this turn.
+    scheduler_.count_accepted(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
+    cell_.totals.publish(totals_);
     host_record r{.kind = record_kind::depths, .actor = self_};
     depth_page page{};
     if (has_ring_) stash().scan();
