@@ -1,0 +1,16 @@
+#include "tests/runtime/counter_fixture.hpp"
+
+namespace rondo_test {
+
+std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
+  return std::make_unique<rondo::runtime>(rondo::use<counters>, settings);
+}
+
+std::unique_ptr<rondo::runtime> start() {
+  rondo::config settings;
+  settings.device = "cpu";
+  settings.teams = 2;
+  return start(settings);
+}
+
+}  // namespace rondo_test

@@ -1,0 +1,72 @@
+// A module with one plain behaviour, for tests of what callers see of a runtime.
+#pragma once
+
+#include <future>
+
+#include "runtime/runtime.hpp"
+#include "tests/runtime/result_text.hpp"
+
+namespace rondo_test {
+
+using namespace std::chrono_literals;
+using rondo::errc;
+using rondo::error_code;
+
+inline constexpr std::chrono::seconds patience{20};
+
+struct add {
+  std::uint64_t amount;
+};
+struct get {};
+/// Answered when `settle` comes.
+struct later {};
+struct settle {
+  std::uint64_t value;
+};
+struct total {
+  std::uint64_t value;
+};
+
+struct counter {
+  using messages = rondo::messages<add, settle, rondo::ask<get, total>, rondo::ask<later, total>>;
+  std::uint64_t sum = 0;
+  rondo::reply_token waiting{};
+  RONDO_HD void on(rondo::context&, add const& m) { sum += m.amount; }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{sum}); }
+  RONDO_HD void on(rondo::context& ctx, later const&) { waiting = ctx.defer(); }
+  RONDO_HD void on(rondo::context& ctx, settle const& m) { ctx.reply_to(waiting, total{m.value}); }
+};
+
+/// Takes nothing that a counter takes.
+struct idler {
+  using messages = rondo::messages<rondo::ask<later, total>>;
+  RONDO_HD void on(rondo::context& ctx, later const&) { ctx.reply(total{1}); }
+};
+
+RONDO_MODULE(counters, counter, idler)
+
+/// Built once, in counter_fixture.cpp: a module is slow to compile.
+std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
+/// Two teams of the device `cpu`.
+std::unique_ptr<rondo::runtime> start();
+
+/// Waits until `holds()`; false when it does not within `patience`.
+template <class Condition>
+bool eventually(Condition holds) {
+  auto const end = std::chrono::steady_clock::now() + patience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(100us);
+  }
+  return true;
+}
+
+/// The value of a future that must come.
+template <class T>
+T soon(std::future<T> f) {
+  if (f.wait_for(patience) != std::future_status::ready)
+    throw std::runtime_error("an operation did not complete in time");
+  return f.get();
+}
+
+}  // namespace rondo_test

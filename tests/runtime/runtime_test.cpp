@@ -1,0 +1,228 @@
+// What a runtime refuses, finds, repeats and reports.
+#include <bit>
+#include <set>
+
+#include "tests/runtime/counter_fixture.hpp"
+
+using namespace rondo_test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string text_of(std::function<void()> const& f) {
+  try {
+    f();
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+rondo::config with_device(std::string name) {
+  rondo::config c;
+  c.device = std::move(name);
+  return c;
+}
+
+struct too_large {
+  std::byte bytes[97];
+};
+struct owning {
+  std::string text;
+};
+
+}  // namespace
+
+static_assert(rondo::message_type<add>);
+static_assert(!rondo::message_type<too_large>, "97 bytes do not fit");
+static_assert(!rondo::message_type<owning>, "not trivially copyable");
+static_assert(!rondo::takes<counter, total> && !rondo::takes<idler, add>);
+
+TEST_CASE("a device that is not to be had is refused with what to do", "[runtime]") {
+  CHECK_THAT(text_of([] { start(with_device("abacus")); }),
+             Contains("abacus") && Contains("unknown") && Contains("cpu"));
+  CHECK_THAT(text_of([] { start(with_device("metal")); }), Contains("metal") && Contains("RONDO_DEVICE=cpu"));
+#if !defined(RONDO_HAS_CUDA)
+  for (auto const* name : {"cuda", "cuda:0", "cuda:7"})
+    CHECK_THAT(text_of([&] { start(with_device(name)); }), Contains(name) && Contains("RONDO_DEVICE=cpu"));
+#endif
+}
+
+TEST_CASE("a setting out of range is refused before anything starts", "[runtime]") {
+  rondo::config c;
+  c.actors = 0;
+  CHECK_THAT(text_of([&] { start(c); }), Contains("actors"));
+  c = {};
+  c.stop_timeout_ms = 0;
+  CHECK_THROWS_AS(start(c), rondo::config_error);
+}
+
+TEST_CASE("auto chooses a device and says why", "[runtime]") {
+  auto const rt = start(with_device("auto"));
+  CHECK_FALSE(rt->reason().empty());
+  CHECK_FALSE(rt->info().name.empty());
+  CHECK_FALSE(rt->info().description.empty());
+  CHECK(rt->launch<counter>("c").ask(get{}, patience, rondo::block).value().value == 0);
+}
+
+TEST_CASE("launching checks its options", "[runtime]") {
+  auto const rt = start();
+  CHECK_THAT(text_of([&] { rt->launch<counter>("none", {.capacity = 0}); }),
+             Contains("none") && Contains("capacity is 0"));
+  CHECK_THAT(text_of([&] { rt->launch<counter>("vast", {.capacity = 1u << 30}); }),
+             Contains("vast") && Contains("1073741824"));
+  CHECK_THAT(text_of([&] { rt->launch<counter>("never", {.supervise = {.poison_after = 0}}); }),
+             Contains("never") && Contains("poison_after"));
+  rt->launch<counter>("taken");
+  CHECK_THAT(text_of([&] { rt->launch<counter>("taken"); }), Contains("name lives already"));
+  CHECK(rt->try_launch<idler>("taken").error() == errc::name_taken);
+  CHECK(rt->try_launch_untyped("x", "no such behaviour", {}).error() == errc::not_found);
+  CHECK(rt->list().size() == 1);
+}
+
+TEST_CASE("actors, pinned teams and memory run out with an error", "[runtime]") {
+  rondo::config c = with_device("cpu");
+  c.actors = 20;
+  c.teams = 1;
+  auto const rt = start(c);
+  std::vector<rondo::actor_ref<counter>> pinned;
+  for (;;) {
+    auto const r = rt->try_launch<counter>("", {.pinned = true});
+    if (!r) {
+      CHECK(r.error() == errc::actor_limit);
+      break;
+    }
+    pinned.push_back(*r);
+  }
+  CHECK(pinned.size() == 16);
+  for (auto const& p : pinned) CHECK(p.ask(get{}, patience, rondo::block));
+  CHECK(rt->try_launch<counter>("deep", {.capacity = 1u << 25}).error() == errc::out_of_memory);
+  for (int i = 0; i < 4; ++i) rt->launch<counter>("");
+  CHECK(rt->try_launch<counter>("").error() == errc::actor_limit);
+  CHECK_FALSE(rt->terminate(pinned[0].id(), rondo::termination::drain, rondo::block));
+  // Its team notices in its own time that it is free.
+  CHECK(eventually([&] { return rt->try_launch<counter>("again", {.pinned = true}).has_value(); }));
+}
+
+TEST_CASE("find and list know the living actors by name and behaviour", "[runtime]") {
+  auto const rt = start();
+  auto const a = rt->launch<counter>("a");
+  rt->launch<idler>("b");
+  rt->launch<counter>("");
+  CHECK(rt->find<counter>("a").value() == a);
+  CHECK(rt->find<counter>("b").error() == errc::not_found);  // it is an idler
+  CHECK(rt->find<counter>("").error() == errc::not_found);
+  std::multiset<std::string> names;
+  for (auto const& e : rt->list()) names.insert(e.name);
+  CHECK(names == std::multiset<std::string>{"", "a", "b"});
+  CHECK_FALSE(rt->terminate(a.id(), rondo::termination::drain, rondo::block));
+  CHECK(rt->find<counter>("a").error() == errc::not_found);
+  REQUIRE(rt->behaviours().size() == 2);
+  CHECK(rt->behaviours()[0].name == rondo::type_name<counter>);
+  CHECK(rt->behaviours()[0].messages.size() == 4);
+}
+
+TEST_CASE("a timer repeats its message until it goes", "[runtime]") {
+  auto const rt = start();
+  auto const c = rt->launch<counter>("c");
+  auto const value = [&] { return c.ask(get{}, patience, rondo::block).value().value; };
+  {
+    auto const every_ms = rt->every(1ms, c, add{1});
+    CHECK(eventually([&] { return value() >= 5; }));
+    auto moved = rt->every(1h, c, add{1000});
+    moved = rt->every(1ms, c, add{1});  // ends the one that it was
+    auto const before = value();
+    CHECK(eventually([&] { return value() >= before + 5; }));
+  }
+  // The timers end on the runtime's thread, in the order of its posts.
+  std::promise<void> ended;
+  boost::asio::post(rt->executor(), [&] { ended.set_value(); });
+  soon(ended.get_future());
+  auto const after = value();
+  std::promise<void> later_on;
+  boost::asio::steady_timer pause(rt->executor(), 5ms);
+  pause.async_wait([&](error_code) { later_on.set_value(); });
+  soon(later_on.get_future());
+  CHECK(value() == after);
+  CHECK(after < 1000);
+}
+
+TEST_CASE("what a timer cannot deliver is a dead letter", "[runtime]") {
+  auto const rt = start();
+  std::promise<rondo::dead_letter> first;
+  std::once_flag once;
+  auto const subscription = rt->on_dead_letter(
+      [&](rondo::dead_letter const& l) { std::call_once(once, [&] { first.set_value(l); }); });
+  auto const c = rt->launch<counter>("c", {.capacity = 1, .active = false});
+  auto const t = rt->every(1ms, c, add{7});
+  auto const letter = soon(first.get_future());
+  CHECK(letter.reason == errc::mailbox_full);
+  CHECK(letter.actor == c.id());
+  CHECK(letter.actor_name == "c");
+  CHECK(letter.type_name == rondo::type_name<add>);
+  add body;
+  __builtin_memcpy(&body, letter.body.payload, sizeof body);
+  CHECK(body.amount == 7);
+}
+
+TEST_CASE("subscriptions end when they go, also from inside their handler", "[runtime]") {
+  auto const rt = start();
+  auto const c = rt->launch<counter>("c", {.active = false});
+  std::atomic<int> lasting{0}, single{0};
+  rondo::subscription self_ending;
+  auto const keeps = rt->on_dead_letter([&](auto const&) { ++lasting; });
+  self_ending = rt->on_dead_letter([&](auto const&) {
+    ++single;
+    rondo::subscription const gone = std::move(self_ending);
+  });
+  for (int i = 0; i < 3; ++i) REQUIRE_FALSE(c.try_tell(add{1}));
+  CHECK_FALSE(rt->terminate(c.id(), rondo::termination::discard, rondo::block));
+  CHECK(eventually([&] { return lasting == 3; }));
+  CHECK(single == 1);
+  CHECK(rt->snapshot().dead_letters == 3);
+}
+
+TEST_CASE("a ref cast to another behaviour is refused by the actor itself", "[runtime]") {
+  auto const rt = start();
+  auto const i = rt->launch<idler>("idler");
+  auto const wrong = std::bit_cast<rondo::actor_ref<counter>>(i);
+  CHECK(wrong.ask(get{}, patience, rondo::block).error() == errc::unknown_message);
+  CHECK(i.ask(later{}, patience, rondo::block).value().value == 1);
+}
+
+TEST_CASE("the table of a snapshot names actors and their counts", "[runtime]") {
+  auto const rt = start();
+  auto const c = rt->launch<counter>("a-counter-with-a-long-name");
+  for (int i = 0; i < 20; ++i) REQUIRE(c.ask(get{}, patience, rondo::block));
+  CHECK(eventually([&] { return rt->snapshot().live.handled == 20; }));
+  auto const t = rt->snapshot();
+  CHECK(t.conserved());
+  CHECK_THAT(to_table(t), Contains("a-counter-with-a-long-name") && Contains(" 20 "));
+  REQUIRE(t.actors.size() == 1);
+  CHECK(t.actors[0].behaviour == rondo::type_name<counter>);
+  CHECK(t.actors[0].mean_latency_ns() > 0);
+  CHECK(t.actors[0].latency_ns(0.5) <= t.actors[0].latency_ns(0.99));
+}
+
+TEST_CASE("a hundred thousand actors are launched and each handles a message", "[runtime]") {
+  rondo::config c = with_device("cpu");
+  c.teams = 2;
+  c.actors = 100'000;
+  auto const rt = start(c);
+  std::vector<rondo::actor_ref<counter>> all;
+  all.reserve(c.actors);
+  for (std::uint32_t i = 0; i < c.actors; ++i) all.push_back(rt->launch<counter>(""));
+  CHECK(rt->try_launch<counter>("").error() == errc::actor_limit);
+  for (auto const& a : all) {
+    error_code ec;
+    while ((ec = a.try_tell(add{1})) == errc::arena_full) std::this_thread::yield();
+    if (ec) FAIL(ec.message());
+  }
+  REQUIRE(eventually([&] {
+    auto const t = rt->snapshot();
+    return t.live.handled == c.actors && t.waiting == 0;
+  }));
+  for (std::uint32_t i = 0; i < c.actors; i += 9973)
+    CHECK(all[i].ask(get{}, patience, rondo::block).value().value == 1);
+  CHECK(rt->snapshot().conserved());
+}
