@@ -7,16 +7,8 @@
 #include <mutex>
 
 #include "runtime/runtime.hpp"
-#include "tests/catch.hpp"
 #include "tests/conformance/behaviours.hpp"
-
-/// Catch prints what it compares; boost prints a result only if its value can be printed.
-template <class T>
-struct Catch::StringMaker<boost::system::result<T>> {
-  static std::string convert(boost::system::result<T> const& r) {
-    return r ? "a value" : r.error().message();
-  }
-};
+#include "tests/runtime/result_text.hpp"
 
 namespace conformance {
 
