@@ -64,6 +64,7 @@ class stash_ref {
   /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
   RONDO_HD void take_run(std::uint32_t count) noexcept {
     for (; count != 0 && in_order(); --count) {
+      count_alert(ring_.slot(cell_.head).header.priority);
       ring_.give_back(cell_.head);
       cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
     }
