@@ -126,7 +126,7 @@ TEST_CASE("a rule of escalate ends all pending asks and names the actor", "[G9]"
   patient.ask(later{}, rondo::ask_options{}, asked.handler());
   REQUIRE(ask(patient, get{}));
   CHECK_FALSE(asked.is_ready());
-  REQUIRE_FALSE(tell(actor, boom{}));
+  REQUIRE_FALSE(actor.try_tell(boom{}));  // its own acknowledgement might end like all asks
   CHECK(asked.wait() == errc::handler_failed);
   REQUIRE(reports.wait_for(1));
   CHECK_THAT(reports.all().front(), Contains("vital") && Contains("escalated"));
