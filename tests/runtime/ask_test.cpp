@@ -16,6 +16,12 @@ using namespace rondo_test;
 using namespace boost::asio::experimental::awaitable_operators;
 namespace asio = boost::asio;
 
+#if defined(__SANITIZE_THREAD__)
+// libstdc++.so counts the references to an exception where the sanitizer does not look.
+extern "C" char const* __tsan_default_suppressions();
+extern "C" char const* __tsan_default_suppressions() { return "race:exception_ptr::_M_release\n"; }
+#endif
+
 namespace {
 
 template <class T>
@@ -114,6 +120,7 @@ TEST_CASE("a cancelled coroutine goes on with the next operation", "[ask]") {
 }
 
 TEST_CASE("callbacks run on their own executor, else on the runtime's thread", "[ask]") {
+  asio::thread_pool pool(1);  // before the runtime, whose thread may still be leaving a post to it
   auto const rt = start();
   auto const c = rt->launch<counter>("c");
   std::promise<std::thread::id> on_service, by_default, on_pool;
@@ -121,7 +128,6 @@ TEST_CASE("callbacks run on their own executor, else on the runtime's thread", "
   auto const service = soon(on_service.get_future());
   c.ask(get{}, patience, [&](error_code, total) { by_default.set_value(std::this_thread::get_id()); });
   CHECK(soon(by_default.get_future()) == service);
-  asio::thread_pool pool(1);
   c.ask(get{}, patience, asio::bind_executor(pool.get_executor(), [&](error_code, total) {
           on_pool.set_value(std::this_thread::get_id());
         }));
