@@ -46,15 +46,6 @@ void let_service_settle(rondo::runtime& rt) {
 }
 }  // namespace
 
-namespace {
-/// Waits until the runtime's own thread has done what it was given so far.
-void settle_service(rondo::runtime& rt) {
-  std::promise<void> done;
-  boost::asio::post(rt.executor(), [&] { done.set_value(); });
-  REQUIRE(done.get_future().wait_for(patience) == std::future_status::ready);
-}
-}  // namespace
-
 TEST_CASE("tells and asks allocate nothing", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
@@ -63,7 +54,6 @@ TEST_CASE("tells and asks allocate nothing", "[G10]") {
   auto const actor = rt->launch<adder>("adder", {.capacity = 1024, .pinned = pinned});
   auto const asked_for_long = [&] { return actor.ask(get{}, 1h, rondo::block); };
   REQUIRE(asked_for_long());  // the first deadline sets the runtime's timer
-  settle_service(*rt);
   let_service_settle(*rt);
   std::uint64_t sum = 0, refused = 0;
   bool failed = false;
@@ -94,7 +84,6 @@ TEST_CASE("messages between actors allocate nothing", "[G10]") {
   auto const sum = rt->launch<adder>("sum");
   auto const middle = rt->launch<messenger>("middle");
   REQUIRE(middle.ask(consult{sum.id(), 1}, 1h, rondo::block));
-  settle_service(*rt);
   let_service_settle(*rt);
   bool failed = false;
   counting = true;
