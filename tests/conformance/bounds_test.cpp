@@ -28,6 +28,10 @@ void* operator new(std::size_t n) { return counted(n, usual); }
 void* operator new[](std::size_t n) { return counted(n, usual); }
 void* operator new(std::size_t n, std::align_val_t a) { return counted(n, static_cast<std::size_t>(a)); }
 void* operator new[](std::size_t n, std::align_val_t a) { return counted(n, static_cast<std::size_t>(a)); }
+void* operator new(std::size_t n, std::nothrow_t const&) noexcept { return counted(n, usual); }
+void* operator new[](std::size_t n, std::nothrow_t const&) noexcept { return counted(n, usual); }
+void operator delete(void* p, std::nothrow_t const&) noexcept { std::free(p); }
+void operator delete[](void* p, std::nothrow_t const&) noexcept { std::free(p); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
