@@ -37,7 +37,8 @@ std::string human(std::string const& metric, double value);
 std::string words(std::string name);
 
 inline bool higher_is_better(std::string const& metric) {
-  return metric.size() > 6 && metric.compare(metric.size() - 6, 6, "_per_s") == 0;
+  return metric == "ratio_to_anchor" ||
+         (metric.size() > 6 && metric.compare(metric.size() - 6, 6, "_per_s") == 0);
 }
 
 }  // namespace rondo::bench

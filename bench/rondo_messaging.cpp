@@ -34,10 +34,8 @@ measurement ping_pong_two_threads(sample_budget const& budget, placement where) 
   return play(budget, one, other);
 }
 
-measurement ping_pong_one_team(sample_budget const& budget, std::uint32_t latency_sample_every) {
-  auto settings = with_teams(1);
-  settings.latency_sample_every = latency_sample_every;
-  auto const rt = start(settings);
+measurement ping_pong_one_team(sample_budget const& budget) {
+  auto const rt = start(with_teams(1));
   auto const one = rt->launch<player>(""), other = rt->launch<player>("");
   seat(one, budget.cpus[0]);
   return play(budget, one, other);
@@ -89,8 +87,11 @@ void produce(actor_ref<Sink> const& to, std::uint64_t count, std::atomic<bool> c
 }
 
 template <std::size_t Batch, class Sink>
-measurement fan_in(sample_budget const& budget, unsigned producers, placement where) {
-  auto const rt = start(with_teams(1));
+measurement fan_in(sample_budget const& budget, unsigned producers, placement where,
+                   std::uint32_t latency_sample_every = config{}.latency_sample_every) {
+  auto settings = with_teams(1);
+  settings.latency_sample_every = latency_sample_every;
+  auto const rt = start(settings);
   auto const consumer = rt->launch<Sink>("", {.capacity = 4096, .pinned = where == placement::pinned});
   // With one producer each side owns a processor; with more the system shares them out.
   if (producers == 1) seat(consumer, budget.cpus[0]);
@@ -121,10 +122,11 @@ measurement fan_in(sample_budget const& budget, unsigned producers, placement wh
 
 void append_fan_in(case_list& cases, unsigned producers) {
   auto const add = [&](char const* peer, auto run, placement where) {
-    cases.push_back({"fan_in",
-                     peer,
-                     {{"payload_bytes", "64"}, {"producers", std::to_string(producers)}},
-                     [=](sample_budget const& b) { return run(b, producers, where); }});
+    cases.push_back(
+        {"fan_in",
+         peer,
+         {{"payload_bytes", "64"}, {"producers", std::to_string(producers)}},
+         [=](sample_budget const& b) { return run(b, producers, where, config{}.latency_sample_every); }});
   };
   add("rondo pooled", fan_in<1, sink>, placement::pooled);
   add("rondo pinned", fan_in<1, sink>, placement::pinned);
@@ -136,12 +138,19 @@ void append_fan_in(case_list& cases, unsigned producers) {
 /// of a message when it is sent and when it was handled. So the rate "without" has all counters and, in one
 /// message of 1,048,576, a time.
 case_list metrics_cases() {
-  auto const sampling = [](std::uint32_t every) {
-    return [every](sample_budget const& b) { return ping_pong_one_team(b, every); };
+  case_list cases;
+  auto const add = [&](char const* peer, std::uint32_t every, bool anchor) {
+    cases.push_back(
+        {"metrics_cost",
+         peer,
+         {{"work", "fan_in"}},
+         [every](sample_budget const& b) { return fan_in<1, sink>(b, 1, placement::pooled, every); },
+         anchor});
   };
-  return {{"metrics_cost", "rondo, counters without latencies", {}, sampling(1U << 20), true},
-          {"metrics_cost", "rondo, as shipped: 1 latency in 8", {}, sampling(config{}.latency_sample_every)},
-          {"metrics_cost", "rondo, every latency", {}, sampling(1)}};
+  add("rondo, counters without latencies", 1U << 20, true);
+  add("rondo, as shipped: 1 latency in 16", config{}.latency_sample_every, false);
+  add("rondo, every latency", 1, false);
+  return cases;
 }
 
 }  // namespace
@@ -150,12 +159,9 @@ case_list rondo_messaging_cases() {
   auto const two_threads = [](placement where) {
     return [where](sample_budget const& b) { return ping_pong_two_threads(b, where); };
   };
-  auto const one_team = [](sample_budget const& b) {
-    return ping_pong_one_team(b, config{}.latency_sample_every);
-  };
   case_list cases{{"ping_pong_two_threads", "rondo pinned", {}, two_threads(placement::pinned)},
                   {"ping_pong_two_threads", "rondo pooled", {}, two_threads(placement::pooled)},
-                  {"ping_pong_one_team", "rondo", {}, one_team},
+                  {"ping_pong_one_team", "rondo", {}, ping_pong_one_team},
                   {"ring", "rondo one team", {{"actors", "1000"}}, ring}};
   for (unsigned producers : {1U, 2U, 4U}) append_fan_in(cases, producers);
   append(cases, metrics_cases());

@@ -8,6 +8,7 @@
 
 #include "kernels/actor_word.hpp"
 #include "kernels/counters.hpp"
+#include "kernels/message.hpp"
 #include "kernels/status.hpp"
 
 namespace rondo {
@@ -29,11 +30,27 @@ enum class lifecycle : std::uint32_t {
 enum control_bits : std::uint32_t {
   control_activate = 1,
   control_deactivate = 2,
-  control_drain = 4,     // handle what waits, then terminate
-  control_discard = 8,   // dead-letter what waits, then terminate
-  control_inspect = 16,  // report depths to the host
-  control_start = 32,    // run the behaviour's on_start
+  control_drain = 4,        // handle what waits, then terminate
+  control_discard = 8,      // dead-letter what waits, then terminate
+  control_inspect = 16,     // report depths to the host
+  control_start = 32,       // run the behaviour's on_start
+  control_sleep_last = 64,  // with both of the first two: deactivating came last
 };
+
+inline constexpr std::uint32_t control_mask = 0xff;
+
+/// The cell's control word for an actor of `generation`: a control operation that is late, and finds a successor,
+/// must not reach it.
+RONDO_HD constexpr std::uint32_t control_for(std::uint32_t generation, std::uint32_t bits) noexcept {
+  return generation << 8 | bits;
+}
+
+/// `asked` and one operation more. Of activating and deactivating the later one decides; both are carried out, and told.
+RONDO_HD constexpr std::uint32_t with_control(std::uint32_t asked, std::uint32_t control) noexcept {
+  if (control == control_activate) asked &= ~std::uint32_t{control_sleep_last};
+  if (control == control_deactivate) asked |= control_sleep_last;
+  return asked | control;
+}
 
 enum class on_failure : std::uint8_t { restart, stop, escalate };
 
@@ -41,7 +58,7 @@ enum class on_failure : std::uint8_t { restart, stop, escalate };
 /// it.
 struct supervision {
   on_failure rule = on_failure::restart;
-  std::uint8_t poison_after = 3;  // a message that failed its actor this often is quarantined; at least 1
+  std::uint8_t poison_after = 3;  // attempts until a message is quarantined; 1 to max_attempts
   std::uint16_t max_restarts = 8;
   std::uint32_t within_ms = 1000;
 };
@@ -52,11 +69,10 @@ struct alignas(128) actor_cell {
   // -- senders: written for each message
   atomic<std::uint64_t> word;
   atomic<std::uint32_t> generation;
-  atomic<std::uint32_t>
-      capacity;                 // messages; exact; a stale sender may read it while a successor is launched
-  std::uint16_t behaviour;      // index in the module
-  std::uint16_t team;           // of a pinned actor
-  atomic<std::uint32_t> state;  // lifecycle
+  atomic<std::uint32_t> capacity;  // messages; exact; a stale sender may read a successor's
+  std::uint16_t behaviour;         // index in the module
+  std::uint16_t team;              // of a pinned actor
+  atomic<std::uint32_t> state;     // lifecycle
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
@@ -69,11 +85,10 @@ struct alignas(128) actor_cell {
   std::uint32_t scanned;    // messages head..scanned are in the stash; equal to head: the stash is empty
   std::uint64_t levels[4];  // the stash's map of non-empty priorities
   std::uint32_t alert_seen;
-  std::uint16_t overtakes;          // since the oldest message was last taken
-  std::uint8_t head_attempts;       // how often the message at hand has failed the actor
+  std::uint32_t overtakes;          // since the oldest message was last taken
   atomic<std::uint32_t> tail_seen;  // tickets up to here are in totals.accepted
   atomic<std::uint32_t> held_ring;  // the ring that head, scanned and tail_seen count in; 0: none
-  atomic<std::uint32_t> control;
+  atomic<std::uint32_t> control;    // control_bits for the generation in its upper bits; see control_for
   atomic<std::uint32_t>
       alert;  // written by senders: counts committed messages of other than the default priority
 

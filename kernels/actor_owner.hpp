@@ -33,7 +33,7 @@ class actor_owner {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;
   }
   RONDO_HD bool control_waits() const noexcept {
-    return cell_.control.load(memory_order::relaxed) != 0;  // relaxed: obey acquires
+    return (cell_.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
   }
 
   /// Finds the ring that senders may have attached meanwhile.
@@ -57,9 +57,9 @@ class actor_owner {
 
   /// Carries out what control asks for. Afterwards `paused_` and `state()` are up to date.
   RONDO_HD void obey() {
-    cell_.word.fetch_and(~actor_word::signalled,
-                         memory_order::acq_rel);  // before control is read: no signal is lost
-    auto const asked = cell_.control.exchange(0, memory_order::acquire);  // pairs with scheduler::signal
+    // Acquire: pairs with scheduler::signal. The bit is cleared before control is read: no signal is lost.
+    cell_.word.fetch_and(~actor_word::signalled, memory_order::acquire);
+    auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
     if ((asked & control_start) != 0) {
       auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_);
       if (started.failure != errc::ok) supervise(started.failure);
@@ -69,15 +69,17 @@ class actor_owner {
     if ((asked & control_discard) != 0) return close_as(lifecycle::discarding);
     if ((asked & control_drain) != 0 && !closing()) return close_as(lifecycle::terminating);
     if (closing()) return;
+    bool const sleeps_last = (asked & control_sleep_last) != 0;
+    if ((asked & control_activate) != 0 && sleeps_last) set_active(true);
     if ((asked & control_deactivate) != 0) set_active(false);
-    if ((asked & control_activate) != 0) set_active(true);
+    if ((asked & control_activate) != 0 && !sleeps_last) set_active(true);
   }
 
   RONDO_HD void set_active(bool active) {
-    if (active)
-      cell_.word.fetch_and(~actor_word::paused, memory_order::acq_rel);  // acq_rel: keeps the word's chain
+    if (active)  // relaxed, both: let_go publishes what this owner did
+      cell_.word.fetch_and(~actor_word::paused, memory_order::relaxed);
     else
-      cell_.word.fetch_or(actor_word::paused, memory_order::acq_rel);
+      cell_.word.fetch_or(actor_word::paused, memory_order::relaxed);
     paused_ = !active;
     set_state(active ? lifecycle::active : lifecycle::deactivated);
   }
@@ -92,7 +94,8 @@ class actor_owner {
 
   /// Refuses new mail from here on; what waits is handled, or discarded, by the slices that follow.
   RONDO_HD void close_as(lifecycle next) {
-    cell_.word.fetch_and(~(actor_word::open | actor_word::paused), memory_order::acq_rel);
+    cell_.word.fetch_and(~(actor_word::open | actor_word::paused),
+                         memory_order::relaxed);  // relaxed: as above
     look_at_word();
     set_state(next);
   }
@@ -151,7 +154,6 @@ class actor_owner {
       __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
       host_.emit(r);
     }
-    cell_.head_attempts = 0;
     stash().take(ticket);
   }
 
@@ -159,7 +161,9 @@ class actor_owner {
 
   /// A handler failed on `ticket`: the message stays for another try after a restart, or ends.
   RONDO_HD void on_failed(std::uint32_t ticket, errc failure) {
-    bool const last_try = ++cell_.head_attempts >= cell_.supervise.poison_after;
+    message_header& header = ring_.slot(ticket).header;
+    header.count_attempt();
+    bool const last_try = header.attempts() >= cell_.supervise.poison_after;
     bool const goes_on = supervise(failure);
     if (!goes_on)
       dispose(ticket, failure);
@@ -205,7 +209,8 @@ class actor_owner {
   /// Ends a closing actor whose mail is all dealt with. True when the actor is gone; it is not owned any
   /// more.
   RONDO_HD bool end_when_empty() {
-    auto bits = cell_.word.load(memory_order::acquire);
+    auto bits =
+        cell_.word.load(memory_order::relaxed);  // relaxed: close_as looked when the last ring was there
     if (actor_word{bits}.ring() != 0) {
       scheduler_.adopt_ring(cell_, actor_word{bits});
       if (actor_word{bits}.tail() != cell_.head) return false;  // a sender is still writing
@@ -219,15 +224,18 @@ class actor_owner {
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
     if (ring != 0) arena_.ring(ring).tail = cell_.head;
     cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
+    cell_.control.store(control_for(self_.generation + 1, 0),
+                        memory_order::relaxed);  // late control finds nobody
     cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
     cell_.generation.store(self_.generation + 1, memory_order::relaxed);
-    // What queues still hold stays marked (W4); paused keeps whoever pops it from running a dead cell.
+    // What queues still hold stays marked (W4); paused keeps whoever pops it from running a dead cell. Relaxed: nobody
+    // reads the cell through this word; the host has the record, and launches the successor.
     while (!cell_.word.compare_exchange(bits,
                                         actor_word{bits & actor_word::queued_mask}
                                             .with(actor_word::paused)
                                             .with_generation(self_.generation + 1)
                                             .bits(),
-                                        memory_order::acq_rel, memory_order::acquire)) {
+                                        memory_order::relaxed, memory_order::relaxed)) {
     }
     if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
     if (pinned)  // before a successor may own the team

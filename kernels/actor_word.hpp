@@ -22,7 +22,7 @@
 //  carries the generation.
 #pragma once
 
-#include "kernels/portable.hpp"
+#include "kernels/message.hpp"
 
 namespace rondo {
 
@@ -74,10 +74,13 @@ class actor_word {
   RONDO_HD static constexpr std::uint64_t queued_in(int band) noexcept { return 1ull << (48 + band); }
 
   /// Whether a message of `band` must put the actor in that band's queue: nobody runs it, it is neither
-  /// paused nor in a queue that is served at least as soon.
+  /// paused nor in a queue that is served at least as soon. Urgent mail queues an actor that runs, too: its owner may
+  /// be about to let it go, and not have seen the message. A pinned one has a team of its own, and no queue.
   RONDO_HD constexpr bool needs_queueing(int band) const noexcept {
     std::uint64_t const as_urgent = ((2ull << band) - 1) << 48;
-    return !has(running | paused) && !has(as_urgent);
+    bool const urgent = band < band_of(default_priority) && !has(pinned);
+    std::uint64_t const served = urgent ? paused : running | paused;
+    return !has(served | as_urgent);
   }
 
  private:

@@ -20,7 +20,7 @@ struct arena_shape {
   std::uint32_t teams = 2;
   std::uint32_t quota = 64;  // messages per slice
   std::uint32_t starvation_limit = 64;
-  std::uint32_t latency_sample_every = 8;  // a power of two
+  std::uint32_t latency_sample_every = 16;  // a power of two
   std::uint32_t handler_limit_ms = 1000;
   std::uint64_t heap_bytes = 1 << 20;  // actor states and rings of larger capacity
 };
@@ -97,7 +97,7 @@ class arena_ref {
   }
   RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
   RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
-  RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
+  RONDO_HOT RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
     auto const place =
         ring_table_[id].place.load(memory_order::relaxed);  // relaxed: published by the actor's word
     return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));

@@ -49,7 +49,7 @@ class atomic {
   /// On failure `expected` holds the value found. May not fail spuriously.
   RONDO_HD bool compare_exchange(T& expected, T desired, memory_order success,
                                  memory_order failure) noexcept {
-    return ref().compare_exchange_strong(expected, desired, native(success), native(failure));
+    return ref().compare_exchange_strong(expected, desired, native(with(success, failure)), native(failure));
   }
 
   /// Adds without a read-modify-write. Precondition: the caller is the only writer.
@@ -59,6 +59,11 @@ class atomic {
   }
 
  private:
+  /// g++ 12 refuses relaxed success beside acquire on failure, which C++17 allows; acquire does no harm.
+  RONDO_HD static constexpr memory_order with(memory_order success, memory_order failure) noexcept {
+    return success == memory_order::relaxed ? failure : success;
+  }
+
 #if defined(__CUDA_ARCH__)
   static constexpr auto cuda_scope =
       Scope == scope::system ? cuda::thread_scope_system : cuda::thread_scope_device;

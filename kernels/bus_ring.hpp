@@ -86,14 +86,16 @@ struct bus_ring_ref {
     return push_outcome::pushed;
   }
 
+  // Relaxed, these three: tickets alone. What a ticket carries is published by its slot's sequence, and a writer that
+  // finds the ring closed or opened learns nothing more by it.
   /// No ticket is given out from here on. Returns the tickets given out so far.
   RONDO_HD std::uint64_t close() const noexcept {
-    return writers->tail.fetch_or(closed_bit, memory_order::acq_rel) & ~closed_bit;
+    return writers->tail.fetch_or(closed_bit, memory_order::relaxed) & ~closed_bit;
   }
-  RONDO_HD void reopen() const noexcept { writers->tail.fetch_and(~closed_bit, memory_order::acq_rel); }
+  RONDO_HD void reopen() const noexcept { writers->tail.fetch_and(~closed_bit, memory_order::relaxed); }
   /// Writers' side: tickets given out.
   RONDO_HD std::uint64_t tail() const noexcept {
-    return writers->tail.load(memory_order::acquire) & ~closed_bit;
+    return writers->tail.load(memory_order::relaxed) & ~closed_bit;
   }
   /// Whether the reader is done with `ticket`; what it did then is visible to the caller.
   RONDO_HD bool consumed(std::uint64_t ticket) const noexcept {

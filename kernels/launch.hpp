@@ -38,7 +38,6 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.state_offset = spec.state_offset;
   cell.window_start_ns = 0;
   cell.window_restarts = 0;
-  cell.head_attempts = 0;
   cell.head = cell.scanned = 0;
   cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
   cell.alert_seen = cell.alert.load(memory_order::relaxed);
@@ -46,7 +45,8 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
   bool const starts = Module::has_start(spec.behaviour) && !spec.restored;
-  cell.control.store(starts ? std::uint32_t{control_start} : 0, memory_order::relaxed);
+  cell.control.store(control_for(spec.id.generation, starts ? std::uint32_t{control_start} : 0),
+                     memory_order::relaxed);
   cell.generation.store(spec.id.generation, memory_order::relaxed);
   cell.state.store(static_cast<std::uint32_t>(spec.active ? lifecycle::active : lifecycle::launched),
                    memory_order::relaxed);
@@ -77,11 +77,12 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     if (spec.pinned) word = word.with(actor_word::pinned);
     // Signalled from the first moment: on_start comes before any mail.
     if (starts) word = word.with(actor_word::signalled).with(actor_word::queued_in(0));
-    if (cell.word.compare_exchange(bits, word.bits(), memory_order::acq_rel, memory_order::relaxed)) break;
+    // Release: the cell, to senders and to the first owner.
+    if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;
   }
   if (spec.pinned) {
-    arena.team(spec.team).pinned_actor.store(spec.id.index + 1,
-                                             memory_order::release);  // pairs with the team's load
+    // Relaxed: the team's claim acquires the cell; one that comes too early fails, and the doorbell calls it again.
+    arena.team(spec.team).pinned_actor.store(spec.id.index + 1, memory_order::relaxed);
     sched.ring_doorbell(spec.team);
   }
   if (starts && !spec.pinned && !actor_word{bits}.has(actor_word::queued_in(0)))

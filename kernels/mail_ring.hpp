@@ -47,26 +47,26 @@ struct mail_ring_ref {
   stash_list* lists;         // 256
   std::uint32_t slot_count;  // a power of two, at least 2
 
-  RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
     return slots[ticket & (slot_count - 1)];
   }
-  RONDO_HD std::uint32_t lap(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD std::uint32_t lap(std::uint32_t ticket) const noexcept {
     return ticket & ticket_mask & ~(slot_count - 1);
   }
 
-  RONDO_HD bool committed(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD bool committed(std::uint32_t ticket) const noexcept {
     // Acquire: the edge `commit`.
     return slot(ticket).sequence.load(memory_order::acquire) == lap(ticket) + 1;
   }
   /// Whether message `ticket` has been taken, so that ticket + slot_count may use its slot.
-  RONDO_HD bool taken(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD bool taken(std::uint32_t ticket) const noexcept {
     // Acquire: the edge `reuse`.
     return slot(ticket).sequence.load(memory_order::acquire) == ((lap(ticket) + slot_count) & ticket_mask);
   }
-  RONDO_HD void commit(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD void commit(std::uint32_t ticket) const noexcept {
     slot(ticket).sequence.store(lap(ticket) + 1, memory_order::release);  // the edge `commit`
   }
-  RONDO_HD void give_back(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD void give_back(std::uint32_t ticket) const noexcept {
     slot(ticket).sequence.store((lap(ticket) + slot_count) & ticket_mask, memory_order::release);  // `reuse`
   }
 
@@ -76,7 +76,7 @@ struct mail_ring_ref {
         std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + 256 * sizeof(stash_list), 128);
   }
   /// The ring laid out at `base`, aligned to 128 bytes.
-  RONDO_HD static mail_ring_ref at(std::byte* base, std::uint32_t slots) noexcept {
+  RONDO_HOT RONDO_HD static mail_ring_ref at(std::byte* base, std::uint32_t slots) noexcept {
     auto* const lists = base + std::uint64_t{slots} * sizeof(message_slot);
     return {reinterpret_cast<message_slot*>(base),
             reinterpret_cast<slot_link*>(lists + 256 * sizeof(stash_list)),

@@ -35,6 +35,9 @@ enum message_flags : std::uint8_t {
   flag_stamped = 4,      // `sent` holds the time of sending
   flag_sampled = 8,      // this message's latency is recorded
 };
+/// Above the flags stands how often the message has failed its actor, which saturates.
+inline constexpr int attempts_shift = 4;
+inline constexpr std::uint32_t max_attempts = 15;
 
 /// Everything that travels with a payload. Times are in nanoseconds of the device's clock.
 struct message_header {
@@ -59,6 +62,10 @@ struct message_header {
   RONDO_HD constexpr std::uint64_t age_ns(std::uint64_t now_ns) const noexcept {
     auto const age = (now_ns - sent_ns()) & 0xffff'ffff'ffffull;
     return age >> 47 == 0 ? age : 0;  // the sender's clock may be a little ahead
+  }
+  RONDO_HD constexpr std::uint32_t attempts() const noexcept { return flags >> attempts_shift; }
+  RONDO_HD constexpr void count_attempt() noexcept {
+    if (attempts() < max_attempts) flags = static_cast<std::uint8_t>(flags + (1u << attempts_shift));
   }
   RONDO_HD constexpr bool expired(std::uint64_t now_ns) const noexcept {
     return deadline_us != 0 && age_ns(now_ns) > std::uint64_t{deadline_us} * 1000;

@@ -222,6 +222,16 @@ struct module_of {
              detail::handles_batch<B, typename detail::entry_traits<Entries>::request> ||
              detail::handles_one<B, typename detail::entry_traits<Entries>::request>)&&...);
   }
+  template <class... Entries>
+  static constexpr bool told_apart(messages<Entries...>) {
+    std::uint32_t const ids[] = {type_id<typename detail::entry_traits<Entries>::request>..., 0};
+    for (std::size_t i = 0; i < sizeof...(Entries); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (ids[i] == ids[j]) return false;
+    return true;
+  }
+  static_assert((told_apart(typename Behaviours::messages{}) && ...),
+                "a behaviour lists a message twice, or two whose names have the same hash: rename one");
   static_assert((all_handled<Behaviours>(typename Behaviours::messages{}) && ...),
                 "a behaviour lists a message that it has no handler for: on(context&, Message const&)");
 };

@@ -1,8 +1,14 @@
-// Waiting on a 32-bit word without burning a core: a futex on Linux. Host threads only; a GPU backs off
-// instead.
+// Waiting: in a spin loop, for another thread's turn, and on a 32-bit word without burning a core (a futex on Linux;
+// host threads only, a GPU backs off instead).
+//
+// A checker may replace this header's functions by defining RONDO_PARK_HEADER to its own.
 #pragma once
 
 #include "kernels/atomic.hpp"
+
+#if defined(RONDO_PARK_HEADER)
+#include RONDO_PARK_HEADER
+#else
 
 #if !defined(__CUDA_ARCH__)
 #include <linux/futex.h>
@@ -10,9 +16,23 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
 #endif
 
 namespace rondo {
+
+/// Tells the processor that this is a spin loop.
+RONDO_HD inline void relax() noexcept {
+#if defined(__CUDA_ARCH__)
+  __nanosleep(20);
+#elif defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 /// Lets another thread of this core run.
 RONDO_HD inline void yield_thread() noexcept {
@@ -46,3 +66,5 @@ RONDO_HD inline void wake_word([[maybe_unused]] atomic<std::uint32_t>& word,
 }
 
 }  // namespace rondo
+
+#endif  // RONDO_PARK_HEADER

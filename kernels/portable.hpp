@@ -10,32 +10,18 @@
 #define RONDO_HD
 #endif
 
-#if !defined(__CUDA_ARCH__) && (defined(__x86_64__) || defined(__i386__))
-#include <immintrin.h>
+/// Marks the few steps that every message takes, where a call would cost as much as the work: always inlined on a
+/// CPU. nvcc decides for itself.
+#if defined(__CUDACC__)
+#define RONDO_HOT
+#else
+#define RONDO_HOT [[gnu::always_inline]]
 #endif
 
 namespace rondo {
 
 /// Two actors' or two threads' data that share a line of this size slow each other down.
 inline constexpr std::size_t cache_line_bytes = 64;
-
-/// Tells the processor that this is a spin loop.
-RONDO_HD inline void relax() noexcept {
-#if defined(__CUDA_ARCH__)
-  __nanosleep(20);
-#elif defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// Asks for the cache line at `address` with the intent to write it; a hint only.
-RONDO_HD inline void prefetch_to_write([[maybe_unused]] void const* address) noexcept {
-#if !defined(__CUDA_ARCH__)
-  __builtin_prefetch(address, 1, 3);
-#endif
-}
 
 /// Asks for the cache line at `address`; a hint only.
 RONDO_HD inline void prefetch([[maybe_unused]] void const* address) noexcept {

@@ -22,6 +22,11 @@ struct ready_entry {
 struct alignas(64) ready_positions {
   alignas(64) atomic<std::uint32_t> tail;
   alignas(64) atomic<std::uint32_t> head;
+
+  /// A hint: whether a pop would find nothing.
+  RONDO_HOT RONDO_HD bool looks_empty() const noexcept {
+    return head.load(memory_order::relaxed) == tail.load(memory_order::relaxed);  // relaxed: a hint
+  }
 };
 
 struct ready_queue_ref {
@@ -68,11 +73,6 @@ struct ready_queue_ref {
         p = positions->head.load(memory_order::relaxed);
       }
     }
-  }
-
-  /// A hint: whether a pop would find something.
-  RONDO_HD bool looks_empty() const noexcept {
-    return positions->head.load(memory_order::relaxed) == positions->tail.load(memory_order::relaxed);
   }
 
  private:

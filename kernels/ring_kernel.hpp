@@ -32,6 +32,7 @@ class ring_kernel {
     if (!team_.leader()) return crew_.serve(), 0;
     limits_ = limits;
     end_ns_ = limits.ns != 0 ? now_ns() + limits.ns : 0;
+    quotas_ = limits.ns != 0 || limits.messages != 0 ? 1 : 16;
     std::uint64_t dealt = 0;
     std::uint64_t idle_since = 0;
     while (!arena().stopping()) {
@@ -48,12 +49,13 @@ class ring_kernel {
       if (n.worked) continue;
       if (idle_since == 0) {
         idle_since = now;
+        scheduler_.share_all();
         set_idle(true);
       }
       back_off(now - idle_since, end_ns_ == 0 ? ~0ull : end_ns_ - now);
     }
     if (idle_since != 0) set_idle(false);
-    scheduler_.share_kept();
+    scheduler_.share_all();
     crew_.dismiss();
     return dealt;
   }
@@ -65,11 +67,11 @@ class ring_kernel {
   };
 
   RONDO_HD arena_ref const& arena() const noexcept { return scheduler_.arena(); }
-  RONDO_HD team_status& status() const noexcept { return arena().team(team_.index()); }
+  RONDO_HD team_status& status() const noexcept { return *status_; }
 
   RONDO_HD turn_result turn() {
-    if (auto const pinned = status().pinned_actor.load(memory_order::acquire);
-        pinned != 0)  // pairs with launch
+    // Relaxed: claim acquires the actor.
+    if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0)
       return serve_pinned(pinned - 1);
     if (idle_.pinned_only) return {false, 0};
     std::uint32_t helped = 0;
@@ -77,7 +79,7 @@ class ring_kernel {
     std::uint32_t index = 0;
     if (!scheduler_.next(index)) return {false, 0};
     set_actor(index + 1);
-    auto const dealt = slice<Module>{scheduler_, team_, host_, index}.run();
+    auto const dealt = slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
     set_actor(0);
     return {true, dealt};
   }
@@ -159,21 +161,22 @@ class ring_kernel {
       return;
     }
     auto& bell = status().doorbell;
-    auto const seen = bell.load(memory_order::acquire);  // pairs with scheduler::ring_doorbell
+    auto const seen = bell.load(memory_order::relaxed);  // relaxed: the fence acquires what was rung for
     auto& parked = arena().header().parked;
     auto const bit =
         idle_.pinned_only ? 0 : 1ull << team_.index();  // its own actor's senders ring a pinned team's bell
     parked.fetch_or(bit, memory_order::relaxed);        // relaxed: the fence orders it
     atomic_fence(memory_order::seq_cst);                // the edge `wake` of scheduler.hpp
-    if (!work_is_visible()) wait_word(bell, seen, limit_ns < 1'000'000'000 ? limit_ns : 1'000'000'000);
+    if (work_is_visible())
+      relax();  // somebody is about to publish it
+    else
+      wait_word(bell, seen, limit_ns < 1'000'000'000 ? limit_ns : 1'000'000'000);
     parked.fetch_and(~bit, memory_order::relaxed);
   }
 
   RONDO_HD bool work_is_visible() const noexcept {
     if (arena().stopping()) return true;
-    if (!idle_.pinned_only && arena().header().open_jobs.load(memory_order::relaxed) != 0) return true;
-    for (int band = 0; band < ready_bands && !idle_.pinned_only; ++band)
-      if (!arena().ready(band).looks_empty()) return true;
+    if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
       actor_word const word{arena().cell(pinned - 1).word.load(memory_order::relaxed)};
       return word.queued() || word.has(actor_word::signalled);
@@ -187,6 +190,8 @@ class ring_kernel {
   lane_crew<Module> crew_;
   idle_policy idle_;
   round_limits limits_;
+  team_status* status_ = &scheduler_.arena().team(team_.index());
+  std::uint32_t quotas_ = 1;  // that an actor may use up while nobody else waits
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
 };
 

@@ -2,7 +2,7 @@
 // it go.
 //
 // Threads: `scheduler` is one thread's view; it keeps the actor that its thread made ready last, when no
-// other team is idle, and takes it next. Any number of them share an arena. Ordering: `wake`: a sender's
+// other team is idle, and takes it next; and it keeps one mail ring between two actors. Any number of them share an arena. Ordering: `wake`: a sender's
 // seq_cst fence between its push and its look at `parked` pairs with the fence of a team between setting its
 // bit in `parked` and its last look at the queues; so one of the two sees the other (the store buffer
 // pattern, which acquire and release cannot order).
@@ -21,14 +21,14 @@ class scheduler {
   scheduler() = default;
   /// A host thread's view has no team: it never keeps an actor to itself.
   RONDO_HD explicit scheduler(arena_ref arena, bool is_team = false) noexcept
-      : arena_(arena), is_team_(is_team) {}
+      : arena_(arena), bands_(arena.ready(0).positions), is_team_(is_team) {}
 
   RONDO_HD arena_ref const& arena() const noexcept { return arena_; }
 
   /// Sends one message. Fails with actor_gone, mailbox_full, arena_full.
   RONDO_HD errc post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
                      bool want_room = false) noexcept {
-    auto const r = reserve(arena_, to, header.priority, 1, want_room);
+    auto const r = take_tickets(to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
     alert(arena_.cell(to.index), header.priority, 1);
     fill(r.ring, r.ticket, is_sampled(r.ticket) ? sampled(header) : header, payload, bytes);
@@ -49,7 +49,7 @@ class scheduler {
   RONDO_HD errc post_each(actor_id to, message_header const& header, std::uint32_t bytes, std::uint32_t count,
                           PayloadOf payload_of) noexcept {
     if (count == 0) return errc::ok;
-    auto const r = reserve(arena_, to, header.priority, count, false);
+    auto const r = take_tickets(to, header.priority, count, false);
     if (r.status != errc::ok) return r.status;
     alert(arena_.cell(to.index), header.priority, count);
     message_header const with_time = sampled(header);
@@ -59,20 +59,27 @@ class scheduler {
     return errc::ok;
   }
 
-  /// Asks the owner of `index` to look at control_bits before its mail. False when the actor is gone.
+  /// Asks the owner of `to` to look at control_bits before its mail. False when the actor is gone. True also when it
+  /// ends meanwhile, perhaps for this very signal: then its `terminated` record is still to come.
   RONDO_HD bool signal(actor_id to, std::uint32_t control) noexcept {
     if (!arena_.has_cell(to.index)) return false;
     actor_cell& cell = arena_.cell(to.index);
-    auto bits = cell.word.load(memory_order::acquire);
-    if (cell.generation.load(memory_order::relaxed) != to.generation) return false;
-    cell.control.fetch_or(control, memory_order::release);  // pairs with the owner's acquiring exchange
+    auto asked = cell.control.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    do {
+      if ((asked & ~control_mask) != control_for(to.generation, 0)) return false;
+    } while (
+        // Relaxed: bits alone, and the word's exchange below releases them.
+        !cell.control.compare_exchange(asked, with_control(asked, control), memory_order::relaxed,
+                                       memory_order::relaxed));
+    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     for (;;) {
       actor_word const word{bits};
-      if (!word.of_generation(to.generation)) return false;
+      if (!word.of_generation(to.generation)) return true;
       bool const queueing = !word.has(actor_word::running) && !word.has(actor_word::queued_in(0));
       auto next = word.with(actor_word::signalled);
       if (queueing) next = next.with(actor_word::queued_in(0));
-      if (cell.word.compare_exchange(bits, next.bits(), memory_order::acq_rel, memory_order::acquire)) {
+      // Release: pairs with obey, which clears the bit and then looks at control.
+      if (cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed)) {
         if (queueing) make_ready(cell, to.index, 0, word.has(actor_word::pinned));
         return true;
       }
@@ -82,9 +89,16 @@ class scheduler {
   /// The next actor to run, now owned by the caller. Most urgent band first; every 64th look begins at the
   /// last band, so that a flood of urgent actors cannot starve the others.
   RONDO_HD bool next(std::uint32_t& index) noexcept {
-    if (kept_ != 0 && ++kept_in_a_row_ > 32) share_kept();
-    if (kept_ == 0) kept_in_a_row_ = 0;
     bool const backwards = (++looks_ & 63) == 0;
+    was_kept_ = false;
+    if (kept_ == 0 || ++kept_in_a_row_ > 32) {
+      share_kept();  // or actors that keep each other going would hold back those in the queues
+      kept_in_a_row_ = 0;
+    } else if (!backwards && nothing_before(kept_band_)) {
+      index = kept_ - 1;
+      kept_ = 0;
+      if (claim(index, actor_word::queued_in(kept_band_))) return was_kept_ = true;
+    }
     for (int i = 0; i < ready_bands; ++i) {
       int const band = backwards ? ready_bands - 1 - i : i;
       while (pop(band, index))
@@ -95,7 +109,7 @@ class scheduler {
 
   /// Takes ownership of an actor and clears `queued` (bits of the queues it was taken from). False when
   /// somebody runs it or it is paused.
-  RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
+  RONDO_HOT RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
     actor_cell& cell = arena_.cell(index);
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange acquires
     for (;;) {
@@ -104,8 +118,11 @@ class scheduler {
                             (!word.has(actor_word::paused) || word.has(actor_word::signalled));
       auto next = word.without(queued);
       if (runnable) next = next.with(actor_word::running);
-      // Acquire: what the previous owner left, and the senders' rings.
-      if (cell.word.compare_exchange(bits, next.bits(), memory_order::acq_rel, memory_order::relaxed))
+      // Acquire: what the previous owner left, and the senders' rings. Release, where somebody else runs it: the urgent
+      // mail that this entry stood for; the owner finds the word changed, and sees that mail before it lets go.
+      if (runnable
+              ? cell.word.compare_exchange(bits, next.bits(), memory_order::acquire, memory_order::relaxed)
+              : cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed))
         return runnable;
     }
   }
@@ -131,8 +148,8 @@ class scheduler {
       int const band = mail ? band_of_mail(cell, word) : 0;
       // An entry that stands in a later band's queue is not enough.
       bool const queueing = mail && word.without(actor_word::running).needs_queueing(band);
-      bool const give_ring =
-          !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 && rings_are_scarce(arena_);
+      bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
+                             (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
       auto next = word.without(actor_word::running | actor_word::room_wanted);
       if (queueing) next = next.with(actor_word::queued_in(band));
       if (give_ring) {
@@ -141,19 +158,19 @@ class scheduler {
         next = next.with_ring(0).with_tail(0);
       }
       result.room_wanted = word.has(actor_word::room_wanted);
-      // Release: the next owner sees this one's work. Acquire: on another try, mail that came in.
-      if (!cell.word.compare_exchange(bits, next.bits(), memory_order::acq_rel, memory_order::acquire)) {
+      // Release: the next owner sees this one's work. Acquire: on another try, a ring that came in.
+      if (!cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)) {
         if (give_ring) cell.held_ring.store(word.ring(), memory_order::relaxed);
         continue;
       }
-      if (give_ring) push_free_ring(arena_, word.ring());
+      if (give_ring) keep_or_give_back(word.ring());
       if (queueing) make_ready(cell, index, band, word.has(actor_word::pinned), true);
       return result;
     }
   }
 
   /// Makes head, scanned and the accepted count refer to the ring that the actor holds now. Owner only.
-  RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
+  RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
     // Relaxed, all of it: these are the owner's; others read them for statistics.
     if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
     cell.head = cell.scanned = arena_.ring(word.ring()).tail & ticket_mask;
@@ -162,7 +179,8 @@ class scheduler {
   }
 
   /// Brings `totals.accepted` up to the tickets that senders took by `word`. Owner only.
-  RONDO_HD void count_accepted(actor_cell& cell, actor_word word, actor_totals& totals) const noexcept {
+  RONDO_HOT RONDO_HD void count_accepted(actor_cell& cell, actor_word word,
+                                         actor_totals& totals) const noexcept {
     if (word.ring() == 0) return;
     adopt_ring(cell, word);
     totals.accepted += (word.tail() - cell.tail_seen.load(memory_order::relaxed)) & ticket_mask;
@@ -172,12 +190,16 @@ class scheduler {
   /// A hint: whether this thread would find an actor to run.
   RONDO_HD bool sees_work() const noexcept {
     if (kept_ != 0 || arena_.header().open_jobs.load(memory_order::relaxed) != 0) return true;
-    for (int band = 0; band < ready_bands; ++band)
-      if (!arena_.ready(band).looks_empty()) return true;
-    return false;
+    return !nothing_before(ready_bands);
   }
 
-  /// Puts what this thread kept for itself where others can take it.
+  /// Gives back all that this thread keeps; before it waits for long.
+  RONDO_HD void share_all() noexcept {
+    share_kept();
+    give_up_spare();
+  }
+
+  /// Puts the actor that this thread kept for itself where others can take it.
   RONDO_HD void share_kept() noexcept {
     if (kept_ == 0) return;
     push_and_wake(kept_ - 1, kept_band_);
@@ -214,8 +236,33 @@ class scheduler {
     wake_word(bell, 1);
   }
 
+  /// How long this thread waits for more mail of an actor before it looks again; see slice::linger.
+  std::uint32_t linger_pauses = 4;
+
  private:
-  RONDO_HD bool is_sampled(std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD reservation take_tickets(actor_id to, std::uint8_t priority, std::uint32_t count,
+                                              bool want_room) noexcept {
+    bool const had_spare = spare_ring_ != 0;
+    auto const r = reserve(arena_, to, priority, count, want_room, spare_ring_);
+    if (spare_ring_ != 0 && !had_spare) [[unlikely]]
+      give_up_spare();  // fetched for nothing: it is for whoever needs it now
+    return r;
+  }
+
+  RONDO_HD void give_up_spare() noexcept {
+    if (spare_ring_ != 0) push_free_ring(arena_, spare_ring_);
+    spare_ring_ = 0;
+  }
+
+  /// Keeps a ring that an actor left for the next one that needs one: its slots are still in this core's cache.
+  RONDO_HD void keep_or_give_back(std::uint32_t ring) noexcept {
+    if (spare_ring_ == 0 && rings_are_plenty(arena_))
+      spare_ring_ = ring;
+    else
+      push_free_ring(arena_, ring);
+  }
+
+  RONDO_HOT RONDO_HD bool is_sampled(std::uint32_t ticket) const noexcept {
     return (ticket & (arena_.shape().latency_sample_every - 1)) == 0;
   }
 
@@ -225,7 +272,7 @@ class scheduler {
     return header;
   }
 
-  RONDO_HD void announce(std::uint32_t index, reservation const& r) noexcept {
+  RONDO_HOT RONDO_HD void announce(std::uint32_t index, reservation const& r) noexcept {
     if (r.queue_band >= 0)
       make_ready(arena_.cell(index), index, r.queue_band, false);
     else if (r.ring_doorbell)
@@ -253,15 +300,25 @@ class scheduler {
     return arena_.ready(band).try_pop(index);
   }
 
+  /// A hint: whether the queues of the bands before `band` are empty.
+  RONDO_HOT RONDO_HD bool nothing_before(int band) const noexcept {
+    for (int b = 0; b < band; ++b)
+      if (!bands_[b].looks_empty()) return false;
+    return true;
+  }
+
   RONDO_HD int band_of_mail(actor_cell& cell, actor_word word) const noexcept {
-    return band_of(
-        stash_ref{cell, arena_.ring_at(word.ring()), arena_.shape().starvation_limit}.most_urgent());
+    mail_ring_ref const ring = arena_.ring_at(word.ring());
+    return band_of(stash_ref{cell, ring, arena_.shape().starvation_limit}.most_urgent());
   }
 
   arena_ref arena_;
+  ready_positions const* bands_ = nullptr;  // of the ready queues
   bool is_team_ = false;
-  std::uint32_t kept_ = 0;  // index + 1 of the actor kept for this thread; 0: none
+  std::uint32_t spare_ring_ = 0;  // a mail ring that this thread holds; 0: none
+  std::uint32_t kept_ = 0;        // index + 1 of the actor kept for this thread; 0: none
   int kept_band_ = 0;
+  bool was_kept_ = false;  // the actor that runs: its mail came from this thread
   std::uint32_t kept_in_a_row_ = 0;
   std::uint32_t looks_ = 0;
 };

@@ -17,16 +17,17 @@ class slice : private actor_owner<Module> {
  public:
   using base::base;
 
-  /// Runs the actor until its quota or its mail ends; returns the messages dealt with.
-  RONDO_HD std::uint32_t run() {
+  /// Runs the actor until its mail ends, or `quotas` quotas, or one while others wait for the team; returns the
+  /// messages dealt with.
+  RONDO_HD std::uint32_t run(std::uint32_t quotas) {
     this->note_depth();
-    return run_rest(0);
+    return run_rest(0, quotas * arena_.shape().quota);
   }
 
   /// Goes on with the actor after the tiles of the wide message `ticket` are done.
   RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
     end_wide(ticket, failure);
-    return run_rest(1);
+    return run_rest(1, arena_.shape().quota);
   }
 
   /// A pinned team's turn: handles what has come in and keeps the actor. False once the actor is gone.
@@ -44,7 +45,7 @@ class slice : private actor_owner<Module> {
     scheduler_.count_accepted(cell_, word, totals_);
     cell_.totals.publish(totals_);
     if (!word.has(actor_word::room_wanted)) return;
-    cell_.word.fetch_and(~actor_word::room_wanted, memory_order::acq_rel);  // acq_rel: keeps the word's chain
+    cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: bits alone
     host_.emit({.kind = record_kind::room, .actor = self_});
   }
 
@@ -69,18 +70,25 @@ class slice : private actor_owner<Module> {
   }
 
  private:
-  RONDO_HD std::uint32_t run_rest(std::uint32_t dealt) {
+  RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
+    auto quota = arena_.shape().quota;
     while (!handed_over_) {
       if (this->control_waits()) this->obey();
-      if (!paused_ && dealt < arena_.shape().quota) dealt += handle_mail(arena_.shape().quota - dealt);
+      if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
       if (handed_over_) break;
       if (this->closing() && this->end_when_empty()) break;
+      if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
+        // To let the actor go and take it again would cost its senders two trips of the word.
+        show();
+        quota += arena_.shape().quota;
+        continue;
+      }
       if (this->let_go()) break;
     }
     return dealt;
   }
 
-  RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
+  RONDO_HOT RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
     std::uint32_t dealt = 0;
     discarding_ = this->state() == lifecycle::discarding;
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
@@ -97,25 +105,28 @@ class slice : private actor_owner<Module> {
   RONDO_HD bool linger(std::uint32_t& ticket, std::uint32_t dealt) {
     auto const brought = dealt - dealt_at_linger_;
     dealt_at_linger_ = dealt;
-    if (brought > 2 && pauses_ < 64) pauses_ *= 2;
-    if (brought < 2 && pauses_ > 2) pauses_ /= 2;
+    auto& pauses = scheduler_.linger_pauses;
+    if (brought > 2 && pauses < 256) pauses *= 2;
+    if (brought < 2 && pauses > 2) pauses /= 2;
     for (int look = 0; look < linger_looks && !scheduler_.sees_work(); ++look) {
-      for (std::uint32_t i = 0; i < pauses_; ++i) relax();
+      for (std::uint32_t i = 0; i < pauses; ++i) relax();
       if (stash().pick(ticket)) return true;
     }
     return false;
   }
 
   /// Handles or disposes of the message `ticket` (and of its neighbours, for a batch handler).
-  RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
+  RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
     message_slot const& slot = ring_.slot(ticket);
     message_header const& h = slot.header;
     if (quota != arena_.shape().quota) {  // not for the first message, which is often the only one
       prefetch(&ring_.slot(ticket + prefetch_distance));
       prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
     }
-    if (discarding_) return this->dispose(ticket, errc::terminated), 1;
-    if (h.deadline_us != 0 && h.expired(rondo::now_ns())) return this->dispose(ticket, errc::timed_out), 1;
+    if (discarding_) [[unlikely]]
+      return this->dispose(ticket, errc::terminated), 1;
+    if (h.deadline_us != 0 && h.expired(rondo::now_ns())) [[unlikely]]
+      return this->dispose(ticket, errc::timed_out), 1;
     status_.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs
     status_.beats.add_single_writer(1);
     handler_kind kind;
@@ -151,22 +162,22 @@ class slice : private actor_owner<Module> {
   }
 
   /// Counts a handled message and gives its slot back; or turns to the supervision rule.
-  RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h, call_result const& result) {
+  RONDO_HOT RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h,
+                                       call_result const& result) {
     if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
-    cell_.head_attempts = 0;
     ++totals_.handled;
     if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) settle(h, result.answered);
     stash().take(ticket);
   }
   RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count, call_result const& result) {
     if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
-    cell_.head_attempts = 0;
     totals_.handled += count;
     for (std::uint32_t i = 0; i < count; ++i)
       if (message_header const& h = ring_.slot(ticket + i).header;
           (h.flags & (flag_wants_reply | flag_sampled)) != 0)
         settle(h, result.answered);
-    stash().take_run(count);
+    // A single one may have been picked by priority, and is not the oldest then.
+    count == 1 ? stash().take(ticket) : stash().take_run(count);
   }
 
   RONDO_HD void on_handler_failed(std::uint32_t ticket, errc failure) {
@@ -237,7 +248,7 @@ class slice : private actor_owner<Module> {
   context context_{scheduler_, solo_, host_, self_};
   team_status& status_ = arena_.team(team_.index());
   bool discarding_ = false;
-  std::uint32_t dealt_at_linger_ = 0, pauses_ = 4;
+  std::uint32_t dealt_at_linger_ = 0;
   bool handed_over_ = false;  // another team goes on with the actor
 };
 

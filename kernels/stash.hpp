@@ -23,18 +23,19 @@ namespace rondo {
 
 class stash_ref {
  public:
-  RONDO_HD stash_ref(actor_cell& cell, mail_ring_ref ring, std::uint32_t starvation_limit) noexcept
+  RONDO_HOT RONDO_HD stash_ref(actor_cell& cell, mail_ring_ref const& ring,
+                               std::uint32_t starvation_limit) noexcept
       : cell_(cell), ring_(ring), limit_(starvation_limit) {}
 
   /// The ticket of the slot to handle next; false when no message is committed.
-  RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
-    if (cell_.scanned == cell_.head) {
-      // Acquire: pairs with alert(), which comes before the commit that it is for.
-      if (cell_.alert.load(memory_order::acquire) == cell_.alert_seen) {
-        ticket = cell_.head;
-        return ring_.committed(ticket);
-      }
-    }
+  RONDO_HOT RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
+    ticket = cell_.head;
+    // Relaxed: whoever comes after a commit comes after its alert.
+    if (cell_.scanned == ticket && cell_.alert.load(memory_order::relaxed) == cell_.alert_seen) [[likely]]
+      return ring_.committed(ticket);
+    return pick_by_priority(ticket);
+  }
+  RONDO_HD bool pick_by_priority(std::uint32_t& ticket) noexcept {
     scan();
     if (cell_.scanned == cell_.head) return false;
     ticket = cell_.overtakes >= limit_ ? oldest() : ring_ticket(list(highest()).first);
@@ -45,14 +46,15 @@ class stash_ref {
   RONDO_HD bool in_order() const noexcept { return cell_.scanned == cell_.head; }
 
   /// Gives back the message that `pick` chose, after it was dealt with.
-  RONDO_HD void take(std::uint32_t ticket) noexcept {
-    if (cell_.scanned == cell_.head) {
-      count_alert(ring_.slot(ticket).header.priority);
-      ring_.give_back(cell_.head);
-      cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
-      cell_.overtakes = 0;
-      return;
-    }
+  RONDO_HOT RONDO_HD void take(std::uint32_t ticket) noexcept {
+    if (!in_order()) [[unlikely]]
+      return take_linked(ticket);
+    count_alert(ring_.slot(ticket).header.priority);
+    ring_.give_back(ticket);
+    cell_.head = cell_.scanned = (ticket + 1) & ticket_mask;
+    cell_.overtakes = 0;
+  }
+  RONDO_HD void take_linked(std::uint32_t ticket) noexcept {
     bool const was_oldest = oldest() == ticket;
     cell_.overtakes = was_oldest ? 0 : cell_.overtakes + 1;
     unlink(index(ticket));
@@ -68,13 +70,13 @@ class stash_ref {
       ring_.give_back(cell_.head);
       cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
     }
-    for (; count != 0; --count) take(cell_.head);
+    for (; count != 0; --count) take_linked(cell_.head);
   }
 
   /// The priority of the most urgent message, or the default one when none is visible.
   RONDO_HD std::uint8_t most_urgent() noexcept {
-    // Acquire: as in pick. Without the scan, urgent mail behind ordinary mail would not count.
-    if (cell_.scanned != cell_.head || cell_.alert.load(memory_order::acquire) != cell_.alert_seen) scan();
+    // Relaxed: as in pick. Without the scan, urgent mail behind ordinary mail would not count.
+    if (cell_.scanned != cell_.head || cell_.alert.load(memory_order::relaxed) != cell_.alert_seen) scan();
     if (cell_.scanned != cell_.head) return static_cast<std::uint8_t>(highest());
     return ring_.committed(cell_.head) ? ring_.slot(cell_.head).header.priority : default_priority;
   }
@@ -181,7 +183,7 @@ class stash_ref {
   }
 
   actor_cell& cell_;
-  mail_ring_ref ring_;
+  mail_ring_ref const& ring_;
   std::uint32_t limit_;
 };
 

@@ -5,8 +5,9 @@
 //  compare-exchange
 //     on a past epoch fails, so a late helper never touches a successor job.
 //  J2 A job is recycled only by the team that finished its last tile; so what a claimer reads of it stays.
-// Ordering: `open` releases the job's fields to the claimers' acquire; each tile's `finish_one` releases its
-// writes to the last finisher (acq_rel on one counter).
+// Ordering: `open` releases the job's fields to the claimers' acquire, also to later ones: their exchanges go on with
+// its release sequence, and so release nothing themselves. Each tile's `finish_one` releases its writes to the last
+// finisher (acq_rel on one counter).
 #pragma once
 
 #include "kernels/atomic.hpp"
@@ -47,22 +48,22 @@ struct alignas(64) wide_job {
   }
   /// Claims one tile of whichever message the job is for now. False when none is left.
   RONDO_HD bool try_claim(std::uint32_t& tile) noexcept {
-    auto w = word.load(memory_order::acquire);
+    auto w = word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     while (next_of(w) < total_of(w)) {
-      // acq_rel: acquire the fields that `open` released; release nothing but keep the word's chain.
-      if (word.compare_exchange(w, w + (1ull << 20), memory_order::acq_rel, memory_order::acquire)) {
+      // Acquire: the fields that `open` released.
+      if (word.compare_exchange(w, w + (1ull << 20), memory_order::acquire, memory_order::relaxed)) {
         tile = next_of(w);
         return true;
       }
     }
     return false;
   }
-  /// Claims one tile, but only of the job opened as `epoch`: it may have ended, and another one begun.
+  /// Claims one tile, but only of the job that the caller opened as `epoch`: it may have ended, and another one begun.
   RONDO_HD bool try_claim_of(std::uint64_t epoch, std::uint32_t& tile) noexcept {
-    auto w = word.load(memory_order::acquire);
+    auto w = word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     while (w >> 40 == epoch && next_of(w) < total_of(w)) {
-      // acq_rel: as in try_claim.
-      if (word.compare_exchange(w, w + (1ull << 20), memory_order::acq_rel, memory_order::acquire)) {
+      // Relaxed: the claim alone; the fields are the caller's own.
+      if (word.compare_exchange(w, w + (1ull << 20), memory_order::relaxed, memory_order::relaxed)) {
         tile = next_of(w);
         return true;
       }

@@ -33,6 +33,7 @@ struct ask_options {
 template <class Behaviour>
 class actor_ref {
  public:
+  /// Names nobody: it may be assigned to and compared, and nothing else.
   actor_ref() = default;
   actor_ref(messenger& m, actor_id id) noexcept : messenger_(&m), id_(id) {}
 
@@ -41,7 +42,9 @@ class actor_ref {
   address<Behaviour> where() const noexcept { return {id_}; }
   friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
 
-  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, stopped.
+  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, and once the runtime has ended
+  /// stopped, device_lost or handler_failed. Never passes an earlier message of its priority (G2): while a tell waits
+  /// for room in this mailbox, the answer is mailbox_full even if a slot is free at this moment.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
   const { return messenger_->try_post(id_, header_for<Message>(options), &m, sizeof m); }
@@ -53,7 +56,10 @@ class actor_ref {
     return messenger_->try_post_batch(id_, header_for<Message>(options), batch.data(), sizeof(Message),
                                       sizeof(Message), static_cast<std::uint32_t>(batch.size()));
   }
-  /// Sends and completes with void(error_code) once the mailbox has it, or why it has not.
+  /// Sends and completes with void(error_code) once the mailbox has it, or why it has not; errors as try_tell.
+  /// With wait_for_room a full mailbox is no error: the message stands in the actor's line. Those that stand there
+  /// are taken in the order of their calls, awaited or not; on a device with its own memory one after the other, each
+  /// when the one before has arrived.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires takes<Behaviour, Message>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
@@ -65,7 +71,7 @@ class actor_ref {
         token, messenger_, outgoing_for(m, header_for<Message>(options)), options.wait_for_room);
   }
 
-  /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and timed_out, cancelled,
+  /// Asks and completes with void(error_code, Reply). Does not wait for room. Errors: those of try_tell, and timed_out, cancelled,
   /// handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
@@ -88,7 +94,7 @@ class actor_ref {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
   }
 
- private:
+  /// The header that a message of this type travels with.
   template <class Message>
   static message_header header_for(tell_options options) noexcept {
     message_header h;
@@ -100,6 +106,8 @@ class actor_ref {
     }
     return h;
   }
+
+ private:
   template <class Message>
   outgoing outgoing_for(Message const& m, message_header const& header) const noexcept {
     outgoing o;

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -41,12 +42,7 @@ saved_message copy_message(message_slot const& slot, behaviour_info const& behav
   m.body.bytes = payload_bytes(behaviour, slot.header.type);
   __builtin_memcpy(m.body.payload, slot.payload, m.body.bytes);
   auto& h = m.body.header;
-  if ((h.flags & flag_stamped) != 0) {
-    // The clock is read now: senders go on, and a message sent after an earlier look would seem to be 78 hours
-    // old. So would one from a core whose clock is a little ahead.
-    auto const age = h.age_ns(now_ns());
-    m.age_ns = age >> 47 != 0 ? 0 : age;
-  }
+  if ((h.flags & flag_stamped) != 0) m.age_ns = h.age_ns(now_ns());  // read now: senders go on
   if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
     h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker ends with its process
     h.reply_to = {};
@@ -97,9 +93,8 @@ saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, ac
   a.paused = word.has(actor_word::paused);
   // Relaxed, all of it: the quiet point orders what owners wrote.
   a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
-  a.control = cell.control.load(memory_order::relaxed) & ~std::uint32_t{control_inspect};
+  a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
   a.supervise = cell.supervise;
-  a.head_attempts = cell.head_attempts;
   a.overtakes = cell.overtakes;
   for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);
   auto const* const state = arena.state(cell);
@@ -135,13 +130,12 @@ void place_record(actor_cell& cell, saved_actor const& a) {
   totals.dead += since.dead;
   cell.totals.publish(totals);
   for (int b = 0; b < latency_histogram::buckets; ++b) cell.latency.set(b, a.latency_counts[b]);
-  cell.head_attempts = a.head_attempts;
-  cell.overtakes = static_cast<decltype(cell.overtakes)>(a.overtakes);
+  cell.overtakes = a.overtakes;
   bool const closing = a.state == lifecycle::terminating || a.state == lifecycle::discarding;
   cell.state.store(static_cast<std::uint32_t>(closing ? lifecycle::active : a.state), memory_order::relaxed);
 }
 
-std::uint32_t control_for(saved_actor const& a) {
+std::uint32_t control_after(saved_actor const& a) {
   return a.control | (a.state == lifecycle::terminating  ? control_drain
                       : a.state == lifecycle::discarding ? control_discard
                                                          : 0u);
@@ -156,7 +150,7 @@ errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::
     if (auto const refused = sched.post(a.id, revived(m, now, passed_ns), m.body.payload, m.body.bytes);
         refused != errc::ok)
       return refused;
-  if (control_for(a) != 0 && !sched.signal(a.id, control_for(a))) return errc::actor_gone;
+  if (control_after(a) != 0 && !sched.signal(a.id, control_after(a))) return errc::actor_gone;
   return errc::ok;
 }
 
@@ -235,6 +229,14 @@ std::mutex writing;
 
 }  // namespace
 
+std::string runtime::why_not_quiet() const {
+  if (device_->lost()) return make_error_code(errc::device_lost).message();
+  auto const busy = fmt::format("{}", fmt::join(busy_teams("runs"), "; "));
+  return fmt::format(
+      "no quiet moment came within {} ms (`stop_timeout_ms`): {}; the runtime is as it was, try again",
+      settings_.stop_timeout_ms, busy.empty() ? "handlers have ended only now" : busy);
+}
+
 void runtime::checkpoint(std::filesystem::path const& file) {
   checkpoint_image image;
   std::exception_ptr failure;
@@ -255,10 +257,7 @@ void runtime::checkpoint(std::filesystem::path const& file) {
     std::unique_lock launching(launching_);
     quiet = device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), copy);
   }
-  if (!quiet)
-    refuse(file, fmt::format("was not written: the device is lost, or a handler did not end within {} ms; "
-                             "stop() says which, and `stop_timeout_ms` is the limit",
-                             settings_.stop_timeout_ms));
+  if (!quiet) refuse(file, "was not written: " + why_not_quiet());
   if (failure) std::rethrow_exception(failure);
   write_checkpoint(file, image, behaviours_);
 }
@@ -266,7 +265,8 @@ void runtime::checkpoint(std::filesystem::path const& file) {
 void runtime::restore(std::filesystem::path const& file) {
   auto const image = read_checkpoint(file, behaviours_);
   std::unique_lock launching(launching_);
-  if (messenger_->closed()) refuse(file, "was not restored: this runtime has stopped");
+  if (messenger_->closed())
+    refuse(file, "was not restored: " + make_error_code(messenger_->closed_for()).message());
   if (directory_->alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
   auto const& shape = device_->shape();
   for (auto const& a : image.actors)
@@ -303,7 +303,7 @@ void runtime::restore(std::filesystem::path const& file) {
       dead_letter_count_.store(image.dead_letters, memory_order::relaxed);  // relaxed: a statistic
     };
     if (!device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), place))
-      failure = "the device is lost, or does not come to rest";
+      failure = why_not_quiet();
   }
   if (failure.empty()) return;
   for (std::size_t i = 0; i < specs.size(); ++i)

@@ -80,7 +80,7 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
   auto const bytes = b.CreateVector(payloads);
   return schemas::Createsaved_actor(b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned,
                                     a.paused, static_cast<std::uint8_t>(a.state), a.control, &supervise,
-                                    a.head_attempts, a.overtakes, &totals, latency, state, mail, bytes);
+                                    a.overtakes, &totals, latency, state, mail, bytes);
 }
 
 /// At least the bytes that the body will take: FlatBuffers ends the program when it grows beyond its limit.
@@ -202,7 +202,8 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   require(state >= lifecycle::launched && state <= lifecycle::discarding,
           "is inconsistent: the lifecycle state of '{}' is {}", a.name, from.state_of_life());
   auto const& s = *from.supervise();
-  require(s.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && s.poison_after() != 0,
+  require(s.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && s.poison_after() != 0 &&
+              s.poison_after() <= max_attempts,
           "is inconsistent: the supervision of '{}' is unknown", a.name);
   a.id = {from.index(), from.generation()};
   require(a.id.generation != 0, "is inconsistent: '{}' has no generation", a.name);
@@ -213,7 +214,6 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   a.state = state;
   a.control = from.control();
   a.supervise = {static_cast<on_failure>(s.rule()), s.poison_after(), s.max_restarts(), s.within_ms()};
-  a.head_attempts = from.head_attempts();
   a.overtakes = from.overtakes();
   a.totals = unpack(*from.totals(), from.mail()->size());
   std::copy(from.latency_counts()->begin(), from.latency_counts()->end(), a.latency_counts);

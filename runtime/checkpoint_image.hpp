@@ -26,7 +26,6 @@ struct saved_actor {
   lifecycle state = lifecycle::launched;
   std::uint32_t control = 0;  // control_bits that it has not obeyed yet
   supervision supervise{};
-  std::uint8_t head_attempts = 0;
   std::uint32_t overtakes = 0;
   actor_totals totals;  // accepted == handled + rejected + dead + mail.size()
   std::uint32_t latency_counts[latency_histogram::buckets] = {};

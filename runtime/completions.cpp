@@ -30,19 +30,20 @@ completions::completions(std::uint32_t capacity, boost::asio::any_io_executor ex
 }
 
 result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint64_t deadline_ns) {
-  if (auto const closed = closed_.load(memory_order::acquire); closed != 0)
+  // Relaxed: the reason alone; below it is looked at again.
+  if (auto const closed = closed_.load(memory_order::relaxed); closed != 0)
     return static_cast<errc>(closed - 1);
-  auto head = free_.load(memory_order::acquire);
+  std::uint32_t index = 0;
   for (;;) {
-    auto const index_plus_one = static_cast<std::uint32_t>(head);
-    if (index_plus_one == 0) return errc::ask_limit;
-    auto const next =
-        slots_[index_plus_one - 1].next.load(memory_order::relaxed);  // relaxed: the tag rejects a stale one
-    if (free_.compare_exchange(head, ((head >> 32) + 1) << 32 | next, memory_order::acquire,
-                               memory_order::acquire))
+    auto head = free_.load(memory_order::acquire);  // the edge `free`
+    if (static_cast<std::uint32_t>(head) == 0) return errc::ask_limit;
+    index = static_cast<std::uint32_t>(head) - 1;
+    auto const next = slots_[index].next.load(memory_order::relaxed);  // relaxed: the tag rejects a stale one
+    // Relaxed: what it replaces was acquired above, as the tag keeps it from recurring.
+    if (free_.compare_exchange(head, ((head >> 32) + 1) << 32 | next, memory_order::relaxed,
+                               memory_order::relaxed))
       break;
   }
-  auto const index = static_cast<std::uint32_t>(head) - 1;
   slot& s = slots_[index];
   if (handler != nullptr)
     s.handler.swap(*handler);  // Boost 1.81: its move assignment wraps the handler once more
@@ -60,7 +61,8 @@ result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint6
     // two sees the other.
     auto nearest = nearest_deadline_.load(memory_order::seq_cst);
     while (deadline_ns < nearest) {
-      if (nearest_deadline_.compare_exchange(nearest, deadline_ns, memory_order::acq_rel,
+      // Relaxed: a number, which on_nearer_ hands to the thread that will call expire().
+      if (nearest_deadline_.compare_exchange(nearest, deadline_ns, memory_order::relaxed,
                                              memory_order::relaxed)) {
         if (on_nearer_) on_nearer_(deadline_ns);
         break;
@@ -82,11 +84,11 @@ void completions::release(std::uint32_t index) noexcept {
   slot& s = slots_[index];
   auto const generation = static_cast<std::uint32_t>(s.word.load(memory_order::relaxed) >> 32);
   s.deadline_ns.store(no_deadline, memory_order::relaxed);
-  s.word.store(make(generation + 1, unused), memory_order::release);
+  s.word.store(make(generation + 1, unused), memory_order::relaxed);  // relaxed: published by the stack
   open_count_.fetch_sub(1, memory_order::relaxed);
   auto head = free_.load(memory_order::relaxed);
   do s.next.store(static_cast<std::uint32_t>(head), memory_order::relaxed);
-  while (!free_.compare_exchange(head, ((head >> 32) + 1) << 32 | (index + 1), memory_order::acq_rel,
+  while (!free_.compare_exchange(head, ((head >> 32) + 1) << 32 | (index + 1), memory_order::release,
                                  memory_order::relaxed));
 }
 
@@ -94,7 +96,7 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
   auto const index = id.index & ~host_ask_bit;
   if (index >= slots_.size()) return false;
   slot& s = slots_[index];
-  auto bits = s.word.load(memory_order::acquire);
+  auto bits = s.word.load(memory_order::relaxed);  // relaxed: the exchange decides
   phase was;
   do {
     was = static_cast<phase>(bits & 0xff);
@@ -103,8 +105,8 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
       if (body != nullptr) late_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
       return false;
     }
-  } while (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::acq_rel,
-                                    memory_order::acquire));  // the edge `claim`
+  } while (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::acquire,
+                                    memory_order::relaxed));  // the edge `claim`, whatever way the id came
   if (was == waiting_async) {
     answer a{reason, {}};
     if (body != nullptr) a.body = *body;
@@ -135,9 +137,9 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
 bool completions::withdraw(actor_id id, answer_handler& handler) {
   slot& s = slots_[id.index & ~host_ask_bit];
   auto bits = make(id.generation, waiting_async);
-  // acq_rel: the edge `claim`
-  if (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::acq_rel,
-                               memory_order::acquire))
+  // Relaxed: the claim alone; the slot's contents are the caller's own.
+  if (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::relaxed,
+                               memory_order::relaxed))
     return false;
   handler.swap(s.handler);
   release(id.index & ~host_ask_bit);
@@ -151,8 +153,8 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns) {
     return static_cast<phase>(s.word.load(memory_order::acquire) & 0xff) == done;  // the edge `done`
   };
   bool finished = is_done();
-  std::uint64_t const until = now_ns() + spin_ns;
-  for (std::uint32_t looks = 1; !finished; ++looks) {
+  std::uint64_t const until = spin_ns == 0 ? 0 : now_ns() + spin_ns;
+  for (std::uint32_t looks = 1; !finished && spin_ns != 0; ++looks) {
     relax();
     finished = is_done();
     if ((looks & 255) == 0) {
@@ -161,12 +163,16 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns) {
     }
   }
   if (!finished) {
-    auto const bell = s.wakeup.load(memory_order::acquire);
     auto bits = make(id.generation, waiting_thread);
-    // acq_rel: from here on the winner rings the bell. One that came before does not, and is almost done.
+    // Relaxed: from here on the winner rings the bell. One that came before does not, and is almost done.
     bool const rings = s.word.compare_exchange(bits, make(id.generation, sleeping_thread),
-                                               memory_order::acq_rel, memory_order::acquire);
-    while (!is_done()) rings ? wait_word(s.wakeup, bell, 1'000'000'000) : yield_thread();
+                                               memory_order::relaxed, memory_order::relaxed);
+    while (!is_done()) {
+      // Each time anew: the winner of the slot's last ask may ring late. Acquire: a ring comes after `done`.
+      auto const bell = s.wakeup.load(memory_order::acquire);
+      if (is_done()) break;
+      rings ? wait_word(s.wakeup, bell, 1'000'000'000) : yield_thread();
+    }
   }
   answer const a = s.result;
   release(index);
@@ -191,7 +197,7 @@ std::uint64_t completions::expire(std::uint64_t now) {
   }
   auto seen = nearest_deadline_.load(memory_order::relaxed);
   while (nearest < seen &&
-         !nearest_deadline_.compare_exchange(seen, nearest, memory_order::acq_rel, memory_order::relaxed)) {
+         !nearest_deadline_.compare_exchange(seen, nearest, memory_order::relaxed, memory_order::relaxed)) {
   }
   return nearest == no_deadline ? 0 : nearest;
 }

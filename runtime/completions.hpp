@@ -3,8 +3,9 @@
 //
 // A slot is named by an actor_id with host_ask_bit in its index, so that a reply finds it from any device.
 // Threads: all functions from any thread. Nothing allocates but what a completion handler brings along.
-// Ordering: `claim`: the compare-exchange from waiting to completing has one winner (acq_rel); `done`: the
-// winner's release store of the final phase publishes the answer to the waiting thread's acquire load.
+// Ordering: `claim`: opening an ask releases its slot to the one winner of the compare-exchange from waiting to
+// completing (acquire); `done`: the winner's release store of the final phase publishes the answer to the waiting
+// thread's acquire load; `free`: a slot goes with release and acquire through the stack of free slots.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -43,14 +44,15 @@ class completions {
   /// Claims a slot for a thread that will wait with `wait`.
   result<actor_id> open_blocking(std::uint64_t deadline_ns);
 
-  /// Waits for the answer of an ask opened with open_blocking, spinning for `spin_ns` before it sleeps, and
-  /// frees it.
+  /// Waits for the answer of an ask opened with open_blocking, spinning for `spin_ns` (0: not at all) before it
+  /// sleeps, and frees it.
   answer wait(actor_id id, std::uint64_t spin_ns);
 
   /// Ends an ask; false when it has ended before (the answer then came too late and is dropped).
   bool complete(actor_id id, errc reason, message const* body, completer caller = completer::other);
 
-  /// Takes back an ask that was opened and not sent: its handler is not called. False when it has ended before.
+  /// Takes back an ask that the caller opened and did not send: its handler is not called. False when it has ended
+  /// before.
   bool withdraw(actor_id id, answer_handler& handler);
 
   /// Ends every ask whose deadline has passed by `now_ns`. Returns the nearest deadline that is left; 0:
@@ -62,7 +64,8 @@ class completions {
   std::uint32_t waiting() const noexcept;
   /// Answers that came after their ask had ended.
   std::uint64_t late() const noexcept { return late_.load(memory_order::relaxed); }
-  /// Called with each new deadline that is nearer than all others; set before the first ask.
+  /// Called with each new deadline that is nearer than all others; set before the first ask. Must hand it to the thread
+  /// that calls `expire` with release and acquire, as any queue does.
   void on_nearer_deadline(std::function<void(std::uint64_t)> f) { on_nearer_ = std::move(f); }
 
  private:

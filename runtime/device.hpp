@@ -27,7 +27,7 @@ struct actor_snapshot {
   std::uint16_t behaviour = 0;
   lifecycle state = lifecycle::free;
   actor_totals totals;
-  std::uint32_t waiting = 0;
+  std::uint32_t waiting = 0;  // messages in its mailbox, counted there and not from the totals
   std::uint32_t latency_counts[latency_histogram::buckets] = {};
 };
 
@@ -76,12 +76,15 @@ class device {
   /// The device chooses spec.team for a pinned actor; actor_limit when no team is left for it.
   virtual errc launch(launch_spec spec) = 0;
 
+  /// Whether the device faulted: what was pending has ended with device_lost, or is about to.
+  virtual bool lost() const noexcept { return false; }
+
   /// Counters of the actors in cells 0..count.
   virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
   virtual void read_teams(std::vector<team_snapshot>& out) = 0;
 
   /// Calls `use` with the arena while no handler runs: every team has ended its slice. Senders may go on.
-  /// False when a handler did not end within `limit`; `use` was not called then.
+  /// False when a handler did not end within `limit`; `use` was not called then, and all goes on as before.
   virtual bool at_quiet_point(std::chrono::nanoseconds limit,
                               std::function<void(arena_ref const&)> const& use) = 0;
 };

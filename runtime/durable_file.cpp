@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <stdexcept>
 #include <system_error>
 
@@ -66,9 +68,34 @@ void sync_directory(std::filesystem::path const& directory, std::filesystem::pat
   if (::fsync(d.get()) != 0 && errno != EINVAL) fail(file, what, errno);
 }
 
+/// The process whose temporary file of `target` this is; 0: it is none.
+pid_t writer_of(std::string const& name, std::string const& target) {
+  auto const prefix = target + ".tmp-";
+  if (!name.starts_with(prefix)) return 0;
+  char const *const first = name.data() + prefix.size(), *const last = name.data() + name.size();
+  pid_t pid = 0;
+  auto const [end, error] = std::from_chars(first, last, pid);
+  return error == std::errc() && end == last && pid > 0 ? pid : 0;
+}
+
+/// Removes what writers of `file` left behind that were killed. What cannot be looked at or removed stays, and is
+/// no reason not to write.
+void remove_stale_temporaries(std::filesystem::path const& file, std::filesystem::path const& directory) {
+  std::error_code ignored;
+  auto const target = file.filename().string();
+  for (std::filesystem::directory_iterator at(directory, ignored), end; !ignored && at != end;
+       at.increment(ignored))
+    if (auto const pid = writer_of(at->path().filename().string(), target);
+        pid != 0 && ::kill(pid, 0) != 0 && errno == ESRCH)
+      ::unlink(at->path().c_str());
+}
+
 }  // namespace
 
 void replace_file(std::filesystem::path const& file, std::span<std::span<std::byte const> const> parts) {
+  auto const parent = file.parent_path();
+  std::filesystem::path const directory = parent.empty() ? "." : parent;
+  remove_stale_temporaries(file, directory);
   doomed_file temporary{fmt::format("{}.tmp-{}", file.string(), ::getpid()), true};
   auto const& name = temporary.file;
   descriptor d(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
@@ -80,8 +107,7 @@ void replace_file(std::filesystem::path const& file, std::span<std::span<std::by
   if (::rename(name.c_str(), file.c_str()) != 0)
     fail(file, fmt::format("cannot be replaced by {}", name.string()), errno);
   temporary.kept = true;
-  auto const directory = file.parent_path();
-  sync_directory(directory.empty() ? "." : directory, file);
+  sync_directory(directory, file);
 }
 
 std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::uint64_t limit_bytes) {

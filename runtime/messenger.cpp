@@ -1,7 +1,8 @@
 #include "runtime/messenger.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
 
 #include "kernels/clock.hpp"
 #include "runtime/deliver.hpp"
@@ -11,6 +12,10 @@ namespace rondo {
 namespace {
 
 std::uint64_t key_of(actor_id id) noexcept { return std::uint64_t{id.index} << 32 | id.generation; }
+
+bool is_ask(message_header const& h) noexcept {
+  return (h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0;
+}
 
 /// Gives a request its deadline. Beyond what the header can hold the host alone keeps time.
 void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now) noexcept {
@@ -22,95 +27,50 @@ void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now
 
 }  // namespace
 
-errc messenger::post_one(outgoing const& m, actor_id ack, bool want_room) {
-  if (stopped_.load(memory_order::relaxed) != 0) return errc::stopped;
-  return device_.post(m.to, m.body.header, m.body.payload, m.body.bytes, m.body.bytes, 1, ack, want_room);
-}
-
 void messenger::finish(answer_handler handler, errc reason) {
   deliver_later(executor_, std::move(handler), answer{reason, {}});
 }
 
+// -- tells
+
 void messenger::post(outgoing m, bool wait_for_room, answer_handler handler) {
-  if (arena_ != nullptr) {
-    if (!wait_for_room) return finish(std::move(handler), post_one(m, {}, false));
-    std::vector<std::pair<answer_handler, errc>> finished;
+  auto const& body = m.body;
+  if (wait_for_room) {
+    messages ended;
     {
-      std::lock_guard lock(rooms_mutex_);
+      std::lock_guard lock(mutex_);
+      if (closed()) return finish(std::move(handler), closed_for());
+      auto const at = lines_.try_emplace(key_of(m.to)).first;
+      auto& queue = at->second.waiting_messages;
       // Into the line first: the note of room may come at any time after the mailbox was found full.
-      rooms_[key_of(m.to)].push_back({m, std::move(handler)});
-      drain(m.to, finished);
+      queue.push_back({.m = m, .patient = true, .handler = std::move(handler)});
+      if (arena_ != nullptr || queue.size() == 1)
+        advance(at, ended);  // else its turn comes with the first one's fate
     }
-    for (auto& [done, reason] : finished) finish(std::move(done), reason);
-    return;
+    return end(ended);
   }
+  if (arena_ != nullptr)
+    return finish(std::move(handler), try_post(m.to, body.header, body.payload, body.bytes));
   // The device acknowledges with a completion, as if the message were an ask.
-  if (wait_for_room) return post_patiently(m, true, std::move(handler));
   auto const ack = completions_.open(handler, 0);
   if (!ack) return finish(std::move(handler), static_cast<errc>(ack.error().value()));
-  auto const refused = post_one(m, *ack, false);
-  if (refused == errc::ok) return;
-  answer_handler back;
-  if (!completions_.withdraw(*ack, back)) return;  // the runtime's end was faster
-  if (refused != errc::device_busy) return finish(std::move(back), refused);
-  post_patiently(m, false, std::move(back));
+  auto const refused = try_post(m.to, body.header, body.payload, body.bytes, *ack);
+  if (refused == errc::device_busy) return queue_busy(m, *ack);
+  if (refused != errc::ok) completions_.complete(*ack, refused, nullptr, completer::initiator);
 }
 
-void messenger::post_patiently(outgoing m, bool wait_for_room, answer_handler handler) {
-  // A device with its own memory has no way to say when there is room: try again after a pause that grows to a
-  // millisecond.
-  struct attempt {
-    messenger& self;
-    outgoing m;
-    bool wait_for_room;
-    answer_handler handler;
-    boost::asio::steady_timer timer;
-    std::chrono::microseconds pause{20};
-    attempt(messenger& s, outgoing o, bool wait, answer_handler h)
-        : self(s), m(o), wait_for_room(wait), handler(std::move(h)), timer(s.executor_) {}
-  };
-  auto state = std::make_shared<attempt>(*this, m, wait_for_room, std::move(handler));
-  auto step = [](auto const& again, std::shared_ptr<attempt> a) -> void {
-    auto& table = a->self.completions_;
-    answer_handler judge([a, again](answer outcome) {
-      bool const later =
-          outcome.reason == errc::device_busy || (outcome.reason == errc::mailbox_full && a->wait_for_room);
-      if (!later) return a->self.finish(std::move(a->handler), outcome.reason);
-      a->timer.expires_after(a->pause);
-      a->pause = std::min(a->pause * 2, std::chrono::microseconds{1000});
-      a->timer.async_wait([a, again](boost::system::error_code) { again(again, a); });
-    });
-    auto const ack = table.open(judge, 0);
-    if (!ack) return a->self.finish(std::move(a->handler), static_cast<errc>(ack.error().value()));
-    if (auto const refused = a->self.post_one(a->m, *ack, false); refused != errc::ok)
-      table.complete(*ack, refused, nullptr, completer::initiator);
-  };
-  step(step, state);
+/// The way to the device is full: that is no answer to a sender that awaits the mailbox's.
+void messenger::queue_busy(outgoing const& m, actor_id ack) {
+  std::lock_guard lock(mutex_);
+  if (closed()) return;  // its ask has ended
+  auto const at = lines_.try_emplace(key_of(m.to)).first;
+  at->second.waiting_messages.push_back({.m = m, .ack = ack});
+  if (at->second.waiting_messages.size() != 1) return;
+  note(at);
+  try_later(at->first, at->second);
 }
 
-void messenger::drain(actor_id actor, std::vector<std::pair<answer_handler, errc>>& finished) {
-  auto const line = rooms_.find(key_of(actor));
-  if (line == rooms_.end()) return;
-  while (!line->second.empty()) {
-    auto& first = line->second.front();
-    auto const outcome = post_one(first.m, {}, true);
-    if (outcome == errc::mailbox_full) return;
-    finished.emplace_back(std::move(first.handler), outcome);
-    line->second.pop_front();
-  }
-  rooms_.erase(line);
-}
-
-void messenger::on_room(actor_id actor) {
-  std::vector<std::pair<answer_handler, errc>> finished;
-  {
-    std::lock_guard lock(rooms_mutex_);
-    drain(actor, finished);
-  }
-  for (auto& [handler, reason] : finished) finish(std::move(handler), reason);
-}
-
-void messenger::on_gone(actor_id actor) { on_room(actor); }  // each post now fails with actor_gone
+// -- asks
 
 void messenger::ask(outgoing request, std::uint64_t timeout_ns, answer_handler handler) {
   // The slot is taken from the handler before it moves into the table; a cancellation that comes after the
@@ -127,8 +87,8 @@ void messenger::ask(outgoing request, std::uint64_t timeout_ns, answer_handler h
   h.reply_to = *id;
   h.flags |= flag_wants_reply;
   set_deadline(h, timeout_ns, now);
-  if (auto const refused = post_one(request, {}, false); refused != errc::ok)
-    completions_.complete(*id, refused, nullptr, completer::initiator);
+  auto const refused = try_post(request.to, h, request.body.payload, request.body.bytes);
+  if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
 }
 
 answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns) {
@@ -144,17 +104,183 @@ answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns) {
   return completions_.wait(*id, spin_ns_);
 }
 
-void messenger::close(errc reason) {
-  stopped_.store(1, memory_order::release);
-  completions_.close(reason);
-  std::vector<waiting_sender> left;
-  {
-    std::lock_guard lock(rooms_mutex_);
-    for (auto& [actor, line] : rooms_)
-      for (auto& sender : line) left.push_back(std::move(sender));
-    rooms_.clear();
+// -- lines
+
+/// What becomes of a message whose sender does not wait, while something is unusual; none: it goes straight ahead.
+std::optional<errc> messenger::detour(actor_id to, message_header const& header, void const* payload,
+                                      std::uint32_t bytes, std::uint32_t stride, std::uint32_t count,
+                                      actor_id ack) {
+  if (closed()) return closed_for();
+  if (noted_[to.index % noted_.size()].load(memory_order::relaxed) == 0) return {};  // relaxed: as attention_
+  std::lock_guard lock(mutex_);
+  auto const at = lines_.find(key_of(to));
+  if (at == lines_.end()) return {};
+  line& l = at->second;
+  // From the end: one of this sender stands there.
+  if (std::none_of(l.waiting_messages.rbegin(), l.waiting_messages.rend(),
+                   [&](waiting const& w) { return w.m.body.header.priority == header.priority; }))
+    return {};
+  if (l.full) return errc::mailbox_full;
+  if (l.waiting_messages.size() >= line_limit) return errc::device_busy;
+  if (bytes > max_payload_bytes) return errc::payload_too_large;
+  waiting w{.m = {.to = to, .body = {}}, .ack = ack, .count = count};
+  w.m.body.header = header;
+  w.m.body.bytes = bytes;
+  auto const* const first = static_cast<std::byte const*>(payload);
+  if (count == 1) __builtin_memcpy(w.m.body.payload, first, bytes);
+  for (std::uint32_t i = 0; count != 1 && i < count; ++i)
+    w.batch.insert(w.batch.end(), first + std::uint64_t{i} * stride,
+                   first + std::uint64_t{i} * stride + bytes);
+  l.waiting_messages.push_back(std::move(w));
+  return errc::ok;
+}
+
+/// Sends the first one of a line; ok: it is on its way, and if it is patient, on_verdict hears of it.
+errc messenger::post_first(std::uint64_t key, waiting const& first) {
+  auto const& body = first.m.body;
+  auto const* const payload = first.count == 1 ? body.payload : first.batch.data();
+  auto const send = [&](actor_id ack) {
+    return device_.post(first.m.to, body.header, payload, body.bytes, body.bytes, first.count, ack,
+                        arena_ != nullptr);
+  };
+  if (closed()) return closed_for();
+  if (arena_ != nullptr || !first.patient) return send(first.ack);
+  answer_handler judge([this, key](answer const& a) { on_verdict(key, a.reason); });
+  auto const ack = completions_.open(judge, 0);
+  if (!ack) return static_cast<errc>(ack.error().value());
+  auto const outcome = send(*ack);
+  if (outcome == errc::ok) return outcome;
+  answer_handler unused;
+  return completions_.withdraw(*ack, unused) ? outcome : errc::ok;  // else the runtime's end has judged it
+}
+
+/// Sends what waits in a line as far as it goes. The caller holds mutex_, and nothing of the line is on its way.
+void messenger::advance(lines::iterator at, messages& ended) {
+  line& l = at->second;
+  auto& all = l.waiting_messages;
+  while (!all.empty()) {
+    auto const outcome = post_first(at->first, all.front());
+    if (outcome == errc::device_busy) return note(at), try_later(at->first, l);
+    if (arena_ != nullptr && outcome == errc::mailbox_full)
+      return l.full = true, note(at);  // on_room goes on
+    if (arena_ == nullptr && outcome == errc::ok) {
+      if (all.front().patient) return note(at);  // on_verdict goes on
+      all.pop_front();                           // the device answers whom it concerns
+      continue;
+    }
+    all.front().outcome = outcome;
+    ended.splice(ended.end(), all, all.begin());
   }
-  for (auto& sender : left) finish(std::move(sender.handler), reason);
+  if (l.noted) {
+    noted_[(at->first >> 32) % noted_.size()].fetch_sub(1, memory_order::relaxed);  // relaxed: see note
+    attention_.fetch_sub(1, memory_order::relaxed);
+  }
+  lines_.erase(at);
+}
+
+/// Makes senders that do not wait look at the line. The caller holds mutex_.
+void messenger::note(lines::iterator at) {
+  if (std::exchange(at->second.noted, true)) return;
+  // Relaxed: who sends later, in any order that counts, sees them; the lines themselves are guarded by mutex_.
+  noted_[(at->first >> 32) % noted_.size()].fetch_add(1, memory_order::relaxed);
+  attention_.fetch_add(1, memory_order::relaxed);
+}
+
+void messenger::resume(std::uint64_t key) {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto const at = lines_.find(key); at != lines_.end()) advance(at, ended);
+  }
+  end(ended);
+}
+
+void messenger::on_room(actor_id actor) {
+  if (arena_ != nullptr)
+    resume(key_of(actor));  // elsewhere the first one is on its way, or tries again by itself
+}
+
+/// The device says what became of the first one of a line.
+void messenger::on_verdict(std::uint64_t key, errc verdict) {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    auto const at = lines_.find(key);
+    if (at == lines_.end()) return;  // closed meanwhile
+    line& l = at->second;
+    auto& all = l.waiting_messages;
+    l.full = verdict == errc::mailbox_full;
+    if (l.full || verdict == errc::device_busy) {
+      // Who does not wait for room hears that there is none.
+      for (auto w = all.begin(); l.full && w != all.end();) {
+        auto const next = std::next(w);
+        w->outcome = errc::mailbox_full;
+        if (!w->patient) ended.splice(ended.end(), all, w);
+        w = next;
+      }
+      try_later(key, l);
+    } else {
+      all.front().outcome = verdict;
+      ended.splice(ended.end(), all, all.begin());
+      l.pause = line{}.pause;
+      advance(at, ended);
+    }
+  }
+  end(ended);
+}
+
+/// A device with its own memory has no way to say when there is room: tries again after a pause that grows to a
+/// millisecond.
+void messenger::try_later(std::uint64_t key, line& l) {
+  if (!l.timer) l.timer = std::make_unique<boost::asio::steady_timer>(executor_);
+  l.timer->expires_after(l.pause);
+  l.pause = std::min(l.pause * 2, std::chrono::microseconds{1000});
+  l.timer->async_wait([this, key](boost::system::error_code ec) {
+    if (!ec) resume(key);
+  });
+}
+
+/// Tells whom it concerns what became of messages that have left their lines. The caller does not hold mutex_.
+void messenger::end(messages& ended) {
+  for (auto& w : ended) {
+    auto const& header = w.m.body.header;
+    if (w.patient) {
+      finish(std::move(w.handler), w.outcome);
+    } else if (w.ack.valid() || is_ask(header)) {
+      completions_.complete(w.ack.valid() ? w.ack : header.reply_to, w.outcome, nullptr,
+                            completer::initiator);
+    } else {
+      for (std::uint32_t i = 0; i < w.count; ++i) {
+        if (w.count != 1)
+          __builtin_memcpy(w.m.body.payload, w.batch.data() + std::uint64_t{i} * w.m.body.bytes,
+                           w.m.body.bytes);
+        undelivered_(w.m, w.outcome);
+      }
+    }
+  }
+}
+
+void messenger::close(errc reason) {
+  auto seen = attention_.load(memory_order::relaxed);
+  // Release: pairs with the acquire loads of closed and closed_for.
+  while (seen >> 32 == 0 &&
+         !attention_.compare_exchange(seen, seen | std::uint64_t{static_cast<std::uint32_t>(reason)} << 32,
+                                      memory_order::acq_rel, memory_order::relaxed)) {
+  }
+  reason = closed_for();
+  completions_.close(reason);
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [actor, l] : lines_) {
+      for (auto& w : l.waiting_messages) w.outcome = reason;
+      ended.splice(ended.end(), l.waiting_messages);
+      if (l.noted) attention_.fetch_sub(1, memory_order::relaxed);
+    }
+    lines_.clear();
+    for (auto& n : noted_) n.store(0, memory_order::relaxed);
+  }
+  end(ended);
 }
 
 }  // namespace rondo

@@ -1,12 +1,20 @@
 // The host's side of the message path: posts to actors, asks that come back, and senders that wait for room.
 //
+// Order (G2): what waits for an actor stands in that actor's line, first come first served, and a message does not
+// pass one of its own priority there. On a device with a memory of its own the fate of a message that is on its way
+// is not known yet; one that waits for room therefore goes alone, and what follows it waits for its fate.
+//
 // Threads: all functions from any thread.
 #pragma once
 
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
-#include <deque>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "kernels/scheduler.hpp"
 #include "runtime/completions.hpp"
@@ -22,28 +30,42 @@ struct outgoing {
 
 class messenger {
  public:
-  messenger(device& dev, std::uint32_t asks, boost::asio::any_io_executor executor, std::uint64_t spin_ns)
+  /// Gets each message that was taken and then found no room or no actor, when nobody waits for its outcome.
+  using dead_end = std::function<void(outgoing const&, errc)>;
+
+  messenger(device& dev, std::uint32_t asks, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
+            dead_end undelivered)
       : device_(dev),
         arena_(dev.shared_arena()),
         completions_(asks, executor),
         executor_(std::move(executor)),
-        spin_ns_(spin_ns) {}
+        spin_ns_(spin_ns),
+        undelivered_(std::move(undelivered)) {}
 
   /// Sends without waiting. On a device that shares no memory, ok means that its way took the message; if the
-  /// mailbox then has no room, the message ends as a dead letter.
-  errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
-    if (stopped_.load(memory_order::relaxed) != 0)
-      return errc::stopped;  // relaxed: best effort; the arena stays
+  /// mailbox then has no room, `ack` ends with that, or the ask that the message carries, or it is a dead letter.
+  /// While earlier messages of its priority wait for room in the same mailbox: mailbox_full.
+  errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
+                actor_id ack = {}) {
+    // Relaxed: a sender sees what it has caused itself, and others are in no order with it.
+    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]
+      if (auto const outcome = detour(to, header, payload, bytes, bytes, 1, ack)) return *outcome;
     if (arena_ != nullptr) return scheduler{*arena_}.post(to, header, payload, bytes);
-    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, {}, false);
+    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack, false);
   }
-  /// Sends `count` messages `stride` bytes apart, all or none.
+  /// Sends `count` messages `stride` bytes apart, all or none; else as try_post.
   errc try_post_batch(actor_id to, message_header const& header, void const* payloads, std::uint32_t bytes,
                       std::uint32_t stride, std::uint32_t count) {
-    if (stopped_.load(memory_order::relaxed) != 0) return errc::stopped;
+    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]  // relaxed: as in try_post
+      if (auto const outcome = detour(to, header, payloads, bytes, stride, count, {})) return *outcome;
     auto const* const first = static_cast<std::byte const*>(payloads);
     if (arena_ != nullptr) return scheduler{*arena_}.post_batch(to, header, first, bytes, stride, count);
     return device_.post(to, header, first, bytes, stride, count, {}, false);
+  }
+  /// The same for a sender of its own, such as a timer: in no order with what others send.
+  errc try_post_apart(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
+    if (closed()) return closed_for();
+    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, {}, false);
   }
 
   /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room` a full mailbox is no
@@ -55,39 +77,68 @@ class messenger {
   /// The same for a thread that waits here.
   answer ask_blocking(outgoing request, std::uint64_t timeout_ns);
 
-  /// There is room in `actor` again, or it is gone: sends what waits.
+  /// There is room in `actor` again, or it is gone: sends what waits, which in the latter case ends with actor_gone.
   void on_room(actor_id actor);
-  /// Completes what waits for `actor` with actor_gone.
-  void on_gone(actor_id actor);
 
   /// Whether it was closed.
-  bool closed() const noexcept { return stopped_.load(memory_order::acquire) != 0; }
-  /// Ends every pending ask and every sender that waits, and refuses all that follows.
+  bool closed() const noexcept { return attention_.load(memory_order::acquire) >> 32 != 0; }
+  /// Why: ok while it is open.
+  errc closed_for() const noexcept { return static_cast<errc>(attention_.load(memory_order::acquire) >> 32); }
+  /// Ends every pending ask and every sender that waits, and refuses all that follows, with `reason`; the first
+  /// reason stays.
   void close(errc reason);
 
   completions& asks() noexcept { return completions_; }
   boost::asio::any_io_executor executor() const { return executor_; }
 
  private:
-  struct waiting_sender {
+  /// A message in a line.
+  struct waiting {
     outgoing m;
-    answer_handler handler;
+    bool patient = false;      // waits for room
+    answer_handler handler{};  // of a patient one
+    actor_id ack{};            // of one that is not, and is no ask: who hears of its fate; may be invalid
+    std::uint32_t count = 1;   // of a batch
+    std::vector<std::byte> batch{};  // its payloads
+    errc outcome = errc::ok;
   };
+  using messages = std::list<waiting>;  // a list, for elements that never move: see completions.cpp
 
-  errc post_one(outgoing const& m, actor_id ack, bool want_room);
-  void post_patiently(outgoing m, bool wait_for_room, answer_handler handler);
+  /// What waits for one actor. The first one is tried; where the device shares no memory, it may be on its way.
+  struct line {
+    messages waiting_messages;
+    bool noted = false;                   // senders that do not wait know of it
+    bool full = false;                    // the mailbox had no room for the first one
+    std::chrono::microseconds pause{20};  // until the next try
+    std::unique_ptr<boost::asio::steady_timer> timer{};
+  };
+  using lines = std::map<std::uint64_t, line>;  // by actor
+
+  static constexpr std::size_t line_limit = 1024;  // messages of senders that do not wait
+
+  std::optional<errc> detour(actor_id to, message_header const& header, void const* payload,
+                             std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack);
+  void queue_busy(outgoing const& m, actor_id ack);
+  errc post_first(std::uint64_t key, waiting const& first);
+  void advance(lines::iterator at, messages& ended);
+  void resume(std::uint64_t key);
+  void on_verdict(std::uint64_t key, errc verdict);
+  void try_later(std::uint64_t key, line& l);
+  void note(lines::iterator at);
+  void end(messages& ended);
   void finish(answer_handler handler, errc reason);
-  /// Sends what waits for `actor` until it is full again. The caller holds rooms_mutex_.
-  void drain(actor_id actor, std::vector<std::pair<answer_handler, errc>>& finished);
 
   device& device_;
   arena_ref const* arena_;
   completions completions_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;
-  atomic<std::uint32_t> stopped_{0};
-  std::mutex rooms_mutex_;
-  std::map<std::uint64_t, std::deque<waiting_sender>> rooms_;  // by actor
+  dead_end undelivered_;
+  /// The number of noted lines, and above it, in 32 bits, why it was closed. Zero: messages go straight ahead.
+  atomic<std::uint64_t> attention_{0};
+  std::array<atomic<std::uint32_t>, 64> noted_{};  // lines, by the last bits of their actor's index
+  std::mutex mutex_;
+  lines lines_;  // guarded by mutex_
 };
 
 }  // namespace rondo

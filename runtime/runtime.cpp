@@ -29,7 +29,10 @@ runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_in
       directory_(std::make_unique<directory>(detail::plan_arena(device_->shape()))),
       messenger_(std::make_unique<messenger>(
           *device_, settings_.asks, context_.get_executor(),
-          settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000)),
+          settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000,
+          [this](outgoing const& o, errc why) {
+            undelivered(o.to, o.body.header.type, o.body.payload, o.body.bytes, why);
+          })),
       dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
       failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
       timers_(std::make_unique<timer_service>(context_.get_executor())) {
@@ -69,9 +72,9 @@ runtime::~runtime() {
   boost::asio::post(context_, [this] {
     deadline_timer_.cancel();
     watch_timer_.cancel();
+    context_.stop();  // here, behind the handlers of what the stop has ended: each is to be called
   });
   work_.reset();
-  context_.stop();
   service_.join();
   if (report.stopped) return;
   // A handler still runs in this memory and may still report: it keeps what it needs, for ever.
@@ -91,13 +94,7 @@ stop_report runtime::stop() {
     messenger_->close(errc::stopped);
     stop_report_ = device_->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
     if (!stop_report_.stopped) {
-      std::vector<team_snapshot> teams;
-      device_->read_teams(teams);
-      for (std::size_t t = 0; t < teams.size(); ++t)
-        if (teams[t].actor_plus_one != 0)
-          stop_report_.stuck.push_back(fmt::format("team {} hangs in actor '{}', in a handler of {}", t,
-                                                   name_of_cell(teams[t].actor_plus_one - 1),
-                                                   name_of_type(teams[t].type)));
+      for (auto& line : busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     }
     end_pending(errc::stopped);
   });
@@ -131,12 +128,13 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   if (capacity > ticket_mask / 4)
     throw std::invalid_argument(fmt::format(
         "launching '{}': capacity {} is more than a mailbox can hold ({})", name, capacity, ticket_mask / 4));
-  if (options.supervise.poison_after == 0)
+  if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
     throw std::invalid_argument(
-        fmt::format("launching '{}': poison_after is 0, but a message is tried at least once", name));
+        fmt::format("launching '{}': poison_after is {}, but a message is tried 1 to {} times", name, tries,
+                    max_attempts));
   auto const found = std::ranges::find(behaviours_, behaviour, &behaviour_info::name);
   if (found == behaviours_.end()) return errc::not_found;
-  if (messenger_->closed()) return errc::stopped;
+  if (messenger_->closed()) return messenger_->closed_for();
   auto const b = static_cast<std::uint16_t>(found - behaviours_.begin());
   std::shared_lock const launching(launching_);
   auto spec = directory_->add(std::move(name), b, behaviours_[b].state_bytes, options, capacity);
@@ -229,11 +227,12 @@ telemetry runtime::snapshot() {
   std::vector<actor_snapshot> actors;
   auto const cells = directory_->cells_used();
   {
-    // Under the lock a terminated actor is counted in `retired` or in its cell, never in both.
     std::lock_guard lock(pending_mutex_);
     t.retired = retired_;
-    device_->read_actors(cells, actors);
   }
+  // Afterwards: an actor that is counted as retired has left its cell, so none is counted twice. Without the lock: the
+  // device may have to end a checkpoint first, which takes it.
+  device_->read_actors(cells, actors);
   for (auto const& a : actors) {
     if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
     auto const entry = directory_->find(actor_id{a.index, a.generation});
@@ -264,6 +263,17 @@ std::string runtime::name_of_type(std::uint32_t type) const {
     for (auto const& m : b.messages)
       if (m.id == type) return std::string(m.name);
   return {};
+}
+
+std::vector<std::string> runtime::busy_teams(char const* does) const {
+  std::vector<team_snapshot> teams;
+  device_->read_teams(teams);
+  std::vector<std::string> lines;
+  for (std::size_t t = 0; t < teams.size(); ++t)
+    if (teams[t].actor_plus_one != 0)
+      lines.push_back(fmt::format("team {} {} actor '{}', in a handler of {}", t, does,
+                                  name_of_cell(teams[t].actor_plus_one - 1), name_of_type(teams[t].type)));
+  return lines;
 }
 
 }  // namespace rondo

@@ -52,6 +52,10 @@ class runtime {
   template <class Module>
   explicit runtime(use_t<Module>, config settings = {})
       : runtime(validated(settings), make_device<Module>(settings), module_describer<Module>::describe()) {}
+  /// The same on a device that the caller has made for `settings` and `Module`.
+  template <class Module>
+  runtime(use_t<Module>, config settings, chosen_device chosen)
+      : runtime(validated(settings), std::move(chosen), module_describer<Module>::describe()) {}
   /// Stops; see `stop`.
   ~runtime();
   runtime(runtime const&) = delete;
@@ -122,7 +126,8 @@ class runtime {
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
                             tell_options options = {}) {
     return timers_->every(period, [this, to, m, options] {
-      if (auto const refused = to.try_tell(m, options))
+      auto const header = actor_ref<Behaviour>::template header_for<Message>(options);
+      if (auto const refused = messenger_->try_post_apart(to.id(), header, &m, sizeof m); refused != errc::ok)
         undelivered(to.id(), type_id<Message>, &m, sizeof m, refused);
     });
   }
@@ -204,6 +209,9 @@ class runtime {
   std::string name_of_actor(actor_id id) const;
   std::string name_of_cell(std::uint32_t index) const;
   std::string name_of_type(std::uint32_t type) const;
+  /// A line for each team that runs a handler at present: "team 1 <does> actor 'x', in a handler of y".
+  std::vector<std::string> busy_teams(char const* does) const;
+  std::string why_not_quiet() const;
 
   struct pending_control {
     actor_id actor;

@@ -23,7 +23,7 @@ void runtime::on_record(host_record const& r) {
       return messenger_->on_room(r.actor);
     case record_kind::send_later:
       return timers_->once(std::chrono::microseconds(r.detail), [this, to = r.actor, body = r.body] {
-        if (auto const refused = messenger_->try_post(to, body.header, body.payload, body.bytes);
+        if (auto const refused = messenger_->try_post_apart(to, body.header, body.payload, body.bytes);
             refused != errc::ok)
           undelivered(to, body.header.type, body.payload, body.bytes, refused);
       });
@@ -78,7 +78,7 @@ void runtime::on_terminated(host_record const& r) {
     });
   }
   directory_->remove(r.actor);
-  messenger_->on_gone(r.actor);
+  messenger_->on_room(r.actor);
   settle(r.actor, lifecycle::terminated);
   for (auto& handler : lost)
     deliver(executor(), std::move(handler), inspection_outcome{errc::actor_gone, {}});

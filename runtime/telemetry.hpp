@@ -22,14 +22,16 @@ struct actor_report {
 struct telemetry {
   std::string device;
   std::vector<actor_report> actors;
-  actor_totals live;     // sums over the actors above
-  actor_totals retired;  // sums over the actors that have terminated
-  std::uint64_t waiting = 0;
+  actor_totals live;          // sums over the actors above
+  actor_totals retired;       // sums over the actors that have terminated
+  std::uint64_t waiting = 0;  // messages in mailboxes, counted there: independent of the sums above
   std::uint32_t asks_waiting = 0;
   std::uint64_t late_answers = 0, dead_letters = 0;
   std::vector<team_snapshot> teams;
 
-  /// accepted == handled + rejected + dead + waiting, over all actors that ever lived. Exact at rest.
+  /// accepted == handled + rejected + dead + waiting, over all actors that ever lived (G1): false when a message
+  /// was lost or counted twice. Holds at rest; while teams run actors, what they have taken out of a mailbox is
+  /// counted only when they let the actor go.
   bool conserved() const;
 };
 

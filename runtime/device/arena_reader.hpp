@@ -1,12 +1,27 @@
 // Reads counters out of an arena that runs meanwhile.
 #pragma once
 
+#include "kernels/park.hpp"
 #include "runtime/device.hpp"
 
 namespace rondo {
 
-/// One consistent moment of the actor in `cell`: its totals, its state and what waits. Retries while its
-/// owner publishes.
+/// Messages whose slots were not given back yet, up to the ticket `tail`: what the mailbox itself knows, from
+/// neither its owner's counters nor the owner's place in it. Slots are given back in order (R4), so the oldest
+/// one that was not is found by halving.
+inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint32_t tail) noexcept {
+  std::uint32_t taken = ring.slot_count, waiting = 0;  // tail - taken was given back, tail - waiting was not
+  if (!ring.taken((tail - taken) & ticket_mask)) return taken;
+  while (taken - waiting > 1) {
+    auto const middle = waiting + (taken - waiting) / 2;
+    (ring.taken((tail - middle) & ticket_mask) ? taken : waiting) = middle;
+  }
+  return waiting;
+}
+
+/// One moment of the actor in `cell`: its totals, its state and what waits. The totals are of one moment; what
+/// waits is read from the mailbox, and agrees with them when no team runs the actor. Retries while its owner
+/// publishes.
 inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index) {
   actor_cell const& cell = arena.cell(index);
   actor_snapshot s;
@@ -23,6 +38,8 @@ inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index) {
                                                       : arena.ring(word.ring()).tail & ticket_mask;
     s.generation = cell.generation.load(memory_order::relaxed);
     s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+    // A ring that is not this actor's any more gives a wrong number, which the second look at the word discards.
+    s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
     actor_totals again;
     if (cell.word.load(memory_order::acquire) != bits || !cell.totals.try_read(again) ||
         again.accepted != s.totals.accepted || again.handled != s.totals.handled)
@@ -31,8 +48,6 @@ inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index) {
     break;
   }
   s.behaviour = cell.behaviour;
-  s.waiting =
-      static_cast<std::uint32_t>(s.totals.accepted - s.totals.handled - s.totals.rejected - s.totals.dead);
   for (int b = 0; b < latency_histogram::buckets; ++b) s.latency_counts[b] = cell.latency.count(b);
   return s;
 }

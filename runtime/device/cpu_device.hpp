@@ -76,7 +76,7 @@ class cpu_device final : public device {
   bool at_quiet_point(std::chrono::nanoseconds limit,
                       std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(pinning_);
-    if (!threads_.stop(limit).stopped) return false;
+    if (!threads_.pause(limit)) return false;
     restart_teams const restart{running_ ? &threads_ : nullptr, host_};
     use(arena_);
     return true;

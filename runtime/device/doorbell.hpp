@@ -3,7 +3,8 @@
 // Threads: `ring` from any, `sleep` from the one that sleeps.
 // Ordering: `wake`: the ringer's seq_cst fence between publishing work and its look at `asleep_` pairs with
 // the sleeper's fence between setting `asleep_` and its last look for work. One of the two sees the other
-// (the store buffer pattern, which acquire and release cannot order), so no wake-up is lost.
+// (the store buffer pattern, which acquire and release cannot order), so no wake-up is lost. A ring that comes late, for
+// work that was found without it, wakes the sleeper once too often.
 #pragma once
 
 #include "kernels/clock.hpp"
@@ -18,23 +19,20 @@ class doorbell {
     atomic_fence(memory_order::seq_cst);  // the edge `wake`
     // Relaxed: the fence orders it; the exchange lets one of many ringers make the system call.
     if (asleep_.load(memory_order::relaxed) == 0 || asleep_.exchange(0, memory_order::relaxed) == 0) return;
-    rings_.fetch_add(1, memory_order::release);
-    wake_word(rings_, 1);
+    wake_word(asleep_, 1);
   }
 
   /// Sleeps until a ring, or `limit_ns`, unless `work_is_there()`. May return early.
   template <class WorkIsThere>
   void sleep(WorkIsThere work_is_there, std::uint64_t limit_ns) noexcept {
-    auto const seen = rings_.load(memory_order::acquire);
     asleep_.store(1, memory_order::relaxed);  // relaxed: the fence orders it
     atomic_fence(memory_order::seq_cst);      // the edge `wake`
-    if (!work_is_there()) wait_word(rings_, seen, limit_ns);
+    if (!work_is_there()) wait_word(asleep_, 1, limit_ns);
     asleep_.store(0, memory_order::relaxed);
   }
 
  private:
-  alignas(64) atomic<std::uint32_t> asleep_{0};
-  atomic<std::uint32_t> rings_{0};
+  alignas(64) atomic<std::uint32_t> asleep_{0};  // 1: a ring is asked for
 };
 
 /// How long a thread has found nothing to do, and what it does about it: spin, then give way, then sleep.

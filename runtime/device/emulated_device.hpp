@@ -86,6 +86,8 @@ class emulated_device final : public device {
     io_.work().run(errands::kind::quick, reading_limit, [&] { read_teams_of(arena_, out); });
   }
 
+  bool lost() const noexcept override { return io_.lost(); }
+
   /// What was submitted before is in the mailboxes, or refused, when `use` runs; later submissions wait in
   /// the ring. False for a lost device too.
   bool at_quiet_point(std::chrono::nanoseconds limit,
@@ -96,7 +98,7 @@ class emulated_device final : public device {
     io_.work().run(errands::kind::whole, limit, [&] {
       bool const runs = io_.started();
       if (io_.lost() || (runs && !io_.take_all_submitted(end))) return;
-      if (!stop_teams(end)) return;
+      if (!pause_teams(end)) return;
       quiet = true;
       restart_teams const restart{runs ? &threads_ : nullptr, host_};
       use(arena_);
@@ -133,11 +135,11 @@ class emulated_device final : public device {
 
   /// On the I/O thread. Teams may wait for the poller, and the poller for one who waits for an errand: do
   /// those.
-  bool stop_teams(clock::time_point end) {
-    auto stopped = std::async(std::launch::async, [&] { return threads_.stop(end - clock::now()).stopped; });
-    while (stopped.wait_for(std::chrono::microseconds(100)) != std::future_status::ready)
+  bool pause_teams(clock::time_point end) {
+    auto paused = std::async(std::launch::async, [&] { return threads_.pause(end - clock::now()); });
+    while (paused.wait_for(std::chrono::microseconds(100)) != std::future_status::ready)
       io_.work().serve(errands::kind::quick);
-    return stopped.get();
+    return paused.get();
   }
 
   /// On the I/O thread, where no launch is half done: a team without an actor is free.

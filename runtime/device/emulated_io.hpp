@@ -72,7 +72,10 @@ class emulated_io {
   bool take_all_submitted(std::chrono::steady_clock::time_point end) {
     if (!team_) return true;
     for (auto const target = lanes_.lanes().down.tail(); team_->head() < target;) {
-      if (std::chrono::steady_clock::now() > end || ending_.load(memory_order::relaxed) != 0) return false;
+      // A device that is about to be lost takes no more, and is lost when this errand is over.
+      if (std::chrono::steady_clock::now() > end || ending_.load(memory_order::relaxed) != 0 ||
+          is_set(losing_))
+        return false;
       if (take(64) == 0) yield_thread();
     }
     return true;

@@ -69,19 +69,24 @@ class host_lanes {
   /// Refuses all that follows with `reason`; returns the tickets given out before. The first reason stays.
   std::uint64_t close(errc reason) noexcept {
     auto none = static_cast<std::uint32_t>(errc::ok);
-    closed_for_.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::acq_rel,
-                                 memory_order::acquire);
+    // Relaxed here and in closed_for: the reason alone, which submit does not expect to have arrived.
+    closed_for_.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::relaxed,
+                                 memory_order::relaxed);
     return lanes_.down.close();
   }
+  /// Takes submissions again. Posts that come in between are told device_busy.
+  void reopen() noexcept {
+    closed_for_.store(0, memory_order::relaxed);  // relaxed: who sees it too early or too late tries again
+    lanes_.down.reopen();
+  }
   /// ok: open.
-  errc closed_for() const noexcept { return static_cast<errc>(closed_for_.load(memory_order::acquire)); }
+  errc closed_for() const noexcept { return static_cast<errc>(closed_for_.load(memory_order::relaxed)); }
 
   /// Starts the poller, which hands each completion to `sink`, and opens the way down.
   void start(record_sink sink) {
     sink_ = std::move(sink);
     ending_.store(0, memory_order::relaxed);  // relaxed: no poller yet
-    closed_for_.store(0, memory_order::relaxed);
-    lanes_.down.reopen();
+    reopen();
     std::packaged_task<void()> task([this] { poll(); });
     ended_ = task.get_future();
     poller_ = std::thread(std::move(task));
@@ -113,8 +118,11 @@ class host_lanes {
         return errc::ok;
       case push_outcome::full:
         return errc::device_busy;
-      default:
-        return closed_for();
+      default: {
+        auto const why =
+            closed_for();  // ok: it is being opened again, or the reason is still on its way here
+        return why == errc::ok ? errc::device_busy : why;
+      }
     }
   }
   template <class Fill>

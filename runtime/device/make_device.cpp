@@ -24,7 +24,8 @@ team_thread_options thread_options_for(config const& c) {
 arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams) {
   arena_shape s;
   s.actors = c.actors;
-  s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors, 16384u);
+  // By default one for each actor and, so that no actor goes without, one more for each team to keep at hand.
+  s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors + teams + pinned_teams, 16384u);
   if (std::uint64_t{s.actors} + s.rings >= 1u << 20)  // the field of an actor's word that names its ring
     throw config_error("mail_blocks: actors and mail_blocks together must stay below 1048576");
   s.ring_slots = std::max(2u, ceil_power_of_two(std::min(c.default_capacity, 1024u)));

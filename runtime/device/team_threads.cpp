@@ -1,17 +1,26 @@
 #include "runtime/device/team_threads.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 namespace rondo {
 
 void prepare_team_thread(std::string const& name, int core) {
   pthread_setname_np(pthread_self(), name.c_str());
   if (core < 0) return;
-  auto const cores = std::thread::hardware_concurrency();
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(core) % (cores == 0 ? 1 : cores), &set);
+  CPU_SET(static_cast<unsigned>(core), &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a wish: containers may forbid it
+}
+
+std::vector<int> allowed_cores() {
+  std::vector<int> cores;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;  // more than 1024 cores
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<unsigned>(core), &set)) cores.push_back(core);
+  return cores;
 }
 
 }  // namespace rondo

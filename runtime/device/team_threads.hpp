@@ -21,53 +21,78 @@ struct team_thread_options {
       0;  // that serve one actor each; the indices after them; started when first needed
   std::uint32_t lanes = 1;
   idle_policy idle;
-  round_limits round;  // zeros: persistent
-  bool pin_to_cores = false;
+  round_limits round;         // zeros: persistent
+  bool pin_to_cores = false;  // team n to the n-th core that the process may use, in turn
 };
 
-/// Binds the calling thread to a core (modulo the number of cores) and names it for debuggers.
+/// Names the calling thread for debuggers, and binds it to a core unless that is negative.
 void prepare_team_thread(std::string const& name, int core);
+/// The cores that the calling thread may run on (its affinity mask), in ascending order; none when the system
+/// does not say.
+std::vector<int> allowed_cores();
 
 template <class Module>
 class team_threads {
  public:
+  /// Takes the cores to pin to from the calling thread's affinity mask.
   team_threads(arena_ref arena, team_thread_options options)
-      : options_(options), crew_(std::make_shared<crew>(arena, options)) {}
+      : options_(options),
+        cores_(options.pin_to_cores ? allowed_cores() : std::vector<int>()),
+        crew_(std::make_shared<crew>(arena, options)),
+        threads_(crew_->shared.size()) {}
 
   /// Starts the pool teams, and the pinned ones that ran before. Precondition: stopped.
   void start(host_port const& host) {
     host_ = host;
+    runs_ = true;
     crew_->arena.header().stop.store(0, memory_order::relaxed);  // relaxed: no team yet
-    for (std::uint32_t t = 0; t < options_.teams; ++t) start_team(t);
-    for (auto t = options_.teams; t < options_.teams + options_.pinned_teams; ++t)
-      if (crew_->arena.team(t).pinned_actor.load(memory_order::relaxed) != 0) start_team(t);
+    start_missing_teams();
   }
 
   /// A pinned team without an actor, started; or none. Not thread-safe: the caller serializes launches.
   bool find_pinned_team(std::uint32_t& team) {
     for (team = options_.teams; team < options_.teams + options_.pinned_teams; ++team)
       if (crew_->arena.team(team).pinned_actor.load(memory_order::acquire) == 0) {
-        if (!started_[team]) start_team(team);
+        if (threads_[team].empty()) start_team(team);
         return true;
       }
     return false;
   }
 
   stop_report stop(std::chrono::nanoseconds limit) {
-    crew_->arena.header().stop.store(1, memory_order::release);
-    for (std::uint32_t t = 0; t < crew_->shared.size(); ++t) scheduler{crew_->arena}.ring_doorbell(t);
-    std::unique_lock lock(crew_->mutex);
+    runs_ = false;
     stop_report report;
-    report.stopped = crew_->changed.wait_for(lock, limit, [&] { return crew_->running == 0; });
-    lock.unlock();
+    report.stopped = all_end(limit);
     if (!report.stopped) report.stuck = describe_running_teams();
-    for (auto& thread : threads_)
-      // A thread that hangs in a handler is left behind, and named in the report. The owner must then keep
-      // the arena.
-      report.stopped ? thread.join() : thread.detach();
-    threads_.clear();
-    started_.assign(started_.size(), false);
+    for (auto& team : threads_) {
+      for (auto& thread : team)
+        // A thread that hangs in a handler is left behind, and named in the report. The owner must then keep
+        // the arena.
+        report.stopped ? thread.join() : thread.detach();
+      team.clear();
+    }
     return report;
+  }
+
+  /// Ends all teams' threads for `start` to begin anew. False when a handler does not end within `limit`: its
+  /// team then goes on as if nothing had been asked, and the others are started again.
+  bool pause(std::chrono::nanoseconds limit) {
+    if (all_end(limit)) {
+      for (std::uint32_t t = 0; t < threads_.size(); ++t) join(t);
+      return true;
+    }
+    if (!runs_) return false;  // it hung when it was stopped
+    std::vector<std::uint32_t> ended;
+    {
+      std::lock_guard lock(crew_->mutex);
+      // Under the mutex, where teams decide to end: from here on none does.
+      crew_->arena.header().stop.store(0, memory_order::relaxed);  // relaxed: nothing is read through it
+      for (std::uint32_t t = 0; t < threads_.size(); ++t)
+        if (crew_->ends[t]) ended.push_back(t);
+    }
+    for (auto const t : ended) join(t);
+    start_missing_teams();
+    return false;
   }
 
   std::vector<std::string> describe_running_teams() const {
@@ -84,42 +109,71 @@ class team_threads {
  private:
   /// What threads share with their owner; outlives it when a handler hangs.
   struct crew {
-    crew(arena_ref a, team_thread_options const& o) : arena(a), shared(o.teams + o.pinned_teams) {}
+    crew(arena_ref a, team_thread_options const& o)
+        : arena(a), shared(o.teams + o.pinned_teams), ends(shared.size()) {}
     arena_ref arena;
     std::vector<team_shared> shared;
     std::mutex mutex;
     std::condition_variable changed;
-    std::uint32_t running = 0;
+    std::uint32_t running = 0;  // threads; guarded by mutex, as is the next one
+    std::vector<bool> ends;     // teams that saw the stop word and end
+
+    /// Whether team `t`, between two rounds, ends; its leader asks.
+    bool decide_to_end(std::uint32_t t) {
+      if (!arena.stopping()) return false;
+      std::lock_guard lock(mutex);
+      return ends[t] = arena.stopping();
+    }
   };
 
+  /// Has all threads end; false when one does not within `limit`.
+  bool all_end(std::chrono::nanoseconds limit) {
+    crew_->arena.header().stop.store(1, memory_order::release);
+    for (std::uint32_t t = 0; t < crew_->shared.size(); ++t) scheduler{crew_->arena}.ring_doorbell(t);
+    std::unique_lock lock(crew_->mutex);
+    return crew_->changed.wait_for(lock, limit, [&] { return crew_->running == 0; });
+  }
+
+  void join(std::uint32_t team) {
+    for (auto& thread : threads_[team]) thread.join();
+    threads_[team].clear();
+  }
+
+  void start_missing_teams() {
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      bool const needed =
+          t < options_.teams || crew_->arena.team(t).pinned_actor.load(memory_order::relaxed) != 0;
+      if (needed && threads_[t].empty()) start_team(t);
+    }
+  }
+
   void start_team(std::uint32_t index) {
-    started_.resize(options_.teams + options_.pinned_teams);
-    started_[index] = true;
-    for (std::uint32_t lane = 0; lane < options_.lanes; ++lane) {
-      {
-        std::lock_guard lock(crew_->mutex);
-        ++crew_->running;
-      }
-      threads_.emplace_back([crew = crew_, host = host_, options = options_, index, lane] {
-        prepare_team_thread("rondo-" + std::to_string(index) + "." + std::to_string(lane),
-                            options.pin_to_cores ? static_cast<int>(index) : -1);
+    {
+      std::lock_guard lock(crew_->mutex);
+      crew_->running += options_.lanes;
+      crew_->ends[index] = false;
+    }
+    int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
+    for (std::uint32_t lane = 0; lane < options_.lanes; ++lane)
+      threads_[index].emplace_back([crew = crew_, host = host_, options = options_, index, lane, core] {
+        prepare_team_thread("rondo-" + std::to_string(index) + "." + std::to_string(lane), core);
         auto idle = options.idle;
         idle.pinned_only = index >= options.teams;
         team const lanes{index, lane, options.lanes, crew->shared[index]};
         ring_kernel<Module> kernel{crew->arena, lanes, host, idle};
         do kernel.run(options.round);
-        while (lanes.broadcast(!crew->arena.stopping()));
+        while (lanes.broadcast(!(lanes.leader() && crew->decide_to_end(index))));
         std::lock_guard lock(crew->mutex);
         if (--crew->running == 0) crew->changed.notify_all();
       });
-    }
   }
 
   team_thread_options options_;
+  std::vector<int> cores_;  // that teams are bound to, in turn; empty: to none
   std::shared_ptr<crew> crew_;
   host_port host_;
-  std::vector<std::thread> threads_;
-  std::vector<bool> started_ = std::vector<bool>(options_.teams + options_.pinned_teams);
+  bool runs_ = false;                              // between start and stop
+  std::vector<std::vector<std::thread>> threads_;  // by team; none: the team is not started
 };
 
 }  // namespace rondo

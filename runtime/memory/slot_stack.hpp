@@ -30,16 +30,18 @@ class slot_stack {
 
   /// Any slot, or `none`.
   std::uint32_t pop(buffer_table_ref table) noexcept {
-    auto head = head_.load(memory_order::acquire);  // acquire: push -> pop, for the read of `next`
-    while ((head & slot_mask) != 0) {
+    for (;;) {
+      // acquire: push -> pop, for the read of `next` and for the new holder
+      auto head = head_.load(memory_order::acquire);
+      if ((head & slot_mask) == 0) return none;
       auto const slot = static_cast<std::uint32_t>(head & slot_mask) - 1;
       auto const next =
           table.entry(slot).next.load(memory_order::relaxed);  // relaxed: of the push just acquired
-      if (head_.compare_exchange(head, ((head & ~slot_mask) + one_pop) | next, memory_order::acquire,
-                                 memory_order::acquire))  // acquire: push -> pop
+      // relaxed: what it replaces was acquired above, as no value of the head recurs
+      if (head_.compare_exchange(head, ((head & ~slot_mask) + one_pop) | next, memory_order::relaxed,
+                                 memory_order::relaxed))
         return slot;
     }
-    return none;
   }
 
  private:

@@ -1,129 +1,9 @@
 // The rondo command as its user meets it: what it writes, what it says when something is wrong, how it exits.
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/actors/command_fixture.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "tests/catch.hpp"
-#include "tools/rondo/video_reader.hpp"
-#include "tools/rondo/video_writer.hpp"
-
-namespace fs = std::filesystem;
-using namespace rondo;
-using Catch::Matchers::Contains;
-
-extern char** environ;
+using namespace command_test;
 
 namespace {
-
-constexpr int width = 160, height = 120;
-
-/// A directory that goes with the test.
-struct folder {
-  folder() {
-    std::string name = (fs::temp_directory_path() / "rondo-command-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path = name;
-  }
-  ~folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  std::string operator/(std::string const& file) const { return (path / file).string(); }
-  fs::path path;
-};
-
-std::string text_of(std::string const& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// A clip with a block that walks.
-std::string make_clip(folder const& dir, std::string const& name, int frames) {
-  tools::video_format format;
-  format.width = width;
-  format.height = height;
-  std::vector<std::byte> memory(overlay::frame_bytes(width, height));
-  overlay::carver carver(memory.data());
-  auto const view = overlay::carve_frame(carver, width, height);
-  tools::video_writer writer(dir / name, format);
-  for (int n = 0; n < frames; ++n) {
-    for (int y = 0; y < height; ++y)
-      for (int x = 0; x < width; ++x) {
-        bool const block = y >= 30 && y < 90 && x >= 10 + 2 * n && x < 34 + 2 * n;
-        view.y.at(x, y) = static_cast<std::uint8_t>(block ? 200 : 60 + (x * 7 + y * 3) % 20);
-      }
-    for (auto const& plane : {view.u, view.v})
-      for (int y = 0; y < plane.height; ++y) std::fill_n(plane.row(y), plane.width, std::uint8_t{128});
-    writer.write(view);
-  }
-  writer.close();
-  return dir / name;
-}
-
-std::int64_t frames_in(std::string const& file) {
-  tools::video_reader reader(file);
-  std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
-  overlay::carver carver(memory.data());
-  auto const view = overlay::carve_frame(carver, reader.width(), reader.height());
-  while (reader.read(view)) {
-  }
-  CHECK(reader.error() == "");
-  return reader.frames_read();
-}
-
-/// `rondo` with these words, started; its output goes to files.
-class command {
- public:
-  command(folder const& dir, std::vector<std::string> words) : out_(dir / "stdout"), err_(dir / "stderr") {
-    words.insert(words.begin(), RONDO_COMMAND);
-    std::vector<char*> argv;
-    for (auto& w : words) argv.push_back(w.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawn_file_actions_addopen(&files, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    int const failed = posix_spawn(&process_, RONDO_COMMAND, &files, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&files);
-    if (failed != 0) throw std::runtime_error("cannot start " RONDO_COMMAND);
-  }
-  ~command() {
-    if (process_ > 0) kill(process_, SIGKILL), wait();
-  }
-  void signal(int number) const { kill(process_, number); }
-  /// True when it has ended.
-  bool ended() {
-    siginfo_t info{};
-    return process_ <= 0 ||
-           (waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid == process_);
-  }
-  /// Its exit status, or 128 and the signal that killed it.
-  int wait() {
-    int status = 0;
-    waitpid(process_, &status, 0);
-    process_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  std::string out() const { return text_of(out_); }
-  std::string err() const { return text_of(err_); }
-
- private:
-  std::string out_, err_;
-  pid_t process_ = -1;
-};
 
 /// Runs it to the end and expects one sentence on standard error that contains `what`.
 void refuses(folder const& dir, std::vector<std::string> const& words, int status, std::string const& what) {
@@ -186,6 +66,14 @@ TEST_CASE("what is wrong with an input is said in one sentence", "[command]") {
   refuses(dir, {"overlay", "--no-output", "--input", dir / "text.avi"}, 65, "not a video");
   std::ofstream(dir / "empty.avi").close();
   refuses(dir, {"overlay", "--no-output", "--input", dir / "empty.avi"}, 65, "the file is empty");
+  auto const head = make_clip(dir, "head.mp4", 30);
+  fs::resize_file(head, 20);
+  refuses(dir, {"overlay", "--no-output", "--input", head}, 65, "not a video");
+  auto const none = make_clip(dir, "none.mp4", 0);
+  refuses(dir, {"overlay", "--no-output", "--input", none}, 65, "none.mp4");
+  std::ofstream(dir / "zero.y4m") << "YUV4MPEG2 W160 H120 F25:1 C420jpeg\n";  // a video of no frames
+  refuses(dir, {"overlay", "--no-output", "--input", dir / "zero.y4m"}, 65, "holds no frame");
+  refuses(dir, {"overlay", "--no-output", "--preload", "--input", dir / "zero.y4m"}, 65, "give --frames");
 }
 
 TEST_CASE("what is wrong with the command line is said in one sentence", "[command]") {
@@ -209,6 +97,9 @@ TEST_CASE("what is wrong with the configuration is said in one sentence", "[comm
   refuses(dir, {"overlay", "--no-output", "--config", dir / "unknown.json"}, 78, "temas");
   refuses(dir, {"overlay", "--no-output", "--config", dir / "none.json"}, 78, "none.json");
   refuses(dir, {"overlay", "--no-output", "--device", "toaster"}, 78, "device");
+  std::ofstream(dir / "capacity.json") << "{\"default_capacity\": 0}";
+  refuses(dir, {"overlay", "--no-output", "--config", dir / "capacity.json"}, 78,
+          "default_capacity: 0 is refused");
   auto const clip = make_clip(dir, "a.mp4", 5);
   refuses(dir, {"overlay", "--no-output", "--input", clip, "--device", "metal"}, 69, "metal");
   std::ofstream(dir / "torn.rondo") << "no checkpoint";
@@ -224,6 +115,12 @@ TEST_CASE("an output that cannot be written is reported, and other cameras run o
   command full(dir, {"overlay", "--input", clip, "--output", "/dev/full"});
   CHECK(full.wait() == 73);
   CHECK_THAT(full.err(), Contains("/dev/full") && Contains("disk is full"));
+  command told(dir, {"overlay", "--no-output", "--input", clip}, "/dev/full");
+  CHECK(told.wait() == 73);
+  CHECK_THAT(told.err(), Contains("standard output") && Contains("No space left"));
+  refuses(dir,
+          {"overlay", "--no-output", "--input", clip, "--checkpoint", dir / "no/such/folder/state.rondo"}, 73,
+          "no/such/folder");
   fs::create_directory(dir / "out-2.mp4");
   command second(dir, {"overlay", "--input", clip, "--input", clip, "--output", dir / "out.mp4"});
   CHECK(second.wait() == 73);

@@ -128,6 +128,24 @@ TEST_CASE("stop ends all asks and refuses what follows, and may be called again"
   CHECK(rt->stop().stopped);
 }
 
+// Handlers that had not had their turn were dropped.
+TEST_CASE("every handler has been called when the runtime is gone", "[G10][G12]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto rt = start(v.settings);
+  auto const asleep = rt->launch<adder>("asleep", {.capacity = 500, .active = false});
+  std::atomic<std::uint32_t> stopped{0};
+  for (int i = 0; i < 500; ++i)
+    asleep.ask(get{}, rondo::ask_options{}, [&](error_code ec, total) {
+      if (stopped == 0)
+        std::this_thread::sleep_for(20ms);  // the others are still to come when the runtime goes
+      stopped += ec == errc::stopped;
+    });
+  REQUIRE(eventually([&] { return rt->snapshot().waiting == 500; }));
+  rt.reset();
+  CHECK(stopped == 500);
+}
+
 TEST_CASE("stop returns in time and names the actor that is stuck", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

@@ -28,6 +28,12 @@ std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
   return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings);
 }
 
+losable start_losable(rondo::config const& settings) {
+  auto chosen = rondo::make_device<testbed>(settings);
+  auto& device = dynamic_cast<rondo::emulated_device<testbed>&>(*chosen.dev);
+  return {std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen)), device};
+}
+
 rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id) {
   struct found {
     error_code ec;
@@ -45,10 +51,10 @@ rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id) {
 
 rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting) {
   rondo::telemetry t;
-  if (!eventually([&] { return t = rt.snapshot(), t.waiting == still_waiting; }))
-    throw std::runtime_error("not at rest: " + std::to_string(t.waiting) + " messages wait, " +
-                             std::to_string(still_waiting) + " should");
-  return t;
+  if (eventually([&] { return t = rt.snapshot(), t.waiting == still_waiting && t.conserved(); })) return t;
+  throw std::runtime_error("not at rest: " + std::to_string(t.waiting) + " messages wait, " +
+                           std::to_string(still_waiting) + " should; the counters " +
+                           (t.conserved() ? "are conserved" : "are not conserved"));
 }
 
 std::vector<std::uint32_t> read_all(rondo::actor_ref<journal> const& j) {

@@ -30,6 +30,13 @@ std::vector<variant> variants();
 /// Starts the testbed on it. Built once, in harness.cpp: a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 
+/// A runtime on an emulated device, and what loses that.
+struct losable {
+  std::unique_ptr<rondo::runtime> rt;
+  rondo::emulated_device<testbed>& device;
+};
+losable start_losable(rondo::config const& settings);
+
 /// Whether a sender learns at once what the mailbox says; else the message is on its way when try_tell
 /// returns.
 inline bool shares_memory(variant const& v) { return v.settings.device == "cpu"; }
@@ -139,7 +146,7 @@ class listener {
 };
 
 /// Waits until nothing is waiting or running in active actors, then returns that moment. `still_waiting`: the
-/// mail of deactivated actors.
+/// mail of deactivated actors. Throws when the counters do not come to say that every message is accounted for.
 rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting = 0);
 
 /// All values of a journal, in order.

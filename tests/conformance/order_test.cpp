@@ -95,6 +95,19 @@ TEST_CASE("at each pick the highest priority comes first, and the oldest within 
   CHECK(read_all(actor) == expected);
 }
 
+// Once the slot of the oldest message was given back instead: that one was lost, and the urgent one handled twice.
+TEST_CASE("an urgent message for a batch handler is handled once, and the older ones after it", "[G1][G3]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<batcher>("batcher", {.active = false});
+  REQUIRE_FALSE(tell(actor, sample{1}));
+  REQUIRE_FALSE(tell(actor, sample{10}));
+  REQUIRE_FALSE(tell(actor, sample{100}, {.priority = 200}));
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  CHECK(ask(actor, get{}, 0).value().handled == 111);  // the sum of the samples
+}
+
 TEST_CASE("a message that arrives while a handler runs is picked by its priority", "[G3]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

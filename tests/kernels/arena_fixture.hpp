@@ -73,6 +73,15 @@ inline message_header note_header(std::uint8_t priority = default_priority) {
   return h;
 }
 
+/// Reserves as a host thread does, which keeps no ring for itself.
+inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority, std::uint32_t count,
+                           bool want_room) {
+  std::uint32_t spare_ring = 0;
+  auto const r = rondo::reserve(arena, to, priority, count, want_room, spare_ring);
+  if (spare_ring != 0) push_free_ring(arena, spare_ring);
+  return r;
+}
+
 /// Zeroed, formatted memory for one ring kernel.
 class test_arena {
  public:

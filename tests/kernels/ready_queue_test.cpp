@@ -56,7 +56,7 @@ void stress(std::uint32_t size, std::uint32_t start) {
   CHECK(disorder == 0);
   for (auto const& s : seen)
     if (s != 1) FAIL("an entry was popped " << s << " times");
-  CHECK(q.ref().looks_empty());
+  CHECK(q.ref().positions->looks_empty());
 }
 
 }  // namespace
@@ -66,12 +66,12 @@ TEST_CASE("a zeroed ready queue is empty", "[ready_queue]") {
   std::vector<ready_entry> entries(4);
   ready_queue_ref const q{&positions, entries.data(), 4};
   std::uint32_t actor = 0;
-  CHECK(q.looks_empty());
+  CHECK(q.positions->looks_empty());
   CHECK_FALSE(q.try_pop(actor));
   for (std::uint32_t lap = 0; lap < 3; ++lap) {
     for (std::uint32_t i = 0; i < 4; ++i) CHECK(q.try_push(10 * lap + i));
     CHECK_FALSE(q.try_push(99));
-    CHECK_FALSE(q.looks_empty());
+    CHECK_FALSE(q.positions->looks_empty());
     for (std::uint32_t i = 0; i < 4; ++i) {
       REQUIRE(q.try_pop(actor));
       CHECK(actor == 10 * lap + i);
@@ -120,7 +120,7 @@ TEST_CASE("the ready queue does what a bounded std::deque does, across the overf
             reference.pop_front();
           }
         }
-        REQUIRE(q.ref().looks_empty() == reference.empty());
+        REQUIRE(q.ref().positions->looks_empty() == reference.empty());
       }
     }
 }

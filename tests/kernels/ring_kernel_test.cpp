@@ -68,6 +68,24 @@ TEST_CASE("a deactivated actor keeps its mail until it is activated", "[ring_ker
   CHECK(m.at_rest(id));
 }
 
+// Asked for in one turn, to activate won whatever the order.
+TEST_CASE("of activating and deactivating in one turn the last one decides, and both are reported",
+          "[ring_kernel][G8]") {
+  for (bool const sleeps : {false, true}) {
+    machine m{1};
+    auto const id = m.launch<counter>(0);
+    scheduler sched{m.arena.ref()};
+    REQUIRE(sched.signal(id, sleeps ? control_activate : control_deactivate));
+    REQUIRE(sched.signal(id, sleeps ? control_deactivate : control_activate));
+    m.start();
+    REQUIRE(m.wait_for(record_kind::state_changed, 2));
+    auto const last = m.records(record_kind::state_changed)[1].detail;
+    CHECK(last == static_cast<std::uint64_t>(sleeps ? lifecycle::deactivated : lifecycle::active));
+    CHECK(actor_word{m.arena.ref().cell(id.index).word.load(memory_order::acquire)}.has(actor_word::paused) ==
+          sleeps);
+  }
+}
+
 TEST_CASE("draining handles what waits, discarding does not; both account for it", "[ring_kernel][G1][G8]") {
   for (auto const how : {control_drain, control_discard}) {
     machine m{1};
@@ -100,6 +118,34 @@ TEST_CASE("a message that keeps failing its actor is quarantined", "[ring_kernel
   CHECK(fragile::attempts == 3);
   CHECK(m.at_rest(id));
   CHECK(m.totals(id).failures == 3);
+}
+
+// Regression: attempts were counted per actor, so that one message was quarantined for what another had done.
+TEST_CASE("each message has its own attempts", "[ring_kernel][G9]") {
+  machine m{1};
+  fragile::attempts = 0;
+  auto spec = m.spec_of<fragile>(0);
+  spec.supervise.poison_after = 2;
+  auto const id = m.launch(spec);
+  REQUIRE(m.tell(id, broken{100}) == errc::ok);
+  bool sent = false;
+  m.on_record = [&](host_record const& r) {  // after the first failure, before the next attempt
+    if (r.kind != record_kind::actor_failed || std::exchange(sent, true)) return;
+    message_header urgent;
+    urgent.priority = 255;
+    CHECK(m.tell(id, broken{101}, urgent) == errc::ok);
+  };
+  m.start();
+  REQUIRE(m.wait_for(record_kind::dead_letter, 2));
+  auto const dead = m.records(record_kind::dead_letter);
+  for (std::size_t i = 0; i < 2; ++i) {
+    broken body{};
+    std::memcpy(&body, dead[i].body.payload, sizeof body);
+    CHECK(body.times == (i == 0 ? 101u : 100u));
+    CHECK(dead[i].reason == errc::quarantined);
+  }
+  CHECK(fragile::attempts == 4);
+  CHECK(m.at_rest(id));
 }
 
 TEST_CASE("an actor that may not restart ends with its mail accounted for", "[ring_kernel][G1][G9]") {

@@ -83,7 +83,7 @@ void against_reference(mail_case const& c) {
     if (random.below(10) < (filling ? 7u : 3u)) {
       auto const priority = static_cast<std::uint8_t>(
           c.levels == 256 ? random.below(256) : default_priority + 40 * random.below(c.levels));
-      auto const r = reserve(a.ref(), id, priority, 1, false);
+      auto const r = rondo_test::reserve(a.ref(), id, priority, 1, false);
       REQUIRE(r.status == (reference.size() < c.capacity ? errc::ok : errc::mailbox_full));  // exact
       if (r.status != errc::ok) continue;
       alert(a.ref().cell(0), priority, 1);
@@ -180,7 +180,7 @@ TEST_CASE("an urgent message behind a slow sender overtakes once that sender has
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 8, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 8);
   scheduler sched{a.ref()};
-  auto const slow = reserve(a.ref(), id, default_priority, 1, false);
+  auto const slow = rondo_test::reserve(a.ref(), id, default_priority, 1, false);
   note n{0, 2};
   REQUIRE(sched.post(id, note_header(255), &n, sizeof n) == errc::ok);
   REQUIRE(sched.claim(0, actor_word::queued_mask));

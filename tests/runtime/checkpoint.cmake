@@ -11,7 +11,8 @@ rondo_warnings(checkpoint_victim)
 add_executable(test_checkpoint
   checkpoint_kill_test.cpp
   checkpoint_refusal_test.cpp
-  checkpoint_test.cpp)
+  checkpoint_test.cpp
+  durable_file_test.cpp)
 target_link_libraries(test_checkpoint PRIVATE rondo_checkpoint_module rondo_test_main)
 target_compile_definitions(test_checkpoint PRIVATE RONDO_CHECKPOINT_VICTIM="$<TARGET_FILE:checkpoint_victim>")
 add_dependencies(test_checkpoint checkpoint_victim)

@@ -91,6 +91,15 @@ void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo
   }
 }
 
+/// The moment at which no message waits and all are accounted for.
+inline rondo::telemetry at_rest(rondo::runtime& rt) {
+  rondo::telemetry t;
+  if (!eventually([&] { return t = rt.snapshot(), t.waiting == 0 && t.conserved(); }))
+    throw std::runtime_error("not at rest: " + std::to_string(t.waiting) + " messages wait" +
+                             (t.conserved() ? "" : ", and the counters are not conserved"));
+  return t;
+}
+
 inline journal_report report_of(rondo::actor_ref<journal> const& j) {
   return j.ask(get_journal{}, 30s, rondo::block).value();
 }

@@ -57,7 +57,7 @@ class victim {
 std::uint64_t check(std::filesystem::path const& file) {
   auto rt = start();
   rt->restore(file);
-  REQUIRE(eventually([&] { return rt->snapshot().waiting == 0; }));
+  auto const now = at_rest(*rt);
   std::uint64_t taken = 0;
   for (auto const* name : {"a", "b"}) {
     auto const r = report_of(rt->find<journal>(name).value());
@@ -65,8 +65,6 @@ std::uint64_t check(std::filesystem::path const& file) {
     REQUIRE(r.taken == r.next[0] + r.next[1]);
     taken += r.taken;
   }
-  auto const now = rt->snapshot();
-  REQUIRE(now.conserved());
   REQUIRE(now.live.dead == 0);
   REQUIRE(now.live.rejected == 0);
   return taken;
@@ -88,8 +86,9 @@ TEST_CASE("the last complete checkpoint is restored whenever its writer is kille
     if (rounds == 0) REQUIRE(eventually([&] { return std::filesystem::exists(s.file); }));
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 8000));
     REQUIRE(v.kill());
-    // What a dead writer had not finished stays under its own name, and harms nobody.
-    torn += std::filesystem::remove(s.file.string() + ".tmp-" + std::to_string(v.pid()));
+    // What a dead writer had not finished stays under its own name until the next one writes, and harms nobody.
+    torn += std::filesystem::exists(s.file.string() + ".tmp-" + std::to_string(v.pid()));
+    REQUIRE(s.files() <= 2);
     CAPTURE(rounds);
     auto const now = check(s.file);
     REQUIRE(now >= taken);

@@ -74,7 +74,7 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
   REQUIRE(second->launch<journal>("new").id() == rondo::actor_id{gap.id().index, 1});
   REQUIRE_FALSE(second->terminate(second_life.id(), rondo::termination::drain, rondo::block));
   REQUIRE(second->launch<journal>("third life").id().generation == second_life.id().generation + 1);
-  REQUIRE(second->snapshot().conserved());
+  at_rest(*second);
 }
 
 TEST_CASE("waiting mail of all priorities is handled after a restore in the order that it had",
@@ -149,12 +149,12 @@ TEST_CASE("an actor that waits to be activated waits after a restore, with a mai
   REQUIRE(l.try_tell(item{2, 300}) == errc::mailbox_full);
   for (auto const& j : {f, l, find<journal>(*second, "empty")})
     REQUIRE_FALSE(second->activate(j.id(), rondo::block));
-  REQUIRE(eventually([&] { return second->snapshot().waiting == 0; }));
+  at_rest(*second);
   REQUIRE(report_of(f).next[0] == 5);
   REQUIRE(report_of(l).next[2] == 300);
   REQUIRE(report_of(l).out_of_turn == 0);
   REQUIRE(report_of(find<journal>(*second, "empty")).taken == 0);
-  REQUIRE(second->snapshot().conserved());
+  at_rest(*second);
 }
 
 TEST_CASE("addresses in states and requests between actors stay valid, and on_start does not run again",
@@ -211,11 +211,10 @@ TEST_CASE("a waiting ask of the host is handled after a restore, and answers nob
   auto const again = find<notebook>(*second, "n");
   REQUIRE_FALSE(second->activate(again.id(), rondo::block));
   REQUIRE(marks_of(again) == std::vector<std::uint32_t>{1});
-  auto const t = second->snapshot();
+  auto const t = at_rest(*second);
   REQUIRE(t.live.handled == 3);
   REQUIRE(t.live.rejected == 0);
   REQUIRE(t.late_answers == 0);
-  REQUIRE(t.conserved());
 }
 
 TEST_CASE("a deadline goes on while its message is in a file", "[checkpoint][G12]") {
@@ -237,7 +236,7 @@ TEST_CASE("a deadline goes on while its message is in a file", "[checkpoint][G12
   REQUIRE(marks_of(again) == std::vector<std::uint32_t>{2, 3});
   REQUIRE(eventually([&] { return reason == errc::timed_out; }));
   REQUIRE(second->snapshot().live.dead == 1);
-  REQUIRE(second->snapshot().conserved());
+  at_rest(*second);
 }
 
 TEST_CASE("an actor that was draining drains and ends after a restore", "[checkpoint][G8]") {
@@ -294,7 +293,7 @@ TEST_CASE("a runtime can go back to its own checkpoint, and its refs then work a
   rt->restore(s.file);
   REQUIRE(report_of(j).taken == 1);
   REQUIRE(report_of(k).taken == 0);
-  REQUIRE(rt->snapshot().conserved());
+  at_rest(*rt);
 
   for (auto const& r : {j, k}) REQUIRE_FALSE(rt->terminate(r.id(), rondo::termination::drain, rondo::block));
   auto const successor = rt->launch<journal>("successor");
@@ -341,9 +340,7 @@ TEST_CASE("checkpoints under running senders hold a prefix of each sender's mess
 
     auto copy = start(small_config(device));
     copy->restore(s.file);
-    REQUIRE(eventually([&] { return copy->snapshot().waiting == 0; }));
-    auto const now = copy->snapshot();
-    REQUIRE(now.conserved());
+    auto const now = at_rest(*copy);
     for (int t = 0; t < journals; ++t) {
       auto const name = "j" + std::to_string(t);
       auto const totals = report_named(now, name).now.totals;
@@ -361,7 +358,7 @@ TEST_CASE("checkpoints under running senders hold a prefix of each sender's mess
   }
   over = true;
   for (auto& t : threads) t.join();
-  REQUIRE(eventually([&] { return rt->snapshot().waiting == 0; }));
+  at_rest(*rt);
   for (auto const& t : targets) REQUIRE(report_of(t).out_of_turn == 0);
-  REQUIRE(rt->snapshot().conserved());
+  at_rest(*rt);
 }

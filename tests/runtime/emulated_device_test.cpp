@@ -1,4 +1,5 @@
 // The device `emulated` as a device: order, backpressure, quiet points, pinned actors.
+#include "runtime/telemetry.hpp"
 #include "tests/runtime/emulated_fixture.hpp"
 
 using namespace rondo;
@@ -172,4 +173,51 @@ TEST_CASE("emulated: pinned actors get teams of their own while there are some",
   CHECK(d->at_quiet_point(10s, [](arena_ref const&) {}));
   REQUIRE(d.ask({0, 2}, get_report{}, 3) == errc::ok);
   CHECK(report_of(d.reply(3)).taken == 0);
+}
+
+TEST_CASE("emulated: a message that is lost shows, for what waits is counted in the mailbox",
+          "[emulated][G1]") {
+  // What waits was once worked out from the counters that it was to check, so that no loss could show.
+  test_device d;
+  auto s = d.spec(0, 8);
+  s.active = false;
+  REQUIRE(d->launch(s) == errc::ok);
+  for (std::uint32_t n = 0; n < 5; ++n) REQUIRE(d.tell(s.id, note{0, n}, test_device::ack(n)) == errc::ok);
+  for (std::uint32_t n = 0; n < 5; ++n) REQUIRE(d.reply(n).reason == errc::ok);
+  auto const moment = [&] {
+    auto const now = d.look(s.id);
+    telemetry t;
+    t.live = now.totals;
+    t.waiting = now.waiting;
+    return t;
+  };
+  CHECK(moment().waiting == 5);
+  CHECK(moment().conserved());
+  REQUIRE(d->at_quiet_point(10s, [&](arena_ref const& arena) {
+    actor_cell& cell = arena.cell(s.id.index);
+    auto const ring = arena.ring_at(actor_word{cell.word.load(memory_order::acquire)}.ring());
+    ring.give_back(cell.head);  // as an owner does that forgets to count
+    cell.head = cell.scanned = (cell.head + 1) & ticket_mask;
+  }));
+  CHECK(moment().waiting == 4);
+  CHECK_FALSE(moment().conserved());
+}
+
+TEST_CASE("what waits in a mailbox is found at every fill and across the end of its tickets",
+          "[emulated][G1]") {
+  constexpr std::uint32_t slots = 8;
+  alignas(128) static std::byte memory[mail_ring_ref::bytes_for(slots)];
+  for (std::uint32_t const head : {0u, 1u, 5u, 8u, 1'003u, ticket_mask - 3, ticket_mask})
+    for (bool const committed : {true, false}) {
+      std::memset(memory, 0, sizeof memory);
+      auto const ring = mail_ring_ref::at(memory, slots);
+      // As many messages went through before as make `head` the next ticket.
+      for (std::uint32_t back = slots; back > 0; --back) ring.give_back((head - back) & ticket_mask);
+      for (std::uint32_t waiting = 0; waiting <= slots; ++waiting) {
+        CAPTURE(head, committed);
+        // Tickets that senders took wait from that moment on, committed or not.
+        CHECK(count_waiting(ring, (head + waiting) & ticket_mask) == waiting);
+        if (committed && waiting < slots) ring.commit((head + waiting) & ticket_mask);
+      }
+    }
 }

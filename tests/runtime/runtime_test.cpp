@@ -224,5 +224,5 @@ TEST_CASE("a hundred thousand actors are launched and each handles a message", "
   }));
   for (std::uint32_t i = 0; i < c.actors; i += 9973)
     CHECK(all[i].ask(get{}, patience, rondo::block).value().value == 1);
-  CHECK(rt->snapshot().conserved());
+  CHECK(eventually([&] { return rt->snapshot().conserved(); }));
 }

@@ -15,10 +15,15 @@ fail() {
 # The comment block at the top of the calling script is its help text.
 print_help() { sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p}' "$0"; }
 
-# build_preset NAME: configures when needed, then builds build/NAME. Ninja itself notices changed CMakeLists files;
-# changed presets it cannot see, so those configure again. ccache is used where it is installed.
+# build_preset NAME [TARGET]: configures when needed, then builds build/NAME, all of it or one target. Ninja itself
+# notices changed CMakeLists files; changed presets it cannot see, so those configure again. ccache is used where it is
+# installed.
 build_preset() {
   local preset=$1 dir=$rondo_root/build/$1
+  local program
+  for program in cmake ninja; do
+    command -v "$program" >/dev/null || fail "there is no $program to build with: run tools/deps, or install it yourself"
+  done
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
     # Relative paths, so that a second checkout finds what the first one compiled.
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$rondo_root CCACHE_NOHASHDIR=1
@@ -27,6 +32,6 @@ build_preset() {
     (cd "$rondo_root" && cmake --preset "$preset") ||
       fail "could not configure the preset '$preset'; the first 'CMake Error' above says what is missing"
   fi
-  cmake --build "$dir" ||
+  cmake --build "$dir" ${2:+--target "$2"} ||
     fail "could not build the preset '$preset'; the first error above names the file and line"
 }

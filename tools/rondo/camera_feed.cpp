@@ -121,7 +121,7 @@ void camera_feed::join() {
 }
 
 void camera_feed::set_paused(bool paused) {
-  if (runtime_ == nullptr) return;
+  if (!camera_.id().valid()) return;  // its preparation failed
   if (paused)
     (void)camera_.try_tell(overlay::pause{options_.camera}, {.priority = control_priority});
   else
@@ -281,6 +281,7 @@ feed_progress camera_feed::progress() const {
   feed_progress p;
   p.done = done_;
   p.expected = std::max<std::int64_t>(0, expected_ - first_);
+  p.earlier = first_;
   std::int64_t const began = started_ns_, ended = ended_ns_;
   if (began != 0) p.seconds = static_cast<double>((ended != 0 ? ended : steady_ns()) - began) / 1e9;
   p.tracks = tracks_;

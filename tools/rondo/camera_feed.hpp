@@ -53,6 +53,7 @@ struct feed_events {
 struct feed_progress {
   std::int64_t done = 0;      // frames drawn and, with an output, encoded
   std::int64_t expected = 0;  // 0: not known
+  std::int64_t earlier = 0;   // done by runs before this one, up to the checkpoint
   double seconds = 0;         // from the first frame's start to now, or to the end
   std::uint32_t tracks = 0, ids = 0, overflow = 0;
 };

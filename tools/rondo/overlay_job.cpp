@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
+#include <system_error>
+#include <thread>
 
 #include "tools/rondo/overlay_summary.hpp"
 
@@ -255,12 +258,28 @@ void overlay_job::end() {
   if (keyboard_.is_open()) keyboard_.close();
 }
 
+/// The counters once all messages have ended. A handler is counted a moment after its answer has arrived.
+telemetry overlay_job::settled() {
+  auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  auto now = runtime_->snapshot();
+  while ((!now.conserved() || now.waiting != 0) && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    now = runtime_->snapshot();
+  }
+  return now;
+}
+
 void overlay_job::print_summary() {
+  auto const now = settled();
+  if (!now.conserved())
+    report("messages", exit_internal, "some were lost or counted twice: " + conservation_text(now));
   if (progress_shown_) fmt::print(stderr, "\r\x1b[K");
-  fmt::print("{}", summary_text(feeds_, *runtime_));
+  auto text = summary_text(feeds_, *runtime_, now);
   for (auto const& f : feeds_)
-    for (auto const& picture : f->pictures()) fmt::print("picture {}\n", picture);
-  std::fflush(stdout);
+    for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", picture);
+  if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0)
+    report("table", exit_no_output,
+           fmt::format("cannot be written to standard output: {}", std::generic_category().message(errno)));
 }
 
 }  // namespace rondo::tools

@@ -51,6 +51,7 @@ class overlay_job {
   void show_progress();
   void on_end(camera_feed& feed);
   void end();
+  telemetry settled();
   void print_summary();
 
   overlay_options options_;

@@ -16,7 +16,16 @@ std::string progress_text(camera_feed const& feed) {
   return fmt::format("camera {}  {}{} frames  {:.1f} frames/s", feed.options().camera, p.done, of, rate(p));
 }
 
-std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime& rt) {
+std::string conservation_text(telemetry const& now) {
+  auto const& a = now.live;
+  auto const& b = now.retired;
+  return fmt::format("{} accepted {} {} handled + {} rejected + {} dead + {} waiting",
+                     a.accepted + b.accepted, now.conserved() ? "=" : "is not", a.handled + b.handled,
+                     a.rejected + b.rejected, a.dead + b.dead, now.waiting);
+}
+
+std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime const& rt,
+                         telemetry const& now) {
   std::size_t width = 6;
   for (auto const& f : feeds) width = std::max(width, f->name().size());
   auto text = fmt::format("{:<{}}  {:>7} {:>9} {:>9} {:>5}  output\n", "camera", width, "frames", "seconds",
@@ -29,14 +38,18 @@ std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds,
     seconds = std::max(seconds, p.seconds);
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f} {:>5}  {}\n", f->name(), width, p.done, p.seconds,
                         rate(p), p.ids, f->options().output.empty() ? "none" : f->options().output);
+    if (p.earlier != 0)
+      text +=
+          fmt::format("{:<{}}  {:>7} frames were done before, up to the checkpoint\n", "", width, p.earlier);
     if (p.overflow != 0)
       text += fmt::format("{:<{}}  {} regions or tracks found no place\n", "", width, p.overflow);
   }
   if (feeds.size() > 1 && seconds > 0)
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f}\n", "all", width, frames, seconds,
                         static_cast<double>(frames) / seconds);
-  return text + "\n" + to_table(rt.snapshot()) +
-         fmt::format("\ndevice {} ({}): {}\n", rt.info().name, rt.info().description, rt.reason());
+  return text + "\n" + to_table(now) +
+         fmt::format("\nmessages: {}\ndevice {} ({}): {}\n", conservation_text(now), rt.info().name,
+                     rt.info().description, rt.reason());
 }
 
 }  // namespace rondo::tools

@@ -1,0 +1,33 @@
+// A program that compiles, and no longer does with the one mistake that RONDO_WRONG names: see compile.cmake.
+#include "runtime/runtime.hpp"
+
+#ifndef RONDO_WRONG
+#define RONDO_WRONG 0
+#endif
+
+struct order {
+  std::byte bytes[RONDO_WRONG == 1 ? 97 : 96];
+};
+struct refund {
+  int number;
+};
+
+struct shop {
+#if RONDO_WRONG == 2
+  using messages = rondo::messages<order, refund>;
+#else
+  using messages = rondo::messages<order>;
+#endif
+  RONDO_HD void on(rondo::context&, order const&) {}
+};
+RONDO_MODULE(shops, shop)
+
+int main() {
+  rondo::runtime rt{rondo::use<shops>};
+  auto const open = rt.launch<shop>("open");
+#if RONDO_WRONG == 3
+  return open.try_tell(refund{7}).value();
+#else
+  return open.try_tell(order{}).value();
+#endif
+}

@@ -1,0 +1,161 @@
+// G2 for tells that are not awaited: who waits for room, or for the way to the device, is passed by nobody.
+#include "tests/conformance/harness.hpp"
+
+using namespace conformance;
+
+namespace {
+
+/// Counts how tells that nobody awaits ended.
+struct outcomes {
+  std::atomic<std::uint32_t> ok{0}, full{0}, other{0};
+  auto handler() {
+    return [this](error_code ec) { ++(!ec ? ok : ec == errc::mailbox_full ? full : other); };
+  }
+  bool all_ended(std::uint32_t n) const {
+    return eventually([&] { return ok + full + other == n; });
+  }
+};
+
+/// What the actor has seen, once its mailbox has room for the question; the least urgent one.
+tally tally_of(rondo::actor_ref<orderly> const& actor) {
+  auto seen = ask(actor, get{}, 0);
+  REQUIRE(eventually(
+      [&] { return seen.error() != errc::mailbox_full || (seen = ask(actor, get{}, 0)).has_value(); }));
+  return seen.value();
+}
+
+constexpr rondo::tell_options patiently{.wait_for_room = true};
+
+}  // namespace
+
+TEST_CASE("tells that wait for room and are not awaited keep their order", "[G2][G5]") {
+  // On devices with a memory of their own each tried again by itself, and they overtook each other.
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 3, .active = false});
+  constexpr std::uint32_t before = 30, after = 120;
+  outcomes told;
+  for (std::uint32_t i = 0; i < before; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
+  REQUIRE(eventually([&] { return told.ok == 3; }));
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  for (std::uint32_t i = before; i < before + after; ++i)
+    actor.tell(note{0, 1, i}, patiently, told.handler());
+  REQUIRE(told.all_ended(before + after));
+  CHECK(told.ok == before + after);
+  auto const t = tally_of(actor);
+  CHECK(t.handled == before + after);
+  CHECK(t.disorder == 0);
+  CHECK(at_rest(*rt).conserved());
+}
+
+TEST_CASE("a tell that finds the way to the device full is passed by no later one", "[G2][G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.submission_slots = 4;
+  auto const rt = start(settings);
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 1000});
+  constexpr std::uint32_t count = 400;
+  outcomes told;
+  for (std::uint32_t i = 0; i < count; ++i) actor.tell(note{0, 1, i}, {}, told.handler());
+  REQUIRE(told.all_ended(count));
+  CHECK(told.ok == count);
+  auto const t = tally_of(actor);
+  CHECK(t.handled == count);
+  CHECK(t.disorder == 0);
+}
+
+TEST_CASE("who does not wait is refused while others of that priority wait for room", "[G2][G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  gate at;
+  auto const rt = start(v.settings);
+  gate_keeper const keeper{at};
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 2, .active = false});
+  outcomes told, impatient;
+  for (std::uint32_t i = 0; i < 5; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
+  REQUIRE(eventually([&] { return told.ok == 2; }));
+  // From the moment that the device has said so; before, on a device with a memory of its own, it is queued behind.
+  REQUIRE(eventually([&] { return actor.try_tell(note{0, 1, 77}) == errc::mailbox_full; }));
+  std::vector<note> const two{{0, 1, 78}, {0, 1, 79}};
+  CHECK(actor.try_tell(std::span<note const>(two)) == errc::mailbox_full);
+  CHECK(tell(actor, note{0, 1, 80}) == errc::mailbox_full);
+  CHECK(ask(actor, get{}).error() == errc::mailbox_full);
+  actor.ask(get{}, rondo::ask_options{}, [&](error_code ec, tally) { impatient.handler()(ec); });
+  REQUIRE(impatient.all_ended(1));
+  CHECK(impatient.full == 1);
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE(told.all_ended(5));
+  CHECK(told.ok == 5);
+  CHECK(tally_of(actor).disorder == 0);
+  CHECK(at_rest(*rt).conserved());
+}
+
+TEST_CASE("what follows a tell that is on its way is handled after it", "[G2]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 500});
+  listener<rondo::dead_letter> letters;
+  auto const subscription = rt->on_dead_letter(letters.handler());
+  outcomes told;
+  std::uint32_t next = 0, awaited = 0;
+  for (int round = 0; round < 30; ++round) {
+    for (int i = 0; i < 3; ++i, ++awaited) actor.tell(note{0, 1, next++}, patiently, told.handler());
+    REQUIRE_FALSE(actor.try_tell(note{0, 1, next++}));
+    std::vector<note> const two{{0, 1, next}, {0, 1, next + 1}};
+    REQUIRE_FALSE(actor.try_tell(std::span<note const>(two)));
+    next += 2;
+    actor.tell(note{0, 1, next++}, {}, told.handler());
+    ++awaited;
+    // An ask of the same sender and priority is handled after all of them.
+    auto const t = ask(actor, get{}).value();
+    CHECK(t.handled == next);
+    CHECK(t.disorder == 0);
+  }
+  REQUIRE(told.all_ended(awaited));
+  CHECK(told.ok == awaited);
+  CHECK(letters.count() == 0);
+}
+
+TEST_CASE("a message that was queued behind one that finds no room is a dead letter, once", "[G1][G2]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  listener<rondo::dead_letter> letters;
+  auto const subscription = rt->on_dead_letter(letters.handler());
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 1, .active = false});
+  REQUIRE_FALSE(tell(actor, note{0, 1, 0}));
+  outcomes told;
+  actor.tell(note{0, 1, 1}, patiently, told.handler());
+  std::size_t taken = 0;
+  std::vector<note> const two{{0, 1, 7}, {0, 1, 8}};
+  if (!actor.try_tell(note{0, 1, 6})) ++taken;
+  if (!actor.try_tell(std::span<note const>(two))) taken += 2;
+  CHECK((shares_memory(v) ? taken == 0 : true));
+  REQUIRE(letters.wait_for(taken));
+  for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE(told.all_ended(1));
+  auto const t = tally_of(actor);
+  CHECK(t.handled == 2);
+  CHECK(t.disorder == 0);
+  CHECK(letters.count() == taken);
+}
+
+TEST_CASE("senders that wait for an actor that terminates hear of it", "[G2][G7]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 1, .active = false});
+  outcomes told;
+  for (std::uint32_t i = 0; i < 10; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
+  REQUIRE(eventually([&] { return told.ok == 1; }));
+  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::discard));
+  REQUIRE(told.all_ended(10));
+  CHECK(told.ok == 1);
+  CHECK(told.other == 9);
+  auto const successor = rt->launch<orderly>("successor");
+  CHECK(ask(successor, get{}).value().handled == 0);
+}

@@ -1,0 +1,90 @@
+// G9 and G10: a checkpoint that a hanging handler prevents does no harm: the runtime goes on, and a later one
+// succeeds.
+#include <unistd.h>
+
+#include "tests/conformance/harness.hpp"
+
+using namespace conformance;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct scratch_file {
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("rondo-quiet-point-" + std::to_string(::getpid()) + ".checkpoint");
+  scratch_file() { std::filesystem::remove(path); }
+  ~scratch_file() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
+std::string why_no_checkpoint(rondo::runtime& rt, std::filesystem::path const& file) {
+  try {
+    rt.checkpoint(file);
+    return {};
+  } catch (std::runtime_error const& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a handler that hangs prevents a checkpoint and nothing else", "[G9][G10]") {
+  // The teams that had stopped once stayed so.
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  scratch_file const file;
+  gate at;
+  auto settings = v.settings;
+  settings.stop_timeout_ms = 60;
+  auto const rt = start(settings);
+  gate_keeper const keeper{at};
+  auto const stubborn = rt->launch<adder>("stubborn", {.pinned = pinned});
+  auto const bystander = rt->launch<adder>("bystander", {.pinned = pinned});
+  auto const plain = rt->launch<adder>("plain");
+  hold_at(stubborn, at);
+  REQUIRE_FALSE(tell(stubborn, add{5}));
+  for (std::uint64_t attempt = 1; attempt <= 2; ++attempt) {
+    auto const why = why_no_checkpoint(*rt, file.path);
+    CHECK_THAT(why, Contains("stubborn") && Contains("hold") && Contains("stop_timeout_ms"));
+    CHECK_FALSE(std::filesystem::exists(file.path));
+    for (auto const& actor : {bystander, plain}) {
+      REQUIRE_FALSE(tell(actor, add{1}));
+      CHECK(ask(actor, get{}).value().value == attempt);
+    }
+    auto const another = rt->launch<adder>("another " + std::to_string(attempt), {.pinned = pinned});
+    CHECK(ask(another, get{}).value().value == 0);
+  }
+  keeper.open();
+  CHECK(ask(stubborn, get{}).value().value == 5);
+  CHECK(at_rest(*rt).conserved());
+  REQUIRE(eventually([&] { return why_no_checkpoint(*rt, file.path).empty(); }));
+  CHECK(ask(stubborn, get{}).value().value == 5);
+  CHECK(ask(bystander, get{}).value().value == 2);
+
+  auto const second = start(v.settings);
+  second->restore(file.path);
+  CHECK(ask(second->find<adder>("stubborn").value(), get{}).value().value == 5);
+  CHECK(ask(second->find<adder>("plain").value(), get{}).value().value == 2);
+}
+
+// Once each waited for the other, until the snapshot gave up after ten seconds and told of no actor.
+TEST_CASE("snapshots and checkpoints do not wait for each other", "[G10]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  scratch_file const file;
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("adder");
+  REQUIRE_FALSE(tell(actor, add{1}));
+  std::atomic<bool> done{false};
+  std::atomic<std::uint32_t> empty{0};
+  std::thread looks([&] {
+    while (!done) empty += rt->snapshot().actors.empty();
+  });
+  for (int i = 0; i < 20; ++i) CHECK(why_no_checkpoint(*rt, file.path) == "");
+  done = true;
+  looks.join();
+  CHECK(empty == 0);
+}

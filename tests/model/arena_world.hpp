@@ -1,0 +1,118 @@
+// What the scenarios of the kernels share: a small arena in watched memory, notes that number themselves, and the
+// owner's way to take them.
+#pragma once
+
+#include "kernels/launch.hpp"
+#include "tests/model/explore.hpp"
+
+namespace model {
+
+using namespace rondo;
+
+/// What a sender writes: its own number, and how many it has sent before.
+struct note {
+  std::uint32_t sender, number;
+};
+
+/// Stands for any behaviour; the scenarios take its mail themselves.
+struct taker {
+  using messages = rondo::messages<note>;
+  void on(context&, note const&) {}
+};
+
+inline message_header note_header(std::uint8_t priority = default_priority) {
+  message_header h;
+  h.type = type_id<note>;
+  h.priority = priority;
+  return h;
+}
+
+class arena_world {
+ public:
+  /// Rings begin at ticket `first_ticket`, as if so many messages had gone through each.
+  arena_world(execution& x, arena_shape const& shape, std::uint32_t first_ticket = 0)
+      : arena_(arena_ref::format(x.memory(arena_ref::bytes_for(shape), 4096), shape)),
+        heap_(arena_.header().heap_at) {
+    for (std::uint32_t id = 1; id <= shape.rings; ++id) {
+      auto const ring = arena_.ring_at(id);
+      arena_.ring(id).tail = first_ticket & ticket_mask;
+      for (std::uint32_t i = 0; i < ring.slot_count; ++i)
+        ring.slot(first_ticket + i).sequence.store(ring.lap(first_ticket + i), memory_order::relaxed);
+    }
+  }
+
+  arena_ref const& arena() const noexcept { return arena_; }
+
+  launch_spec spec(std::uint32_t index, std::uint32_t capacity, std::uint32_t generation = 1) {
+    launch_spec s{};
+    s.id = {index, generation};
+    s.state_offset = heap_;
+    s.capacity = capacity;
+    s.active = true;
+    heap_ += 128;
+    return s;
+  }
+  template <class Behaviour = taker>
+  actor_id launch(std::uint32_t index, std::uint32_t capacity) {
+    scheduler sched{arena_};
+    auto const s = spec(index, capacity);
+    launch_actor<module_of<Behaviour>>(sched, s);
+    return s.id;
+  }
+
+ private:
+  arena_ref arena_;
+  std::uint64_t heap_;
+};
+
+inline errc post(scheduler& sched, actor_id to, note n, std::uint8_t priority = default_priority) {
+  return sched.post(to, note_header(priority), &n, sizeof n);
+}
+
+/// The owner's view of one actor's mail.
+class owned_mail {
+ public:
+  owned_mail(scheduler& sched, std::uint32_t index) : sched_(sched), cell_(sched.arena().cell(index)) {}
+
+  /// Takes the next message, if one is committed.
+  bool try_take(note& out, std::uint8_t& priority) {
+    actor_word const word{cell_.word.load(memory_order::acquire)};
+    if (word.ring() == 0) return false;
+    sched_.adopt_ring(cell_, word);
+    ring_ = sched_.arena().ring_at(word.ring());
+    stash_ref stash{cell_, ring_, sched_.arena().shape().starvation_limit};
+    std::uint32_t ticket = 0;
+    if (!stash.pick(ticket)) return false;
+    __builtin_memcpy(&out, ring_.slot(ticket).payload, sizeof out);
+    priority = ring_.slot(ticket).header.priority;
+    stash.take(ticket);
+    return true;
+  }
+  bool try_take(note& out) {
+    std::uint8_t priority = 0;
+    return try_take(out, priority);
+  }
+
+ private:
+  scheduler& sched_;
+  actor_cell& cell_;
+  mail_ring_ref ring_{};
+};
+
+/// Takes mail and watches that no sender's note is lost, doubled or overtaken. Plain memory: whoever calls it must be
+/// the one owner.
+struct ledger {
+  std::uint32_t next[max_threads] = {};
+  std::uint32_t taken = 0;
+
+  void enter(execution& x, note n) {
+    x.require(n.sender < max_threads && n.number == next[n.sender], [&] {
+      return "note " + std::to_string(n.number) + " of sender " + std::to_string(n.sender) + " came where " +
+             std::to_string(n.sender < max_threads ? next[n.sender] : 0) + " was due";
+    });
+    ++next[n.sender];
+    ++taken;
+  }
+};
+
+}  // namespace model

@@ -1,0 +1,24 @@
+// What the scenarios of the rings between host and device share.
+#pragma once
+
+#include "kernels/bus_ring.hpp"
+#include "tests/model/execution.hpp"
+
+namespace model {
+
+using namespace rondo;
+
+/// The memory of one ring, as if `first` items had gone through it.
+template <class Item>
+bus_ring_ref<Item> make_ring(execution& x, std::uint32_t slots, std::uint64_t first = 0) {
+  auto* const memory = reinterpret_cast<bus_slot<Item>*>(x.memory(slots * sizeof(bus_slot<Item>), 64));
+  bus_ring_ref<Item> const ring{memory, &x.shared<bus_progress>(), &x.shared<bus_writers>(), slots};
+  for (auto t = first; t < first + slots && first != 0; ++t)
+    ring.slot(t).sequence.store(static_cast<std::uint32_t>(t - slots + 1), memory_order::relaxed);
+  ring.progress->consumed.store(first, memory_order::relaxed);
+  ring.writers->tail.store(first, memory_order::relaxed);
+  ring.writers->seen.store(first, memory_order::relaxed);
+  return ring;
+}
+
+}  // namespace model

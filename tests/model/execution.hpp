@@ -1,0 +1,151 @@
+// One execution of a scenario: its threads are fibers, every atomic access is a point where another one may go on.
+//
+// A scenario is a function. It sets shared data up, names its threads, calls `run`, and checks what came out:
+//
+//   void two_adders(model::execution& x) {
+//     auto& sum = x.shared<rondo::atomic<std::uint32_t>>();
+//     for (int i = 0; i < 2; ++i) x.thread("adder", [&] { sum.fetch_add(1, memory_order::relaxed); });
+//     x.run();
+//     x.require(sum.load(memory_order::relaxed) == 2, "nothing is lost");
+//   }
+//
+// Threads: one execution at a time in a process; all of it on one thread of the system.
+#pragma once
+
+#include <array>
+#include <boost/context/fiber.hpp>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "tests/model/memory.hpp"
+#include "tests/model/strategy.hpp"
+
+namespace model {
+
+/// Thrown by `run` and, outside threads, by `require`.
+struct failed : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+/// Thrown by `run` when a late store could not take effect: what the threads did then cannot happen.
+struct impossible {};
+
+/// An order that runs are to weaken.
+struct weakening {
+  order_site site;
+  memory_order to = memory_order::relaxed;
+};
+
+/// What lasts from one execution to the next.
+struct session {
+  weakening const* weaken = nullptr;  // null: as it stands in the source
+  order_uses* uses = nullptr;         // where to note the orders that executions come by; null: nowhere
+  std::vector<std::string>* trace = nullptr;  // where to note each step; null: nowhere
+  std::uint64_t step_limit = 20'000;          // an execution that takes more has no end
+  std::uint64_t steps = 0;                    // of all executions so far
+
+  // Kept because they are costly to make.
+  std::array<boost::context::fiber, max_threads> fibers;  // 0: the one that sets up, while others run
+  model::memory memory;
+};
+
+class execution {
+ public:
+  execution(session& s, strategy& choices);
+  ~execution();  // a thread that was cut off by a failure is not unwound: its stack is given up
+  execution(execution const&) = delete;
+  execution& operator=(execution const&) = delete;
+
+  // -- for scenarios
+
+  /// Zeroed memory whose plain accesses are watched for races, until the end of the execution.
+  std::byte* memory(std::size_t bytes, std::size_t alignment);
+  /// Watches memory that belongs to somebody else, in the same way.
+  void watch(void const* first, std::size_t bytes) { session_.memory.watch(first, bytes); }
+  template <class T, class... Args>
+  T& shared(Args&&... args) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    return *new (memory(sizeof(T), alignof(T) < 64 ? 64 : alignof(T))) T(std::forward<Args>(args)...);
+  }
+  void thread(char const* name, std::function<void()> body);
+  /// Runs all threads to their end.
+  void run();
+  /// Ends the execution as failed unless `holds`.
+  void require(bool holds, char const* what);
+  template <class What>  // called only when it does not hold
+  requires std::is_invocable_r_v<std::string, What>
+  void require(bool holds, What what) {
+    if (!holds) require(false, what().c_str());
+  }
+  /// A note in the trace.
+  void note(std::string const& text);
+
+  // -- for the headers that stand in for kernels/atomic.hpp, park.hpp and clock.hpp
+
+  /// The execution whose threads run; null outside `run`.
+  static execution* current() noexcept { return current_; }
+
+  std::uint64_t load(void* at, unsigned bytes, memory_order order, std::source_location const& where);
+  void store(void* at, unsigned bytes, std::uint64_t value, memory_order order,
+             std::source_location const& where);
+  std::uint64_t read_modify_write(char const* kind, void* at, unsigned bytes, memory_order order,
+                                  memory::change const& f, std::source_location const& where);
+  bool compare_exchange(void* at, unsigned bytes, std::uint64_t& expected, std::uint64_t desired,
+                        memory_order success, memory_order failure, std::source_location const& where);
+  void fence(memory_order order, std::source_location const& where);
+  void plain(void const* at, std::size_t bytes, bool writes, void const* pc) {
+    session_.memory.plain(self().views, at, bytes, writes, pc);
+  }
+  /// One turn of a spin loop: the thread goes on when another one has stored something.
+  void spin();
+  /// Blocks until `wake`, if the word's newest value is `seen`.
+  void wait(void* at, std::uint32_t seen);
+  void wake(void* at, int count);
+  /// Virtual: a microsecond passes with each look.
+  std::uint64_t now_ns() noexcept { return now_ns_ += 1000; }
+
+ private:
+  enum class state : std::uint8_t { ready, spinning, waiting, ended };
+  struct one_thread {
+    char const* name = "";
+    std::function<void()> body;
+    thread_views views{};
+    execution::state state = execution::state::ready;
+    bool begun = false;
+    std::uint64_t own_stores = 0, others_stores = 0;  // others': when it last looked in a spin loop
+    std::uint32_t in_vain = 0;                        // turns of spin loops since others stored anything
+    void* waits_for = nullptr;
+  };
+
+  one_thread& self() noexcept { return threads_[running_]; }
+  bool has_news(one_thread const& t) const noexcept {
+    return session_.memory.stores() - t.own_stores != t.others_stores;
+  }
+  memory_order weakened(memory_order order, char const* kind, std::source_location const& where,
+                        order_of part);
+  void count_store() noexcept { ++self().own_stores; }
+  void point();
+  void pass_on();
+  void go_to(std::size_t thread);
+  void begin_fiber(std::size_t thread);
+  [[noreturn]] void fail(std::string const& what);
+  std::string where_all_stand() const;
+  void say(char const* kind, void* at, memory_order order, std::uint64_t value,
+           std::source_location const& where);
+
+  session& session_;
+  strategy& choices_;
+  std::vector<one_thread> threads_;
+  std::vector<std::size_t> options_;
+  std::vector<std::pair<std::byte*, std::align_val_t>> blocks_;
+  std::size_t running_ = 0, left_ = 0;  // the thread that runs, and the one that ran before it
+  std::uint32_t in_a_row_ = 0;          // steps of the thread that runs
+  std::uint64_t steps_ = 0, now_ns_ = 1'000'000;
+  std::string failure_;
+  static inline execution* current_ = nullptr;
+};
+
+using scenario_function = void (*)(execution&);
+
+}  // namespace model

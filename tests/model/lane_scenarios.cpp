@@ -1,0 +1,201 @@
+// Both rings between host and device: submissions down through the I/O team, completions up to one poller.
+#include "kernels/io_team.hpp"
+#include "runtime/device/host_lanes.hpp"
+#include "tests/model/arena_world.hpp"
+#include "tests/model/bus_world.hpp"
+#include "tests/model/scenarios.hpp"
+
+namespace model {
+
+namespace {
+
+/// How each note of a sender ended.
+struct endings {
+  std::uint32_t accepted[2], in_mailbox[2][8], refused[2][8];
+};
+
+/// A lane pair with its host side, and the completions as they come up.
+struct lane_world {
+  lane_world(execution& in, std::uint32_t down_slots, std::uint32_t up_slots, bool parks)
+      : x(in),
+        lanes({make_ring<submission>(in, down_slots), make_ring<host_record>(in, up_slots)},
+              {0, parks, false}),
+        ended(in.shared<endings>()),
+        emitters(in.shared<atomic<std::uint32_t>>()) {}
+
+  execution& x;
+  host_lanes<> lanes;
+  endings& ended;                   // `accepted` by the senders, the rest by the poller or after the run
+  atomic<std::uint32_t>& emitters;  // that have not ended
+  idle_policy idle{0, true, false};
+
+  /// A team's way to the host, as the devices do it.
+  static void emit(void* self, host_record const& r) {
+    auto& w = *static_cast<lane_world*>(self);
+    std::uint64_t ticket = 0;
+    auto const fill = [&](std::uint32_t, host_record& to) { copy_record(to, r); };
+    while (w.lanes.lanes().up.try_push(1, fill, ticket) != push_outcome::pushed) relax();
+    w.lanes.poller_bell().ring();
+  }
+  host_port port() { return {this, emit}; }
+  void emitter_ends() {
+    emitters.fetch_sub(1, memory_order::release);
+    lanes.poller_bell().ring();
+  }
+
+  /// Until it is accepted, or refused for good.
+  errc post(actor_id to, note first, std::uint32_t count = 1) {
+    note notes[2] = {first, {first.sender, first.number + 1}};
+    for (;;) {
+      auto const outcome = lanes.post(to, note_header(), reinterpret_cast<std::byte const*>(notes),
+                                      sizeof(note), sizeof(note), count, {}, false);
+      if (outcome == errc::ok) ended.accepted[first.sender] += count;
+      if (outcome != errc::device_busy) return outcome;
+      relax();
+    }
+  }
+
+  /// Takes completions until no emitter is left.
+  void poll() {
+    bus_reader<host_record> in{lanes.lanes().up};
+    idle_thread waiting{idle.spin_ns, idle.park};
+    for (;;) {
+      bool const ending = emitters.load(memory_order::acquire) == 0;
+      if (host_record const* const r = in.peek()) {
+        note n{};
+        __builtin_memcpy(&n, r->body.payload, sizeof n);
+        x.require(
+            r->kind == record_kind::dead_letter && r->body.bytes == sizeof n && n.sender < 2 && n.number < 8,
+            "a completion names its note");
+        ++ended.refused[n.sender][n.number];
+        in.advance(1);
+        in.publish();
+        waiting.worked();
+        continue;
+      }
+      if (ending) return;
+      waiting.wait(lanes.poller_bell(), !in.was_published(),
+                   [&] { return in.was_published() || emitters.load(memory_order::relaxed) == 0; });
+    }
+  }
+
+  /// After the run: the mail of an actor, in order by sender.
+  void take_mail(arena_world& w, std::uint32_t index) {
+    scheduler sched{w.arena(), true};
+    sched.claim(index, actor_word::queued_mask);
+    owned_mail mail{sched, index};
+    std::uint32_t next[2] = {0, 0};
+    for (note n{}; mail.try_take(n);) {
+      x.require(n.sender < 2 && n.number >= next[n.sender], "notes of one sender arrive in the order sent");
+      next[n.sender] = n.number + 1;
+      ++ended.in_mailbox[n.sender][n.number];
+    }
+  }
+  /// L3.
+  void check_that_each_ended_once() {
+    for (std::uint32_t s = 0; s < 2; ++s)
+      for (std::uint32_t n = 0; n < 8; ++n)
+        x.require(ended.in_mailbox[s][n] + ended.refused[s][n] == (n < ended.accepted[s] ? 1u : 0u),
+                  "an accepted note ends once");
+  }
+};
+
+/// One sender posts a note and a batch to an actor that has no room for all; another one launches an actor, posts to
+/// it and signals it. Refusals come up, and so do records of a second team.
+void submissions_end_once(execution& x) {
+  arena_world a{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
+  lane_world w{x, 2, 2, true};
+  auto const old = a.launch(0, 2);
+  auto const spec = a.spec(1, 1);
+  w.emitters.store(2, memory_order::relaxed);
+  x.thread("sender 0", [&] {
+    x.require(w.post(old, {0, 0}) == errc::ok, "the way is open");
+    x.require(w.post(old, {0, 1}, 2) == errc::ok, "the way is open");
+  });
+  x.thread("sender 1", [&] {
+    x.require(w.lanes.launch(spec) == errc::ok && w.post(spec.id, {1, 0}) == errc::ok &&
+                  w.lanes.signal(spec.id, control_inspect) == errc::ok,
+              "the way is open");
+  });
+  x.thread("I/O team", [&] {
+    io_team<module_of<taker>> io{a.arena(), w.lanes.lanes().down, w.port()};
+    idle_thread waiting{w.idle.spin_ns, w.idle.park};
+    for (std::uint32_t taken = 0; taken < 6;) {
+      auto const more = io.step(2);
+      taken += more;
+      if (more != 0)
+        waiting.worked();
+      else
+        waiting.wait(w.lanes.io_bell(), !io.has_work(), [&] { return io.has_work(); });
+    }
+    x.require(!io.has_work(), "nothing is submitted twice");
+    w.emitter_ends();
+  });
+  x.thread("team", [&] {  // an actor's own dead letter: note 7 of sender 1, which nobody posted
+    host_record r{.kind = record_kind::dead_letter, .reason = errc::terminated};
+    note const n{1, 7};
+    r.body.bytes = sizeof n;
+    __builtin_memcpy(r.body.payload, &n, sizeof n);
+    w.port().emit(r);
+    w.emitter_ends();
+  });
+  x.thread("poller", [&] { w.poll(); });
+  x.run();
+  w.take_mail(a, 0);
+  w.take_mail(a, 1);
+  x.require(w.ended.refused[1][7]-- == 1, "the other team's record came up once");
+  w.check_that_each_ended_once();
+  x.require(w.ended.in_mailbox[1][0] == 1, "a launch comes before the posts that follow it");
+  x.require((a.arena().cell(1).control.load(memory_order::relaxed) & control_inspect) != 0,
+            "the signal arrived");
+}
+
+/// The device ends while senders post, and is started again: what was accepted ends once, in the mailbox or refused to
+/// its sender; what was not says why.
+void ending_answers_everybody(execution& x) {
+  arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  lane_world w{x, 2, 2, true};
+  auto const id = a.launch(0, 2);
+  auto& senders = x.shared<atomic<std::uint32_t>>(2u);
+  w.emitters.store(1, memory_order::relaxed);
+  for (std::uint32_t s = 0; s < 2; ++s)
+    x.thread(s == 0 ? "sender 0" : "sender 1", [&, s] {
+      auto outcome = errc::ok;
+      for (std::uint32_t n = 0; n < 2 && outcome == errc::ok; ++n) outcome = w.post(id, {s, n});
+      x.require(outcome == errc::ok || outcome == errc::stopped, "who is refused hears why");
+      senders.fetch_sub(1, memory_order::release);
+    });
+  x.thread("I/O team", [&] {
+    io_team<module_of<taker>> io{a.arena(), w.lanes.lanes().down, w.port()};
+    for (int i = 0; i < 2; ++i) io.step(1);
+    auto const last = w.lanes.close(errc::stopped);
+    while (io.head() < last)
+      if (!io.refuse_next(errc::stopped)) relax();
+    x.require(!io.has_work(), "nothing is submitted after the end");
+    w.lanes.reopen();
+    for (bool ending = false; !ending || io.has_work();) {
+      ending = senders.load(memory_order::acquire) == 0;
+      if (io.step(2) == 0) relax();
+    }
+    w.emitter_ends();
+  });
+  x.thread("poller", [&] { w.poll(); });
+  x.run();
+  w.take_mail(a, 0);
+  w.check_that_each_ended_once();
+}
+
+}  // namespace
+
+std::vector<scenario> lane_scenarios() {
+  return {
+      {"lane_pair",
+       "each submission ends once, in its mailbox or in a completion, in the order of its sender",
+       submissions_end_once, bounds{2, 0}, bounds{1, 1}},
+      {"lane_end",
+       "when the device ends, what was accepted ends once, and who is refused hears why; then it goes on",
+       ending_answers_everybody, bounds{2, 1}, bounds{1, 1}},
+  };
+}
+
+}  // namespace model

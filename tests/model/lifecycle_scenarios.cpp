@@ -1,0 +1,295 @@
+// Actors that begin, pause, fail and end while senders are on their way.
+#include "tests/model/scenarios.hpp"
+#include "tests/model/team_world.hpp"
+
+namespace model {
+
+namespace {
+
+/// Sixty-four lives later the word's bits of the generation are the same again: a ref of then must not reach the
+/// actor of now.
+void generation_wraps(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
+  auto s = w.spec(0, 2, 65);
+  w.arena().cell(0).generation.store(1, memory_order::relaxed);  // what the sender may have seen of old
+  x.thread("launcher", [&] {
+    scheduler sched{w.arena()};
+    launch_actor<behaviours>(sched, s);
+  });
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (int n = 0; n < 3; ++n)
+      x.require(post(sched, {0, 1}, {0, 0}) == errc::actor_gone, "the ref is of another life");
+  });
+  x.run();
+}
+
+/// What a sender was told of its notes.
+struct outcomes {
+  std::uint32_t accepted = 0, gone = 0;
+};
+
+void send_until_gone(team_world& w, actor_id to, std::uint32_t sender, std::uint32_t count, outcomes& o) {
+  scheduler sched{w.arena()};
+  for (std::uint32_t n = 0; n < count;) {
+    auto const outcome = post(sched, to, {sender, o.accepted});
+    if (outcome == errc::ok)
+      w.x().require(o.gone == 0, "who is gone stays gone"), ++o.accepted, ++n;
+    else if (outcome == errc::actor_gone)
+      ++o.gone, ++n;
+    else
+      relax();
+  }
+}
+
+/// An actor is launched while a sender that knows its ref already is on its way: it is gone until it is there, and its
+/// first note finds it whole.
+void launch_against_sender(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 4096}, 1};
+  auto s = w.spec(0, 2);
+  s.behaviour = behaviours::index_of<receiver>();
+  // A ring of its own, in memory that had another use before.
+  s.ring_id = 2;
+  s.ring_slots = 2;
+  s.ring_offset = align_up(w.arena().header().heap_at + 1024, 128);
+  s.ring_has_past = true;
+  w.arena().ring(2).set_place(s.ring_offset, 2);
+  for (std::uint32_t i = 0; i < 2; ++i)
+    w.arena().ring_at(2).slot(i).sequence.store(77, memory_order::relaxed);
+  x.thread("launcher", [&] {
+    scheduler sched{w.arena()};
+    launch_actor<behaviours>(sched, s);
+  });
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (;;) {
+      auto const outcome = post(sched, s.id, {0, 0});
+      if (outcome == errc::ok) break;
+      x.require(outcome == errc::actor_gone, "gone until it is there");
+      relax();
+    }
+  });
+  w.team_thread(0);
+  x.run();
+  w.require_at_rest(0, 1);
+}
+
+/// An actor is terminated while two senders write to it; its successor in the same cell gets none of their notes, and
+/// each accepted note is handled or dead. `control` says whether what waits is handled first.
+void terminate(execution& x, std::uint32_t control) {
+  team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  auto next = w.spec(0, 2, 2);
+  auto& terminated = x.shared<atomic<std::uint32_t>>();
+  actor_totals first{};
+  std::uint32_t dead = 0;
+  w.on_record = [&](host_record const& r) {
+    dead += r.kind == record_kind::dead_letter;
+    if (r.kind != record_kind::terminated) return;
+    __builtin_memcpy(&first, r.body.payload, sizeof first);
+    terminated.store(1, memory_order::release);
+  };
+  outcomes old_ref, new_ref;
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] { send_until_gone(w, id, 0, 3, old_ref); });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    x.require(sched.signal(id, control), "it lives");
+    while (terminated.load(memory_order::acquire) == 0) relax();
+    launch_actor<behaviours>(sched, next);
+    send_until_gone(w, next.id, 1, 1, new_ref);
+    // The successor's note is the last of all: when it has come, and the old ref's sender has ended, stop.
+    while (old_ref.accepted + old_ref.gone < 3) relax();
+    w.all = w.ended + 1;
+    while (w.totals_seen(0).handled == 0) relax();
+    w.stop();
+  });
+  x.run();
+  x.require(new_ref.accepted == 1 && w.totals(0).accepted == 1 && w.totals(0).handled == 1,
+            "the successor gets its own note, and no other");
+  x.require(first.accepted == old_ref.accepted, "the terminated actor counted what was accepted");
+  x.require(first.accepted == first.handled + first.dead && first.dead == dead, "each was handled or dead");
+}
+void drain_against_sender(execution& x) { terminate(x, control_drain); }
+void discard_against_sender(execution& x) { terminate(x, control_discard); }
+
+/// An actor is deactivated and activated again while a sender writes to it: no note is lost, none is run meanwhile.
+void pause_against_sender(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, 3};
+  auto const id = launch_in<receiver>(w, 0, 4);
+  bool paused = false;
+  std::uint32_t ended_before = 0;
+  auto& now_paused = x.shared<atomic<std::uint32_t>>();
+  w.on_record = [&](host_record const& r) {
+    if (r.kind == record_kind::state_changed &&
+        r.detail == static_cast<std::uint64_t>(lifecycle::deactivated))
+      now_paused.store(1, memory_order::release);
+  };
+  w.team_thread(0);
+  x.thread("sender", [&] { w.send_all(0, id, 3); });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    x.require(sched.signal(id, control_deactivate), "it lives");
+    while (now_paused.load(memory_order::acquire) == 0) {
+      if (w.arena().stopping()) return;  // everything was handled before
+      relax();
+    }
+    ended_before = w.ended;
+    paused = true;
+    for (int i = 0; i < 3; ++i) relax();
+    x.require(w.ended == ended_before, "a deactivated actor is not run for its mail");
+    x.require(sched.signal(id, control_activate), "it lives");
+  });
+  x.run();
+  w.require_at_rest(0, 3);
+}
+
+/// Control that comes when the owner lets go is not forgotten: each report that was asked for comes.
+void signal_at_the_last_moment(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, ~0u};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  auto& reports = x.shared<atomic<std::uint32_t>>();
+  w.on_record = [&](host_record const& r) {
+    if (r.kind == record_kind::depths) reports.fetch_add(1, memory_order::acq_rel);
+  };
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] { w.send_all(0, id, 1); });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    for (std::uint32_t n = 1; n <= 2; ++n) {
+      x.require(sched.signal(id, control_inspect), "it lives");
+      while (reports.load(memory_order::acquire) < n) relax();
+    }
+    while (w.ended < 1) relax();
+    w.stop();
+  });
+  x.run();
+  w.require_at_rest(0, 1);
+}
+
+/// A second signal comes while the first one is obeyed: it is obeyed, too. A team by hand, to keep it small.
+void signal_twice(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  x.require(scheduler{w.arena()}.signal(id, control_deactivate), "it lives");
+  x.thread("team", [&] {
+    scheduler sched{w.arena(), true};
+    auto const port = w.host();
+    team const alone{0};
+    while (!w.arena().stopping()) {
+      std::uint32_t index = 0;
+      if (sched.next(index))
+        slice<behaviours>{sched, alone, port, index}.run(1);
+      else
+        relax();
+    }
+  });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    x.require(sched.signal(id, control_activate), "it lives");
+    auto const& control = w.arena().cell(0).control;
+    while ((control.load(memory_order::relaxed) & control_mask) != 0)
+      relax();  // for ever, if it was forgotten
+    w.arena().header().stop.store(1, memory_order::relaxed);
+  });
+  x.run();
+}
+
+/// An actor without a ring is run for control while a sender attaches one that had another holder: what is reported,
+/// or ended, counts the note. `control` is what it is asked.
+void control_meets_ring(execution& x, std::uint32_t control) {
+  team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, ~0u};
+  auto const first = launch_in<receiver>(w, 0, 2), second = launch_in<receiver>(w, 1, 2);
+  outcomes o;
+  auto& answers = x.shared<atomic<std::uint32_t>>();
+  std::uint32_t dead = 0;
+  w.on_record = [&](host_record const& r) {
+    dead += r.kind == record_kind::dead_letter;
+    if (r.kind == record_kind::depths || r.kind == record_kind::terminated)
+      answers.fetch_add(1, memory_order::acq_rel);
+  };
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] {
+    w.send_all(0, first, 1);
+    send_until_gone(w, second, 0, 1, o);
+  });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    x.require(sched.signal(second, control), "it lives");
+    while (answers.load(memory_order::acquire) == 0) relax();
+    while (o.accepted + o.gone < 1 || w.ended + dead < 1 + o.accepted) relax();
+    w.stop();
+  });
+  x.run();
+  auto const t = w.totals(1);
+  x.require(t.accepted == o.accepted && t.accepted == t.handled + t.dead, "accepted = handled + dead");
+}
+void inspect_meets_ring(execution& x) { control_meets_ring(x, control_inspect); }
+void drain_meets_ring(execution& x) { control_meets_ring(x, control_drain); }
+
+/// A sender that found the mailbox full is told when there is room.
+void room_is_told(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, 3};
+  auto const id = launch_in<receiver>(w, 0, 1);
+  auto& rooms = x.shared<atomic<std::uint32_t>>();
+  w.on_record = [&](host_record const& r) {
+    if (r.kind != record_kind::room) return;
+    rooms.fetch_add(1, memory_order::release);
+    wake_word(rooms, 1);
+  };
+  w.team_thread(0);
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (std::uint32_t n = 0; n < 3;) {
+      auto const before = rooms.load(memory_order::acquire);
+      note const body{0, n};
+      auto const outcome = sched.post(id, note_header(), &body, sizeof body, true);
+      if (outcome == errc::ok)
+        ++n;
+      else
+        wait_word(rooms, before, ~0ull);  // for ever, if nobody tells
+    }
+  });
+  x.run();
+  w.require_at_rest(0, 3);
+}
+
+/// A handler that fails: the message waits for the restarted actor and is handled then, once.
+void restart(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, 2};
+  auto const id = launch_in<fragile>(w, 0, 2);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] { w.send_all(0, id, 2); });
+  x.run();
+  w.require_at_rest(0, 2);
+  x.require(w.totals(0).failures == 2, "each note failed once");
+}
+
+}  // namespace
+
+std::vector<scenario> lifecycle_scenarios() {
+  return {
+      {"launch", "an actor is gone until it is there, and then whole", launch_against_sender, bounds{2, 1}},
+      {"generation_wraps", "a ref reaches its own generation alone", generation_wraps, bounds{3, 2}},
+      {"inspect_meets_ring", "what an actor reports counts mail that came while it was run",
+       inspect_meets_ring},
+      {"drain_meets_ring", "an actor that ends counts mail that came while it was run", drain_meets_ring},
+      {"drain", "a drained actor handles what it accepted; its successor gets none of it",
+       drain_against_sender},
+      {"discard", "each note of a discarded actor is handled or dead", discard_against_sender},
+      {"pause", "a deactivated actor keeps its mail, and is not run", pause_against_sender, bounds{2, 1},
+       bounds{1, 1}},
+      {"signal", "each control operation is obeyed", signal_at_the_last_moment, bounds{2, 0}, bounds{1, 1}},
+      {"signal_twice", "control that comes while control is obeyed is not forgotten", signal_twice,
+       bounds{2, 0, 1}, bounds{1, 0, 1}},
+      {"room", "who found the mailbox full is told of room", room_is_told, bounds{2, 1}, bounds{1, 1}},
+      {"restart", "a message that failed its actor is tried again, once", restart, bounds{2, 1},
+       bounds{1, 1}},
+  };
+}
+
+}  // namespace model

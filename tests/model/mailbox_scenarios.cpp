@@ -1,0 +1,170 @@
+// Senders and the owner of one mailbox; the rings that mailboxes share.
+#include "tests/model/arena_world.hpp"
+#include "tests/model/scenarios.hpp"
+
+namespace model {
+
+namespace {
+
+/// An owner takes `all` notes while it holds the actor; then the mailbox must be empty.
+void take_all(execution& x, scheduler& sched, std::uint32_t index, ledger& book, std::uint32_t all) {
+  owned_mail mail{sched, index};
+  note n{};
+  while (book.taken < all) {
+    if (mail.try_take(n))
+      book.enter(x, n);
+    else
+      relax();
+  }
+  x.require(!mail.try_take(n), "a note was delivered twice");
+}
+
+void two_senders(execution& x, std::uint32_t first_ticket) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, first_ticket};
+  auto const id = w.launch(0, 2);
+  auto& book = x.shared<ledger>();
+  static constexpr std::uint32_t each = 2;
+  for (std::uint32_t s = 0; s < 2; ++s)
+    x.thread(s == 0 ? "sender 0" : "sender 1", [&w, id, s] {
+      scheduler sched{w.arena()};
+      for (std::uint32_t n = 0; n < each;) {
+        if (post(sched, id, {s, n}) == errc::ok)
+          ++n;
+        else
+          relax();
+      }
+    });
+  x.thread("owner", [&] {
+    scheduler sched{w.arena(), true};
+    while (!sched.claim(0, actor_word::queued_mask)) relax();
+    take_all(x, sched, 0, book, 2 * each);
+  });
+  x.run();
+}
+void two_senders_from_zero(execution& x) { two_senders(x, 0); }
+void two_senders_across_overflow(execution& x) { two_senders(x, ticket_mask - 1); }
+
+/// Capacity 1 of a ring of 2: the second note fits only after the first was taken, and full is said only when it is.
+void full_is_honest(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  auto const id = w.launch(0, 1);
+  auto& given_back = x.shared<atomic<std::uint32_t>>();
+  auto& book = x.shared<ledger>();
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (std::uint32_t n = 0; n < 3;) {
+      auto const taken_before = given_back.load(memory_order::acquire);
+      auto const outcome = post(sched, id, {0, n});
+      x.require(outcome == errc::ok || outcome == errc::mailbox_full, "nothing but full stands in the way");
+      // The one earlier note had been given back before we asked.
+      x.require(outcome == errc::ok || taken_before < n, "full was said of an empty mailbox");
+      if (outcome == errc::ok)
+        ++n;
+      else
+        relax();
+    }
+  });
+  x.thread("owner", [&] {
+    scheduler sched{w.arena(), true};
+    while (!sched.claim(0, actor_word::queued_mask)) relax();
+    owned_mail mail{sched, 0};
+    note n{};
+    while (book.taken < 3) {
+      if (!mail.try_take(n)) {
+        relax();
+        continue;
+      }
+      book.enter(x, n);
+      given_back.store(book.taken, memory_order::release);
+    }
+  });
+  x.run();
+}
+
+/// A batch is delivered whole and in a row, whatever another sender does.
+void batch_stays_together(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, ticket_mask};
+  auto const id = w.launch(0, 4);
+  auto& book = x.shared<ledger>();
+  x.thread("batch", [&] {
+    scheduler sched{w.arena()};
+    note const notes[2] = {{0, 0}, {0, 1}};
+    while (sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
+                            sizeof(note), 2) != errc::ok)
+      relax();  // the other one may hold the ring for a moment
+  });
+  x.thread("single", [&] {
+    scheduler sched{w.arena()};
+    while (post(sched, id, {1, 0}) != errc::ok) relax();
+  });
+  x.thread("owner", [&] {
+    scheduler sched{w.arena(), true};
+    while (!sched.claim(0, actor_word::queued_mask)) relax();
+    owned_mail mail{sched, 0};
+    note n{};
+    bool inside = false;
+    while (book.taken < 3) {
+      if (!mail.try_take(n)) {
+        relax();
+        continue;
+      }
+      x.require(!inside || n.sender == 0, "a note came between those of a batch");
+      inside = n.sender == 0 && n.number == 0;
+      book.enter(x, n);
+    }
+  });
+  x.run();
+}
+
+/// Takes the mail of an actor that is ready, and lets it go.
+void serve_next(execution& x, scheduler& sched, ledger& book) {
+  std::uint32_t index = 0;
+  if (!sched.next(index)) return;
+  owned_mail mail{sched, index};
+  note n{};
+  while (mail.try_take(n)) book.enter(x, n);
+  auto totals = sched.arena().cell(index).totals.own();
+  sched.let_go(index, totals);
+}
+
+/// Between a sender's look at the word and its exchange the actor gives its ring away, and gets another one that was
+/// used elsewhere: the sender goes on with that one as its last holder left it.
+void ring_changes_under_sender(execution& x) {
+  arena_world w{x, {.actors = 3, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
+  auto const other = w.launch(0, 2), target = w.launch(1, 2);
+  auto& book = x.shared<ledger>();
+  x.thread("mover", [&] {
+    scheduler sched{w.arena()};
+    auto const first = pop_free_ring(w.arena());
+    if (first == 0 || post(sched, target, {0, 0}) != errc::ok) return;  // the sender was quicker
+    serve_next(x, sched, book);
+    auto const second = pop_free_ring(w.arena());
+    push_free_ring(w.arena(), first);
+    for (std::uint32_t n = 0; n < 2; ++n)
+      if (post(sched, other, {1, n}) != errc::ok) return;
+    serve_next(x, sched, book);
+    post(sched, target, {0, 1});  // with the first ring, used
+    if (second != 0) push_free_ring(w.arena(), second);
+  });
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    x.require(post(sched, target, {2, 0}) != errc::mailbox_full, "two notes fit, and one at most was there");
+  });
+  x.run();
+}
+
+}  // namespace
+
+std::vector<scenario> mailbox_scenarios() {
+  return {
+      {"mailbox", "two senders and an owner: no note is lost, doubled or overtaken", two_senders_from_zero,
+       bounds{2, 1}},
+      {"mailbox_overflow", "the same while the tickets overflow", two_senders_across_overflow, bounds{2, 1}},
+      {"mailbox_full", "full is said only of a mailbox that was full", full_is_honest, bounds{3, 1}},
+      {"ring_changes", "a sender whose target changed its ring meanwhile is not told full",
+       ring_changes_under_sender, bounds{2, 1}, bounds{2, 1}},
+      {"mailbox_batch", "the notes of a batch stay together", batch_stays_together, bounds{2, 1}},
+  };
+}
+
+}  // namespace model

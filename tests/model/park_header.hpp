@@ -1,0 +1,21 @@
+// Stands in for kernels/park.hpp: who waits leaves its turn to another thread of the execution.
+#pragma once
+
+#include "tests/model/execution.hpp"
+
+namespace rondo {
+
+inline void relax() noexcept {
+  if (auto* const x = model::execution::current()) x->spin();
+}
+inline void yield_thread() noexcept { relax(); }
+
+/// Sleeps until it is woken, whatever the limit: a wake-up that is lost must show.
+inline void wait_word(atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t /*limit_ns*/) noexcept {
+  if (auto* const x = model::execution::current()) x->wait(&word, seen);
+}
+inline void wake_word(atomic<std::uint32_t>& word, int count) noexcept {
+  if (auto* const x = model::execution::current()) x->wake(&word, count);
+}
+
+}  // namespace rondo

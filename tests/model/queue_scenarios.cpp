@@ -1,0 +1,187 @@
+// The ready queue alone, the stack of free rings alone, and the choice by priority against late arrivals.
+#include "tests/model/scenarios.hpp"
+#include "tests/model/team_world.hpp"
+
+namespace model {
+
+namespace {
+
+/// Two pushers and two poppers of a queue of two entries, across the overflow of its positions.
+void ready_queue_two_by_two(execution& x) {
+  struct shared_queue {
+    ready_positions positions;
+    ready_entry entries[2];
+    std::uint32_t seen[3];  // who pops an actor writes here: two who pop the same one race
+    std::uint32_t left_by_pusher[3];
+  };
+  auto& q = x.shared<shared_queue>();
+  std::uint32_t const first = ~0u;
+  q.positions.head.store(first, memory_order::relaxed);
+  q.positions.tail.store(first, memory_order::relaxed);
+  for (std::uint32_t i = 0; i < 2; ++i)
+    q.entries[(first + i) & 1].sequence.store(first + i - ((first + i) & 1), memory_order::relaxed);
+  std::uint32_t popped = 0;
+  auto const push = [&](std::uint32_t actor) {
+    q.left_by_pusher[actor] = actor + 10;
+    while (!ready_queue_ref{&q.positions, q.entries, 2}.try_push(actor)) relax();
+  };
+  auto const pop = [&] {
+    while (popped < 3) {
+      std::uint32_t actor = 0;
+      if (!ready_queue_ref{&q.positions, q.entries, 2}.try_pop(actor)) {
+        relax();
+        continue;
+      }
+      x.require(actor < 3 && q.left_by_pusher[actor] == actor + 10,
+                "what was pushed comes out, and its pusher's writes");
+      x.require(q.seen[actor]++ == 0, "each once");
+      ++popped;
+    }
+  };
+  x.thread("pusher 0", [&] {
+    push(0);
+    push(1);
+  });
+  x.thread("pusher 1", [&] { push(2); });
+  x.thread("popper 0", pop);
+  x.thread("popper 1", pop);
+  x.run();
+}
+
+/// Who takes a ring has it alone, sees what its last holder left, and no ring gets lost; across the tag's overflow.
+void free_rings(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  w.arena().header().free_rings.store(std::uint64_t{0xffff'fffe} << 32 | 1, memory_order::relaxed);
+  for (int t = 0; t < 3; ++t)
+    x.thread("holder", [&] {
+      for (int n = 0; n < 2; ++n) {
+        std::uint32_t id = 0;
+        while ((id = pop_free_ring(w.arena())) == 0) relax();
+        auto const count = w.arena().header().free_ring_count.load(memory_order::relaxed);
+        x.require(count <= 2 + 3, "the count of free rings never falls below zero");
+        ++w.arena().ring(id).tail;  // watched: two holders race
+        push_free_ring(w.arena(), id);
+      }
+    });
+  x.run();
+  x.require(w.arena().ring(1).tail + w.arena().ring(2).tail == 6, "each use is seen");
+  x.require(w.arena().header().free_ring_count.load(memory_order::relaxed) == 2, "both are free again");
+}
+
+/// Urgent notes behind ordinary ones, and an owner that picks by exact priority while they come.
+void late_arrivals(execution& x) {
+  arena_world w{
+      x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, ticket_mask - 1};
+  auto const id = w.launch(0, 4);
+  auto& urgent_sent = x.shared<atomic<std::uint32_t>>();
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (std::uint32_t n = 0; n < 3; ++n) {
+      while (post(sched, id, {0, n}) != errc::ok) relax();
+      while (post(sched, id, {1, n}, 255) != errc::ok) relax();
+      urgent_sent.store(n + 1, memory_order::release);
+    }
+  });
+  x.thread("owner", [&] {
+    scheduler sched{w.arena(), true};
+    while (!sched.claim(0, actor_word::queued_mask)) relax();
+    owned_mail mail{sched, 0};
+    ledger book;
+    while (book.taken < 6) {
+      auto const urgent_before = urgent_sent.load(memory_order::acquire);
+      note n{};
+      std::uint8_t priority = 0;
+      bool const urgent_waits = urgent_before > book.next[1];
+      bool const any = mail.try_take(n, priority);
+      x.require(!urgent_waits || (any && priority == 255), "an urgent note that was sent is taken first");
+      if (any)
+        book.enter(x, n);
+      else
+        relax();
+    }
+  });
+  x.run();
+}
+
+/// An actor with ordinary mail stands at the end of its band when urgent mail comes: it is served before those in front
+/// of it, by every team that looks for work after the urgent note was sent.
+void urgent_band(execution& x) {
+  team_world w{x, {.actors = 3, .rings = 3, .ring_slots = 4, .teams = 1, .quota = 1, .heap_bytes = 512}, 6};
+  auto const urgent = launch_in<receiver>(w, 2, 4);
+  scheduler before{w.arena()};
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    auto const busy = launch_in<receiver>(w, i, 4);
+    for (std::uint32_t n = 0; n < 2; ++n) x.require(post(before, busy, {0, n}) == errc::ok, "there is room");
+  }
+  x.require(post(before, urgent, {0, 0}) == errc::ok, "there is room");
+  auto& sent = x.shared<atomic<std::uint32_t>>();
+  bool was_sent = false, served = false;
+  w.on_note = [&](note n) {
+    served = served || n.sender == 1;
+    x.require(!was_sent || served, "the urgent note is next");
+    was_sent = was_sent || sent.load(memory_order::acquire) != 0;
+  };
+  x.thread("sender", [&] {
+    w.send_all(1, urgent, 1, 255);
+    sent.store(1, memory_order::release);
+  });
+  w.team_thread(0);
+  x.run();
+  for (std::uint32_t i = 0; i < 3; ++i) w.require_at_rest(i, 2);
+}
+
+/// An urgent note comes while the owner is about to let the actor go, and another team finds it queued but running:
+/// whoever is last leaves it in the urgent band. Owner and team by hand.
+void urgent_while_running(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 2, .heap_bytes = 256}};
+  auto const id = w.launch(0, 4);
+  scheduler before{w.arena()};
+  for (std::uint32_t n = 0; n < 2; ++n) x.require(post(before, id, {0, n}) == errc::ok, "there is room");
+  std::uint32_t ordinary_taken = 0;
+  x.thread("owner", [&] {
+    scheduler sched{w.arena()};
+    std::uint32_t index = 0;
+    if (!sched.next(index)) return;  // the other team has it
+    owned_mail mail{sched, index};
+    note n{};
+    x.require(mail.try_take(n), "two were there before");
+    ordinary_taken = n.sender == 0;
+    auto totals = w.arena().cell(index).totals.own();
+    sched.let_go(index, totals);
+  });
+  x.thread("other team", [&] {
+    scheduler sched{w.arena()};
+    std::uint32_t index = 0;
+    if (!sched.next(index)) return;
+    auto totals = w.arena().cell(index).totals.own();
+    sched.let_go(index, totals);  // it had no time for any mail
+  });
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    x.require(post(sched, id, {1, 0}, 255) == errc::ok, "there is room");
+  });
+  x.run();
+  actor_word const word{w.arena().cell(0).word.load(memory_order::relaxed)};
+  x.require(!word.has(actor_word::running), "nobody runs it");
+  x.require(ordinary_taken == 0 || word.has(actor_word::queued_in(0)),
+            "urgent mail waits in the urgent band");
+}
+
+}  // namespace
+
+std::vector<scenario> queue_scenarios() {
+  return {
+      {"ready_queue", "two pushers, two poppers: each actor comes out once, with its pusher's writes",
+       ready_queue_two_by_two, bounds{2, 1}, bounds{1, 1}},
+      {"free_rings", "a ring has one holder, who sees what the last one left", free_rings, bounds{2, 1},
+       bounds{1, 1}},
+      {"late_arrivals", "no ordinary note overtakes an urgent one that was sent before the owner looked",
+       late_arrivals, bounds{3, 2}, bounds{2, 1}},
+      {"urgent_while_running", "an actor that is let go with urgent mail stands in the urgent band",
+       urgent_while_running, bounds{3, 2}, bounds{2, 1}},
+      {"urgent_band", "an actor with urgent mail is served before those that stood in front of it",
+       urgent_band, bounds{2, 1}},
+  };
+}
+
+}  // namespace model

@@ -1,0 +1,30 @@
+// All scenarios, one function per file of them.
+#pragma once
+
+#include "tests/model/explore.hpp"
+
+namespace model {
+
+std::vector<scenario> mailbox_scenarios();
+std::vector<scenario> queue_scenarios();
+std::vector<scenario> team_scenarios();
+std::vector<scenario> lifecycle_scenarios();
+std::vector<scenario> doorbell_scenarios();
+std::vector<scenario> buffer_scenarios();
+std::vector<scenario> small_scenarios();
+std::vector<scenario> bus_ring_scenarios();
+std::vector<scenario> lane_scenarios();
+std::vector<scenario> ask_scenarios();
+
+inline std::vector<scenario> all_scenarios() {
+  std::vector<scenario> all;
+  for (auto const group :
+       {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios, doorbell_scenarios,
+        buffer_scenarios, small_scenarios, bus_ring_scenarios, lane_scenarios, ask_scenarios}) {
+    auto some = group();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+}  // namespace model

@@ -1,0 +1,242 @@
+// Teams as the ring kernel runs them: who wakes up, who owns an actor, how rings go round, how all stop.
+#include "tests/model/scenarios.hpp"
+#include "tests/model/team_world.hpp"
+
+namespace model {
+
+namespace {
+
+/// A team without work goes to sleep just when a sender comes.
+void last_moment(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, 2, ticket_mask};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  w.team_thread(0);
+  x.thread("sender", [&] { w.send_all(0, id, 2); });
+  x.run();
+  w.require_at_rest(0, 2);
+}
+
+/// One actor, two teams: never two in it (its book would be raced for), and no note is forgotten.
+void one_owner(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .quota = 1, .heap_bytes = 256}, 3};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender 0", [&] { w.send_all(0, id, 2); });
+  x.thread("sender 1", [&] { w.send_all(1, id, 1, 255); });
+  x.run();
+  w.require_at_rest(0, 3);
+}
+
+/// The team of a pinned actor sleeps just when a sender comes.
+void pinned_wakes(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 2};
+  scheduler sched{w.arena()};
+  auto s = w.spec(0, 2);
+  s.pinned = true;
+  launch_actor<behaviours>(sched, s);
+  w.team_thread(0, true);
+  x.thread("sender", [&] { w.send_all(0, s.id, 2); });
+  x.run();
+  w.require_at_rest(0, 2);
+}
+
+/// An actor that a team made ready for itself is not left behind when the team sleeps or stops to look.
+void kept_actor(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, 4};
+  auto const id = launch_in<relay>(w, 0, 2);
+  launch_in<receiver>(w, 1, 2);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] { w.send_all(0, id, 2); });
+  x.run();
+  w.require_at_rest(0, 2);
+  w.require_at_rest(1, 2);
+}
+
+/// Two rings for three actors: who runs out of mail gives its ring back to those that wait for one.
+void rings_go_round(execution& x) {
+  team_world w{x, {.actors = 3, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, 4};
+  actor_id ids[3];
+  for (std::uint32_t i = 0; i < 3; ++i) ids[i] = launch_in<receiver>(w, i, 2);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender 0", [&] {
+    w.send_all(0, ids[0], 1);
+    w.send_all(0, ids[1], 1);
+  });
+  x.thread("sender 1", [&] {
+    w.send_all(1, ids[2], 1);
+    w.send_all(1, ids[0], 1);
+  });
+  x.run();
+  w.require_at_rest(0, 2);
+  w.require_at_rest(1, 1);
+  w.require_at_rest(2, 1);
+}
+
+/// Four rings, five actors, each sent one note after the other: the count of free rings, which says who keeps a ring,
+/// must not let idle actors keep them all.
+void idle_actors_keep_no_ring(execution& x) {
+  team_world w{x, {.actors = 5, .rings = 4, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 10};
+  actor_id ids[5];
+  for (std::uint32_t i = 0; i < 5; ++i) ids[i] = launch_in<receiver>(w, i, 2);
+  w.team_thread(0);
+  w.team_thread(1);
+  for (std::uint32_t s = 0; s < 2; ++s)
+    x.thread(s == 0 ? "sender 0" : "sender 1", [&w, &ids, s] {
+      for (std::uint32_t i = 0; i < 5; ++i) w.send_all(s, ids[(i + 2 * s) % 5], 1);
+    });
+  x.run();
+  for (std::uint32_t i = 0; i < 5; ++i) w.require_at_rest(i, 2);
+}
+
+/// Few rings, used by one actor and then, by way of another sender, by a pinned actor whose team polls meanwhile: the
+/// team, and a second sender, find the ring as its last holder left it.
+void rings_from_others(execution& x, std::uint32_t rings) {
+  team_world w{x, {.actors = rings + 1, .rings = rings, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 4};
+  auto const first = launch_in<receiver>(w, 0, 2);
+  scheduler sched{w.arena()};
+  auto s = w.spec(1, 2);
+  s.pinned = true;
+  s.team = 1;
+  launch_actor<behaviours>(sched, s);
+  w.team_thread(0);
+  w.team_thread(1, true);
+  auto const send = [&](std::uint32_t sender) {
+    scheduler mine{w.arena()};
+    for (;;) {
+      auto const outcome = post(mine, s.id, {sender, 0});
+      if (outcome == errc::ok) return;
+      x.require(outcome == errc::arena_full, "two notes fit: the mailbox is never full");
+      relax();
+    }
+  };
+  x.thread("sender 0", [&] {
+    w.send_all(0, first, 2);
+    send(0);
+  });
+  x.thread("sender 1", [&] { send(1); });
+  x.run();
+  w.require_at_rest(0, 2);
+  w.require_at_rest(1, 2);
+}
+void second_hand_ring(execution& x) { rings_from_others(x, 1); }
+void second_hand_rings(execution& x) { rings_from_others(x, 2); }
+
+/// A team that polls its own actor finds the ring that a sender attaches, at whichever of its looks.
+void poll_finds_ring(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 1};
+  scheduler sched{w.arena()};
+  auto s = w.spec(0, 2);
+  s.pinned = true;
+  launch_actor<behaviours>(sched, s);
+  w.team_thread(0, true);
+  x.thread("sender", [&] {
+    for (int n = 0; n < 64; ++n) relax();  // the team shows its counters, and may give up, at its 64th look
+    auto const ring = pop_free_ring(w.arena());  // another actor's ring, which
+    w.arena().ring(ring).tail = 0;               // its owner gives back
+    push_free_ring(w.arena(), ring);
+    w.send_all(0, s.id, 1);
+  });
+  x.run();
+  w.require_at_rest(0, 1);
+}
+
+/// A wide note: tiles run on both teams, once each; the one that finishes sees the work of all.
+void wide_note(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, 2};
+  auto const id = launch_in<worker>(w, 0, 2);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (int n = 0; n < 2; ++n) x.require(post(sched, id, {0, 2}) == errc::ok, "there is room");
+  });
+  x.run();
+  w.require_at_rest(0, 2);
+}
+
+/// The same of a pinned actor: its team stays with it until the other team's last tile is done.
+void wide_note_of_pinned(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 2};
+  scheduler sched{w.arena()};
+  auto s = w.spec(0, 2);
+  s.behaviour = behaviours::index_of<worker>();
+  s.pinned = true;
+  s.team = 1;
+  launch_actor<behaviours>(sched, s);
+  w.team_thread(0);
+  w.team_thread(1, true);
+  x.thread("sender", [&] {
+    scheduler mine{w.arena()};
+    for (int n = 0; n < 2; ++n) x.require(post(mine, s.id, {0, 2}) == errc::ok, "there is room");
+  });
+  x.run();
+  w.require_at_rest(0, 2);
+}
+
+/// The stop word ends every team at once; what was accepted and not handled still waits in the mailbox.
+void stop_word(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 2, .heap_bytes = 256}, ~0u};
+  auto const id = launch_in<receiver>(w, 0, 4);
+  std::uint32_t accepted = 0;
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (std::uint32_t n = 0; n < 3; ++n) accepted += post(sched, id, {0, n}) == errc::ok;
+  });
+  x.thread("stopper", [&] { w.stop(); });
+  x.run();
+  auto const& cell = w.arena().cell(0);
+  actor_word const word{cell.word.load(memory_order::relaxed)};
+  auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+  x.require(!word.has(actor_word::running), "nobody owns the actor");
+  x.require(accepted == w.totals(0).handled + waiting, "accepted = handled + waiting");
+}
+
+/// Bounded rounds, one message each, by a host that starts the next one: as if it were one kernel.
+void rounds(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 4};
+  auto const id = launch_in<relay>(w, 0, 2);
+  launch_in<receiver>(w, 1, 2);
+  x.thread("host", [&] {
+    while (!w.arena().stopping()) {
+      w.run_team(0, false, {.messages = 1, .ns = 20'000});
+      relax();
+    }
+  });
+  x.thread("sender", [&] { w.send_all(0, id, 2); });
+  x.run();
+  w.require_at_rest(0, 2);
+  w.require_at_rest(1, 2);
+}
+
+}  // namespace
+
+std::vector<scenario> team_scenarios() {
+  return {
+      {"last_moment", "a team that falls asleep misses no sender", last_moment, bounds{3, 1}, bounds{2, 1}},
+      {"one_owner", "never two teams in one actor, and no note is forgotten", one_owner, bounds{2, 1},
+       bounds{1, 1}},
+      {"pinned_wakes", "a pinned actor's team that falls asleep misses no sender", pinned_wakes, bounds{3, 1},
+       bounds{2, 1}},
+      {"kept_actor", "an actor that a team keeps for itself is served", kept_actor, bounds{2, 1},
+       bounds{1, 1}},
+      {"rings_go_round", "actors that share too few rings are all served", rings_go_round},
+      {"idle_rings", "actors without mail do not keep every ring", idle_actors_keep_no_ring},
+      {"second_hand_ring", "a ring that changes hands is as its last holder left it", second_hand_ring},
+      {"second_hand_rings", "the same when senders compete with rings of their own", second_hand_rings},
+      {"poll_finds_ring", "a team that polls takes a ring as its last holder left it", poll_finds_ring,
+       bounds{2, 0}, bounds{1, 1}},
+      {"wide_note", "each tile runs once, and finish sees them all", wide_note, bounds{2, 1}, bounds{1, 1}},
+      {"wide_note_of_pinned", "the same when the team of a pinned actor stays with it", wide_note_of_pinned,
+       bounds{2, 1}, bounds{1, 1}},
+      {"stop_word", "teams stop, and what was accepted is handled or waits", stop_word, bounds{2, 1},
+       bounds{1, 1}},
+      {"rounds", "bounded rounds lose nothing between two of them", rounds, bounds{2, 1}, bounds{2, 0}},
+  };
+}
+
+}  // namespace model

@@ -1,0 +1,159 @@
+// Scenarios with whole teams: real ring kernels, behaviours that keep books in watched memory, and a host that looks
+// at every record.
+#pragma once
+
+#include "kernels/ring_kernel.hpp"
+#include "tests/model/arena_world.hpp"
+
+namespace model {
+
+/// What the threads of one scenario share beside the arena. Not watched: only one fiber runs at a time, and none of it
+/// orders anything.
+struct team_world : arena_world {
+  team_world(execution& x, arena_shape const& shape, std::uint32_t all_notes, std::uint32_t first_ticket = 0)
+      : arena_world(x, shape, first_ticket), all(all_notes), execution_(x) {
+    here = this;
+  }
+  ~team_world() { here = nullptr; }
+
+  execution& x() const noexcept { return execution_; }
+  host_port host() {
+    return {this,
+            [](void* self, host_record const& r) {
+              auto& w = *static_cast<team_world*>(self);
+              if (w.on_record) w.on_record(r);
+            },
+            {}};
+  }
+  /// A note's end: handled, or a dead letter. The last one stops the teams.
+  void one_ended() {
+    if (++ended == all) stop();
+  }
+  void stop() {
+    arena().header().stop.store(1, memory_order::release);
+    scheduler sched{arena()};
+    for (std::uint32_t t = 0; t < arena().shape().teams; ++t) sched.ring_doorbell(t);
+  }
+  /// A thread that is team `index`, without a moment's patience before it sleeps.
+  void team_thread(std::uint32_t index, bool pinned_only = false) {
+    execution_.thread(index == 0 ? "team 0" : "team 1",
+                      [this, index, pinned_only] { run_team(index, pinned_only); });
+  }
+  void run_team(std::uint32_t index, bool pinned_only = false, round_limits limits = {});
+  /// Posts `count` notes as `sender`, each until it is accepted.
+  void send_all(std::uint32_t sender, actor_id to, std::uint32_t count,
+                std::uint8_t priority = default_priority) {
+    scheduler sched{arena()};
+    for (std::uint32_t n = 0; n < count;) {
+      if (post(sched, to, {sender, n}, priority) == errc::ok)
+        ++n;
+      else
+        relax();
+    }
+  }
+  /// The counters at some moment; while a team may be publishing them.
+  actor_totals totals_seen(std::uint32_t index) const {
+    actor_totals t;
+    while (!arena().cell(index).totals.try_read(t)) relax();
+    return t;
+  }
+  actor_totals totals(std::uint32_t index) const {
+    actor_totals t;
+    execution_.require(arena().cell(index).totals.try_read(t), "totals are whole when all rest");
+    return t;
+  }
+  /// G1, that nobody owns the actor, and W4: who stands in a queue is marked, and who is marked stands there.
+  void require_at_rest(std::uint32_t index, std::uint64_t handled) const {
+    actor_word const word{arena().cell(index).word.load(memory_order::relaxed)};
+    auto const t = totals(index);
+    execution_.require(!word.has(actor_word::running), "nobody runs it");
+    execution_.require(t.handled == handled && t.accepted == handled,
+                       "accepted = handled, and as many as were sent");
+    for (int band = 0; band < ready_bands; ++band) {
+      auto const& positions = *arena().ready(band).positions;
+      auto stand = positions.tail.load(memory_order::relaxed) - positions.head.load(memory_order::relaxed);
+      for (std::uint32_t i = 0; i < arena().shape().actors; ++i)
+        stand -=
+            actor_word{arena().cell(i).word.load(memory_order::relaxed)}.has(actor_word::queued_in(band));
+      execution_.require(stand == 0, "as many stand in a band's queue as are marked");
+    }
+  }
+
+  static inline team_world* here = nullptr;
+  std::function<void(host_record const&)> on_record;
+  std::function<void(note)> on_note;  // a receiver handled it
+  std::uint32_t all = 0, ended = 0, tries = 0;
+
+ private:
+  execution& execution_;
+};
+
+/// Enters each note in its book, which lies in its state: watched memory.
+struct receiver {
+  using messages = rondo::messages<note>;
+  ledger book;
+  void on(context&, note const& n) {
+    auto& w = *team_world::here;
+    book.enter(w.x(), n);
+    if (w.on_note) w.on_note(n);
+    w.one_ended();
+  }
+};
+
+/// Hands each note on to the actor beside it.
+struct relay {
+  using messages = rondo::messages<note>;
+  ledger book;
+  void on(context& ctx, note const& n) {
+    auto& w = *team_world::here;
+    book.enter(w.x(), n);
+    w.one_ended();
+    auto const outcome = ctx.send(address<receiver>{{ctx.self().index + 1, 1}}, n);
+    w.x().require(outcome == errc::ok, "the next actor has room");
+  }
+};
+
+/// Fails at the first try of each note.
+struct fragile {
+  using messages = rondo::messages<note>;
+  void on(context& ctx, note const&) {
+    if (++team_world::here->tries % 2 != 0) return ctx.fail();
+    team_world::here->one_ended();
+  }
+};
+
+/// Shares each note's work with the other teams.
+struct worker {
+  using messages = rondo::messages<note>;
+  std::uint32_t marks[3];
+  std::uint32_t finished;
+  std::uint32_t tiles(context&, note const& n) { return n.number; }
+  void tile(context&, note const&, std::uint32_t i) { ++marks[i]; }
+  void finish(context&, note const& n) {
+    auto& w = *team_world::here;
+    ++finished;
+    for (std::uint32_t i = 0; i < n.number; ++i)
+      w.x().require(marks[i] == finished, "each tile ran once, and its work is seen");
+    w.one_ended();
+  }
+};
+
+using behaviours = module_of<receiver, relay, fragile, worker>;
+
+inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
+  auto const port = host();
+  ring_kernel<behaviours> kernel{
+      arena(), team{index}, port, {.spin_ns = 0, .park = true, .pinned_only = pinned_only}};
+  kernel.run(limits);
+}
+
+template <class Behaviour>
+actor_id launch_in(team_world& w, std::uint32_t index, std::uint32_t capacity) {
+  scheduler sched{w.arena()};
+  auto s = w.spec(index, capacity);
+  s.behaviour = behaviours::index_of<Behaviour>();
+  launch_actor<behaviours>(sched, s);
+  return s.id;
+}
+
+}  // namespace model

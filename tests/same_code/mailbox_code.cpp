@@ -1,0 +1,22 @@
+// Both ends of a mailbox, to be compiled with kernels/atomic.hpp and with bare_atomic.hpp: the machine code must be the
+// same, so the header that lets a checker in costs nothing.
+#include "kernels/scheduler.hpp"
+
+namespace rondo {
+
+errc send(scheduler& from, actor_id to, message_header const& header, void const* payload) {
+  return from.post(to, header, payload, 16);
+}
+
+bool receive(actor_cell& cell, mail_ring_ref const& ring, void* payload) {
+  stash_ref stash{cell, ring, 64};
+  std::uint32_t ticket = 0;
+  if (!stash.pick(ticket)) return false;
+  __builtin_memcpy(payload, ring.slot(ticket).payload, 16);
+  stash.take(ticket);
+  return true;
+}
+
+void let_go(scheduler& team, std::uint32_t index, actor_totals& totals) { team.let_go(index, totals); }
+
+}  // namespace rondo

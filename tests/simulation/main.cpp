@@ -1,0 +1,73 @@
+// rondo_simulate: runs whole runtimes under simulation; see docs/simulation.md and --help.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/simulation/driver.hpp"
+#include "tests/simulation/ledger.hpp"
+#include "tests/simulation/program.hpp"
+
+using namespace simulation;
+
+namespace {
+
+/// Runs one plan in this process.
+int run_one(command const& c) {
+  auto p = draw_plan(c.seed);
+  apply(c, p);
+  if (c.shows_plan) fmt::print("{}", to_text(p));
+  auto& w = world::get();
+  w.traces_switches = c.shows_switches;
+  auto const show_trace = [&] {
+    if (c.shows_trace || c.shows_switches)
+      for (auto const& line : w.notes()) fmt::print("{}\n", line);
+  };
+  w.on_failure = [&] {
+    show_trace();
+    fmt::print("switches {}\n", w.switches());
+  };
+  ::alarm(300);  // a simulation that itself hangs
+  w.begin(p.order, c.bug);
+  run_program(p);
+  show_trace();
+  ledger::get().counts["clock jumps"] += w.jumps();
+  ledger::get().counts["stalled threads"] += w.stalls();
+  for (auto const& f : faults_of(p)) ++ledger::get().counts["seeds with " + f];
+  for (auto const& [what, n] : ledger::get().counts) fmt::print("count {} {}\n", n, what);
+  fmt::print("seed {} ok: {} steps, {} switches, {} us, {} messages, trace {:016x}\n", c.seed, w.steps(),
+             w.switches(), (w.now_ns() - 1'000'000'000) / 1000, ledger::get().letters.size(), w.hash());
+  std::fflush(stdout);
+  ::_exit(0);  // threads that were left behind must not see the program go
+}
+
+/// Addresses decide nothing; but where the system lets us, they are the same in each run, too.
+void fix_addresses(char** argv) {
+  if (std::getenv("RONDO_SIMULATION_FIXED") != nullptr) return;
+  ::setenv("RONDO_SIMULATION_FIXED", "1", 1);
+  int const now = ::personality(0xffff'ffff);
+  if (now != -1 && ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1)
+    ::execv("/proc/self/exe", argv);
+}
+
+/// One thread runs at a time: on one core a turn is handed over fastest.
+void stay_on_one_core() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &set);
+  ::sched_setaffinity(0, sizeof set, &set);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  command c;
+  if (!parse(argc, argv, c)) return 2;
+  if (c.many) return run_many(c);
+  fix_addresses(argv);
+  stay_on_one_core();
+  return run_one(c);
+}
