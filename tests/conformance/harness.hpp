@@ -71,6 +71,14 @@ template <class Behaviour, class Message>
 auto ask(rondo::actor_ref<Behaviour> const& to, Message const& m, std::uint8_t priority = 128) {
   return to.ask(m, {.timeout = patience, .priority = priority}, rondo::block);
 }
+/// The answer to the least urgent question, asked again until the mailbox has room for it: earlier tells may fill it.
+template <class Behaviour, class Message>
+auto ask_last(rondo::actor_ref<Behaviour> const& to, Message const& m) {
+  auto answer = ask(to, m, 0);
+  if (!eventually([&] { return answer || answer.error() != errc::mailbox_full || (answer = ask(to, m, 0)); }))
+    throw std::runtime_error("no room for a question in time");
+  return answer.value();
+}
 inline error_code terminate(rondo::runtime& rt, rondo::actor_id id, rondo::termination how) {
   return outcome_of([&](auto handler) { rt.terminate(id, how, std::move(handler)); });
 }

@@ -100,13 +100,22 @@ inline rondo::telemetry at_rest(rondo::runtime& rt) {
   return t;
 }
 
+/// Asks until the mailbox takes the question: an ask does not wait for room, and earlier tells may fill it.
+template <class Behaviour, class Query>
+auto ask(rondo::actor_ref<Behaviour> const& to, Query const& query, rondo::ask_options options) {
+  for (;;) {
+    auto const answer = to.ask(query, options, rondo::block);
+    if (answer || answer.error() != rondo::errc::mailbox_full) return answer.value();
+    std::this_thread::yield();
+  }
+}
+
 inline journal_report report_of(rondo::actor_ref<journal> const& j) {
-  return j.ask(get_journal{}, 30s, rondo::block).value();
+  return ask(j, get_journal{}, {.timeout = 30s});
 }
 
 inline std::vector<std::uint32_t> marks_of(rondo::actor_ref<notebook> const& n) {
-  auto const list =
-      n.ask(get_marks{}, rondo::ask_options{.timeout = 30s, .priority = 0}, rondo::block).value();
+  auto const list = ask(n, get_marks{}, {.timeout = 30s, .priority = 0});
   return {list.ids, list.ids + list.count};
 }
 

@@ -30,7 +30,9 @@ bool parse(int argc, char** argv, command& c);
 void apply(command const& c, plan& p);
 /// The arguments that repeat `c`.
 std::vector<std::string> arguments_of(command const& c);
-/// 0: nothing was found. 1: something was, and is printed.
+/// Runs one plan in this process, on one core, and ends the process: with 0 when nothing was found.
+[[noreturn]] void run_one(command const& c);
+/// 0: nothing was found. 1: something was, and is printed. Before the first thread of this process.
 int run_many(command const& c);
 
 }  // namespace simulation

@@ -15,8 +15,29 @@ using namespace simulation;
 
 namespace {
 
-/// Runs one plan in this process.
-int run_one(command const& c) {
+/// Addresses decide nothing; but where the system lets us, they are the same in each run, too.
+void fix_addresses(char** argv) {
+  if (std::getenv("RONDO_SIMULATION_FIXED") != nullptr) return;
+  ::setenv("RONDO_SIMULATION_FIXED", "1", 1);
+  int const now = ::personality(0xffff'ffff);
+  if (now != -1 && ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1)
+    ::execv("/proc/self/exe", argv);
+}
+
+/// One thread runs at a time: on one core a turn is handed over fastest.
+void stay_on_one_core() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &set);
+  ::sched_setaffinity(0, sizeof set, &set);
+}
+
+}  // namespace
+
+namespace simulation {
+
+void run_one(command const& c) {
+  stay_on_one_core();
   auto p = draw_plan(c.seed);
   apply(c, p);
   if (c.shows_plan) fmt::print("{}", to_text(p));
@@ -44,30 +65,12 @@ int run_one(command const& c) {
   ::_exit(0);  // threads that were left behind must not see the program go
 }
 
-/// Addresses decide nothing; but where the system lets us, they are the same in each run, too.
-void fix_addresses(char** argv) {
-  if (std::getenv("RONDO_SIMULATION_FIXED") != nullptr) return;
-  ::setenv("RONDO_SIMULATION_FIXED", "1", 1);
-  int const now = ::personality(0xffff'ffff);
-  if (now != -1 && ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1)
-    ::execv("/proc/self/exe", argv);
-}
-
-/// One thread runs at a time: on one core a turn is handed over fastest.
-void stay_on_one_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &set);
-  ::sched_setaffinity(0, sizeof set, &set);
-}
-
-}  // namespace
+}  // namespace simulation
 
 int main(int argc, char** argv) {
   command c;
   if (!parse(argc, argv, c)) return 2;
-  if (c.many) return run_many(c);
   fix_addresses(argv);
-  stay_on_one_core();
-  return run_one(c);
+  if (c.many) return run_many(c);
+  run_one(c);
 }
