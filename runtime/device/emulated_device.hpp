@@ -114,7 +114,7 @@ class emulated_device final : public device {
   /// The I/O team takes nothing until it is let go, or stopped: the submission ring fills up.
   void hold_submissions(bool held) noexcept { io_.hold(held); }
   /// The same for the poller and the completion ring.
-  void hold_completions(bool held) noexcept { lanes_.hold_completions(held); }
+  void hold_completions(bool held) noexcept { lanes_.poller().hold(held); }
 
  private:
   using teams = team_threads<faulty_module<Module>>;

@@ -65,7 +65,7 @@ class emulated_io {
       meanwhile();
       yield_thread();
     }
-    if (idle_.park) lanes_.poller_bell().ring();
+    if (idle_.park) lanes_.poller().bell().ring();
   }
 
   /// Deals with all that was submitted so far. False when that does not succeed before `end`.

@@ -1,5 +1,5 @@
-// The host's end of a lane pair: puts submissions into one ring, and drains the other with a thread of its
-// own.
+// The host's end of a lane pair: puts submissions into one ring, and has a thread of its own drain the other
+// (completion_poller.hpp).
 //
 // Ownership: owns nothing of the rings; owns the thread `rondo-poller`, from start to stop.
 // Threads: post, launch and signal from any; start and stop one at a time. Never blocks a poster: a full ring
@@ -12,8 +12,7 @@
 #include <thread>
 
 #include "kernels/lane_pair.hpp"
-#include "runtime/device.hpp"
-#include "runtime/device/doorbell.hpp"
+#include "runtime/device/completion_poller.hpp"
 #include "runtime/device/team_threads.hpp"
 
 namespace rondo {
@@ -21,13 +20,13 @@ namespace rondo {
 template <class Bus = prompt_bus>
 class host_lanes {
  public:
-  host_lanes(lane_pair_ref<Bus> lanes, idle_policy idle) noexcept : lanes_(lanes), idle_(idle) {}
+  host_lanes(lane_pair_ref<Bus> lanes, idle_policy idle) noexcept
+      : lanes_(lanes), idle_(idle), poller_(lanes.up, idle) {}
 
   lane_pair_ref<Bus> const& lanes() const noexcept { return lanes_; }
   /// Wakes who reads the submissions, when that is a thread that sleeps.
   doorbell& io_bell() noexcept { return io_bell_; }
-  /// Wakes the poller, when the completions are written by threads of this process.
-  doorbell& poller_bell() noexcept { return poller_bell_; }
+  completion_poller<Bus>& poller() noexcept { return poller_; }
 
   /// As device::post. A batch larger than the ring is refused with payload_too_large.
   errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
@@ -84,28 +83,24 @@ class host_lanes {
 
   /// Starts the poller, which hands each completion to `sink`, and opens the way down.
   void start(record_sink sink) {
-    sink_ = std::move(sink);
-    ending_.store(0, memory_order::relaxed);  // relaxed: no poller yet
+    poller_.begin();
     reopen();
-    std::packaged_task<void()> task([this] { poll(); });
+    std::packaged_task<void()> task([this, sink = std::move(sink)] {
+      prepare_team_thread("rondo-poller", -1);
+      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // to submit_patiently
+      poller_.run(sink);
+    });
     ended_ = task.get_future();
-    poller_ = std::thread(std::move(task));
+    thread_ = std::thread(std::move(task));
   }
   /// Ends the poller when it has drained all completions. Precondition: nobody writes any more, or false is
   /// expected. False when a sink did not return within `limit`; the thread is left behind then.
   bool stop(std::chrono::nanoseconds limit) {
-    if (!poller_.joinable()) return true;
-    ending_.store(1, memory_order::release);
-    poller_bell_.ring();
+    if (!thread_.joinable()) return true;
+    poller_.end();
     bool const ended = ended_.wait_for(limit) == std::future_status::ready;
-    ended ? poller_.join() : poller_.detach();
+    ended ? thread_.join() : thread_.detach();
     return ended;
-  }
-
-  /// The poller leaves completions where they are until it is let go or stopped.
-  void hold_completions(bool held) noexcept {
-    held_.store(held, memory_order::release);
-    poller_bell_.ring();
   }
 
  private:
@@ -131,44 +126,20 @@ class host_lanes {
     for (;;) {
       auto const outcome = submit(1, fill);
       if (outcome != errc::device_busy ||
-          std::this_thread::get_id() == poller_id_.load(std::memory_order_acquire) || now_ns() > give_up)
+          std::this_thread::get_id() == thread_id_.load(std::memory_order_acquire) || now_ns() > give_up)
         return outcome;
       yield_thread();
     }
   }
 
-  void poll() {
-    prepare_team_thread("rondo-poller", -1);
-    poller_id_.store(std::this_thread::get_id(), std::memory_order_release);  // to submit_patiently
-    bus_reader<host_record, Bus> in{lanes_.up};
-    idle_thread idle{idle_.spin_ns, idle_.park};
-    for (;;) {
-      bool const ending =
-          ending_.load(memory_order::acquire) != 0;  // before the look: what was written is seen
-      bool const held = !ending && held_.load(memory_order::acquire) != 0;
-      if (host_record const* const r = held ? nullptr : in.peek()) {
-        sink_(*r);
-        in.advance(1);
-        in.publish();
-        idle.worked();
-        continue;
-      }
-      if (ending && !in.was_published()) return;
-      idle.wait(poller_bell_, held || !in.was_published(), [&] {
-        return ending_.load(memory_order::relaxed) != 0 ||
-               (held ? held_.load(memory_order::relaxed) == 0 : in.was_published());
-      });
-    }
-  }
-
   lane_pair_ref<Bus> lanes_;
   idle_policy idle_;
-  record_sink sink_;
-  doorbell io_bell_, poller_bell_;
-  atomic<std::uint32_t> ending_{0}, held_{0}, closed_for_{0};
-  std::atomic<std::thread::id> poller_id_{};
+  completion_poller<Bus> poller_;
+  doorbell io_bell_;
+  atomic<std::uint32_t> closed_for_{0};
+  std::atomic<std::thread::id> thread_id_{};
   std::future<void> ended_;
-  std::thread poller_;
+  std::thread thread_;
 };
 
 }  // namespace rondo

@@ -35,12 +35,12 @@ struct lane_world {
     std::uint64_t ticket = 0;
     auto const fill = [&](std::uint32_t, host_record& to) { copy_record(to, r); };
     while (w.lanes.lanes().up.try_push(1, fill, ticket) != push_outcome::pushed) relax();
-    w.lanes.poller_bell().ring();
+    w.lanes.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }
   void emitter_ends() {
-    emitters.fetch_sub(1, memory_order::release);
-    lanes.poller_bell().ring();
+    // Acquire: the last one vouches for what the others have written.
+    if (emitters.fetch_sub(1, memory_order::acq_rel) == 1) lanes.poller().end();
   }
 
   /// Until it is accepted, or refused for good.
@@ -55,28 +55,16 @@ struct lane_world {
     }
   }
 
-  /// Takes completions until no emitter is left.
+  /// Takes completions until the last emitter has ended the poller.
   void poll() {
-    bus_reader<host_record> in{lanes.lanes().up};
-    idle_thread waiting{idle.spin_ns, idle.park};
-    for (;;) {
-      bool const ending = emitters.load(memory_order::acquire) == 0;
-      if (host_record const* const r = in.peek()) {
-        note n{};
-        __builtin_memcpy(&n, r->body.payload, sizeof n);
-        x.require(
-            r->kind == record_kind::dead_letter && r->body.bytes == sizeof n && n.sender < 2 && n.number < 8,
-            "a completion names its note");
-        ++ended.refused[n.sender][n.number];
-        in.advance(1);
-        in.publish();
-        waiting.worked();
-        continue;
-      }
-      if (ending) return;
-      waiting.wait(lanes.poller_bell(), !in.was_published(),
-                   [&] { return in.was_published() || emitters.load(memory_order::relaxed) == 0; });
-    }
+    lanes.poller().run([&](host_record const& r) {
+      note n{};
+      __builtin_memcpy(&n, r.body.payload, sizeof n);
+      x.require(
+          r.kind == record_kind::dead_letter && r.body.bytes == sizeof n && n.sender < 2 && n.number < 8,
+          "a completion names its note");
+      ++ended.refused[n.sender][n.number];
+    });
   }
 
   /// After the run: the mail of an actor, in order by sender.

@@ -34,7 +34,7 @@ std::uint32_t ledger::write(std::uint32_t to_life, std::uint32_t sender, manner 
   m.work = o.work;
   m.begun = world::get().steps();
   m.deadline_us = o.deadline_us;
-  if (to_life != nobody) m.pending_before = lives[to_life].last_run;
+  if (to_life != nobody) m.pending_before = lives[to_life].last_run + (lives[to_life].has_dead ? 1 : 0);
   letters.push_back(m);
   return m.number;
 }
@@ -129,6 +129,7 @@ bool ledger::enter(rondo::actor_id self, std::uint32_t number, std::uint32_t run
   if (in_batch == 0) check_priority(m, l);
   if (m.attempts == 1) count_overtakes(m, l);
   l.inside = number;
+  l.has_dead = false;
   ++counts["handlers"];
   return m.attempts <= m.fails;
 }
@@ -142,12 +143,12 @@ bool ledger::may_hide(letter const& earlier, letter const& m) const {
 
 /// G3: nothing more urgent was in the mailbox for certain when the last handler ended.
 void ledger::check_priority(letter const& m, life const& l) const {
-  if (of->settings.starvation_limit < 1'000'000 || (of->faults.fail_handler != 0 && l.how.poison_after == 1))
-    return;
+  if (of->settings.starvation_limit < 1'000'000) return;
+  std::uint32_t const faults = of->faults.fail_handler != 0 ? 1 : 0;  // attempts that no handler has seen
   for (auto const& other : letters) {
     if (other.life != m.life || other.priority <= m.priority || other.finished != never) continue;
     if (other.committed == never || other.committed >= l.left) continue;
-    if (other.deadline_us != 0 || other.attempts >= l.how.poison_after) continue;  // it may be dead
+    if (other.deadline_us != 0 || other.attempts + faults >= l.how.poison_after) continue;  // it may be dead
     if (std::ranges::any_of(letters, [&](letter const& earlier) { return may_hide(earlier, other); }))
       continue;
     fail("G3", m,
@@ -221,6 +222,7 @@ void ledger::dead_letter(std::uint32_t number, rondo::actor_id to, errc why) {
   world::get().note(fmt::format("message {} is a dead letter: {}", number, rondo::name_of(why)));
   ++counts[std::string("dead ") + rondo::name_of(why)];
   if (m.life != find(to)) fail("G7", m, fmt::format("it is a dead letter of life {}", find(to)));
+  if (m.life != nobody) lives[m.life].has_dead = true;
   if (m.handled != 0) fail("G1", m, "it was handled, and is a dead letter");
   m.why_dead = why;
   m.finished = std::min(m.finished, world::get().steps());

@@ -45,7 +45,7 @@ struct letter {
   std::uint32_t attempts = 0, handled = 0, dead = 0;
   rondo::errc why_dead = rondo::errc::ok;
   std::uint32_t pending_before =
-      0;  // messages handled before it was sent whose slots may not have been free yet
+      0;  // messages that ended before it was sent whose slots may not have been free yet
   std::vector<std::uint8_t> tile_runs;  // of a wide one, in this attempt
   std::uint32_t tiles_inside = 0;
   std::uint64_t overtaken = 0;
@@ -69,6 +69,7 @@ struct life {
   std::uint64_t left_ns = 0;
   std::uint64_t handled = 0;
   std::uint32_t last_run = 0;  // messages of the last handler call
+  bool has_dead = false;       // a message died after that; its slot is given back after it was reported
   std::uint32_t runs = 0;      // handlers since its state was constructed
 
   bool may_end_itself() const { return how.rule != 0 || how.max_restarts < 1000; }

@@ -1,0 +1,66 @@
+// Drains the completions of a device, the upward ring of its lane pair, on one thread.
+//
+// Threads: `run` on one at a time; `end`, `hold` and the bell from any.
+// Ordering: `end` releases, and the poller acquires before its last look, what the caller knows to be in the ring.
+#pragma once
+
+#include "kernels/bus_ring.hpp"
+#include "kernels/ring_kernel.hpp"
+#include "runtime/device.hpp"
+#include "runtime/device/doorbell.hpp"
+
+namespace rondo {
+
+template <class Bus = prompt_bus>
+class completion_poller {
+ public:
+  completion_poller(bus_ring_ref<host_record, Bus> const& ring, idle_policy idle) noexcept
+      : ring_(ring), idle_(idle) {}
+
+  /// Wakes it, when the completions are written by threads of this process.
+  doorbell& bell() noexcept { return bell_; }
+
+  /// Hands each completion to `sink` (void(host_record const&)) until `end`, and until none is left then.
+  template <class Sink>
+  void run(Sink const& sink) {
+    bus_reader<host_record, Bus> in{ring_};
+    idle_thread idle{idle_.spin_ns, idle_.park};
+    for (;;) {
+      bool const ending = ending_.load(memory_order::acquire) != 0;  // before the look
+      bool const held = !ending && held_.load(memory_order::relaxed) != 0;
+      if (host_record const* const r = held ? nullptr : in.peek()) {
+        sink(*r);
+        in.advance(1);
+        in.publish();
+        idle.worked();
+        continue;
+      }
+      if (ending && !in.was_published()) return;
+      idle.wait(bell_, held || !in.was_published(), [&] {
+        return ending_.load(memory_order::relaxed) != 0 ||
+               (held ? held_.load(memory_order::relaxed) == 0 : in.was_published());
+      });
+    }
+  }
+
+  /// Before a run that follows the end of another one.
+  void begin() noexcept { ending_.store(0, memory_order::relaxed); }
+  /// The run ends when it has drained the ring. Precondition: nobody writes completions any more.
+  void end() noexcept {
+    ending_.store(1, memory_order::release);
+    bell_.ring();
+  }
+  /// Leaves completions where they are until it is let go or ended.
+  void hold(bool held) noexcept {
+    held_.store(held, memory_order::relaxed);  // relaxed, as its loads: the value alone
+    bell_.ring();
+  }
+
+ private:
+  bus_ring_ref<host_record, Bus> ring_;
+  idle_policy idle_;
+  doorbell bell_;
+  atomic<std::uint32_t> ending_{0}, held_{0};
+};
+
+}  // namespace rondo
