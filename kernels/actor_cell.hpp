@@ -71,12 +71,13 @@ struct alignas(128) actor_cell {
   atomic<std::uint32_t> generation;
   atomic<std::uint32_t> capacity;  // messages; exact; a stale sender may read a successor's
   std::uint16_t behaviour;         // index in the module
-  std::uint16_t team;              // of a pinned actor
+  std::uint16_t window_restarts;   // owner
   atomic<std::uint32_t> state;     // lifecycle
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
-  std::uint16_t window_restarts;  // owner
+  atomic<std::uint32_t>
+      team;  // of a pinned actor; a late sender may ring for a successor's, which does no harm
 
   latency_histogram latency;  // its first line, in the senders' pair, counts the longest durations
 

@@ -239,7 +239,8 @@ class actor_owner {
     }
     if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
     if (pinned)  // before a successor may own the team
-      arena_.team(cell_.team).pinned_actor.store(0, memory_order::relaxed);  // relaxed: emit publishes
+      arena_.team(cell_.team.load(memory_order::relaxed))
+          .pinned_actor.store(0, memory_order::relaxed);  // relaxed, both: emit publishes
     host_.emit(r);  // last: the host may give the cell to a successor at once
     return true;
   }
@@ -249,6 +250,7 @@ class actor_owner {
     if (control_waits())
       return false;  // a start after a restart, or a signal that the word does not show yet
     auto const released = scheduler_.let_go(index_, totals_);
+    mail_left_ = released.mail_left;
     if (released.still_owned) {
       obey();  // even if control is empty: it may have been obeyed before the signal reached the word
       return false;
@@ -267,7 +269,7 @@ class actor_owner {
   actor_id self_;
   actor_totals totals_;
   mail_ring_ref ring_{};
-  bool has_ring_ = false, paused_ = false;
+  bool has_ring_ = false, paused_ = false, mail_left_ = false;
   lifecycle lifecycle_ =
       static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: changed by owners only
 };

@@ -18,7 +18,7 @@
 //  the actor.
 //     So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
 //  W4 An actor stands at most once in each band's queue (the bit is set by the pusher, cleared by the
-//  popper). W5 A word that holds a ring cannot recur: the ring's tickets only grow. A word without one
+//  popper). A pinned one stands in none; but entries of the last actor of its cell may. W5 A word that holds a ring cannot recur: the ring's tickets only grow. A word without one
 //  carries the generation.
 #pragma once
 
@@ -75,12 +75,16 @@ class actor_word {
 
   /// Whether a message of `band` must put the actor in that band's queue: nobody runs it, it is neither
   /// paused nor in a queue that is served at least as soon. Urgent mail queues an actor that runs, too: its owner may
-  /// be about to let it go, and not have seen the message. A pinned one has a team of its own, and no queue.
+  /// be about to let it go, and not have seen the message. A pinned one has a team of its own, whose doorbell is rung.
   RONDO_HD constexpr bool needs_queueing(int band) const noexcept {
+    if (has(pinned)) return !has(running | paused);
     std::uint64_t const as_urgent = ((2ull << band) - 1) << 48;
-    bool const urgent = band < band_of(default_priority) && !has(pinned);
-    std::uint64_t const served = urgent ? paused : running | paused;
+    std::uint64_t const served = band < band_of(default_priority) ? paused : running | paused;
     return !has(served | as_urgent);
+  }
+  /// The word of an actor that is put in that queue, unless it is pinned.
+  RONDO_HD constexpr actor_word queued_for(int band) const noexcept {
+    return has(pinned) ? *this : with(queued_in(band));
   }
 
  private:

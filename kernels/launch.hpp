@@ -33,7 +33,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   // Relaxed throughout: the word's release publishes the cell.
   cell.capacity.store(spec.capacity, memory_order::relaxed);
   cell.behaviour = spec.behaviour;
-  cell.team = spec.team;
+  cell.team.store(spec.team, memory_order::relaxed);
   cell.supervise = spec.supervise;
   cell.state_offset = spec.state_offset;
   cell.window_start_ns = 0;
@@ -76,7 +76,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     if (!spec.active) word = word.with(actor_word::paused);
     if (spec.pinned) word = word.with(actor_word::pinned);
     // Signalled from the first moment: on_start comes before any mail.
-    if (starts) word = word.with(actor_word::signalled).with(actor_word::queued_in(0));
+    if (starts) word = word.with(actor_word::signalled).queued_for(0);
     // Release: the cell, to senders and to the first owner.
     if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;
   }

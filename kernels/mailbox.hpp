@@ -77,7 +77,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     }
     int const band = band_of(priority);
     bool const queueing = word.needs_queueing(band);
-    if (queueing) next = next.with(actor_word::queued_in(band));
+    if (queueing) next = next.queued_for(band);
     bool const attaches = ring_id == spare_ring;
     // Release: with the ring comes its last holder's ticket. Acquire, of what somebody else attached, for another try.
     if (attaches

@@ -113,7 +113,8 @@ class ring_kernel {
 
   /// Polls this team's own actor until it is gone, nothing came for the spin time, or the kernel stops.
   RONDO_HD turn_result serve_pinned(std::uint32_t index) {
-    if (!scheduler_.claim(index, actor_word::queued_mask)) return {false, 0};
+    mail_left_ = false;
+    if (!scheduler_.claim(index, 0)) return {false, 0};
     set_actor(index + 1);
     slice<Module> actor{scheduler_, team_, host_, index};
     std::uint32_t total = 0, looks = 0;
@@ -135,7 +136,7 @@ class ring_kernel {
       bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
       bool const over =
           (limits_.messages != 0 && total >= limits_.messages) || (end_ns_ != 0 && now >= end_ns_);
-      if ((tired || over || arena().stopping()) && actor.leave()) break;
+      if ((tired || over || arena().stopping()) && actor.leave(mail_left_)) break;
       if (dealt == 0 && (looks & 1023) == 0) yield_thread();
     }
     set_actor(0);
@@ -178,8 +179,12 @@ class ring_kernel {
     if (arena().stopping()) return true;
     if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
-      actor_word const word{arena().cell(pinned - 1).word.load(memory_order::relaxed)};
-      return word.queued() || word.has(actor_word::signalled);
+      // Relaxed, all three: the fence acquires them; the last two are this team's own, or a launch's, which rings.
+      actor_cell const& cell = arena().cell(pinned - 1);
+      actor_word const word{cell.word.load(memory_order::relaxed)};
+      if (word.has(actor_word::signalled | actor_word::paused)) return word.has(actor_word::signalled);
+      return mail_left_ || (word.ring() != 0 && (word.ring() != cell.held_ring.load(memory_order::relaxed) ||
+                                                 word.tail() != cell.tail_seen.load(memory_order::relaxed)));
     }
     return false;
   }
@@ -193,6 +198,7 @@ class ring_kernel {
   team_status* status_ = &scheduler_.arena().team(team_.index());
   std::uint32_t quotas_ = 1;  // that an actor may use up while nobody else waits
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
+  bool mail_left_ = false;    // in its pinned actor, when this team let it go
 };
 
 }  // namespace rondo

@@ -75,12 +75,13 @@ class scheduler {
     for (;;) {
       actor_word const word{bits};
       if (!word.of_generation(to.generation)) return true;
-      bool const queueing = !word.has(actor_word::running) && !word.has(actor_word::queued_in(0));
+      bool const pinned = word.has(actor_word::pinned);
+      bool const queueing = !word.has(actor_word::running) && (pinned || !word.has(actor_word::queued_in(0)));
       auto next = word.with(actor_word::signalled);
-      if (queueing) next = next.with(actor_word::queued_in(0));
+      if (queueing) next = next.queued_for(0);
       // Release: pairs with obey, which clears the bit and then looks at control.
       if (cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed)) {
-        if (queueing) make_ready(cell, to.index, 0, word.has(actor_word::pinned));
+        if (queueing) make_ready(cell, to.index, 0, pinned);
         return true;
       }
     }
@@ -107,15 +108,16 @@ class scheduler {
     return false;
   }
 
-  /// Takes ownership of an actor and clears `queued` (bits of the queues it was taken from). False when
-  /// somebody runs it or it is paused.
+  /// Takes ownership of an actor and clears `queued`, the bits of the queues it was taken from; 0: it is the caller's
+  /// pinned one. False when somebody runs it, it is paused, or it is pinned and the entry was an earlier actor's.
   RONDO_HOT RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
     actor_cell& cell = arena_.cell(index);
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange acquires
     for (;;) {
       actor_word const word{bits};
       bool const runnable = !word.has(actor_word::running) &&
-                            (!word.has(actor_word::paused) || word.has(actor_word::signalled));
+                            (!word.has(actor_word::paused) || word.has(actor_word::signalled)) &&
+                            (queued == 0 || !word.has(actor_word::pinned));
       auto next = word.without(queued);
       if (runnable) next = next.with(actor_word::running);
       // Acquire: what the previous owner left, and the senders' rings. Release, where somebody else runs it: the urgent
@@ -130,6 +132,7 @@ class scheduler {
   /// What the owner finds when it lets an actor go.
   struct released {
     bool still_owned = false;  // a signal came in: look at control again
+    bool mail_left = false;    // and it is not paused
     bool room_wanted = false;  // somebody waits for room, and the caller must tell the host
   };
 
@@ -151,7 +154,7 @@ class scheduler {
       bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
       auto next = word.without(actor_word::running | actor_word::room_wanted);
-      if (queueing) next = next.with(actor_word::queued_in(band));
+      if (queueing) next = next.queued_for(band);
       if (give_ring) {
         arena_.ring(word.ring()).tail = cell.head;
         cell.held_ring.store(0, memory_order::relaxed);
@@ -164,7 +167,8 @@ class scheduler {
         continue;
       }
       if (give_ring) keep_or_give_back(word.ring());
-      if (queueing) make_ready(cell, index, band, word.has(actor_word::pinned), true);
+      if (queueing && !word.has(actor_word::pinned)) make_ready(cell, index, band, false, true);
+      result.mail_left = queueing;
       return result;
     }
   }
@@ -281,7 +285,7 @@ class scheduler {
 
   RONDO_HD void make_ready(actor_cell& cell, std::uint32_t index, int band, bool pinned,
                            bool to_the_back = false) noexcept {
-    if (pinned) return ring_doorbell(cell.team);
+    if (pinned) return ring_doorbell(cell.team.load(memory_order::relaxed));
     if (is_team_ && !to_the_back && kept_ == 0 &&
         arena_.header().idle_teams.load(memory_order::relaxed) == 0) {  // relaxed: a hint
       kept_ = index + 1;

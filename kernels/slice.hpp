@@ -37,8 +37,13 @@ class slice : private actor_owner<Module> {
     dealt = paused_ ? 0 : handle_mail(arena_.shape().quota);
     return !(this->closing() && this->end_when_empty());
   }
-  /// A pinned team lets its actor go before it sleeps. False when a signal came in.
-  RONDO_HD bool leave() { return this->let_go(); }
+  /// A pinned team lets its actor go before it sleeps. False when a signal came in. `mail_left`: there is mail that it
+  /// has not seen, whose sender will not ring.
+  RONDO_HD bool leave(bool& mail_left) {
+    bool const left = this->let_go();
+    mail_left = this->mail_left_;
+    return left;
+  }
   /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
   RONDO_HD void show() {
     actor_word const word{cell_.word.load(memory_order::acquire)};

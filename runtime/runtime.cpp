@@ -18,6 +18,10 @@ std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(left);
 }
 
+constexpr bool changes_activity(control_bits bits) noexcept {
+  return bits == control_activate || bits == control_deactivate;
+}
+
 }  // namespace
 
 runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours)
@@ -148,23 +152,49 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
 
 void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {
   auto ended = errc::ok;
+  bool sent = true;
   {
     // Registered first: the actor may answer before the signal returns.
     std::lock_guard lock(pending_mutex_);
     ended = ended_;
-    if (ended == errc::ok) pending_controls_.push_back({actor, bits, std::move(handler)});
+    // One at a time changes an actor between active and deactivated: its record says which state was reached, and not
+    // for whom; a signal that was thought to be carried out would come as a surprise later.
+    sent = !changes_activity(bits) || std::ranges::none_of(pending_controls_, [&](pending_control const& p) {
+      return p.actor == actor && changes_activity(p.awaited);
+    });
+    if (ended == errc::ok) pending_controls_.push_back({actor, bits, std::move(handler), sent});
   }
   if (ended != errc::ok) return deliver_later(executor(), std::move(handler), answer{ended, {}});
+  if (sent) send_control(actor, bits);
+}
+
+void runtime::send_control(actor_id actor, control_bits bits) {
   auto const refused = directory_->find(actor) ? device_->signal(actor, bits) : errc::actor_gone;
   if (refused == errc::ok) return;
+  {
+    std::unique_lock lock(pending_mutex_);
+    auto const p = std::ranges::find_if(pending_controls_, [&](pending_control const& x) {
+      return x.actor == actor && x.awaited == bits && x.sent;
+    });
+    if (p == pending_controls_.end()) return;
+    auto failed = std::move(p->handler);
+    pending_controls_.erase(p);
+    lock.unlock();
+    deliver_later(executor(), std::move(failed), answer{refused, {}});
+  }
+  if (changes_activity(bits)) send_next_control(actor);
+}
+
+void runtime::send_next_control(actor_id actor) {
   std::unique_lock lock(pending_mutex_);
-  for (auto p = pending_controls_.begin(); p != pending_controls_.end(); ++p)
-    if (p->actor == actor && p->awaited == bits) {
-      auto failed = std::move(p->handler);
-      pending_controls_.erase(p);
-      lock.unlock();
-      return deliver_later(executor(), std::move(failed), answer{refused, {}});
-    }
+  auto const next = std::ranges::find_if(
+      pending_controls_, [&](pending_control const& p) { return p.actor == actor && !p.sent; });
+  if (next == pending_controls_.end()) return;
+  next->sent = true;
+  auto const bits = next->awaited;
+  lock.unlock();
+  // Not here: this may be the device's own thread, which must not wait for room on its way down.
+  boost::asio::post(context_, [this, actor, bits] { send_control(actor, bits); });
 }
 
 void runtime::start_inspection(actor_id actor, inspect_handler handler) {

@@ -204,6 +204,8 @@ class runtime {
   void on_device_lost(host_record const& record);
   void end_pending(errc reason);
   void settle(actor_id actor, lifecycle state);
+  void send_control(actor_id actor, control_bits bits);
+  void send_next_control(actor_id actor);
   void watch();
   void sweep_deadlines();
   std::string name_of_actor(actor_id id) const;
@@ -215,8 +217,9 @@ class runtime {
 
   struct pending_control {
     actor_id actor;
-    std::uint32_t awaited;  // control_bits
+    control_bits awaited;
     answer_handler handler;
+    bool sent;  // false: it is an actor's turn to sleep or wake after another such operation
   };
   struct pending_inspection {
     actor_id actor;

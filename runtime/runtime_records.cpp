@@ -55,12 +55,14 @@ void runtime::settle(actor_id actor, lifecycle state) {
     std::lock_guard lock(pending_mutex_);
     std::erase_if(pending_controls_, [&](pending_control& p) {
       if (!(p.actor == actor) || (p.awaited & reached) == 0) return false;
+      if (state != lifecycle::terminated && !p.sent) return false;
       bool const ended =
           state == lifecycle::terminated && (p.awaited & (control_drain | control_discard)) == 0;
       done.emplace_back(std::move(p.handler), ended ? errc::actor_gone : errc::ok);
       return true;
     });
   }
+  if (state != lifecycle::terminated && !done.empty()) send_next_control(actor);
   for (auto& [handler, reason] : done) deliver(executor(), std::move(handler), answer{reason, {}});
 }
 

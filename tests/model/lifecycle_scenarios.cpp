@@ -114,6 +114,43 @@ void terminate(execution& x, std::uint32_t control) {
 void drain_against_sender(execution& x) { terminate(x, control_drain); }
 void discard_against_sender(execution& x) { terminate(x, control_discard); }
 
+/// A pinned actor lives between two others in one cell, and a queue entry of the first one still stands: no team but
+/// its own runs it, none of its notes is left behind, and its successor is served.
+void pinned_between_others(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
+  w.arena().cell(0).word.store(actor_word{actor_word::paused}.with(actor_word::queued_in(0)).bits(),
+                               memory_order::relaxed);
+  w.arena().ready(0).try_push(0);
+  auto s = w.spec(0, 2, 2);
+  s.pinned = true;
+  s.team = 1;
+  auto const next = w.spec(0, 2, 3);
+  scheduler first{w.arena()};
+  launch_actor<behaviours>(first, s);
+  auto& terminated = x.shared<atomic<std::uint32_t>>();
+  w.on_record = [&](host_record const& r) {
+    if (r.kind == record_kind::terminated) terminated.store(1, memory_order::release);
+  };
+  w.on_note = [&](note const& n) {
+    auto const runs = w.arena().team(1).actor.load(memory_order::relaxed);
+    x.require(n.sender != 0 || runs == 1, "the pinned actor's own team runs it");
+  };
+  w.team_thread(0);
+  w.team_thread(1, true);
+  x.thread("sender", [&] { w.send_all(0, s.id, 1); });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    while (w.totals_seen(0).handled == 0) relax();
+    x.require(sched.signal(s.id, control_drain), "it lives");
+    while (terminated.load(memory_order::acquire) == 0) relax();
+    launch_actor<behaviours>(sched, next);
+    w.all = 2;
+    x.require(post(sched, next.id, {1, 0}) == errc::ok, "there is room");
+  });
+  x.run();
+  w.require_at_rest(0, 1);
+}
+
 /// An actor is deactivated and activated again while a sender writes to it: no note is lost, none is run meanwhile.
 void pause_against_sender(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, 3};
@@ -281,6 +318,9 @@ std::vector<scenario> lifecycle_scenarios() {
       {"drain", "a drained actor handles what it accepted; its successor gets none of it",
        drain_against_sender},
       {"discard", "each note of a discarded actor is handled or dead", discard_against_sender},
+      {"pinned_between_others",
+       "a pinned actor is run by its own team alone, and leaves no mark for its successor",
+       pinned_between_others, bounds{2, 0}, bounds{1, 0}},
       {"pause", "a deactivated actor keeps its mail, and is not run", pause_against_sender, bounds{2, 1},
        bounds{1, 1}},
       {"signal", "each control operation is obeyed", signal_at_the_last_moment, bounds{2, 0}, bounds{1, 1}},

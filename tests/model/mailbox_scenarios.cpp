@@ -127,6 +127,22 @@ void serve_next(execution& x, scheduler& sched, ledger& book) {
   sched.let_go(index, totals);
 }
 
+/// Two senders, and room for both: the slot that one of them looks at may be in the hands of the other by then.
+void room_for_both(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  auto const id = w.launch(0, 2);
+  auto& book = x.shared<ledger>();
+  scheduler before{w.arena()};
+  x.require(post(before, id, {2, 0}) == errc::ok, "there is room");
+  serve_next(x, before, book);
+  for (std::uint32_t s = 0; s < 2; ++s)
+    x.thread(s == 0 ? "sender 0" : "sender 1", [&, s] {
+      scheduler sched{w.arena()};
+      x.require(post(sched, id, {s, 0}) == errc::ok, "full was said of a mailbox with room for two");
+    });
+  x.run();
+}
+
 /// Between a sender's look at the word and its exchange the actor gives its ring away, and gets another one that was
 /// used elsewhere: the sender goes on with that one as its last holder left it.
 void ring_changes_under_sender(execution& x) {
@@ -161,6 +177,7 @@ std::vector<scenario> mailbox_scenarios() {
        bounds{2, 1}},
       {"mailbox_overflow", "the same while the tickets overflow", two_senders_across_overflow, bounds{2, 1}},
       {"mailbox_full", "full is said only of a mailbox that was full", full_is_honest, bounds{3, 1}},
+      {"room_for_both", "two senders of which each finds room are told so", room_for_both, bounds{3, 2}},
       {"ring_changes", "a sender whose target changed its ring meanwhile is not told full",
        ring_changes_under_sender, bounds{2, 1}, bounds{2, 1}},
       {"mailbox_batch", "the notes of a batch stay together", batch_stays_together, bounds{2, 1}},

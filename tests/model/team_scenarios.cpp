@@ -41,6 +41,26 @@ void pinned_wakes(execution& x) {
   w.require_at_rest(0, 2);
 }
 
+/// The same when the sender comes between the team's last look at its actor and its sleep.
+void pinned_leaves(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 1};
+  scheduler sched{w.arena()};
+  auto s = w.spec(0, 2);
+  s.pinned = true;
+  launch_actor<behaviours>(sched, s);
+  w.team_thread(0, true);
+  x.thread("sender", [&] {
+    auto const runs = [&] {
+      return actor_word{w.arena().cell(0).word.load(memory_order::relaxed)}.has(actor_word::running);
+    };
+    for (int i = 0; i < 100 && !runs(); ++i) relax();  // it may have come and gone
+    while (runs()) relax();
+    w.send_all(0, s.id, 1);
+  });
+  x.run();
+  w.require_at_rest(0, 1);
+}
+
 /// An actor that a team made ready for itself is not left behind when the team sleeps or stops to look.
 void kept_actor(execution& x) {
   team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, 4};
@@ -222,6 +242,8 @@ std::vector<scenario> team_scenarios() {
        bounds{1, 1}},
       {"pinned_wakes", "a pinned actor's team that falls asleep misses no sender", pinned_wakes, bounds{3, 1},
        bounds{2, 1}},
+      {"pinned_leaves", "the same when the sender comes between its last look and its sleep", pinned_leaves,
+       bounds{2, 1}, bounds{1, 1}},
       {"kept_actor", "an actor that a team keeps for itself is served", kept_actor, bounds{2, 1},
        bounds{1, 1}},
       {"rings_go_round", "actors that share too few rings are all served", rings_go_round},

@@ -141,14 +141,20 @@ bool ledger::may_hide(letter const& earlier, letter const& m) const {
   return earlier.life == m.life && earlier.begun < m.committed && earlier.returned > lives[m.life].left;
 }
 
+/// Whether the report may be on its way that it will not be handled (again): late, or failed too often. An injected
+/// fault is an attempt that no handler has seen.
+bool ledger::may_be_dead(letter const& m, life const& l) const {
+  return m.deadline_us != 0 || m.attempts + (of->faults.fail_handler != 0 ? 1 : 0) >= l.how.poison_after;
+}
+
 /// G3: nothing more urgent was in the mailbox for certain when the last handler ended.
 void ledger::check_priority(letter const& m, life const& l) const {
   if (of->settings.starvation_limit < 1'000'000) return;
-  std::uint32_t const faults = of->faults.fail_handler != 0 ? 1 : 0;  // attempts that no handler has seen
+  if (l.has_answers) return;  // one that is being written may hide those behind it
   for (auto const& other : letters) {
     if (other.life != m.life || other.priority <= m.priority || other.finished != never) continue;
     if (other.committed == never || other.committed >= l.left) continue;
-    if (other.deadline_us != 0 || other.attempts + faults >= l.how.poison_after) continue;  // it may be dead
+    if (may_be_dead(other, l)) continue;
     if (std::ranges::any_of(letters, [&](letter const& earlier) { return may_hide(earlier, other); }))
       continue;
     fail("G3", m,
@@ -163,7 +169,7 @@ void ledger::count_overtakes(letter const& m, life const& l) {
   auto const most = std::uint64_t{l.how.capacity} * (of->settings.starvation_limit + 1);
   for (auto& other : letters) {
     if (other.life != m.life || other.finished != never || other.committed >= m.begun) continue;
-    if (other.number != m.number && ++other.overtaken > most)
+    if (other.number != m.number && !may_be_dead(other, l) && ++other.overtaken > most)
       fail("G3", other, fmt::format("{} messages that came later are handled before it", other.overtaken));
   }
 }

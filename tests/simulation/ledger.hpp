@@ -57,13 +57,14 @@ struct life {
   rondo::actor_id id{};
   std::uint32_t place = 0;
   place_plan how;
-  bool paused = false;            // for certain
-  std::uint32_t wakes = 0;        // activations and terminations begun so far
-  std::uint32_t waking = 0;       // ... and not completed
-  bool gone = false;              // its termination has completed
-  bool name_is_free = false;      // and said so
-  bool discarded = false;         // by a caller
-  bool has_answers = false;       // its mailbox holds answers of other actors, which are not in the ledger
+  bool paused = false;        // for certain
+  std::uint32_t wakes = 0;    // activations and terminations begun so far
+  std::uint32_t waking = 0;   // ... and not completed
+  bool gone = false;          // its termination has completed
+  bool name_is_free = false;  // and said so
+  bool discarded = false;     // by a caller
+  bool has_answers =
+      false;  // its mailbox holds answers of other actors or ticks, which are not in the ledger
   std::uint32_t inside = nobody;  // the letter that a handler has
   std::uint64_t left = 0;         // step: the last handler's end
   std::uint64_t left_ns = 0;
@@ -120,6 +121,7 @@ class ledger {
  private:
   void check_full(letter const& m) const;
   bool may_hide(letter const& earlier, letter const& m) const;
+  bool may_be_dead(letter const& m, life const& l) const;
   void count_overtakes(letter const& m, life const& l);
   void check_priority(letter const& m, life const& l) const;
   [[noreturn]] void fail(char const* guarantee, letter const& m, std::string const& what) const;
