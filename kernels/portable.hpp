@@ -18,6 +18,14 @@
 #define RONDO_HOT [[gnu::always_inline]]
 #endif
 
+/// Marks what few messages come by: nvcc, which inlines whatever it can, is to keep it out of their way. A ring kernel
+/// is compiled several times faster for it.
+#if defined(__CUDACC__)
+#define RONDO_COLD __noinline__
+#else
+#define RONDO_COLD
+#endif
+
 namespace rondo {
 
 /// Two actors' or two threads' data that share a line of this size slow each other down.

@@ -6,12 +6,13 @@
 #pragma once
 
 #include "kernels/park.hpp"
+#include "kernels/team_hardware.hpp"
 
 namespace rondo {
 
-inline constexpr std::uint32_t max_lanes = 32;
+inline constexpr std::uint32_t max_lanes = 32;  // of a team of host threads; a block on a GPU may have more
 
-/// What the host threads of one team share. On a GPU the hardware does this.
+/// What the lanes of one team share. On a GPU the hardware does most of this.
 struct team_shared {
   alignas(64) atomic<std::uint32_t> arrived;
   alignas(64) atomic<std::uint32_t> phase;
@@ -36,7 +37,7 @@ class team {
 
   /// Waits until all lanes are here.
   RONDO_HD void sync() const noexcept {
-    if (lanes_ == 1) return;
+    if (lanes_ == 1 || hardware::sync(lanes_)) return;
     auto const phase = shared_->phase.load(memory_order::relaxed);  // relaxed: cannot change before we arrive
     // acq_rel: each arrival publishes its lane's writes, and the last one has seen all.
     if (shared_->arrived.fetch_add(1, memory_order::acq_rel) + 1 == lanes_) {
@@ -52,7 +53,7 @@ class team {
   /// The value of lane `from`, on all lanes. At most 8 bytes.
   template <class T>
   RONDO_HD T broadcast(T value, std::uint32_t from = 0) const noexcept {
-    if (lanes_ == 1) return value;
+    if (lanes_ == 1 || hardware::broadcast(value, from, lane_, lanes_, shared_->values)) return value;
     put(value);
     sync();
     T const result = get<T>(from);
@@ -63,11 +64,22 @@ class team {
   /// op over the values of all lanes, in lane order, on all lanes.
   template <class T, class Op>
   RONDO_HD T reduce(T value, Op op) const noexcept {
-    if (lanes_ == 1) return value;
+    if (lanes_ == 1 || hardware::reduce(value, op, lane_, lanes_, shared_->values)) return value;
     put(value);
     sync();
     T result = get<T>(0);
     for (std::uint32_t l = 1; l < lanes_; ++l) result = op(result, get<T>(l));
+    sync();
+    return result;
+  }
+  /// op over the values of the lanes up to this one, in lane order: what this lane's place is, for a sum of counts.
+  template <class T, class Op>
+  RONDO_HD T scan(T value, Op op) const noexcept {
+    if (lanes_ == 1 || hardware::scan(value, op, lane_, lanes_, shared_->values)) return value;
+    put(value);
+    sync();
+    T result = get<T>(0);
+    for (std::uint32_t l = 1; l <= lane_; ++l) result = op(result, get<T>(l));
     sync();
     return result;
   }

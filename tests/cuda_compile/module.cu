@@ -40,6 +40,7 @@ struct listener {
   RONDO_HD void on(rondo::context& ctx, told const& m) {
     for (auto i : ctx.lanes(m.value)) sum += i;
     sum = ctx.team().sum(sum);
+    sum += ctx.team().scan(m.value, [](std::uint32_t a, std::uint32_t b) { return a > b ? a : b; });
     if (m.value == 0) ctx.fail();
     ctx.send_later(1000, ctx.self_as<listener>(), told{1});
   }

@@ -29,6 +29,7 @@ TEST_CASE("a team of one exchanges values with itself alone", "[team]") {
   CHECK(t.sum(6u) == 6);
   CHECK(t.any(true));
   CHECK_FALSE(t.all(false));
+  CHECK(t.scan(7, std::plus<>{}) == 7);
 }
 
 TEST_CASE("what a lane wrote before a sync all lanes see after it", "[team][stress]") {
@@ -48,6 +49,21 @@ TEST_CASE("what a lane wrote before a sync all lanes see after it", "[team][stre
     });
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("a scan combines the values up to each lane, in lane order", "[team][stress]") {
+  std::uint32_t const lanes = 5;
+  team_shared shared{};
+  std::atomic<std::uint32_t> wrong{0};
+  on_lanes(lanes, shared, [&](team const& t) {
+    for (std::uint32_t round = 0; round < 100; ++round) {
+      auto const digits = t.scan(t.lane() + round, [](std::uint32_t a, std::uint32_t b) { return a * 10 + b; });
+      std::uint32_t expected = round;
+      for (std::uint32_t l = 1; l <= t.lane(); ++l) expected = expected * 10 + l + round;
+      wrong += digits != expected;
+    }
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("lanes broadcast and reduce", "[team][stress]") {

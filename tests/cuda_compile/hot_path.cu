@@ -1,0 +1,56 @@
+// The steps that every message takes, each as a kernel of its own, so that its PTX can be read (hot_path.cmake).
+// Nothing here runs.
+#include "kernels/io_team.hpp"
+#include "kernels/ring_kernel.hpp"
+
+using namespace rondo;
+
+extern "C" {
+
+/// A sender reserves a slot of a mailbox that has its ring, fills and commits it.
+__global__ void mailbox_send(arena_ref arena, actor_id to, message_header header, std::uint64_t payload,
+                             reservation* out) {
+  std::uint32_t spare = 0;
+  auto const r = reserve(arena, to, default_priority, 1, false, spare);
+  if (r.status == errc::ok) fill(r.ring, r.ticket, header, &payload, sizeof payload);
+  out->status = r.status;
+  out->queue_band = r.queue_band;
+}
+
+/// The owner looks at the slot at the head of a ring, and gives it back.
+__global__ void mailbox_take(mail_ring_ref ring, std::uint32_t ticket, std::uint64_t* out) {
+  if (!ring.committed(ticket)) return;
+  *out = *reinterpret_cast<std::uint64_t const*>(ring.slot(ticket).payload);
+  ring.give_back(ticket);
+}
+
+__global__ void ready_push(arena_ref arena, std::uint32_t index, bool* out) {
+  *out = arena.ready(0).try_push(index);
+}
+__global__ void ready_pop(arena_ref arena, std::uint32_t* out, bool* found) {
+  std::uint32_t index = 0;
+  *found = arena.ready(0).try_pop(index);
+  *out = index;
+}
+
+__global__ void claim(arena_ref arena, std::uint32_t index, bool* out) {
+  *out = scheduler{arena}.claim(index, actor_word::queued_in(0));
+}
+
+/// The upward ring: an item is written and published.
+__global__ void bus_push(bus_ring_ref<std::uint64_t> ring, std::uint64_t value, push_outcome* out) {
+  std::uint64_t ticket = 0;
+  *out = ring.try_push(
+      1, [&](std::uint32_t, std::uint64_t& item) { item = value; }, ticket);
+}
+/// The downward ring: an item is read, and its slot given back to the host.
+__global__ void bus_take(bus_ring_ref<std::uint64_t> ring, std::uint64_t* out) {
+  bus_reader<std::uint64_t> in{ring};
+  if (auto const* const item = in.peek()) {
+    *out = *item;
+    in.advance(1);
+    in.publish();
+  }
+}
+
+}  // extern "C"
