@@ -87,6 +87,35 @@ TEST_CASE("a deactivated actor keeps its mail and handles none until it is activ
   CHECK(inspect(*rt, actor.id()).now.state == rondo::lifecycle::active);
 }
 
+// Once a caller was told done when another one's operation was, and its own was carried out later.
+TEST_CASE("who was told that an actor sleeps sees it sleep, whoever else had it wake before", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.visibility_delay_us = 400;  // what the callers ask for arrives at different times
+  auto const rt = start(settings);
+  auto const actor = rt->launch<adder>("actor", {.capacity = 4000});
+  std::atomic<std::uint32_t> handled{0}, at{0};
+  int disturbed = 0;
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 80; ++i) REQUIRE_FALSE(actor.try_tell(mark{&handled, &at}));
+    std::atomic<bool> woke{false};
+    std::thread wakes([&] { woke = !activate(*rt, actor.id()); });
+    std::thread sleeps([&] { deactivate(*rt, actor.id()); });
+    bool done = !activate(*rt, actor.id());
+    wakes.join();
+    done = done && woke && !deactivate(*rt, actor.id());  // all that would wake it was told done
+    auto const before = handled.load();
+    std::this_thread::sleep_for(1ms);
+    disturbed += handled.load() != before;
+    sleeps.join();
+    REQUIRE(done);
+  }
+  CHECK(disturbed == 0);
+  REQUIRE_FALSE(activate(*rt, actor.id()));
+  CHECK(eventually([&] { return handled == 40 * 80; }));
+}
+
 TEST_CASE("an actor launched inactive handles nothing before it is activated", "[G8]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
