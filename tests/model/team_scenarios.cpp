@@ -242,7 +242,7 @@ std::vector<scenario> team_scenarios() {
       {"pinned_wakes", "a pinned actor's team that falls asleep misses no sender", pinned_wakes, bounds{3, 1},
        bounds{2, 1}},
       {"pinned_leaves", "the same when the sender comes between its last look and its sleep", pinned_leaves,
-       bounds{2, 1}, bounds{1, 1}},
+       bounds{1, 1}},
       {"kept_actor", "an actor that a team keeps for itself is served", kept_actor, bounds{2, 1},
        bounds{1, 1}},
       {"rings_go_round", "actors that share too few rings are all served", rings_go_round},
