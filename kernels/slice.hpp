@@ -57,7 +57,7 @@ class slice : private actor_owner<Module> {
   /// Runs one claimed tile of another team's job. True when the caller now owns the actor and must `resume`
   /// it.
   RONDO_COLD RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
-                                actor_id self) {
+                                           actor_id self) {
     bool const stays = job.stays;  // read before the job can end
     auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
     std::uint32_t none = 0;
@@ -174,7 +174,8 @@ class slice : private actor_owner<Module> {
     if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) settle(h, result.answered);
     stash().take(ticket);
   }
-  RONDO_COLD RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count, call_result const& result) {
+  RONDO_COLD RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
+                                        call_result const& result) {
     if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
     totals_.handled += count;
     for (std::uint32_t i = 0; i < count; ++i)

@@ -57,7 +57,8 @@ TEST_CASE("a scan combines the values up to each lane, in lane order", "[team][s
   std::atomic<std::uint32_t> wrong{0};
   on_lanes(lanes, shared, [&](team const& t) {
     for (std::uint32_t round = 0; round < 100; ++round) {
-      auto const digits = t.scan(t.lane() + round, [](std::uint32_t a, std::uint32_t b) { return a * 10 + b; });
+      auto const digits =
+          t.scan(t.lane() + round, [](std::uint32_t a, std::uint32_t b) { return a * 10 + b; });
       std::uint32_t expected = round;
       for (std::uint32_t l = 1; l <= t.lane(); ++l) expected = expected * 10 + l + round;
       wrong += digits != expected;
