@@ -82,7 +82,8 @@ void stage::launch(std::uint32_t at) {
       (p.life == nobody || book_.lives[p.life].name_is_free))
     world::get().fail(fmt::format("G8: the name of place {} is taken, and no actor has it", at));
   if (!ref) return;
-  if (p.life != nobody && !book_.lives[p.life].gone)
+  // One that is being terminated may be gone before its caller hears of it.
+  if (p.life != nobody && !book_.lives[p.life].gone && book_.lives[p.life].waking == 0)
     world::get().fail("G7: two actors of one name live at once");
   p.before = p.life;
   p.ref_before = p.ref;
