@@ -70,7 +70,8 @@ void world::note_deadline(std::uint64_t at_ns) noexcept {
 void world::advance(std::uint64_t ns) {
   now_ns_ += ns;
   if (now_ns_ >= next_deadline_ns_) fire();
-  if (now_ns_ - jumped_ns_ > time_limit_ns_)  // hundreds of jumps may be more than any program takes
+  // Hundreds of jumps may be more than any program takes; stalls of several threads may be more than has passed.
+  if (now_ns_ - std::min(now_ns_, jumped_ns_) > time_limit_ns_)
     fail("the program has not come to an end within its limit of virtual time (G10)");
 }
 
