@@ -34,7 +34,7 @@ enum control_bits : std::uint32_t {
   control_discard = 8,      // dead-letter what waits, then terminate
   control_inspect = 16,     // report depths to the host
   control_start = 32,       // run the behaviour's on_start
-  control_sleep_last = 64,  // with both of the first two: deactivating came last
+  control_sleep_last = 64,  // with both of the first two (after a restore): deactivating came last
 };
 
 inline constexpr std::uint32_t control_mask = 0xff;
@@ -76,8 +76,7 @@ struct alignas(128) actor_cell {
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
-  atomic<std::uint32_t>
-      team;  // of a pinned actor; a late sender may ring for a successor's, which does no harm
+  atomic<std::uint32_t> team;     // of a pinned actor; a late sender may ring a successor's, in vain
 
   latency_histogram latency;  // its first line, in the senders' pair, counts the longest durations
 

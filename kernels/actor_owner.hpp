@@ -56,7 +56,7 @@ class actor_owner {
   // -- control
 
   /// Carries out what control asks for. Afterwards `paused_` and `state()` are up to date.
-  RONDO_COLD RONDO_HD void obey() {
+  RONDO_CALL RONDO_HD void obey() {
     // Acquire: pairs with scheduler::signal. The bit is cleared before control is read: no signal is lost.
     cell_.word.fetch_and(~actor_word::signalled, memory_order::acquire);
     auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
@@ -93,14 +93,14 @@ class actor_owner {
   }
 
   /// Refuses new mail from here on; what waits is handled, or discarded, by the slices that follow.
-  RONDO_COLD RONDO_HD void close_as(lifecycle next) {
+  RONDO_CALL RONDO_HD void close_as(lifecycle next) {
     cell_.word.fetch_and(~(actor_word::open | actor_word::paused),
                          memory_order::relaxed);  // relaxed: as above
     look_at_word();
     set_state(next);
   }
 
-  RONDO_COLD RONDO_HD void report_depths() {
+  RONDO_CALL RONDO_HD void report_depths() {
     // The host reads the counters when it has the report: they must be those of this turn.
     scheduler_.count_accepted(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
     cell_.totals.publish(totals_);
@@ -126,7 +126,7 @@ class actor_owner {
   // -- ends of messages
 
   /// Tells the asker of `h` why there is no answer.
-  RONDO_COLD RONDO_HD void refuse(message_header const& h, errc reason) {
+  RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
     if ((h.reply_to.index & host_ask_bit) != 0) {
       context const ctx{scheduler_, team_, host_, self_};
       return ctx.answer_host({h.reply_to, h.correlation}, reason, 0, nullptr, 0);
@@ -140,7 +140,7 @@ class actor_owner {
   }
 
   /// Ends a message that is not handled: to its sender when that one waits, else as a dead letter.
-  RONDO_COLD RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
+  RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
     message_slot const& slot = ring_.slot(ticket);
     if ((slot.header.flags & flag_wants_reply) != 0) {
       ++totals_.rejected;
@@ -160,7 +160,7 @@ class actor_owner {
   // -- supervision (G9)
 
   /// A handler failed on `ticket`: the message stays for another try after a restart, or ends.
-  RONDO_COLD RONDO_HD void on_failed(std::uint32_t ticket, errc failure) {
+  RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure) {
     message_header& header = ring_.slot(ticket).header;
     header.count_attempt();
     bool const last_try = header.attempts() >= cell_.supervise.poison_after;
@@ -172,7 +172,7 @@ class actor_owner {
   }
 
   /// Restarts the actor with fresh state, or ends it; true when it goes on.
-  RONDO_COLD RONDO_HD bool supervise(errc failure) {
+  RONDO_CALL RONDO_HD bool supervise(errc failure) {
     ++totals_.failures;
     auto const report = [&](failure_action action) {
       host_.emit({.kind = record_kind::actor_failed,
@@ -208,7 +208,7 @@ class actor_owner {
 
   /// Ends a closing actor whose mail is all dealt with. True when the actor is gone; it is not owned any
   /// more.
-  RONDO_COLD RONDO_HD bool end_when_empty() {
+  RONDO_CALL RONDO_HD bool end_when_empty() {
     auto bits =
         cell_.word.load(memory_order::relaxed);  // relaxed: close_as looked when the last ring was there
     if (actor_word{bits}.ring() != 0) {
@@ -246,7 +246,7 @@ class actor_owner {
   }
 
   /// True when the actor is let go; false when control came in.
-  RONDO_COLD RONDO_HD bool let_go() {
+  RONDO_CALL RONDO_HD bool let_go() {
     if (control_waits())
       return false;  // a start after a restart, or a signal that the word does not show yet
     auto const released = scheduler_.let_go(index_, totals_);

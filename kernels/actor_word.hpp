@@ -12,14 +12,18 @@
 //   bits 58..63  the low bits of the generation
 //
 // Invariants
-//  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low
-//  bits. W2 `running` has one owner: the team whose compare-exchange set it. Only the owner takes messages.
-//  W3 The owner clears `running` only in a state it has seen whole: with mail left, the same exchange queues
-//  the actor.
-//     So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
-//  W4 An actor stands at most once in each band's queue (the bit is set by the pusher, cleared by the
-//  popper). A pinned one stands in none; but entries of the last actor of its cell may. W5 A word that holds a ring cannot recur: the ring's tickets only grow. A word without one
-//  carries the generation.
+//
+//  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low bits.
+//
+//  W2 `running` has one owner: the team whose compare-exchange set it. Only the owner takes messages.
+//
+//  W3 The owner clears `running` only in a state it has seen whole: with mail left, the same exchange queues the actor.
+//  So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
+//
+//  W4 An actor stands at most once in each band's queue (the bit is set by the pusher, cleared by the popper). A pinned
+//  one stands in none; but entries of earlier actors of its cell may still stand there.
+//
+//  W5 A word that holds a ring cannot recur: the ring's tickets only grow. A word without one carries the generation.
 #pragma once
 
 #include "kernels/message.hpp"

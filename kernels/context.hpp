@@ -121,7 +121,7 @@ class context {
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
 
   /// Ends the host's ask `token` with `reason`, and with a payload when there is an answer.
-  RONDO_COLD RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
+  RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
                                        void const* payload, std::uint32_t bytes) const noexcept {
     host_record r{.kind = record_kind::reply, .reason = reason, .actor = self_};
     r.body.header.type = type;

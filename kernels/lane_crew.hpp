@@ -30,7 +30,7 @@ class lane_crew {
       : scheduler_(sched), team_(t), host_(host) {}
 
   /// Lane 0: runs `call` on the lanes that the behaviour asks for.
-  RONDO_COLD RONDO_HD call_result run(handler_call call, actor_id self) const {
+  RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self) const {
     if (team_.lanes() == 1) return invoke(call, self, team_);
     if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour))
       return invoke(call, self, team{team_.index()});  // alone: a team of one
@@ -48,7 +48,7 @@ class lane_crew {
     team_.sync();
   }
   /// Lanes other than 0: serve until dismissed.
-  RONDO_COLD RONDO_HD void serve() const {
+  RONDO_CALL RONDO_HD void serve() const {
     for (;;) {
       team_.sync();
       handler_call call;
@@ -65,7 +65,7 @@ class lane_crew {
     __builtin_memcpy(team_.shared()->command, &call, sizeof call);
   }
 
-  RONDO_COLD RONDO_HD call_result invoke(handler_call call, actor_id self, team const& lanes) const {
+  RONDO_CALL RONDO_HD call_result invoke(handler_call call, actor_id self, team const& lanes) const {
     arena_ref const& arena = scheduler_.arena();
     actor_cell const& cell = arena.cell(call.actor);
     std::byte* const state = arena.state(cell);

@@ -88,7 +88,7 @@ class ring_kernel {
     status().actor.store(index_plus_one, memory_order::relaxed);  // relaxed: a report of what runs
   }
 
-  RONDO_COLD RONDO_HD bool help_with_jobs(std::uint32_t& dealt) {
+  RONDO_CALL RONDO_HD bool help_with_jobs(std::uint32_t& dealt) {
     if (arena().header().open_jobs.load(memory_order::relaxed) == 0) return false;  // relaxed: a hint
     bool helped = false;
     for (std::uint32_t j = 0; j < wide_jobs_for(arena().shape().teams); ++j) {
@@ -112,7 +112,7 @@ class ring_kernel {
   }
 
   /// Polls this team's own actor until it is gone, nothing came for the spin time, or the kernel stops.
-  RONDO_COLD RONDO_HD turn_result serve_pinned(std::uint32_t index) {
+  RONDO_CALL RONDO_HD turn_result serve_pinned(std::uint32_t index) {
     mail_left_ = false;
     if (!scheduler_.claim(index, 0)) return {false, 0};
     set_actor(index + 1);
@@ -153,7 +153,7 @@ class ring_kernel {
   }
 
   /// One step of waiting: spin, then park until a sender rings the doorbell.
-  RONDO_COLD RONDO_HD void back_off(std::uint64_t idle_ns, std::uint64_t limit_ns) noexcept {
+  RONDO_CALL RONDO_HD void back_off(std::uint64_t idle_ns, std::uint64_t limit_ns) noexcept {
     bool const may_park = idle_.park && (idle_.pinned_only || team_.index() < 64);
     if (!may_park || idle_ns < idle_.spin_ns) {
       for (int i = 0; i < 16; ++i) relax();

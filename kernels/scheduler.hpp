@@ -204,20 +204,20 @@ class scheduler {
   }
 
   /// Puts the actor that this thread kept for itself where others can take it.
-  RONDO_COLD RONDO_HD void share_kept() noexcept {
+  RONDO_CALL RONDO_HD void share_kept() noexcept {
     if (kept_ == 0) return;
     push_and_wake(kept_ - 1, kept_band_);
     kept_ = 0;
   }
 
   /// Puts an actor into a band's queue. Precondition: the caller has set its bit for that band (W4).
-  RONDO_COLD RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
+  RONDO_CALL RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
     while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
     wake();
   }
 
   /// Wakes `count` parked teams, if there are that many. The caller has published work before.
-  RONDO_COLD RONDO_HD void wake(int count = 1) noexcept {
+  RONDO_CALL RONDO_HD void wake(int count = 1) noexcept {
     atomic_fence(memory_order::seq_cst);  // the edge `wake`
     auto& parked = arena_.header().parked;
     auto bits = parked.load(memory_order::relaxed);
@@ -253,7 +253,7 @@ class scheduler {
     return r;
   }
 
-  RONDO_COLD RONDO_HD void give_up_spare() noexcept {
+  RONDO_CALL RONDO_HD void give_up_spare() noexcept {
     if (spare_ring_ != 0) push_free_ring(arena_, spare_ring_);
     spare_ring_ = 0;
   }

@@ -25,7 +25,7 @@ class slice : private actor_owner<Module> {
   }
 
   /// Goes on with the actor after the tiles of the wide message `ticket` are done.
-  RONDO_COLD RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
+  RONDO_CALL RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
     end_wide(ticket, failure);
     return run_rest(1, arena_.shape().quota);
   }
@@ -45,7 +45,7 @@ class slice : private actor_owner<Module> {
     return left;
   }
   /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
-  RONDO_COLD RONDO_HD void show() {
+  RONDO_CALL RONDO_HD void show() {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     scheduler_.count_accepted(cell_, word, totals_);
     cell_.totals.publish(totals_);
@@ -56,7 +56,7 @@ class slice : private actor_owner<Module> {
 
   /// Runs one claimed tile of another team's job. True when the caller now owns the actor and must `resume`
   /// it.
-  RONDO_COLD RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
+  RONDO_CALL RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
                                            actor_id self) {
     bool const stays = job.stays;  // read before the job can end
     auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
@@ -174,7 +174,7 @@ class slice : private actor_owner<Module> {
     if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) settle(h, result.answered);
     stash().take(ticket);
   }
-  RONDO_COLD RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
+  RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
                                         call_result const& result) {
     if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
     totals_.handled += count;
@@ -186,12 +186,12 @@ class slice : private actor_owner<Module> {
     count == 1 ? stash().take(ticket) : stash().take_run(count);
   }
 
-  RONDO_COLD RONDO_HD void on_handler_failed(std::uint32_t ticket, errc failure) {
+  RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, errc failure) {
     this->on_failed(ticket, failure);
     discarding_ = this->state() == lifecycle::discarding;  // the rule may have ended the actor
   }
 
-  RONDO_COLD RONDO_HD void settle(message_header const& h, bool answered) {
+  RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered) {
     if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
     if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
   }
@@ -202,7 +202,7 @@ class slice : private actor_owner<Module> {
     ++totals_.latency_samples;
   }
 
-  RONDO_COLD RONDO_HD void begin_wide(std::uint32_t ticket) {
+  RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
     auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_);
     if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
     if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
@@ -215,7 +215,7 @@ class slice : private actor_owner<Module> {
     end_wide(ticket, failure);
   }
 
-  RONDO_COLD RONDO_HD void share_tiles(wide_job& job, std::uint32_t ticket, std::uint32_t tiles) {
+  RONDO_CALL RONDO_HD void share_tiles(wide_job& job, std::uint32_t ticket, std::uint32_t tiles) {
     bool const stays = actor_word{cell_.word.load(memory_order::relaxed)}.has(actor_word::pinned);
     job.actor = index_;
     job.ticket = ticket;
@@ -236,7 +236,7 @@ class slice : private actor_owner<Module> {
     end_wide(ticket, close(arena_, job));
   }
 
-  RONDO_COLD RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
+  RONDO_CALL RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
     call_result result{.failure = failure};
     if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_);
     conclude_one(ticket, ring_.slot(ticket).header, result);

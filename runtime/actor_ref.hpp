@@ -71,8 +71,8 @@ class actor_ref {
         token, messenger_, outgoing_for(m, header_for<Message>(options)), options.wait_for_room);
   }
 
-  /// Asks and completes with void(error_code, Reply). Does not wait for room. Errors: those of try_tell, and timed_out, cancelled,
-  /// handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
+  /// Asks and completes with void(error_code, Reply). Does not wait for room in the mailbox. Errors: those of try_tell,
+  /// and timed_out, cancelled, handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
                                                                      Token&& token = {}) const {

@@ -121,12 +121,8 @@ void pinned_between_others(execution& x) {
   w.arena().cell(0).word.store(actor_word{actor_word::paused}.with(actor_word::queued_in(0)).bits(),
                                memory_order::relaxed);
   w.arena().ready(0).try_push(0);
-  auto s = w.spec(0, 2, 2);
-  s.pinned = true;
-  s.team = 1;
+  auto const id = launch_in<receiver>(w, 0, 2, 1, 2);
   auto const next = w.spec(0, 2, 3);
-  scheduler first{w.arena()};
-  launch_actor<behaviours>(first, s);
   auto& terminated = x.shared<atomic<std::uint32_t>>();
   w.on_record = [&](host_record const& r) {
     if (r.kind == record_kind::terminated) terminated.store(1, memory_order::release);
@@ -137,11 +133,11 @@ void pinned_between_others(execution& x) {
   };
   w.team_thread(0);
   w.team_thread(1, true);
-  x.thread("sender", [&] { w.send_all(0, s.id, 1); });
+  x.thread("sender", [&] { w.send_all(0, id, 1); });
   x.thread("host", [&] {
     scheduler sched{w.arena()};
     while (w.totals_seen(0).handled == 0) relax();
-    x.require(sched.signal(s.id, control_drain), "it lives");
+    x.require(sched.signal(id, control_drain), "it lives");
     while (terminated.load(memory_order::acquire) == 0) relax();
     launch_actor<behaviours>(sched, next);
     w.all = 2;

@@ -31,12 +31,9 @@ void one_owner(execution& x) {
 /// The team of a pinned actor sleeps just when a sender comes.
 void pinned_wakes(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 2};
-  scheduler sched{w.arena()};
-  auto s = w.spec(0, 2);
-  s.pinned = true;
-  launch_actor<behaviours>(sched, s);
+  auto const id = launch_in<receiver>(w, 0, 2, 0);
   w.team_thread(0, true);
-  x.thread("sender", [&] { w.send_all(0, s.id, 2); });
+  x.thread("sender", [&] { w.send_all(0, id, 2); });
   x.run();
   w.require_at_rest(0, 2);
 }
@@ -44,16 +41,14 @@ void pinned_wakes(execution& x) {
 /// The same when the sender comes between the team's last look at its actor and its sleep.
 void pinned_leaves(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 2};
+  auto const id = launch_in<receiver>(w, 0, 2, 0);
   scheduler sched{w.arena()};
-  auto s = w.spec(0, 2);
-  s.pinned = true;
-  launch_actor<behaviours>(sched, s);
-  x.require(post(sched, s.id, {0, 0}) == errc::ok, "there is room");
+  x.require(post(sched, id, {0, 0}) == errc::ok, "there is room");
   w.team_thread(0, true);
   x.thread("sender", [&] {
     while (w.totals_seen(0).handled == 0) relax();
     while (actor_word{w.arena().cell(0).word.load(memory_order::relaxed)}.has(actor_word::running)) relax();
-    x.require(post(sched, s.id, {0, 1}) == errc::ok,
+    x.require(post(sched, id, {0, 1}) == errc::ok,
               "there is room");  // into the ring that the actor has kept
   });
   x.run();
@@ -115,17 +110,13 @@ void idle_actors_keep_no_ring(execution& x) {
 void rings_from_others(execution& x, std::uint32_t rings) {
   team_world w{x, {.actors = rings + 1, .rings = rings, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 4};
   auto const first = launch_in<receiver>(w, 0, 2);
-  scheduler sched{w.arena()};
-  auto s = w.spec(1, 2);
-  s.pinned = true;
-  s.team = 1;
-  launch_actor<behaviours>(sched, s);
+  auto const second = launch_in<receiver>(w, 1, 2, 1);
   w.team_thread(0);
   w.team_thread(1, true);
   auto const send = [&](std::uint32_t sender) {
     scheduler mine{w.arena()};
     for (;;) {
-      auto const outcome = post(mine, s.id, {sender, 0});
+      auto const outcome = post(mine, second, {sender, 0});
       if (outcome == errc::ok) return;
       x.require(outcome == errc::arena_full, "two notes fit: the mailbox is never full");
       relax();
@@ -146,17 +137,14 @@ void second_hand_rings(execution& x) { rings_from_others(x, 2); }
 /// A team that polls its own actor finds the ring that a sender attaches, at whichever of its looks.
 void poll_finds_ring(execution& x) {
   team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 1};
-  scheduler sched{w.arena()};
-  auto s = w.spec(0, 2);
-  s.pinned = true;
-  launch_actor<behaviours>(sched, s);
+  auto const id = launch_in<receiver>(w, 0, 2, 0);
   w.team_thread(0, true);
   x.thread("sender", [&] {
     for (int n = 0; n < 64; ++n) relax();  // the team shows its counters, and may give up, at its 64th look
     auto const ring = pop_free_ring(w.arena());  // another actor's ring, which
     w.arena().ring(ring).tail = 0;               // its owner gives back
     push_free_ring(w.arena(), ring);
-    w.send_all(0, s.id, 1);
+    w.send_all(0, id, 1);
   });
   x.run();
   w.require_at_rest(0, 1);
@@ -179,17 +167,12 @@ void wide_note(execution& x) {
 /// The same of a pinned actor: its team stays with it until the other team's last tile is done.
 void wide_note_of_pinned(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 2};
-  scheduler sched{w.arena()};
-  auto s = w.spec(0, 2);
-  s.behaviour = behaviours::index_of<worker>();
-  s.pinned = true;
-  s.team = 1;
-  launch_actor<behaviours>(sched, s);
+  auto const id = launch_in<worker>(w, 0, 2, 1);
   w.team_thread(0);
   w.team_thread(1, true);
   x.thread("sender", [&] {
     scheduler mine{w.arena()};
-    for (int n = 0; n < 2; ++n) x.require(post(mine, s.id, {0, 2}) == errc::ok, "there is room");
+    for (int n = 0; n < 2; ++n) x.require(post(mine, id, {0, 2}) == errc::ok, "there is room");
   });
   x.run();
   w.require_at_rest(0, 2);

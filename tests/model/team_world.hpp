@@ -2,6 +2,8 @@
 // at every record.
 #pragma once
 
+#include <optional>
+
 #include "kernels/ring_kernel.hpp"
 #include "tests/model/arena_world.hpp"
 
@@ -147,11 +149,15 @@ inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_li
   kernel.run(limits);
 }
 
+/// Launches an actor of `capacity` in cell `index`; owned by `team` when there is one.
 template <class Behaviour>
-actor_id launch_in(team_world& w, std::uint32_t index, std::uint32_t capacity) {
+actor_id launch_in(team_world& w, std::uint32_t index, std::uint32_t capacity,
+                   std::optional<std::uint16_t> team = {}, std::uint32_t generation = 1) {
   scheduler sched{w.arena()};
-  auto s = w.spec(index, capacity);
+  auto s = w.spec(index, capacity, generation);
   s.behaviour = behaviours::index_of<Behaviour>();
+  s.pinned = team.has_value();
+  s.team = team.value_or(0);
   launch_actor<behaviours>(sched, s);
   return s.id;
 }
