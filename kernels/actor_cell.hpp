@@ -70,12 +70,12 @@ struct alignas(128) actor_cell {
   atomic<std::uint64_t> word;
   atomic<std::uint32_t> generation;
   atomic<std::uint32_t> capacity;  // messages; exact; a stale sender may read a successor's
-  std::uint16_t behaviour;         // index in the module
-  std::uint16_t window_restarts;   // owner
-  atomic<std::uint32_t> state;     // lifecycle
+  atomic<std::uint32_t> behaviour_index;  // in the module; a snapshot may read a successor's
+  atomic<std::uint32_t> state;            // lifecycle
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
+  std::uint32_t window_restarts;  // owner
   atomic<std::uint32_t> team;     // of a pinned actor; a late sender may ring a successor's, in vain
 
   latency_histogram latency;  // its first line, in the senders' pair, counts the longest durations
@@ -93,6 +93,11 @@ struct alignas(128) actor_cell {
       alert;  // written by senders: counts committed messages of other than the default priority
 
   published_totals totals;
+
+  /// Relaxed: for who runs the actor, or found it by its word.
+  RONDO_HD std::uint16_t behaviour() const noexcept {
+    return static_cast<std::uint16_t>(behaviour_index.load(memory_order::relaxed));
+  }
 };
 static_assert(sizeof(actor_cell) == 384);
 

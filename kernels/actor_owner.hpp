@@ -148,7 +148,7 @@ class actor_owner {
     } else {
       ++totals_.dead;
       host_record r{
-          .kind = record_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour};
+          .kind = record_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
       r.body.header = slot.header;
       r.body.bytes = max_payload_bytes;
       __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
@@ -179,12 +179,12 @@ class actor_owner {
                   .reason = failure,
                   .actor = self_,
                   .detail = static_cast<std::uint64_t>(action),
-                  .behaviour = cell_.behaviour,
+                  .behaviour = cell_.behaviour(),
                   .team = team_.index()});
     };
     if (cell_.supervise.rule == on_failure::restart && may_restart()) {
-      Module::construct(cell_.behaviour, arena_.state(cell_));
-      if (Module::has_start(cell_.behaviour))
+      Module::construct(cell_.behaviour(), arena_.state(cell_));
+      if (Module::has_start(cell_.behaviour()))
         cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: to ourselves
       report(failure_action::restarted);
       return true;
@@ -217,7 +217,7 @@ class actor_owner {
     }
     scheduler_.count_accepted(cell_, actor_word{bits}, totals_);
     cell_.totals.publish(totals_);
-    host_record r{.kind = record_kind::terminated, .actor = self_, .behaviour = cell_.behaviour};
+    host_record r{.kind = record_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};
     r.body.bytes = sizeof totals_;
     __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
     auto const ring = actor_word{bits}.ring();

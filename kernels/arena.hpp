@@ -48,6 +48,7 @@ struct alignas(64) team_status {
   atomic<std::uint64_t> beats;         // messages begun
   atomic<std::uint32_t> doorbell;      // bumped to wake the team
   atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
+  atomic<std::uint32_t> still;         // the stop word that the team stands still for (stop_word.hpp)
 };
 
 /// Offsets of the arena's parts, in bytes from its base.
@@ -59,8 +60,8 @@ struct arena_layout {
 };
 
 struct arena_header : arena_layout {
-  alignas(64) atomic<std::uint32_t> stop;
-  atomic<std::uint32_t> fault;                   // a device fault was injected or found: errc
+  alignas(64) atomic<std::uint32_t> stop;        // 0: teams run; see stop_word.hpp
+  std::uint32_t halts;                           // the last number of a halt; the keeper's own
   alignas(64) atomic<std::uint64_t> free_rings;  // {tag, first free ring} of a stack
   alignas(64) atomic<std::uint32_t> free_ring_count;
   alignas(64) atomic<std::uint64_t> parked;      // one bit per parked team

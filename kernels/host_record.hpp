@@ -3,7 +3,9 @@
 
 #include "kernels/actor_cell.hpp"
 #include "kernels/buffer.hpp"
+#include "kernels/bus_ring.hpp"
 #include "kernels/message.hpp"
+#include "kernels/park.hpp"
 
 namespace rondo {
 
@@ -51,17 +53,31 @@ struct depth_page {
 };
 static_assert(sizeof(depth_page) <= max_payload_bytes);
 
+/// Puts a record, without the unused end of its payload, into the way up of a lane pair; false while there is no room.
+template <class Bus>
+RONDO_HD bool try_push_record(bus_ring_ref<host_record, Bus> const& up, host_record const& record) {
+  std::uint64_t ticket = 0;
+  auto const bytes = offsetof(host_record, body) + offsetof(message, payload) + record.body.bytes;
+  auto const fill = [&](std::uint32_t, host_record& to) { __builtin_memcpy(&to, &record, bytes); };
+  return up.try_push(1, fill, ticket) == push_outcome::pushed;
+}
+
 /// The way from a ring kernel to its host. The device decides what is behind it.
 ///
-/// On a CPU `emit` is a plain function that runs on the team's thread; a device with memory of its own puts a
-/// ring behind it. It may wait for the host to drain that ring, and gives up only when the runtime stops.
+/// On host threads `emit` is a plain function that runs on the team's thread. On a GPU `self` is the way up itself: a call
+/// through a pointer would hide from the compiler how much stack a team needs. Either waits for the host to take records
+/// when there is no room for more.
 struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, host_record const&) = nullptr;
   buffer_table_ref buffers{};  // of the host's places, for context::buffers
 
-  RONDO_HD void emit(host_record const& record) const {
+  RONDO_CALL RONDO_HD void emit(host_record const& record) const {
+#if defined(__CUDA_ARCH__)
+    while (!try_push_record(*static_cast<bus_ring_ref<host_record> const*>(self), record)) yield_thread();
+#else
     if (emit_to != nullptr) emit_to(self, record);
+#endif
   }
 };
 

@@ -10,28 +10,14 @@
 
 namespace rondo {
 
-template <class Module, class Bus = prompt_bus>
-class io_team {
+/// Reads submissions in order, and can refuse them; carrying them out takes an io_team. Threads: one at a time of the
+/// device; of the host, once the device reads no more.
+template <class Bus = prompt_bus>
+class submission_reader {
  public:
   /// `host` takes the completions; it may wait for room in their ring.
-  RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
-      : scheduler_(arena), in_(down), host_(host) {}
-
-  /// Carries out what is there, until `limit` messages were taken; a batch is taken whole. Returns the
-  /// messages taken. Ends early when the kernel stops.
-  RONDO_HD std::uint32_t step(std::uint32_t limit) {
-    std::uint32_t taken = 0;
-    while (taken < limit && !scheduler_.arena().stopping()) {
-      submission const* const s = in_.peek();
-      if (s == nullptr) break;
-      auto const slots = slots_of(*s);
-      carry_out(*s);
-      taken += slots;
-      in_.advance(slots);
-    }
-    if (taken != 0) in_.publish();
-    return taken;
-  }
+  RONDO_HD submission_reader(bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
+      : in_(down), host_(host) {}
 
   /// Ends one submission, or a batch, without carrying it out; false when none is there.
   RONDO_HD bool refuse_next(errc reason) {
@@ -49,26 +35,9 @@ class io_team {
   /// Whether something was submitted, even if the bus does not show it yet.
   RONDO_HD bool has_work() const noexcept { return in_.was_published(); }
 
- private:
+ protected:
   RONDO_HD static std::uint32_t slots_of(submission const& s) noexcept {
     return s.kind == submission_kind::post ? s.count : 1;
-  }
-
-  RONDO_HD void carry_out(submission const& s) {
-    errc outcome = errc::ok;
-    if (s.kind == submission_kind::launch) {
-      launch_spec spec;
-      __builtin_memcpy(&spec, s.body.payload, sizeof spec);
-      launch_actor<Module>(scheduler_, spec);
-    } else if (s.kind == submission_kind::signal) {
-      outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
-    } else if (s.count == 1) {
-      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes, s.want_room != 0);
-    } else {
-      outcome = scheduler_.post_each(s.to, s.body.header, s.body.bytes, s.count,
-                                     [this](std::uint32_t i) { return in_.at(i).body.payload; });
-    }
-    if (outcome != errc::ok || s.ack.valid()) conclude(s, outcome);
   }
 
   /// Tells the host how a submission ended: its ack, or the ask that its message carries, or dead letters
@@ -86,6 +55,9 @@ class io_team {
     }
   }
 
+  bus_reader<submission, Bus> in_;
+
+ private:
   RONDO_HD void reply(actor_id ask, actor_id from, errc reason) {
     host_record r{.kind = record_kind::reply, .reason = reason, .actor = from};
     r.body.header.reply_to = ask;
@@ -101,9 +73,52 @@ class io_team {
     host_.emit(r);
   }
 
-  scheduler scheduler_;
-  bus_reader<submission, Bus> in_;
   host_port host_;
+};
+
+template <class Module, class Bus = prompt_bus>
+class io_team : public submission_reader<Bus> {
+  using reader = submission_reader<Bus>;
+
+ public:
+  RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
+      : reader(down, host), scheduler_(arena) {}
+
+  /// Carries out what is there, until `limit` messages were taken; a batch is taken whole. Returns the
+  /// messages taken. Ends early when the kernel stops.
+  RONDO_HD std::uint32_t step(std::uint32_t limit) {
+    std::uint32_t taken = 0;
+    while (taken < limit && !scheduler_.arena().stopping()) {
+      submission const* const s = this->in_.peek();
+      if (s == nullptr) break;
+      auto const slots = reader::slots_of(*s);
+      carry_out(*s);
+      taken += slots;
+      this->in_.advance(slots);
+    }
+    if (taken != 0) this->in_.publish();
+    return taken;
+  }
+
+ private:
+  RONDO_HD void carry_out(submission const& s) {
+    errc outcome = errc::ok;
+    if (s.kind == submission_kind::launch) {
+      launch_spec spec;
+      __builtin_memcpy(&spec, s.body.payload, sizeof spec);
+      launch_actor<Module>(scheduler_, spec);
+    } else if (s.kind == submission_kind::signal) {
+      outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
+    } else if (s.count == 1) {
+      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes, s.want_room != 0);
+    } else {
+      outcome = scheduler_.post_each(s.to, s.body.header, s.body.bytes, s.count,
+                                     [this](std::uint32_t i) { return this->in_.at(i).body.payload; });
+    }
+    if (outcome != errc::ok || s.ack.valid()) this->conclude(s, outcome);
+  }
+
+  scheduler scheduler_;
 };
 
 }  // namespace rondo

@@ -32,7 +32,7 @@ class lane_crew {
   /// Lane 0: runs `call` on the lanes that the behaviour asks for.
   RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self) const {
     if (team_.lanes() == 1) return invoke(call, self, team_);
-    if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour))
+    if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour()))
       return invoke(call, self, team{team_.index()});  // alone: a team of one
     publish(call);
     team_.sync();
@@ -74,22 +74,22 @@ class lane_crew {
     if (call.kind == handler_call::what::start) {
       message_header const none{};
       ctx.begin(none);
-      Module::start(cell.behaviour, state, ctx);
+      Module::start(cell.behaviour(), state, ctx);
     } else {
       mail_ring_ref const ring =
           arena.ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
       message_slot const& slot = ring.slot(call.ticket);
       ctx.begin(slot.header);
       if (call.kind == handler_call::what::one)
-        Module::handle_one(cell.behaviour, state, ctx, slot);
+        Module::handle_one(cell.behaviour(), state, ctx, slot);
       else if (call.kind == handler_call::what::batch)
-        Module::handle_batch(cell.behaviour, state, ctx, ring, call.ticket, call.count);
+        Module::handle_batch(cell.behaviour(), state, ctx, ring, call.ticket, call.count);
       else if (call.kind == handler_call::what::tiles)
-        result.tiles = Module::handle_wide(wide_step::tiles, cell.behaviour, state, ctx, slot, 0);
+        result.tiles = Module::handle_wide(wide_step::tiles, cell.behaviour(), state, ctx, slot, 0);
       else if (call.kind == handler_call::what::tile)
-        Module::handle_wide(wide_step::tile, cell.behaviour, state, ctx, slot, call.count);
+        Module::handle_wide(wide_step::tile, cell.behaviour(), state, ctx, slot, call.count);
       else
-        Module::handle_wide(wide_step::finish, cell.behaviour, state, ctx, slot, 0);
+        Module::handle_wide(wide_step::finish, cell.behaviour(), state, ctx, slot, 0);
     }
     if (ctx.failure() != errc::ok && lanes.lanes() > 1)  // any lane may fail; the first one's reason stands
       note_failure(ctx.failure());

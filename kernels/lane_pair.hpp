@@ -45,9 +45,4 @@ struct lane_pair_ref {
   bus_ring_ref<host_record, Bus> up;
 };
 
-/// Copies a record without the unused end of its payload.
-RONDO_HD inline void copy_record(host_record& to, host_record const& from) noexcept {
-  __builtin_memcpy(&to, &from, offsetof(host_record, body) + offsetof(message, payload) + from.body.bytes);
-}
-
 }  // namespace rondo

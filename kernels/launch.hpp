@@ -11,6 +11,7 @@ struct launch_spec {
   actor_id id;                 // a free cell, and the generation that shall live there
   std::uint64_t state_offset;  // of memory for the behaviour's state, aligned to 64
   std::uint64_t ring_offset;   // of a ring of its own; used when ring_id is not 0
+  std::uint64_t heap_end;      // no actor's memory ends beyond it
   std::uint32_t ring_id;       // 0: it takes shared rings when it has mail
   std::uint32_t ring_slots;
   std::uint32_t capacity;
@@ -32,7 +33,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   actor_cell& cell = arena.cell(spec.id.index);
   // Relaxed throughout: the word's release publishes the cell.
   cell.capacity.store(spec.capacity, memory_order::relaxed);
-  cell.behaviour = spec.behaviour;
+  cell.behaviour_index.store(spec.behaviour, memory_order::relaxed);
   cell.team.store(spec.team, memory_order::relaxed);
   cell.supervise = spec.supervise;
   cell.state_offset = spec.state_offset;

@@ -247,9 +247,9 @@ class slice : private actor_owner<Module> {
   static constexpr int linger_looks = 4;
 
   // What every message needs, read once: most of it stands on a line that senders keep writing.
-  std::uint16_t const behaviour_ = cell_.behaviour;
+  std::uint16_t const behaviour_ = cell_.behaviour();
   std::byte* const state_ = arena_.state(cell_);
-  bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour);
+  bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
   rondo::team const solo_{team_.index()};
   context context_{scheduler_, solo_, host_, self_};
   team_status& status_ = arena_.team(team_.index());

@@ -21,7 +21,7 @@ enum class errc : std::uint32_t {
   device_lost,           // the device faulted; the runtime can be started again
   stopped,               // the runtime is stopping or has stopped
   device_busy,           // the way to the device is full; try again
-  actor_limit,           // all actor cells are in use; raise `actors`
+  actor_limit,           // all actor cells, or all teams for pinned ones, are in use; raise `actors` or `pinned_teams`
   out_of_memory,         // the arena has no room of this size left
   name_taken,            // an actor of this name lives already
   not_found,             // no such actor

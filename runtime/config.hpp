@@ -22,7 +22,9 @@ enum class ring_mode : std::uint8_t { persistent, rounds };
 struct config {
   std::string device = "auto";
   std::uint32_t teams = 0;
-  std::uint32_t lanes = 4;
+  std::uint32_t pinned_teams = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t free_multiprocessors = 2;
 
   rondo::ring_mode ring_mode = rondo::ring_mode::persistent;
   std::uint32_t round_messages = 4096;

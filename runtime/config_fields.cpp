@@ -27,7 +27,9 @@ struct binding {
 constexpr binding bindings[] = {
     RONDO_BIND(device),
     RONDO_BIND(teams),
+    RONDO_BIND(pinned_teams),
     RONDO_BIND(lanes),
+    RONDO_BIND(free_multiprocessors),
     RONDO_BIND(ring_mode),
     RONDO_BIND(round_messages),
     RONDO_BIND(round_ms),

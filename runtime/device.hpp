@@ -11,6 +11,7 @@
 #include "kernels/arena.hpp"
 #include "kernels/host_record.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/snapshot.hpp"
 #include "runtime/config.hpp"
 
 namespace rondo {
@@ -21,24 +22,11 @@ struct device_info {
   std::string description;  // "2 teams of 1 lane, persistent"
 };
 
-/// One actor's counters at one moment.
-struct actor_snapshot {
-  std::uint32_t index = 0, generation = 0;
-  std::uint16_t behaviour = 0;
-  lifecycle state = lifecycle::free;
-  actor_totals totals;
-  std::uint32_t waiting = 0;  // messages in its mailbox, counted there and not from the totals
-  std::uint32_t latency_counts[latency_histogram::buckets] = {};
-};
-
-/// What a team is doing.
-struct team_snapshot {
-  std::uint32_t actor_plus_one = 0, type = 0;
-  std::uint64_t beats = 0;
-};
-
 /// Gets every record of a device, from the device's own threads, several at once. Must not block for long.
 using record_sink = std::function<void(host_record const&)>;
+
+/// What is done to an arena at a quiet point: a copy of it that was only looked at need not be put back.
+enum class arena_access { reads, writes };
 
 /// What a stopped device says.
 struct stop_report {
@@ -78,14 +66,17 @@ class device {
 
   /// Whether the device faulted: what was pending has ended with device_lost, or is about to.
   virtual bool lost() const noexcept { return false; }
+  /// What is known of a fault, for people; empty while the device is well.
+  virtual std::string why_lost() const { return {}; }
 
   /// Counters of the actors in cells 0..count.
   virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
   virtual void read_teams(std::vector<team_snapshot>& out) = 0;
 
-  /// Calls `use` with the arena while no handler runs: every team has ended its slice. Senders may go on.
-  /// False when a handler did not end within `limit`; `use` was not called then, and all goes on as before.
-  virtual bool at_quiet_point(std::chrono::nanoseconds limit,
+  /// Calls `use` with the arena, or with a copy of it, while no handler runs: every team has ended its slice. Senders
+  /// may go on. False when a handler did not end within `limit`, or the device is lost; `use` was not called then, and all
+  /// goes on as before.
+  virtual bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
                               std::function<void(arena_ref const&)> const& use) = 0;
 };
 

@@ -43,7 +43,8 @@ void directory::give_back_memory(launch_spec const& spec, std::uint64_t state_by
   if (spec.ring_id != 0) heap_.give_back(spec.ring_offset, mail_ring_ref::bytes_for(spec.ring_slots));
 }
 
-launch_spec directory::describe(launch_spec memory, entry const& e, std::uint32_t capacity) {
+launch_spec directory::describe(launch_spec memory, entry const& e, std::uint32_t capacity) const {
+  memory.heap_end = heap_.end_of_used();
   memory.id = e.id;
   memory.capacity = capacity;
   memory.supervise = e.options.supervise;

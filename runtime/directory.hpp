@@ -34,6 +34,8 @@ class arena_heap {
   };
   std::optional<piece> take(std::uint64_t bytes, std::uint64_t alignment);
   void give_back(std::uint64_t offset, std::uint64_t bytes);
+  /// Nothing was ever taken beyond it.
+  std::uint64_t end_of_used() const noexcept { return next_; }
 
  private:
   std::uint64_t next_, end_;
@@ -87,7 +89,7 @@ class directory {
   bool claim_memory(launch_spec& spec, std::uint32_t index, std::uint64_t state_bytes,
                     std::uint32_t capacity);
   void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);
-  static launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity);
+  launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity) const;
 
   arena_layout layout_;
   mutable std::mutex mutex_;

@@ -29,7 +29,7 @@ constexpr std::array entries{
     entry{"device_lost", "the device faulted: start the runtime again, from its last checkpoint"},
     entry{"stopped", "the runtime has stopped"},
     entry{"device_busy", "the way to the device is full: try again"},
-    entry{"actor_limit", "all actor cells are in use: raise actors"},
+    entry{"actor_limit", "all actor cells, or all teams for pinned actors, are in use: raise actors, or pinned_teams"},
     entry{"out_of_memory", "no memory of this size is left in the arena: raise state_bytes"},
     entry{"name_taken", "an actor of this name lives already"},
     entry{"not_found", "there is no actor of this name and behaviour"},

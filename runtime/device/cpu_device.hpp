@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "runtime/clock.hpp"
-#include "runtime/device/arena_reader.hpp"
 #include "runtime/device/team_threads.hpp"
 #include "runtime/memory/arena_memory.hpp"
 
@@ -69,11 +68,16 @@ class cpu_device final : public device {
   }
 
   void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
-    read_actors_of(arena_, count, out);
+    out.clear();
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
   }
-  void read_teams(std::vector<team_snapshot>& out) override { read_teams_of(arena_, out); }
+  void read_teams(std::vector<team_snapshot>& out) override {
+    out.clear();
+    for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(read_team(arena_, t));
+  }
 
-  bool at_quiet_point(std::chrono::nanoseconds limit,
+  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access,
                       std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(pinning_);
     if (!threads_.pause(limit)) return false;

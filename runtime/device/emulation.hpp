@@ -1,7 +1,7 @@
 // What the device `emulated` does on purpose: delays what crosses its bus, and faults that a test orders.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <vector>
 
 #include "kernels/bus_ring.hpp"
@@ -22,75 +22,77 @@ struct fault_plan {
 struct emulation_options {
   std::uint64_t seed = 1;
   std::uint64_t visibility_delay_ns = 0;  // the longest time that a write may take to cross the bus
-  std::uint32_t submission_slots = 1024;  // rounded up to a power of two; also the largest batch
-  std::uint32_t completion_slots = 1024;
   fault_plan faults;
 };
 
 emulation_options emulation_options_for(config const& c);
 
-/// When each slot of one ring becomes visible across the bus; written by the ring's writers.
-struct bus_delays {
-  bus_delays(std::uint32_t slots, std::uint64_t delay_ns, std::uint64_t seed);
-  std::vector<atomic<std::uint64_t>> visible_at_ns;
+/// One direction of the emulated bus: when each slot of a ring becomes visible on the other side, and faults.
+struct emulated_wire {
+  emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream);
+
+  std::vector<atomic<std::uint64_t>> visible_at_ns;  // by slot, written by the ring's writers; empty: no delays
   atomic<std::uint64_t> room_visible_at_ns{0};
   std::uint64_t delay_ns, seed;
+  atomic<std::uint32_t> held{0};           // nothing becomes visible
+  std::uint64_t breaks_at = ~0ull;         // the ticket whose reader finds the machine faulted
+  std::function<void()> on_break;
 };
 
 /// A bus on which each write becomes visible after a time of its own, up to a limit, in any order that the
 /// protocol allows: items of different tickets are independent, and so is the reader's progress. Without
-/// delays it costs one test of a pointer. Copied by value into every bus_ring_ref.
+/// delays it costs some tests. Copied by value into every bus_ring_ref.
 class emulated_bus {
  public:
   emulated_bus() = default;
-  explicit emulated_bus(bus_delays* delays) noexcept : delays_(delays) {}
+  explicit emulated_bus(emulated_wire* wire) noexcept : wire_(wire) {}
 
-  bool shows(std::uint64_t ticket) const noexcept {
-    return delays_ == nullptr || now_ns() >= at(ticket).load(memory_order::relaxed);
+  bool shows(std::uint64_t ticket) const {
+    if (wire_->held.load(memory_order::relaxed) != 0) return false;  // relaxed: a test's wish
+    if (ticket >= wire_->breaks_at) return wire_->on_break(), false;
+    return wire_->visible_at_ns.empty() || now_ns() >= at(ticket).load(memory_order::relaxed);
   }
   /// Relaxed: published, as the item is, by the slot's sequence.
   void wrote(std::uint64_t ticket) const noexcept {
-    if (delays_ != nullptr) at(ticket).store(now_ns() + delay_of(ticket), memory_order::relaxed);
+    if (!wire_->visible_at_ns.empty()) at(ticket).store(now_ns() + delay_of(ticket), memory_order::relaxed);
   }
   /// Relaxed: which of the writers decides on the next delay does not matter.
   bool shows_room() const noexcept {
-    if (delays_ == nullptr) return true;
+    if (wire_->visible_at_ns.empty()) return true;
     auto const now = now_ns();
-    if (now < delays_->room_visible_at_ns.load(memory_order::relaxed)) return false;
-    delays_->room_visible_at_ns.store(now + delay_of(now), memory_order::relaxed);
+    if (now < wire_->room_visible_at_ns.load(memory_order::relaxed)) return false;
+    wire_->room_visible_at_ns.store(now + delay_of(now), memory_order::relaxed);
     return true;
   }
 
  private:
   atomic<std::uint64_t>& at(std::uint64_t ticket) const noexcept {
-    return delays_->visible_at_ns[ticket & (delays_->visible_at_ns.size() - 1)];
+    return wire_->visible_at_ns[ticket & (wire_->visible_at_ns.size() - 1)];
   }
   /// The same for the same seed and number.
   std::uint64_t delay_of(std::uint64_t number) const noexcept;
 
-  bus_delays* delays_ = nullptr;
+  emulated_wire* wire_ = nullptr;
 };
 
-/// The memory of one ring and, where writes are delayed, of its delays.
+/// The memory of one ring, and its wire.
 template <class Item>
 class emulated_ring {
  public:
   emulated_ring(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)
-      : slots_(ceil_power_of_two(slots < 2 ? 2 : slots)) {
-    if (o.visibility_delay_ns != 0)
-      delays_ = std::make_unique<bus_delays>(slot_count(), o.visibility_delay_ns, o.seed + stream);
-  }
+      : slots_(ceil_power_of_two(slots < 2 ? 2 : slots)),
+        wire_(static_cast<std::uint32_t>(slots_.size()), o, stream) {}
   bus_ring_ref<Item, emulated_bus> ref() noexcept {
-    return {slots_.data(), &progress_, &writers_, slot_count(), emulated_bus{delays_.get()}};
+    return {slots_.data(), &progress_, &writers_, static_cast<std::uint32_t>(slots_.size()),
+            emulated_bus{&wire_}};
   }
+  emulated_wire& wire() noexcept { return wire_; }
 
  private:
-  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
-
   std::vector<bus_slot<Item>> slots_;
   bus_progress progress_{};
   bus_writers writers_{};
-  std::unique_ptr<bus_delays> delays_;
+  emulated_wire wire_;
 };
 
 /// Counts handler calls and carries out the faults that concern them. Threads: all teams.

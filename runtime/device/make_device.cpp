@@ -6,19 +6,51 @@
 namespace rondo {
 
 namespace {
-constexpr std::uint32_t pinned_team_limit = 16;
+
+std::uint32_t teams_for(config const& c) {
+  return c.teams != 0 ? c.teams : std::max(1u, std::thread::hardware_concurrency());
 }
+idle_policy idle_policy_for(config const& c) {
+  return {.spin_ns = std::uint64_t{c.spin_us} * 1000, .park = !c.polling};
+}
+round_limits round_limits_for(config const& c) {
+  if (c.ring_mode == ring_mode::persistent) return {};
+  return {c.round_messages, std::uint64_t{c.round_ms} * 1'000'000};
+}
+
+}  // namespace
 
 team_thread_options thread_options_for(config const& c) {
   team_thread_options o;
-  o.teams = c.teams != 0 ? c.teams : std::max(1u, std::thread::hardware_concurrency());
-  o.pinned_teams = pinned_team_limit;
-  o.lanes = c.device == "emulated" ? c.lanes : 1;
-  o.idle.spin_ns = std::uint64_t{c.spin_us} * 1000;
-  o.idle.park = !c.polling;
+  o.teams = teams_for(c);
+  o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 16;  // threads that are started when they are needed
+  o.idle = idle_policy_for(c);
+  o.round = round_limits_for(c);
   o.pin_to_cores = c.pin_teams;
-  if (c.ring_mode == ring_mode::rounds) o.round = {c.round_messages, std::uint64_t{c.round_ms} * 1'000'000};
   return o;
+}
+
+lane_device_options lane_options_for(config const& c) {
+  lane_device_options o;
+  o.teams = teams_for(c);
+  o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 4;
+  o.idle = idle_policy_for(c);
+  o.round = round_limits_for(c);
+  o.submission_slots = c.submission_slots;
+  o.completion_slots = c.completion_slots;
+  return o;
+}
+
+std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
+                                                      fault_plan const& faults) {
+  if (c.lanes > max_lanes)
+    throw config_error("lanes: a team of the emulated device has at most " + std::to_string(max_lanes) +
+                       " lanes, not " + std::to_string(c.lanes));
+  auto const options = lane_options_for(c);
+  auto emulation = emulation_options_for(c);
+  emulation.faults = faults;
+  return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams), options,
+                                           c.lanes != 0 ? c.lanes : 4, emulation);
 }
 
 arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams) {

@@ -1,5 +1,4 @@
-// Runs a ring kernel on host threads: a thread per lane of each team. Shared by the devices `cpu` and
-// `emulated`.
+// Runs a ring kernel on host threads, for the device `cpu`: each team is one thread, a team of one lane.
 #pragma once
 
 #include <chrono>
@@ -19,7 +18,6 @@ struct team_thread_options {
   std::uint32_t teams = 2;  // that take any actor; indices 0..teams
   std::uint32_t pinned_teams =
       0;  // that serve one actor each; the indices after them; started when first needed
-  std::uint32_t lanes = 1;
   idle_policy idle;
   round_limits round;         // zeros: persistent
   bool pin_to_cores = false;  // team n to the n-th core that the process may use, in turn
@@ -39,7 +37,7 @@ class team_threads {
       : options_(options),
         cores_(options.pin_to_cores ? allowed_cores() : std::vector<int>()),
         crew_(std::make_shared<crew>(arena, options)),
-        threads_(crew_->shared.size()) {}
+        threads_(crew_->ends.size()) {}
 
   /// Starts the pool teams, and the pinned ones that ran before. Precondition: stopped.
   void start(host_port const& host) {
@@ -53,7 +51,7 @@ class team_threads {
   bool find_pinned_team(std::uint32_t& team) {
     for (team = options_.teams; team < options_.teams + options_.pinned_teams; ++team)
       if (crew_->arena.team(team).pinned_actor.load(memory_order::acquire) == 0) {
-        if (threads_[team].empty()) start_team(team);
+        if (!threads_[team].joinable()) start_team(team);
         return true;
       }
     return false;
@@ -64,12 +62,11 @@ class team_threads {
     stop_report report;
     report.stopped = all_end(limit);
     if (!report.stopped) report.stuck = describe_running_teams();
-    for (auto& team : threads_) {
-      for (auto& thread : team)
-        // A thread that hangs in a handler is left behind, and named in the report. The owner must then keep
-        // the arena.
-        report.stopped ? thread.join() : thread.detach();
-      team.clear();
+    for (auto& thread : threads_) {
+      if (!thread.joinable()) continue;
+      // A thread that hangs in a handler is left behind, and named in the report. The owner must then keep
+      // the arena.
+      report.stopped ? thread.join() : thread.detach();
     }
     return report;
   }
@@ -78,7 +75,8 @@ class team_threads {
   /// team then goes on as if nothing had been asked, and the others are started again.
   bool pause(std::chrono::nanoseconds limit) {
     if (all_end(limit)) {
-      for (std::uint32_t t = 0; t < threads_.size(); ++t) join(t);
+      for (auto& thread : threads_)
+        if (thread.joinable()) thread.join();
       return true;
     }
     if (!runs_) return false;  // it hung when it was stopped
@@ -90,14 +88,14 @@ class team_threads {
       for (std::uint32_t t = 0; t < threads_.size(); ++t)
         if (crew_->ends[t]) ended.push_back(t);
     }
-    for (auto const t : ended) join(t);
+    for (auto const t : ended) threads_[t].join();
     start_missing_teams();
     return false;
   }
 
   std::vector<std::string> describe_running_teams() const {
     std::vector<std::string> lines;
-    for (std::uint32_t t = 0; t < crew_->shared.size(); ++t) {
+    for (std::uint32_t t = 0; t < crew_->ends.size(); ++t) {
       auto const& status = crew_->arena.team(t);
       if (auto const actor = status.actor.load(memory_order::relaxed); actor != 0)
         lines.push_back("team " + std::to_string(t) + " runs actor " + std::to_string(actor - 1) +
@@ -110,15 +108,14 @@ class team_threads {
   /// What threads share with their owner; outlives it when a handler hangs.
   struct crew {
     crew(arena_ref a, team_thread_options const& o)
-        : arena(a), shared(o.teams + o.pinned_teams), ends(shared.size()) {}
+        : arena(a), ends(o.teams + o.pinned_teams) {}
     arena_ref arena;
-    std::vector<team_shared> shared;
     std::mutex mutex;
     std::condition_variable changed;
     std::uint32_t running = 0;  // threads; guarded by mutex, as is the next one
     std::vector<bool> ends;     // teams that saw the stop word and end
 
-    /// Whether team `t`, between two rounds, ends; its leader asks.
+    /// Whether team `t`, between two rounds, ends.
     bool decide_to_end(std::uint32_t t) {
       if (!arena.stopping()) return false;
       std::lock_guard lock(mutex);
@@ -129,51 +126,44 @@ class team_threads {
   /// Has all threads end; false when one does not within `limit`.
   bool all_end(std::chrono::nanoseconds limit) {
     crew_->arena.header().stop.store(1, memory_order::release);
-    for (std::uint32_t t = 0; t < crew_->shared.size(); ++t) scheduler{crew_->arena}.ring_doorbell(t);
+    for (std::uint32_t t = 0; t < crew_->ends.size(); ++t) scheduler{crew_->arena}.ring_doorbell(t);
     std::unique_lock lock(crew_->mutex);
     return crew_->changed.wait_for(lock, limit, [&] { return crew_->running == 0; });
-  }
-
-  void join(std::uint32_t team) {
-    for (auto& thread : threads_[team]) thread.join();
-    threads_[team].clear();
   }
 
   void start_missing_teams() {
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
       bool const needed =
           t < options_.teams || crew_->arena.team(t).pinned_actor.load(memory_order::relaxed) != 0;
-      if (needed && threads_[t].empty()) start_team(t);
+      if (needed && !threads_[t].joinable()) start_team(t);
     }
   }
 
   void start_team(std::uint32_t index) {
     {
       std::lock_guard lock(crew_->mutex);
-      crew_->running += options_.lanes;
+      ++crew_->running;
       crew_->ends[index] = false;
     }
     int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
-    for (std::uint32_t lane = 0; lane < options_.lanes; ++lane)
-      threads_[index].emplace_back([crew = crew_, host = host_, options = options_, index, lane, core] {
-        prepare_team_thread("rondo-" + std::to_string(index) + "." + std::to_string(lane), core);
-        auto idle = options.idle;
-        idle.pinned_only = index >= options.teams;
-        team const lanes{index, lane, options.lanes, crew->shared[index]};
-        ring_kernel<Module> kernel{crew->arena, lanes, host, idle};
-        do kernel.run(options.round);
-        while (lanes.broadcast(!(lanes.leader() && crew->decide_to_end(index))));
-        std::lock_guard lock(crew->mutex);
-        if (--crew->running == 0) crew->changed.notify_all();
-      });
+    threads_[index] = std::thread([crew = crew_, host = host_, options = options_, index, core] {
+      prepare_team_thread("rondo-" + std::to_string(index), core);
+      auto idle = options.idle;
+      idle.pinned_only = index >= options.teams;
+      ring_kernel<Module> kernel{crew->arena, team{index}, host, idle};
+      do kernel.run(options.round);
+      while (!crew->decide_to_end(index));
+      std::lock_guard lock(crew->mutex);
+      if (--crew->running == 0) crew->changed.notify_all();
+    });
   }
 
   team_thread_options options_;
   std::vector<int> cores_;  // that teams are bound to, in turn; empty: to none
   std::shared_ptr<crew> crew_;
   host_port host_;
-  bool runs_ = false;                              // between start and stop
-  std::vector<std::vector<std::thread>> threads_;  // by team; none: the team is not started
+  bool runs_ = false;                 // between start and stop
+  std::vector<std::thread> threads_;  // by team; not joinable: the team is not started
 };
 
 }  // namespace rondo

@@ -14,6 +14,7 @@ std::vector<variant> variants() {
       v.settings.device = k.device;
       v.settings.lanes = k.lanes;
       v.settings.teams = 2;
+      v.settings.pinned_teams = 8;
       v.settings.ring_mode = mode;
       v.settings.round_messages = 256;  // short rounds: many of them in each test
       v.settings.handler_limit_ms = 0;  // held handlers are no news here
@@ -30,7 +31,7 @@ std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
 
 losable start_losable(rondo::config const& settings) {
   auto chosen = rondo::make_device<testbed>(settings);
-  auto& device = dynamic_cast<rondo::emulated_device<testbed>&>(*chosen.dev);
+  auto& device = dynamic_cast<rondo::emulated_device&>(*chosen.dev);
   return {std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen)), device};
 }
 

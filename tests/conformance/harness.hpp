@@ -33,7 +33,7 @@ std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 /// A runtime on an emulated device, and what loses that.
 struct losable {
   std::unique_ptr<rondo::runtime> rt;
-  rondo::emulated_device<testbed>& device;
+  rondo::emulated_device& device;
 };
 losable start_losable(rondo::config const& settings);
 

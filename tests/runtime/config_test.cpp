@@ -144,8 +144,7 @@ TEST_CASE("a value out of range is refused", "[config]") {
   using pair = std::pair<char const*, char const*>;
   auto const [json, reason] = GENERATE(
       pair{R"({"teams": -1})", "teams: is a negative number"},
-      pair{R"({"lanes": 0})", "lanes: 0 is refused; it must be a whole number from 1 to 32"},
-      pair{R"({"lanes": 33})", "lanes: 33 is refused"},
+      pair{R"({"lanes": 1025})", "lanes: 1025 is refused; it must be a whole number from 0 to 1024"},
       pair{R"({"actors": 1000001})",
            "actors: 1000001 is refused; it must be a whole number from 1 to 1000000"},
       pair{R"({"teams": 1, "quota": 5000000000})",
@@ -241,8 +240,8 @@ TEST_CASE("validate refuses a struct filled in by hand", "[config]") {
 TEST_CASE("the description names each field with variable, range and default", "[config]") {
   auto const text = rondo::describe_config_fields();
   has(text,
-      "lanes (RONDO_LANES)\n    threads of a team on the emulated device\n    a whole number from 1 to 32; "
-      "default 4");
+      "free_multiprocessors (RONDO_FREE_MULTIPROCESSORS)\n    multiprocessors of a GPU that stay free for other "
+      "kernels\n    a whole number from 0 to 1024; default 2");
   has(text, "ring_mode (RONDO_RING_MODE)");
   has(text, "one of persistent, rounds; default persistent");
   has(text, "default 1073741824");

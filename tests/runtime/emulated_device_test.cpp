@@ -62,7 +62,7 @@ TEST_CASE("emulated: an ack tells what the mailbox said, and a batch goes in who
 
 TEST_CASE("emulated: a full way down is an answer, and what it took is handled", "[emulated][G5]") {
   setup s;
-  s.emulation.submission_slots = 8;
+  s.submission_slots = 8;
   test_device d{s};
   auto const to = d.launch(0, 64);
   REQUIRE(eventually([&] { return d.look(to).state == lifecycle::active; }));
@@ -79,7 +79,7 @@ TEST_CASE("emulated: a full way down is an answer, and what it took is handled",
 
 TEST_CASE("emulated: teams wait for room in the way up and lose no record", "[emulated][G1][G5]") {
   setup s;
-  s.emulation.completion_slots = 4;
+  s.completion_slots = 4;
   test_device d{s};
   auto const to = d.launch(0, 64);
   d->hold_completions(true);
@@ -112,19 +112,20 @@ TEST_CASE("emulated: at a quiet point no handler runs, and all that was sent bef
       for (int i = 0; i < 3; ++i) REQUIRE(d.tell_patiently(kept.id, note{1, round}));
       std::uint64_t before = 0, after = 1;
       std::uint32_t waiting = 0;
-      REQUIRE(d->at_quiet_point(10s, [&](arena_ref const& arena) {
-        before = read_actor(arena, busy.index).totals.handled;
+      REQUIRE(d->at_quiet_point(10s, arena_access::reads, [&](arena_ref const& arena) {
+        before = read_actor(d->arena(), busy.index).totals.handled;
         waiting = read_actor(arena, kept.id.index).waiting;
         auto const seen = sent.load();
         // The sender goes on until its messages wait in the ring.
         for (int i = 0; i < 50 && sent < seen + 4; ++i) std::this_thread::yield();
-        after = read_actor(arena, busy.index).totals.handled;
+        after = read_actor(d->arena(), busy.index).totals.handled;
+        CHECK(read_actor(arena, busy.index).totals.handled == before);
       }));
       CHECK(before == after);
       CHECK(waiting == 3 * round);
     }
     CHECK_THROWS_AS(
-        d->at_quiet_point(10s, [](arena_ref const&) { throw std::runtime_error("no space left"); }),
+        d->at_quiet_point(10s, arena_access::reads, [](arena_ref const&) { throw std::runtime_error("no space left"); }),
         std::runtime_error);
     done = true;
     sender.join();
@@ -137,14 +138,14 @@ TEST_CASE("emulated: the counters can be read while a quiet point waits for team
           "[emulated][G10]") {
   // A sink may need a lock that the reader of the counters holds; this once was a circle.
   setup s;
-  s.emulation.completion_slots = 4;
+  s.completion_slots = 4;
   test_device d{s};
   auto const to = d.launch(0, 64);
   d->hold_completions(true);
   for (std::uint32_t n = 0; n < 30; ++n) REQUIRE(d.ask(to, get_report{}, n) == errc::ok);
   REQUIRE(eventually([&] { return d.look(to).totals.accepted == 30; }));
   std::atomic<bool> quiet{false};
-  std::thread pauser([&] { quiet = d->at_quiet_point(60s, [](arena_ref const&) {}); });
+  std::thread pauser([&] { quiet = d->at_quiet_point(60s, arena_access::reads, [](arena_ref const&) {}); });
   for (int i = 0; i < 20; ++i) CHECK(d.look(to).totals.accepted == 30);
   d->hold_completions(false);
   pauser.join();
@@ -170,7 +171,7 @@ TEST_CASE("emulated: pinned actors get teams of their own while there are some",
   REQUIRE(eventually([&] { return d->launch(pinned(0, 2)) == errc::ok; }));
   REQUIRE(d.ask({0, 2}, get_report{}, 2) == errc::ok);
   CHECK(report_of(d.reply(2)).taken == 0);
-  CHECK(d->at_quiet_point(10s, [](arena_ref const&) {}));
+  CHECK(d->at_quiet_point(10s, arena_access::reads, [](arena_ref const&) {}));
   REQUIRE(d.ask({0, 2}, get_report{}, 3) == errc::ok);
   CHECK(report_of(d.reply(3)).taken == 0);
 }
@@ -193,7 +194,7 @@ TEST_CASE("emulated: a message that is lost shows, for what waits is counted in 
   };
   CHECK(moment().waiting == 5);
   CHECK(moment().conserved());
-  REQUIRE(d->at_quiet_point(10s, [&](arena_ref const& arena) {
+  REQUIRE(d->at_quiet_point(10s, arena_access::writes, [&](arena_ref const& arena) {
     actor_cell& cell = arena.cell(s.id.index);
     auto const ring = arena.ring_at(actor_word{cell.word.load(memory_order::acquire)}.ring());
     ring.give_back(cell.head);  // as an owner does that forgets to count

@@ -55,6 +55,7 @@ struct setup {
   std::uint32_t teams = 2, pinned_teams = 2, lanes = 1;
   bool park = true;
   round_limits round{};
+  std::uint32_t submission_slots = 1024, completion_slots = 1024;
   emulation_options emulation{};
 };
 
@@ -63,18 +64,19 @@ class test_device {
   explicit test_device(setup const& s = {})
       : shape_({.actors = 8, .rings = 8, .ring_slots = 64, .teams = s.teams + s.pinned_teams}),
         heap_(detail::plan_arena(shape_).heap_at),
-        dev_(new emulated_device<test_module>(shape_,
-                                              {.teams = s.teams,
-                                               .pinned_teams = s.pinned_teams,
-                                               .lanes = s.lanes,
-                                               .idle = {.spin_ns = 20'000, .park = s.park},
-                                               .round = s.round},
-                                              s.emulation)) {
+        dev_(new emulated_device(emulated_program_of<test_module>(), shape_,
+                                 {.teams = s.teams,
+                                  .pinned_teams = s.pinned_teams,
+                                  .idle = {.spin_ns = 20'000, .park = s.park},
+                                  .round = s.round,
+                                  .submission_slots = s.submission_slots,
+                                  .completion_slots = s.completion_slots},
+                                 s.lanes, s.emulation)) {
     dev_->start([this](host_record const& r) { keep(r); }, {});
   }
 
-  emulated_device<test_module>& operator*() { return *dev_; }
-  emulated_device<test_module>* operator->() { return dev_.get(); }
+  emulated_device& operator*() { return *dev_; }
+  emulated_device* operator->() { return dev_.get(); }
   /// For a device with a thread that hangs.
   static void keep_for_ever(std::unique_ptr<test_device> d) {
     static auto& kept = *new std::vector<test_device*>;  // outlives all threads
@@ -87,6 +89,7 @@ class test_device {
     s.id = {index, generation};
     s.state_offset = heap_;
     heap_ += 256;
+    s.heap_end = heap_;
     s.capacity = capacity;
     s.behaviour = behaviour;
     s.active = true;
@@ -157,6 +160,8 @@ class test_device {
       if (a.index == id.index) return a;
     return {};
   }
+  /// The same from the memory of a device that was lost, which only a test can see.
+  actor_snapshot look_into(actor_id id) { return read_actor(dev_->arena(), id.index); }
 
  private:
   void keep(host_record const& r) {
@@ -168,7 +173,7 @@ class test_device {
   std::uint64_t heap_;
   std::mutex mutex_;
   std::vector<host_record> records_;
-  std::unique_ptr<emulated_device<test_module>> dev_;
+  std::unique_ptr<emulated_device> dev_;
 };
 
 inline report report_of(host_record const& r) {
@@ -183,8 +188,8 @@ inline setup with_delays(std::uint64_t seed, std::uint64_t delay_ns) {
   setup s;
   s.emulation.seed = seed;
   s.emulation.visibility_delay_ns = delay_ns;
-  s.emulation.submission_slots = 32;
-  s.emulation.completion_slots = 8;
+  s.submission_slots = 32;
+  s.completion_slots = 8;
   return s;
 }
 

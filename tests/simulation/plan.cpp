@@ -63,6 +63,7 @@ void draw_settings(random_numbers& r, plan& p) {
   c.device = r.chance(2, 3) ? "emulated" : "cpu";
   c.teams = 1 + r.below(3);
   c.lanes = p.emulated() ? r.one_of(lanes) : 1;
+  c.pinned_teams = p.emulated() ? 2 : 0;  // all have their threads from the start
   c.ring_mode = r.chance(1, 3) ? rondo::ring_mode::rounds : rondo::ring_mode::persistent;
   c.round_messages = 1 + r.below(40);
   c.round_ms = 1 + r.below(20);

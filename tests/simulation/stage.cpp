@@ -37,11 +37,7 @@ stage::stage(plan const& p) : plan_(p), places_(p.places.size()) {
 void stage::open(rondo::fault_plan const& faults) {
   plan const& p = plan_;
   if (p.emulated()) {
-    auto const threads = rondo::thread_options_for(p.settings);
-    auto options = rondo::emulation_options_for(p.settings);
-    options.faults = faults;
-    auto device = std::make_unique<rondo::emulated_device<cast>>(
-        rondo::shape_for(p.settings, threads.teams, threads.pinned_teams), threads, options);
+    auto device = rondo::make_emulated_device(rondo::emulated_program_of<cast>(), p.settings, faults);
     device_ = device.get();
     rt_ = std::make_unique<rondo::runtime>(rondo::use<cast>, p.settings,
                                            rondo::chosen_device{std::move(device), "simulated"});

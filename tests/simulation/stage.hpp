@@ -59,7 +59,7 @@ class stage {
   plan const& plan_;
   ledger& book_ = ledger::get();
   std::unique_ptr<rondo::runtime> rt_;
-  rondo::emulated_device<cast>* device_ = nullptr;  // null: it is a cpu
+  rondo::emulated_device* device_ = nullptr;  // null: it is a cpu
   std::vector<place> places_;
   rondo::actor_ref<choir> choir_;
   std::uint32_t choir_life_ = nobody, pending_ = 0;

@@ -1,4 +1,7 @@
-#include "runtime/device/emulated_device.hpp"
+#include "runtime/device/emulation.hpp"
+
+#include <chrono>
+#include <thread>
 
 namespace rondo {
 
@@ -18,16 +21,14 @@ emulation_options emulation_options_for(config const& c) {
   emulation_options o;
   o.seed = c.seed;
   o.visibility_delay_ns = std::uint64_t{c.visibility_delay_us} * 1000;
-  o.submission_slots = c.submission_slots;
-  o.completion_slots = c.completion_slots;
   return o;
 }
 
-bus_delays::bus_delays(std::uint32_t slots, std::uint64_t longest_ns, std::uint64_t first)
-    : visible_at_ns(slots), delay_ns(longest_ns), seed(first) {}
+emulated_wire::emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)
+    : visible_at_ns(o.visibility_delay_ns != 0 ? slots : 0), delay_ns(o.visibility_delay_ns), seed(o.seed + stream) {}
 
 std::uint64_t emulated_bus::delay_of(std::uint64_t number) const noexcept {
-  return mix(delays_->seed ^ mix(number)) % (delays_->delay_ns + 1);
+  return mix(wire_->seed ^ mix(number)) % (wire_->delay_ns + 1);
 }
 
 bool handler_faults::fails_next_call() noexcept {

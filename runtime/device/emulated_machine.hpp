@@ -1,0 +1,112 @@
+// The machine of the device `emulated`: a grid of threads of this process, with memory that only they touch, behind a bus
+// that can delay what crosses it. It can be made to fault, as a GPU does: at once, and with its memory.
+//
+// Threads: one per lane of each worker team, `rondo-io` and `rondo-keeper`; they wait from one launch to the next.
+// `lose` and the holds from any thread, the rest as lane_device.hpp says.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "runtime/device/emulation.hpp"
+#include "runtime/device/lane_device.hpp"
+
+namespace rondo {
+
+/// What a machine needs of a module: the code of its teams.
+struct emulated_program {
+  void (*run_worker)(grid<emulated_bus> const&, team const&, host_port const&);
+  void (*run_io)(grid<emulated_bus> const&, host_port const&, doorbell&);
+};
+
+/// How the I/O thread waits: it spins, gives way, and sleeps until the host rings.
+struct io_thread_idle {
+  doorbell& bell;
+  idle_thread thread;
+
+  void worked() noexcept { thread.worked(); }
+  template <class WorkIsThere>
+  void wait(bool can_sleep, WorkIsThere work_is_there) {
+    thread.wait(bell, can_sleep, work_is_there);
+  }
+};
+
+template <class Module>
+emulated_program emulated_program_of() {
+  using faulty = faulty_module<Module>;
+  return {[](grid<emulated_bus> const& g, team const& t, host_port const& host) {
+            rondo::run_worker<faulty>(g, t, host);
+          },
+          [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
+            rondo::run_io<faulty>(g, host, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
+          }};
+}
+
+class emulated_machine {
+ public:
+  using bus = emulated_bus;
+
+  emulated_machine(emulated_program const& program, std::uint32_t lanes, emulation_options const& options);
+  /// Precondition: no thread of it hangs in a handler.
+  ~emulated_machine();
+
+  std::byte* device_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
+  std::byte* pinned_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
+  lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
+  void begin(host_lanes<bus>& lanes) { host_ = &lanes; }
+  void launch(grid<bus> const& g);
+  grid_end wait();
+  void nudge(grid<bus> const& g) { g.state->ring_keeper(); }
+  bool fetch(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool store(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool end(std::chrono::nanoseconds limit);
+  void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
+  std::string name() const { return "emulated"; }
+  std::string description(std::uint32_t teams, std::uint32_t pinned) const;
+  std::string fault() const { return is_lost() ? "the emulated device was told to fault" : ""; }
+
+  // -- faults for tests, from any thread
+
+  /// The machine faults: its threads leave as soon as their handlers end, and its memory is out of reach.
+  void lose() noexcept;
+  /// Submissions stay on their way, and the ring fills up.
+  void hold_submissions(bool held) noexcept { down_->wire().held.store(held, memory_order::relaxed); }
+
+ private:
+  struct port : emulated_port {
+    emulated_machine* machine = nullptr;
+  };
+  enum class part { worker, io, keeper };
+
+  bool is_lost() const noexcept { return losing_.load(memory_order::acquire) != 0; }
+  void start_threads(grid<bus> const& g);
+  /// The thread's life: once for each launch.
+  void serve(part what, std::uint32_t index, std::uint32_t lane);
+  void run(part what, std::uint32_t index, std::uint32_t lane);
+  void keep();
+  void emit(host_record const& record);
+
+  emulated_program program_;
+  std::uint32_t lanes_;
+  emulation_options options_;
+  std::list<arena_memory> memory_;
+  std::unique_ptr<emulated_ring<submission>> down_;
+  std::unique_ptr<emulated_ring<host_record>> up_;
+  handler_faults faults_;
+  port port_;
+  host_lanes<bus>* host_ = nullptr;
+  grid<bus> grid_;
+  std::vector<team_shared> shared_;
+  atomic<std::uint32_t> losing_{0}, abandoned_{0};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t launches_ = 0;                      // these, too, are guarded by mutex_
+  std::uint32_t workers_running_ = 0, others_running_ = 0;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,408 @@
+// The host's side of a device with memory of its own: `cuda`, and `emulated`, its test double. What differs between the
+// two is the machine (`Machine`): where memory lies, how a grid is launched, how one learns that it ended.
+//
+// A machine has
+//   using bus = ...;                              of its lane pair
+//   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
+//   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
+//   void begin(host_lanes<bus>&);                 before the launches that follow
+//   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
+//   grid_end wait();                              until the grid has ended or the machine has faulted
+//   void nudge(grid<bus> const&);                 wakes a keeper that sleeps
+//   bool fetch(std::byte* to, std::byte const* from, bytes), store(to, from, bytes);   false: the machine has faulted
+//   bool end(limit);                              after a grid: false when something of it still runs
+//   void abandon();                               who still runs reports to nobody any more
+//   std::string name(), description(), fault();
+//
+// Threads: as device.hpp says. `rondo-grid` launches the grid, round by round or once, and waits for its end;
+// `rondo-poller` takes completions (host_lanes.hpp). No call to the machine is on the way of a message.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <future>
+#include <mutex>
+
+#include "kernels/grid.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/device/host_lanes.hpp"
+#include "runtime/memory/arena_memory.hpp"
+
+namespace rondo {
+
+struct lane_device_options {
+  std::uint32_t teams = 2;         // that take any actor
+  std::uint32_t pinned_teams = 0;  // that serve one actor each; there from the start
+  idle_policy idle;                // of teams, I/O team and poller
+  round_limits round;              // zeros: persistent
+  std::uint32_t submission_slots = 1024, completion_slots = 1024;  // powers of two; the former also the largest batch
+};
+
+enum class grid_end { over, faulted };
+
+template <class Machine>
+class lane_device : public device {
+  using clock = std::chrono::steady_clock;
+  using bus = typename Machine::bus;
+
+ public:
+  /// `args` make the machine. Throws what that throws, std::runtime_error when it has no memory left.
+  template <class... Args>
+  lane_device(arena_shape const& shape, lane_device_options const& options, Args&&... args)
+      : options_(options),
+        machine_(std::forward<Args>(args)...),
+        image_(arena_ref::bytes_for(shape)),
+        arena_(arena_ref::format(image_.data(), shape)),
+        lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle),
+        owners_(options.pinned_teams) {
+    calibrate_clock();
+    grid_.arena = machine_.device_memory(image_.size());
+    grid_.state = of_device<grid_state>(1);
+    grid_.control = of_pinned<control_block>(1);
+    grid_.reports = of_pinned<team_report>(shape.teams);
+    grid_.page = of_pinned<actor_snapshot>(page_actors);
+    grid_.lanes = lanes_.lanes();
+    grid_.idle = options.idle;
+    grid_.round = options.round;
+    grid_.pool_teams = options.teams;
+    grid_.pinned_teams = options.pinned_teams;
+    auto const& layout = arena_.header();
+    if (!machine_.store(grid_.arena, image_.data(), layout.ready_positions_at))  // what follows is zero
+      throw std::runtime_error("the device '" + machine_.name() + "' faulted at its start: " + machine_.fault());
+  }
+  /// Precondition: never started, or stopped. When `stop` said that something is stuck, the device must be kept.
+  ~lane_device() override { lane_device::stop(std::chrono::seconds(5)); }
+
+  device_info info() const override {
+    return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) +
+                                 (rounds() ? ", bounded rounds" : ", persistent") + ", behind a lane pair"};
+  }
+  arena_shape const& shape() const override { return arena_.shape(); }
+  Machine& machine() noexcept { return machine_; }
+
+  void start(record_sink sink, buffer_table_ref buffers) override {
+    std::lock_guard lock(life_);
+    if (lost()) throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
+    sink_ = [this, sink = std::move(sink)](host_record const& r) {
+      if (r.kind == record_kind::terminated) free_team_of(r.actor);  // before its host may launch a successor
+      sink(r);
+    };
+    grid_.buffers = buffers;
+    ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
+    wish(wish_kind::run);
+    lanes_.start(sink_);
+    machine_.begin(lanes_);
+    try {
+      machine_.launch(grid_);
+    } catch (...) {
+      lanes_.close(errc::stopped);
+      lanes_.stop(closing_time);
+      throw;
+    }
+    running_.store(1, memory_order::release);
+    std::packaged_task<void()> task([this] { run_grids(); });
+    grids_ended_ = task.get_future();
+    grid_thread_ = std::thread(std::move(task));
+  }
+
+  stop_report stop(std::chrono::nanoseconds limit) override {
+    auto const until = clock::now() + limit;
+    auto const left = [until] { return std::max<clock::duration>(until - clock::now(), closing_time); };
+    lanes_.close(errc::stopped);
+    std::lock_guard lock(life_);
+    if (!grid_thread_.joinable()) return report_;
+    report_ = {};
+    ending_.store(1, memory_order::release);
+    auto const end = wish(wish_kind::end);
+    bool const ended = grids_ended_.wait_for(left()) == std::future_status::ready;
+    if (!ended) {
+      note_stuck_teams();
+      grid_thread_.detach();
+    } else {
+      grid_thread_.join();
+      if (!machine_.end(left())) note_stuck_teams();
+    }
+    // A device that faulted has refused already; one that hangs may still read the way down unless it granted the wish.
+    if (!lost() && (ended || is_granted(end))) refuse_submitted(errc::stopped);
+    if (!report_.stopped) machine_.abandon();
+    if (!lanes_.stop(left())) note_stuck("the poller's record sink does not return");
+    return report_;
+  }
+
+  errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
+            std::uint32_t stride, std::uint32_t count, actor_id ack, bool want_room) override {
+    return lanes_.post(to, header, payload, bytes, stride, count, ack, want_room);
+  }
+  errc signal(actor_id to, std::uint32_t control) override { return lanes_.signal(to, control); }
+  errc launch(launch_spec spec) override {
+    if (spec.pinned) {
+      auto const team = take_team_for(spec.id);
+      if (team == owners_.size()) return errc::actor_limit;
+      spec.team = static_cast<std::uint16_t>(options_.teams + team);
+    }
+    for (auto end = heap_end_.load(memory_order::relaxed); end < spec.heap_end;)  // relaxed: a number alone
+      if (heap_end_.compare_exchange(end, spec.heap_end, memory_order::relaxed, memory_order::relaxed)) break;
+    auto const refused = lanes_.launch(spec);
+    if (refused != errc::ok && spec.pinned) free_team_of(spec.id);
+    return refused;
+  }
+
+  void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
+    out.clear();
+    std::lock_guard lock(asking_);
+    for (std::uint32_t first = 0; first < count; first += page_actors) {
+      if (!ask(first)) return read_image(count, out);
+      for (std::uint32_t i = 0; i < page_actors && first + i < count; ++i)
+        if (grid_.page[i].state != lifecycle::free) out.push_back(grid_.page[i]);
+    }
+  }
+  /// What the teams did when the keeper looked last, if there is none any more.
+  void read_teams(std::vector<team_snapshot>& out) override {
+    out.clear();
+    std::lock_guard lock(asking_);
+    ask(0);
+    for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(grid_.reports[t].read());
+  }
+
+  bool lost() const noexcept override { return lost_.load(memory_order::acquire) != 0; }
+  std::string why_lost() const override { return lost() ? machine_.fault() : std::string(); }
+
+  /// What was submitted before is in the mailboxes, or refused, when `use` runs; later submissions wait in
+  /// the ring. `use` gets a copy of the arena.
+  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
+                      std::function<void(arena_ref const&)> const& use) override {
+    std::lock_guard lock(life_);
+    if (lost()) return false;
+    bool const runs = grid_thread_.joinable();
+    if (runs && !is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
+    struct go_on {
+      lane_device* of;
+      ~go_on() {
+        if (of != nullptr) of->wish(wish_kind::run);
+      }
+    } const afterwards{runs ? this : nullptr};
+    std::lock_guard no_queries(asking_);
+    if (!fetch_image()) return false;
+    use(arena_);
+    return access == arena_access::reads || store_image();
+  }
+
+ protected:
+  host_lanes<bus>& lanes() noexcept { return lanes_; }
+  /// The device's own memory; for tests, on a machine whose memory the host can reach.
+  arena_ref device_arena() const noexcept { return arena_ref{grid_.arena}; }
+
+
+ private:
+  static constexpr std::chrono::milliseconds closing_time{100};  // for each part that has to end, at least
+  static constexpr std::chrono::seconds reading_limit{10};
+
+  bool rounds() const noexcept { return options_.round.messages != 0 || options_.round.ns != 0; }
+  template <class T>
+  T* of_device(std::size_t count) {
+    return reinterpret_cast<T*>(machine_.device_memory(count * sizeof(T)));
+  }
+  template <class T>
+  T* of_pinned(std::size_t count) {
+    return reinterpret_cast<T*>(machine_.pinned_memory(count * sizeof(T)));
+  }
+
+  // -- the grid
+
+  /// The thread `rondo-grid`: launches the grid anew when a round is over, until the device ends.
+  void run_grids() {
+    prepare_team_thread("rondo-grid", -1);
+    bool well = true;
+    for (;;) {
+      well = machine_.wait() == grid_end::over;
+      if (!well || ending_.load(memory_order::acquire) != 0) break;
+      if (grid_.control->dealt.load(memory_order::relaxed) == 0) rest();  // relaxed: the grid has ended
+      if (ending_.load(memory_order::acquire) != 0) break;
+      try {
+        machine_.launch(grid_);
+      } catch (std::exception const&) {  // the machine knows why
+        well = false;
+        break;
+      }
+    }
+    running_.store(0, memory_order::release);
+    if (!well) lose();
+  }
+
+  /// Between two rounds, when the last one found nothing to do: until something is submitted, wished or asked.
+  void rest() {
+    auto& control = *grid_.control;
+    auto const& down = grid_.lanes.down;
+    // Relaxed: looked at again by the next grid. Not for ever, as a team may have been kept from its work for a round.
+    lanes_.io_bell().sleep(
+        [&] {
+          return ending_.load(memory_order::relaxed) != 0 ||
+                 down.tail() != down.progress->consumed.load(memory_order::relaxed) ||
+                 kind_of_wish(control.wish.load(memory_order::relaxed)) != wish_kind::run ||
+                 control.query.load(memory_order::relaxed) != control.answered.load(memory_order::relaxed);
+        },
+        100'000'000);
+  }
+
+  /// Ends all that was pending with device_lost, and tells what each team ran when the keeper looked last.
+  void lose() {
+    lanes_.close(errc::device_lost);
+    lost_.store(1, memory_order::release);
+    refuse_submitted(errc::device_lost);
+    std::vector<host_record> records;
+    for (std::uint32_t t = 0; t < grid_.teams(); ++t) {
+      auto const s = grid_.reports[t].read();
+      if (t >= options_.teams && !s.pinned) continue;
+      host_record r{.kind = record_kind::device_lost, .reason = errc::device_lost, .team = t};
+      if (s.actor_plus_one != 0) {
+        r.actor = {s.actor_plus_one - 1, s.generation};
+        r.behaviour = s.behaviour;
+        r.body.header.type = s.type;
+      }
+      records.push_back(r);
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      records[i].detail = records.size() - 1 - i;
+      sink_(records[i]);
+    }
+  }
+
+  /// Ends what was submitted before the way down was closed. Who claimed a ticket then is about to publish it.
+  /// Precondition: the device reads no more.
+  void refuse_submitted(errc reason) {
+    auto const& down = grid_.lanes.down;
+    auto const last = lanes_.close(reason);
+    host_port const to_sink{
+        &sink_, [](void* sink, host_record const& r) { (*static_cast<record_sink*>(sink))(r); }, {}};
+    submission_reader<> left{{down.slots, down.progress, down.writers, down.slot_count}, to_sink};
+    while (left.head() < last)
+      if (!left.refuse_next(reason)) yield_thread();
+  }
+
+  // -- wishes and queries
+
+  /// Precondition: the caller holds life_.
+  std::uint64_t wish(wish_kind kind) {
+    auto const w = make_wish(++wishes_, kind);
+    grid_.control->last.store(grid_.lanes.down.tail(), memory_order::relaxed);  // relaxed: goes with the wish
+    grid_.control->wish.store(w, memory_order::release);                        // the edge `wish` of grid.hpp
+    nudge();
+    return w;
+  }
+  bool is_granted(std::uint64_t w) const noexcept {
+    return grid_.control->granted.load(memory_order::acquire) == w;  // the edge `grant`
+  }
+  bool is_granted_within(std::uint64_t w, std::chrono::nanoseconds limit) const {
+    return comes_true(limit, [&] { return is_granted(w); });
+  }
+
+  /// Has the keeper fill the page with the actors from `first` on, and the reports. Precondition: the caller holds
+  /// asking_.
+  bool ask(std::uint32_t first) {
+    auto const query = ++queries_ << 32 | first;
+    if (running_.load(memory_order::acquire) == 0) return false;
+    grid_.control->query.store(query, memory_order::release);
+    nudge();
+    return comes_true(reading_limit, [&] {
+      return grid_.control->answered.load(memory_order::acquire) == query;  // the edge `page`
+    });
+  }
+
+  /// Wakes a keeper that sleeps, or who rests between two rounds.
+  void nudge() {
+    machine_.nudge(grid_);
+    lanes_.io_bell().ring();
+  }
+
+  /// Waits for what a running grid does; false when it does not within `limit`, or the grid has ended.
+  template <class Condition>
+  bool comes_true(std::chrono::nanoseconds limit, Condition holds) const {
+    auto const until = clock::now() + limit;
+    for (int looks = 0; !holds(); ++looks) {
+      if (running_.load(memory_order::acquire) == 0) return holds();
+      if (looks < 64)
+        yield_thread();
+      else if (clock::now() > until)
+        return false;
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return true;
+  }
+
+  // -- the arena's image
+
+  // What may hold anything, but for the header's first part: it never changes, or it is what the keeper and the teams
+  // look at while they stand still. Precondition: nobody else writes to the arena.
+  bool fetch_image() {
+    auto const begin = image_begin();
+    return machine_.fetch(image_.data() + begin, grid_.arena + begin, image_end() - begin);
+  }
+  bool store_image() {
+    auto const begin = image_begin();
+    return machine_.store(grid_.arena + begin, image_.data() + begin, image_end() - begin);
+  }
+  std::size_t image_begin() const noexcept {
+    return static_cast<std::size_t>(reinterpret_cast<std::byte*>(&arena_.header().free_rings) - image_.data());
+  }
+  std::size_t image_end() const noexcept {
+    return std::max(arena_.header().heap_at, heap_end_.load(memory_order::relaxed));  // relaxed: a number alone
+  }
+  /// The counters of a device that does not run. A lost one's went with its memory.
+  void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
+    out.clear();
+    if (running_.load(memory_order::acquire) != 0 || lost() || !fetch_image()) return;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
+  }
+
+  // -- pinned actors' teams
+
+  /// The place of a team without an actor, now this one's; owners_.size() when there is none.
+  std::size_t take_team_for(actor_id actor) {
+    std::lock_guard lock(pinning_);
+    std::size_t team = 0;
+    while (team < owners_.size() && owners_[team].valid()) ++team;
+    if (team < owners_.size()) owners_[team] = actor;
+    return team;
+  }
+  void free_team_of(actor_id actor) {
+    std::lock_guard lock(pinning_);
+    for (auto& owner : owners_)
+      if (owner == actor) owner = {};
+  }
+
+  void note_stuck(std::string what) {
+    report_.stopped = false;
+    report_.stuck.push_back(std::move(what));
+  }
+  void note_stuck_teams() {
+    std::vector<team_snapshot> teams;
+    read_teams(teams);
+    report_.stopped = false;
+    for (std::size_t t = 0; t < teams.size(); ++t)
+      if (teams[t].actor_plus_one != 0)
+        note_stuck("team " + std::to_string(t) + " runs actor " + std::to_string(teams[t].actor_plus_one - 1) +
+                   ", message type " + std::to_string(teams[t].type));
+  }
+
+  lane_device_options options_;
+  Machine machine_;
+  arena_memory image_;  // of the device's arena, as the host saw it last
+  arena_ref arena_;     // in that image
+  host_lanes<bus> lanes_;
+  grid<bus> grid_;
+  record_sink sink_;
+  std::mutex life_;    // start, stop, quiet points
+  std::mutex asking_;  // queries and the image; taken after life_
+  std::mutex pinning_;
+  std::vector<actor_id> owners_;  // of the teams of pinned actors; guarded by pinning_
+  std::uint64_t wishes_ = 0, queries_ = 0;
+  atomic<std::uint64_t> heap_end_{0};
+  atomic<std::uint32_t> ending_{0}, running_{0}, lost_{0};
+  stop_report report_;
+  std::future<void> grids_ended_;
+  std::thread grid_thread_;
+};
+
+}  // namespace rondo
