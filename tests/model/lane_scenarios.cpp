@@ -32,9 +32,7 @@ struct lane_world {
   /// A team's way to the host, as the devices do it.
   static void emit(void* self, host_record const& r) {
     auto& w = *static_cast<lane_world*>(self);
-    std::uint64_t ticket = 0;
-    auto const fill = [&](std::uint32_t, host_record& to) { copy_record(to, r); };
-    while (w.lanes.lanes().up.try_push(1, fill, ticket) != push_outcome::pushed) relax();
+    while (!try_push_record(w.lanes.lanes().up, r)) relax();
     w.lanes.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }
