@@ -29,6 +29,12 @@ inline std::uint64_t monotonic_ns() noexcept {
 }
 #endif
 
+#if defined(__CUDACC__)
+/// What a GPU's global timer lacks to its host's clock. Each .cu file has its own, set before its first grid
+/// (runtime/device/cuda_module.hpp).
+[[maybe_unused]] static __constant__ std::uint64_t global_timer_offset_ns;
+#endif
+
 /// How counter ticks become nanoseconds: ns = base_ns + (ticks - base_ticks) * scale / 2^32. scale 0: no
 /// counter.
 struct counter_scale {
@@ -45,7 +51,7 @@ RONDO_HD inline std::uint64_t now_ns() noexcept {
 #if defined(__CUDA_ARCH__)
   std::uint64_t t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
+  return t + detail::global_timer_offset_ns;
 #else
 #if defined(__x86_64__)
   if (auto const& c = detail::counter; c.scale != 0) {

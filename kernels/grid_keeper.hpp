@@ -42,6 +42,7 @@ class grid_keeper {
   }
 
  private:
+  static constexpr std::uint64_t reports_every_ns = 1'000'000;
   enum class phase { running, io_stops, teams_stop, still, leaving };
   static constexpr std::uint64_t patience_ns = 1'000'000;  // with teams that do not come to the end of a round
 
@@ -50,6 +51,10 @@ class grid_keeper {
   RONDO_HD bool turn(WakeIo wake_io) {
     if (team_.leader()) grid_.control->beat.add_single_writer(1);
     answer();
+    if (auto const now = team_.broadcast(now_ns()); now - reported_ns_ > reports_every_ns) {
+      reported_ns_ = now;  // so that a fault finds what ran shortly before
+      report_teams();
+    }
     return team_.broadcast(team_.leader() && obey(wake_io));
   }
 
@@ -155,7 +160,7 @@ class grid_keeper {
   phase phase_ = phase::running;
   std::uint32_t halt_ = 0;  // its number, while it lasts
   std::uint64_t tries_again_ns_ = 0;  // to end the round, or gives the attempt up; 0: no round was over yet
-  std::uint64_t answered_, wish_ = 0;
+  std::uint64_t answered_, wish_ = 0, reported_ns_ = 0;
 };
 
 }  // namespace rondo

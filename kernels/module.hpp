@@ -129,9 +129,33 @@ RONDO_HD std::uint32_t call_wide(wide_step step, B& b, context& ctx, M const& m,
 
 }  // namespace detail
 
+namespace detail {
+
+/// FNV-1a over 32-bit words, 64 bits wide.
+constexpr std::uint64_t mix_key(std::uint64_t key, std::uint32_t word) noexcept {
+  return (key ^ word) * 0x100'0000'01b3ull;
+}
+template <class... Entries>
+constexpr std::uint64_t mix_messages(std::uint64_t key, messages<Entries...>) noexcept {
+  ((key = mix_key(mix_key(key, type_id<typename entry_traits<Entries>::request>),
+                 sizeof(typename entry_traits<Entries>::request))),
+   ...);
+  return key;
+}
+template <class... Behaviours>
+constexpr std::uint64_t key_of() noexcept {
+  std::uint64_t key = 0xcbf2'9ce4'8422'2325ull;
+  ((key = mix_messages(mix_key(key, type_id<Behaviours>), typename Behaviours::messages{})), ...);
+  return key;
+}
+
+}  // namespace detail
+
 template <class... Behaviours>
 struct module_of {
   static constexpr std::uint32_t size = sizeof...(Behaviours);
+  /// Stands for the names of all behaviours and messages, in order: equal when two compilers spell them alike.
+  static constexpr std::uint64_t key = detail::key_of<Behaviours...>();
 
   template <class B>
   static constexpr std::uint16_t index_of() {

@@ -47,6 +47,7 @@ emulated_program emulated_program_of() {
 class emulated_machine {
  public:
   using bus = emulated_bus;
+  static constexpr bool shares_buffers = true;
 
   emulated_machine(emulated_program const& program, std::uint32_t lanes, emulation_options const& options);
   /// Precondition: no thread of it hangs in a handler.

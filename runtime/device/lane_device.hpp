@@ -3,6 +3,7 @@
 //
 // A machine has
 //   using bus = ...;                              of its lane pair
+//   static constexpr bool shares_buffers;         its handlers can reach the host's buffers; else leases are refused
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
 //   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
 //   void begin(host_lanes<bus>&);                 before the launches that follow
@@ -87,7 +88,7 @@ class lane_device : public device {
       if (r.kind == record_kind::terminated) free_team_of(r.actor);  // before its host may launch a successor
       sink(r);
     };
-    grid_.buffers = buffers;
+    if constexpr (Machine::shares_buffers) grid_.buffers = buffers;
     ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
     wish(wish_kind::run);
     lanes_.start(sink_);

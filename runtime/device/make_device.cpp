@@ -73,11 +73,16 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   return s;
 }
 
+#if !defined(RONDO_HAS_CUDA)
+chosen_device make_cuda_device(config const& c, std::uint64_t) {
+  throw std::runtime_error("device '" + c.device +
+                           "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
+                           "(nvcc in CUDACXX, PATH or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu, or auto");
+}
+std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device, and the CPU needs nothing"; }
+#endif
+
 void refuse_device(std::string const& name) {
-  if (name.starts_with("cuda"))
-    throw std::runtime_error(
-        "device '" + name +
-        "' was asked for, but this build has no CUDA device; use RONDO_DEVICE=cpu, or auto");
   if (name == "metal")
     throw std::runtime_error(
         "device 'metal' was asked for, but this build has no Metal device; use RONDO_DEVICE=cpu, or auto");

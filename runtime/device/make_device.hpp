@@ -20,7 +20,11 @@ lane_device_options lane_options_for(config const& c);
 /// Throws config_error for more lanes than a team of threads can have.
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults = {});
-/// Throws std::runtime_error for a device that is not to be had: which, why, what to do.
+/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error when it is not to be had: why, what to do.
+chosen_device make_cuda_device(config const& c, std::uint64_t module_key);
+/// Empty when there is a GPU, and the module was compiled for CUDA; else why `auto` takes the CPU.
+std::string why_no_cuda(std::uint64_t module_key);
+/// Throws std::runtime_error for a device that is unknown, or not there.
 [[noreturn]] void refuse_device(std::string const& name);
 
 /// Throws std::runtime_error when the device that `c.device` forces is not there.
@@ -28,12 +32,17 @@ template <class Module>
 chosen_device make_device(config const& c) {
   if (c.device == "emulated")
     return {make_emulated_device(emulated_program_of<Module>(), c), "asked for by the configuration"};
+  if (c.device.starts_with("cuda")) return make_cuda_device(c, Module::key);
   if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
+  std::string reason = "asked for by the configuration";
+  if (c.device == "auto") {
+    reason = why_no_cuda(Module::key);
+    if (reason.empty()) return make_cuda_device(c, Module::key);
+    reason = "chosen by auto: " + reason;
+  }
   auto const threads = thread_options_for(c);
-  return {
-      std::make_unique<cpu_device<Module>>(shape_for(c, threads.teams, threads.pinned_teams), threads),
-      c.device == "cpu" ? "asked for by the configuration"
-                        : "chosen by auto: this build has no GPU device, and the CPU needs nothing"};
+  return {std::make_unique<cpu_device<Module>>(shape_for(c, threads.teams, threads.pinned_teams), threads),
+          std::move(reason)};
 }
 
 }  // namespace rondo

@@ -1,13 +1,12 @@
 // The behaviours of the conformance suite: one module with every kind of handler, and the messages that
 // drive it.
 //
-// Messages may carry pointers to host memory: the suite's devices run handlers on threads of this process.
-// What a handler tells a test goes there through std::atomic, never through the actor's state.
+// Messages may carry pointers to words that every device reaches (in_reach.hpp). What a handler tells a test goes there,
+// never through the actor's state.
 #pragma once
 
-#include <atomic>
-
 #include "kernels/module.hpp"
+#include "tests/conformance/in_reach.hpp"
 
 namespace conformance {
 
@@ -16,14 +15,32 @@ using std::uint64_t;
 
 /// Holds a handler until a test opens it.
 struct gate {
-  std::atomic<uint32_t> entered{0};
-  std::atomic<bool> is_open{false};
+  word entered{};
+  word is_open{};
 
-  void pass() noexcept {
-    entered.fetch_add(1, std::memory_order_release);
-    while (!is_open.load(std::memory_order_acquire)) rondo::yield_thread();
+  RONDO_HD void pass() noexcept {
+    entered.fetch_add(1, rondo::memory_order::release);
+    while (is_open.load(rondo::memory_order::acquire) == 0) rondo::yield_thread();
   }
 };
+
+/// How often starters start, and how many of their starts are to fail: on_start has no message that could carry a pointer.
+struct start_book {
+  word starts{}, to_fail{}, failed{};
+};
+#if defined(__CUDACC__)
+static __constant__ start_book* device_start_book;
+#endif
+inline start_book* host_start_book = nullptr;
+RONDO_HD inline start_book& the_start_book() noexcept {
+#if defined(__CUDA_ARCH__)
+  return *device_start_book;
+#else
+  return *host_start_book;
+#endif
+}
+/// Has all devices use this one; before any of them starts.
+void set_start_book(start_book& book);
 
 // -- messages
 
@@ -59,17 +76,17 @@ struct tally {
 };
 /// Writes the next number of `clock` to `at`.
 struct mark {
-  std::atomic<uint32_t>* clock;
-  std::atomic<uint32_t>* at;
+  word* clock;
+  word* at;
 };
 struct boom {};
 /// Fails the first `times` times that the counter behind `tried` allows.
 struct fail_first {
-  std::atomic<uint32_t>* tried;
+  word* tried;
   uint32_t times;
 };
 struct work {
-  std::atomic<uint32_t>* handled;
+  word* handled;
   uint32_t fails;
 };
 struct later {};
@@ -131,7 +148,7 @@ struct adder {
 
   RONDO_HD void on(rondo::context&, add const& m) { sum += m.amount; }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{sum}); }
-  void on(rondo::context& ctx, hold const& m) {
+  RONDO_HD void on(rondo::context& ctx, hold const& m) {
     m.at->pass();
     ctx.reply(total{sum});
   }
@@ -139,11 +156,11 @@ struct adder {
     ++sum;  // must not survive the restart
     ctx.fail();
   }
-  void on(rondo::context&, mark const& m) {
-    m.at->store(m.clock->fetch_add(1) + 1, std::memory_order_release);
+  RONDO_HD void on(rondo::context&, mark const& m) {
+    m.at->store(m.clock->fetch_add(1, rondo::memory_order::acq_rel) + 1, rondo::memory_order::release);
   }
-  void on(rondo::context& ctx, fail_first const& m) {
-    if (m.tried->fetch_add(1) < m.times) ctx.fail();
+  RONDO_HD void on(rondo::context& ctx, fail_first const& m) {
+    if (m.tried->fetch_add(1, rondo::memory_order::acq_rel) < m.times) ctx.fail();
   }
   RONDO_HD void on(rondo::context&, full_size const& m) {
     for (auto b : m.bytes) sum += b;
@@ -151,9 +168,9 @@ struct adder {
   RONDO_HD void on(rondo::context& ctx, remind const& m) {
     ctx.send_later(m.delay_us, ctx.self_as<adder>(), add{m.amount});
   }
-  void on(rondo::context& ctx, work const& m) {
+  RONDO_HD void on(rondo::context& ctx, work const& m) {
     if (m.fails != 0) return ctx.fail();
-    m.handled->fetch_add(1, std::memory_order_relaxed);
+    m.handled->fetch_add(1, rondo::memory_order::relaxed);
     ctx.reply(total{1});
   }
   RONDO_HD void on(rondo::context& ctx, later const&) { waiting = ctx.defer(); }
@@ -161,20 +178,18 @@ struct adder {
   RONDO_HD void on(rondo::context&, silence const&) {}
 };
 
-/// Counts its starts in host memory: how often on_start ran is more than any state can tell.
+/// Counts its starts in the start book: how often on_start ran is more than any state can tell.
 struct starter {
   using messages = rondo::messages<boom, rondo::ask<get, total>>;
-  inline static std::atomic<uint32_t> starts{0};
-  inline static std::atomic<uint32_t> failing_starts{0};  // that many starts fail
   uint64_t started = 0;
 
-  void on_start(rondo::context& ctx) {
+  RONDO_HD void on_start(rondo::context& ctx) {
     ++started;
-    starts.fetch_add(1, std::memory_order_release);
-    auto left = failing_starts.load();
-    while (left != 0 && !failing_starts.compare_exchange_weak(left, left - 1)) {
-    }
-    if (left != 0) ctx.fail();
+    auto& book = the_start_book();
+    book.starts.fetch_add(1, rondo::memory_order::release);
+    if (book.failed.load(rondo::memory_order::relaxed) >= book.to_fail.load(rondo::memory_order::acquire)) return;
+    book.failed.fetch_add(1, rondo::memory_order::relaxed);
+    ctx.fail();
   }
   RONDO_HD void on(rondo::context& ctx, boom const&) { ctx.fail(); }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{started}); }
@@ -190,7 +205,7 @@ struct journal {
   RONDO_HD void on(rondo::context&, entry const& m) {
     if (count < capacity) values[count++] = m.value;
   }
-  void on(rondo::context&, hold const& m) { m.at->pass(); }
+  RONDO_HD void on(rondo::context&, hold const& m) { m.at->pass(); }
   RONDO_HD void on(rondo::context& ctx, read_from const& m) {
     page p{count, 0, {}};
     while (p.count < 20 && m.first + p.count < count) {
@@ -213,11 +228,14 @@ struct orderly {
     expected = m.sequence + 1;
     ++handled;
   }
-  void on(rondo::context&, hold const& m) { m.at->pass(); }
+  RONDO_HD void on(rondo::context&, hold const& m) { m.at->pass(); }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(tally{handled, disorder}); }
 };
 
-inline constexpr std::uint8_t note_priority[4] = {10, 128, 129, 250};
+RONDO_HD constexpr std::uint8_t note_priority(uint32_t level) noexcept {
+  constexpr std::uint8_t of_level[] = {10, 128, 129, 250};
+  return of_level[level & 3];
+}
 
 /// Sends to other actors; asks them on behalf of its askers.
 struct messenger {
@@ -230,7 +248,7 @@ struct messenger {
   RONDO_HD void on(rondo::context& ctx, dictate const& m) {
     for (uint32_t i = 0; i < m.count; ++i)
       if (ctx.send(rondo::address<orderly>{m.to}, note{m.sender, m.level, i},
-                   {.priority = note_priority[m.level & 3]}) != rondo::errc::ok)
+                   {.priority = note_priority(m.level)}) != rondo::errc::ok)
         ctx.fail();
   }
   RONDO_HD void on(rondo::context& ctx, consult const& m) {
@@ -256,7 +274,7 @@ struct batcher {
     ++calls;
     for (auto const& s : samples) sum += s.value;
   }
-  void on(rondo::context&, hold const& m) { m.at->pass(); }
+  RONDO_HD void on(rondo::context&, hold const& m) { m.at->pass(); }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(tally{sum, calls}); }
 };
 
@@ -303,10 +321,10 @@ struct wide {
     exact = 0;
     return m.tiles;
   }
-  void tile(rondo::context&, wide_dot const& m, uint32_t t) {
+  RONDO_HD void tile(rondo::context&, wide_dot const& m, uint32_t t) {
     uint64_t part = 0;
     for (uint32_t i = 0; i < m.per_tile; ++i) part += term(t * m.per_tile + i, m.seed);
-    std::atomic_ref(exact).fetch_add(part, std::memory_order_relaxed);
+    rondo::as_atomic(exact).fetch_add(part, rondo::memory_order::relaxed);
   }
   RONDO_HD void finish(rondo::context& ctx, wide_dot const&) {
     ++done;
@@ -321,38 +339,45 @@ struct exclusive {
   uint64_t plain_steps = 0;  // a plain number: two handlers at once are a data race here
   uint32_t inside = 0, overlaps = 0, tiles_inside = 0, tiles_done = 0, expected_tiles = 0;
 
-  void enter() {
-    if (std::atomic_ref(inside).fetch_add(1) != 0) std::atomic_ref(overlaps).fetch_add(1);
-    if (std::atomic_ref(tiles_inside).load() != 0) std::atomic_ref(overlaps).fetch_add(1);
+  RONDO_HD static uint32_t add(uint32_t& to, uint32_t n) {
+    return rondo::as_atomic(to).fetch_add(n, rondo::memory_order::acq_rel);
   }
-  void leave() { std::atomic_ref(inside).fetch_sub(1); }
+  RONDO_HD static uint32_t read(uint32_t& from) { return rondo::as_atomic(from).load(rondo::memory_order::acquire); }
 
-  void on(rondo::context&, occupy const& m) {
+  RONDO_HD void enter() {
+    if (add(inside, 1) != 0) add(overlaps, 1);
+    if (read(tiles_inside) != 0) add(overlaps, 1);
+  }
+  RONDO_HD void leave() { add(inside, ~0u); }
+
+  RONDO_HD void on(rondo::context&, occupy const& m) {
     enter();
     for (uint32_t i = 0; i < m.spins; ++i) rondo::relax();
     ++plain_steps;
     leave();
   }
-  uint32_t tiles(rondo::context&, occupy_wide const& m) {
+  RONDO_HD uint32_t tiles(rondo::context&, occupy_wide const& m) {
     enter();
     expected_tiles += m.tiles;
     leave();
     return m.tiles;
   }
-  void tile(rondo::context&, occupy_wide const&, uint32_t) {
-    std::atomic_ref(tiles_inside).fetch_add(1);
-    if (std::atomic_ref(inside).load() != 0) std::atomic_ref(overlaps).fetch_add(1);
+  RONDO_HD void tile(rondo::context&, occupy_wide const&, uint32_t) {
+    add(tiles_inside, 1);
+    if (read(inside) != 0) add(overlaps, 1);
     for (int i = 0; i < 50; ++i) rondo::relax();
-    std::atomic_ref(tiles_done).fetch_add(1);
-    std::atomic_ref(tiles_inside).fetch_sub(1);
+    add(tiles_done, 1);
+    add(tiles_inside, ~0u);
   }
-  void finish(rondo::context&, occupy_wide const&) {
+  RONDO_HD void finish(rondo::context&, occupy_wide const&) {
     enter();
     if (tiles_done != expected_tiles) ++overlaps;
     ++plain_steps;
     leave();
   }
-  void on(rondo::context& ctx, get const&) { ctx.reply(overlap_report{plain_steps, overlaps, tiles_done}); }
+  RONDO_HD void on(rondo::context& ctx, get const&) {
+    ctx.reply(overlap_report{plain_steps, overlaps, tiles_done});
+  }
 };
 
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive)

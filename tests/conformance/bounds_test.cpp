@@ -150,8 +150,8 @@ TEST_CASE("stop returns in time and names the actor that is stuck", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   // The handler returns after the runtime has gone: its thread must find what it needs, and then end.
-  static std::vector<std::unique_ptr<gate>> gates;
-  gate& at = *gates.emplace_back(std::make_unique<gate>());
+  static std::vector<std::unique_ptr<in_reach<gate>>> gates;
+  gate& at = **gates.emplace_back(std::make_unique<in_reach<gate>>());
   gate_keeper const keeper{at};
   {
     auto settings = v.settings;

@@ -9,7 +9,8 @@ using namespace conformance;
 TEST_CASE("an ask ends at its deadline, and its message is not handled later", "[G12]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(v.settings);
   gate_keeper const keeper{at};
   auto const actor = rt->launch<adder>("adder");
@@ -34,7 +35,8 @@ TEST_CASE("an ask ends at its deadline, and its message is not handled later", "
 TEST_CASE("a tell whose deadline passes before its turn is a dead letter", "[G12]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(v.settings);
   gate_keeper const keeper{at};
   listener<rondo::dead_letter> letters;

@@ -38,8 +38,8 @@ TEST_CASE("a message is tried again after a restart, and may succeed", "[G9]") {
   INFO(v.name);
   auto const rt = start(v.settings);
   auto const actor = rt->launch<adder>("fragile", {.supervise = {.poison_after = 3}});
-  std::atomic<std::uint32_t> tried{0};
-  REQUIRE_FALSE(tell(actor, fail_first{&tried, 2}));
+  shared_word tried;
+  REQUIRE_FALSE(tell(actor, fail_first{tried.get(), 2}));
   REQUIRE(ask(actor, get{}, 0));
   CHECK(tried == 3);
   auto const t = at_rest(*rt);
@@ -56,16 +56,16 @@ TEST_CASE("a poison message is quarantined after as many failures as the rule sa
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
   auto const actor = rt->launch<adder>("fragile", {.supervise = {.poison_after = 3, .max_restarts = 100}});
-  std::atomic<std::uint32_t> tried{0};
-  REQUIRE_FALSE(tell(actor, fail_first{&tried, ~0u}));
+  shared_word tried;
+  REQUIRE_FALSE(tell(actor, fail_first{tried.get(), ~0u}));
   REQUIRE_FALSE(tell(actor, add{1}));
   CHECK(ask(actor, get{}).value().value == 1);  // it goes on with the mail behind
   CHECK(tried == 3);
   REQUIRE(letters.wait_for(1));
   CHECK(letters.all().front().reason == errc::quarantined);
-  std::atomic<std::uint32_t> handled{0};
+  shared_word handled;
   auto const answer = outcome_of([&](auto handler) {
-    actor.tell(work{&handled, 1}, {}, std::move(handler));  // a tell: accepted, and then a dead letter
+    actor.tell(work{handled.get(), 1}, {}, std::move(handler));  // a tell: accepted, and then a dead letter
   });
   CHECK_FALSE(answer);
   REQUIRE(letters.wait_for(2));
@@ -75,7 +75,8 @@ TEST_CASE("a poison message is quarantined after as many failures as the rule sa
 TEST_CASE("a rule of stop ends the actor and what waits for it", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(v.settings);
   gate_keeper const keeper{at};
   listener<std::string> reports;
@@ -138,10 +139,10 @@ TEST_CASE("a restarted actor starts again even when no mail follows", "[G9][G8]"
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const before = starter::starts.load();
+  auto const before = starts();
   auto const actor = rt->launch<starter>("starter", {.pinned = pinned, .supervise = {.poison_after = 1}});
   REQUIRE_FALSE(tell(actor, boom{}));
-  CHECK(eventually([&] { return starter::starts == before + 2; }));
+  CHECK(eventually([&] { return starts() == before + 2; }));
   CHECK(ask(actor, get{}).value().value == 1);
 }
 
@@ -149,22 +150,23 @@ TEST_CASE("a failing on_start is tried again, within the limit of restarts", "[G
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
-  starter::failing_starts = 3;
+  fail_starts(3);
   auto const actor =
       rt->launch<starter>("starter", {.supervise = {.max_restarts = 3, .within_ms = 3'600'000}});
   CHECK(ask(actor, get{}).value().value == 1);
-  starter::failing_starts = 3;
+  fail_starts(3);
   auto const hopeless =
       rt->launch<starter>("hopeless", {.supervise = {.max_restarts = 2, .within_ms = 3'600'000}});
   CHECK(eventually([&] { return !rt->find<starter>("hopeless"); }));
   CHECK(ask(hopeless, get{}).error() == errc::actor_gone);
-  starter::failing_starts = 0;
+  fail_starts(0);
 }
 
 TEST_CASE("the watchdog names an actor whose handler runs too long", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto settings = v.settings;
   settings.handler_limit_ms = 2;
   auto const rt = start(settings);

@@ -8,7 +8,9 @@ std::vector<variant> variants() {
     std::uint32_t lanes;
   };
   std::vector<variant> all;
-  for (auto const& k : {kind{"cpu", 1}, kind{"emulated", 1}, kind{"emulated", 8}, kind{"emulated", 32}})
+  std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8}, {"emulated", 32}};
+  if (rondo::why_no_cuda(testbed::key).empty()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});
+  for (auto const& k : kinds)
     for (auto const mode : {rondo::ring_mode::persistent, rondo::ring_mode::rounds}) {
       variant v;
       v.settings.device = k.device;
@@ -25,11 +27,27 @@ std::vector<variant> variants() {
   return all;
 }
 
+namespace {
+start_book& book() {
+  static auto& reached = *new in_reach<start_book>;
+  static bool const known = (set_start_book(*reached), true);
+  (void)known;
+  return *reached;
+}
+}  // namespace
+
+std::uint32_t starts() { return book().starts.load(rondo::memory_order::acquire); }
+void fail_starts(std::uint32_t count) {
+  book().to_fail.store(book().failed.load(rondo::memory_order::acquire) + count, rondo::memory_order::release);
+}
+
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
+  book();
   return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings);
 }
 
 losable start_losable(rondo::config const& settings) {
+  book();
   auto chosen = rondo::make_device<testbed>(settings);
   auto& device = dynamic_cast<rondo::emulated_device&>(*chosen.dev);
   return {std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen)), device};

@@ -25,7 +25,8 @@ struct variant {
 };
 inline std::ostream& operator<<(std::ostream& out, variant const& v) { return out << v.name; }
 
-/// cpu, and emulated with 1, 8 and 32 lanes; each persistent and in rounds.
+/// cpu, emulated with 1, 8 and 32 lanes, and where there is a GPU cuda with warps and blocks; each persistent and in
+/// rounds.
 std::vector<variant> variants();
 /// Starts the testbed on it. Built once, in harness.cpp: a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
@@ -114,19 +115,23 @@ struct pending {
   bool is_ready() const { return done.wait_for(0s) == std::future_status::ready; }
 };
 
+/// How many starters have started, and how many of those that follow are to fail.
+std::uint32_t starts();
+void fail_starts(std::uint32_t count);
+
 /// Opens its gate at the end of a scope, however that is left. Declare it after the runtime.
 struct gate_keeper {
   gate& at;
-  void open() const { at.is_open.store(true, std::memory_order_release); }
+  void open() const { at.is_open.store(1, rondo::memory_order::release); }
   ~gate_keeper() { open(); }
 };
 
 /// Sends `hold` and waits until the actor's handler stands at the gate.
 template <class Behaviour>
 void hold_at(rondo::actor_ref<Behaviour> const& actor, gate& at) {
-  auto const before = at.entered.load();
+  auto const before = at.entered.load(rondo::memory_order::acquire);
   REQUIRE_FALSE(tell(actor, hold{&at}));
-  REQUIRE(eventually([&] { return at.entered.load(std::memory_order_acquire) > before; }));
+  REQUIRE(eventually([&] { return at.entered.load(rondo::memory_order::acquire) > before; }));
 }
 
 /// Collects what an event stream publishes.

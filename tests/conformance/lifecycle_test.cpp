@@ -95,19 +95,19 @@ TEST_CASE("who was told that an actor sleeps sees it sleep, whoever else had it 
   settings.visibility_delay_us = 400;  // what the callers ask for arrives at different times
   auto const rt = start(settings);
   auto const actor = rt->launch<adder>("actor", {.capacity = 4000});
-  std::atomic<std::uint32_t> handled{0}, at{0};
+  shared_word handled, at;
   int disturbed = 0;
   for (int round = 0; round < 40; ++round) {
-    for (int i = 0; i < 80; ++i) REQUIRE_FALSE(actor.try_tell(mark{&handled, &at}));
+    for (int i = 0; i < 80; ++i) REQUIRE_FALSE(actor.try_tell(mark{handled.get(), at.get()}));
     std::atomic<bool> woke{false};
     std::thread wakes([&] { woke = !activate(*rt, actor.id()); });
     std::thread sleeps([&] { deactivate(*rt, actor.id()); });
     bool done = !activate(*rt, actor.id());
     wakes.join();
     done = done && woke && !deactivate(*rt, actor.id());  // all that would wake it was told done
-    auto const before = handled.load();
+    std::uint32_t const before = handled;
     std::this_thread::sleep_for(1ms);
-    disturbed += handled.load() != before;
+    disturbed += handled != before;
     sleeps.join();
     REQUIRE(done);
   }
@@ -140,12 +140,12 @@ TEST_CASE("termination with drain handles what waits, with discard dead-letters 
   auto const rt = start(v.settings);
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
-  std::atomic<std::uint32_t> clock{0}, marks{0};
+  shared_word clock, marks;
   for (auto const how : {rondo::termination::drain, rondo::termination::discard}) {
     bool const drains = how == rondo::termination::drain;
     clock = 0;
     auto const actor = rt->launch<adder>("actor", {.capacity = 30, .pinned = pinned, .active = false});
-    for (int i = 0; i < 12; ++i) REQUIRE_FALSE(tell(actor, mark{&clock, &marks}));
+    for (int i = 0; i < 12; ++i) REQUIRE_FALSE(tell(actor, mark{clock.get(), marks.get()}));
     pending<total> asked;
     actor.ask(get{}, rondo::ask_options{}, asked.handler());
     REQUIRE_FALSE(terminate(*rt, actor.id(), how));
@@ -218,8 +218,8 @@ TEST_CASE("on_start runs once before any mail", "[G8]") {
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const before = starter::starts.load();
+  auto const before = starts();
   auto const actor = rt->launch<starter>("starter", {.pinned = pinned});
   CHECK(ask(actor, get{}).value().value == 1);
-  CHECK(starter::starts == before + 1);
+  CHECK(starts() == before + 1);
 }

@@ -19,7 +19,7 @@ TEST_CASE("messages of one sender at one priority are handled in the order sent"
       for (std::uint32_t i = 0; i < per_level; ++i)
         for (std::uint32_t level = 0; level < 4; ++level) {
           note const m{s, level, i};
-          rondo::tell_options const how{.priority = note_priority[level]};
+          rondo::tell_options const how{.priority = note_priority(level)};
           error_code ec;
           while ((ec = tell(actor, m, how)) == errc::mailbox_full) std::this_thread::yield();
           if (!ec) ++sent;
@@ -72,7 +72,8 @@ TEST_CASE("at each pick the highest priority comes first, and the oldest within 
   INFO(v.name);
   auto settings = v.settings;
   settings.starvation_limit = 1'000'000;
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(settings);
   gate_keeper const keeper{at};
   auto const actor = rt->launch<journal>("journal", {.capacity = 500});
@@ -112,7 +113,8 @@ TEST_CASE("an urgent message for a batch handler is handled once, and the older 
 TEST_CASE("a message that arrives while a handler runs is picked by its priority", "[G3]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate first, second;
+  in_reach<gate> const one, other;
+  gate &first = *one, &second = *other;
   auto const rt = start(v.settings);
   gate_keeper const keep_first{first}, keep_second{second};
   auto const actor = rt->launch<journal>("journal", {.capacity = 100});
@@ -120,7 +122,7 @@ TEST_CASE("a message that arrives while a handler runs is picked by its priority
   for (std::uint32_t i = 0; i < 5; ++i) REQUIRE_FALSE(tell(actor, entry{i}));
   REQUIRE_FALSE(tell(actor, hold{&second}, {.priority = 200}));
   keep_first.open();
-  REQUIRE(eventually([&] { return second.entered.load() == 1; }));  // before the five older messages
+  REQUIRE(eventually([&] { return second.entered.load(rondo::memory_order::acquire) == 1; }));  // before the five older messages
   REQUIRE_FALSE(tell(actor, entry{100}, {.priority = 255}));
   REQUIRE_FALSE(tell(actor, entry{101}, {.priority = 129}));
   REQUIRE_FALSE(tell(actor, entry{102}, {.priority = 127}));
@@ -134,7 +136,8 @@ TEST_CASE("a low message waits for no more overtakes than the starvation limit",
   INFO(v.name);
   auto settings = v.settings;
   settings.starvation_limit = 5;
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(settings);
   gate_keeper const keeper{at};
   auto const actor = rt->launch<journal>("journal", {.capacity = 100});
@@ -163,15 +166,16 @@ TEST_CASE("an actor with urgent mail runs before actors with ordinary mail", "[G
   // trial may go the other way, many cannot.
   int urgent_first = 0;
   for (int trial = 0; trial < 12; ++trial) {
-    gate at;
+    in_reach<gate> const reached;
+    gate& at = *reached;
     gate_keeper const keeper{at};
-    std::atomic<std::uint32_t> clock{0}, ordinary_at{0}, urgent_at{0};
+    shared_word clock, ordinary_at, urgent_at;
     hold_at(busy, at);
-    REQUIRE_FALSE(tell(ordinary, mark{&clock, &ordinary_at}));
-    REQUIRE_FALSE(tell(urgent, mark{&clock, &urgent_at}, {.priority = 255}));
+    REQUIRE_FALSE(tell(ordinary, mark{clock.get(), ordinary_at.get()}));
+    REQUIRE_FALSE(tell(urgent, mark{clock.get(), urgent_at.get()}, {.priority = 255}));
     keeper.open();
-    REQUIRE(eventually([&] { return ordinary_at.load() != 0 && urgent_at.load() != 0; }));
-    urgent_first += urgent_at.load() < ordinary_at.load();
+    REQUIRE(eventually([&] { return ordinary_at != 0 && urgent_at != 0; }));
+    urgent_first += urgent_at < ordinary_at;
     REQUIRE(ask(busy, get{}));  // the gate may go
   }
   CHECK(urgent_first >= 8);

@@ -61,7 +61,8 @@ TEST_CASE("a tell that finds the way to the device full is passed by no later on
 TEST_CASE("who does not wait is refused while others of that priority wait for room", "[G2][G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(v.settings);
   gate_keeper const keeper{at};
   auto const actor = rt->launch<orderly>("orderly", {.capacity = 2, .active = false});

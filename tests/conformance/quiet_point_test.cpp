@@ -36,7 +36,8 @@ TEST_CASE("a handler that hangs prevents a checkpoint and nothing else", "[G9][G
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
   scratch_file const file;
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto settings = v.settings;
   settings.stop_timeout_ms = 60;
   auto const rt = start(settings);

@@ -35,7 +35,7 @@ struct life {
   std::uint64_t failing = 0;    // tells that cannot be handled
   depths waiting;               // exact while it is not active
   std::shared_ptr<ask_counts> asks = std::make_shared<ask_counts>();
-  std::shared_ptr<std::atomic<std::uint32_t>> handled = std::make_shared<std::atomic<std::uint32_t>>(0);
+  std::shared_ptr<shared_word> handled = std::make_shared<shared_word>();
 
   std::uint32_t depth() const {
     std::uint32_t sum = 0;
@@ -97,7 +97,7 @@ class program {
   void send(life& l) {
     bool const fails = roll(10) == 0, had_room = l.active || l.depth() < l.capacity;
     auto const priority = some_priority();
-    auto const ec = tell(l.ref, work{l.handled.get(), fails}, {.priority = priority});
+    auto const ec = tell(l.ref, work{l.handled->get(), fails}, {.priority = priority});
     if (!l.active) CHECK(ec == (had_room ? errc::ok : errc::mailbox_full));
     if (ec == errc::mailbox_full) return;
     REQUIRE_FALSE(ec);

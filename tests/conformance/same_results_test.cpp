@@ -64,7 +64,8 @@ TEST_CASE("a wide message computes the same, however many teams share its tiles"
 TEST_CASE("a batch handler sees each message once, in batches of at most the limit", "[G6]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  gate at;
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start(v.settings);
   gate_keeper const keeper{at};
   auto const actor = rt->launch<batcher>("batcher", {.capacity = 300});

@@ -1,0 +1,353 @@
+#include "runtime/device/cuda_machine.hpp"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+namespace rondo {
+
+namespace {
+
+std::string text_of(cudaError_t e) {
+  return fmt::format("{} ({})", cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
+/// Throws what failed, and why.
+void check(cudaError_t e, char const* what) {
+  if (e != cudaSuccess) throw std::runtime_error(fmt::format("CUDA: {}: {}", what, text_of(e)));
+}
+
+/// A kernel that is loaded at its first launch may wait for the ring kernel, which never ends; so all are loaded when CUDA
+/// starts, which only the environment can say. To be called before the first call of CUDA.
+void ask_for_eager_loading() { ::setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
+
+void check_eager_loading() {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &entry, 11070, cudaEnableDefault, &found),
+        "looking for cuModuleGetLoadingMode");
+  CUmoduleLoadingMode mode{};
+  if (found == cudaDriverEntryPointSuccess &&
+      reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry)(&mode) == CUDA_SUCCESS &&
+      mode == CU_MODULE_EAGER_LOADING)
+    return;
+  throw std::runtime_error(
+      "CUDA loads kernels lazily in this process, and one that is loaded while the ring kernel runs could wait for "
+      "it for ever: set CUDA_MODULE_LOADING=EAGER, or make the runtime before anything else uses CUDA");
+}
+
+bool is_wsl() {
+  std::string version;
+  std::getline(std::ifstream("/proc/version") >> std::ws, version);
+  return version.find("microsoft") != std::string::npos || version.find("Microsoft") != std::string::npos;
+}
+
+/// Pinned memory that no machine uses any more. Freeing it would wait for all kernels of the GPU, those that never end
+/// among them; so it is kept for the next machine.
+class pinned_cache {
+ public:
+  std::byte* take(std::size_t bytes) {
+    std::lock_guard lock(mutex_);
+    auto const found = free_.lower_bound(bytes);
+    if (found != free_.end() && found->first <= 2 * bytes) {
+      auto* const p = found->second;
+      sizes_[p] = found->first;
+      free_.erase(found);
+      return p;
+    }
+    void* p = nullptr;
+    check(cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "claiming pinned memory");
+    sizes_[static_cast<std::byte*>(p)] = bytes;
+    return static_cast<std::byte*>(p);
+  }
+  void give_back(std::byte* p) {
+    std::lock_guard lock(mutex_);
+    free_.emplace(sizes_.at(p), p);
+    sizes_.erase(p);
+  }
+  /// The context has gone, and all of it.
+  void forget() {
+    std::lock_guard lock(mutex_);
+    free_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::multimap<std::size_t, std::byte*> free_;
+  std::map<std::byte*, std::size_t> sizes_;  // of those in use
+};
+pinned_cache& pinned() {
+  static pinned_cache cache;
+  return cache;
+}
+
+/// Machines of this process on each GPU, and whether one of them has faulted; guarded by its mutex.
+struct context_use {
+  std::mutex mutex;
+  std::map<int, int> machines;
+  std::map<int, bool> faulted;
+};
+context_use& contexts() {
+  static context_use all;
+  return all;
+}
+
+}  // namespace
+
+struct cuda_machine::state {
+  int ordinal;
+  cuda_program program;
+  cuda_fit fit;
+  std::string gpu;
+  cudaStream_t grids{}, copies{};
+  cudaEvent_t ended{};
+  std::vector<void*> device;
+  std::vector<std::byte*> host;
+  std::unique_ptr<bus_writers> down_writers = std::make_unique<bus_writers>();
+  std::chrono::microseconds step{1000};  // between two looks whether the grid has ended
+  mutable std::mutex mutex;
+  std::string fault;  // guarded by mutex
+  bool faulted = false;
+
+  /// Remembers the first failure. True: there is none.
+  bool succeeded(cudaError_t e, char const* what) {
+    if (e == cudaSuccess) return true;
+    std::lock_guard lock(mutex);
+    if (!faulted) fault = fmt::format("{}: {}", what, text_of(e));
+    faulted = true;
+    return false;
+  }
+};
+
+int cuda_machine::count(std::string& why_none) {
+  ask_for_eager_loading();
+  int n = 0;
+  auto const e = cudaGetDeviceCount(&n);
+  if (e == cudaSuccess && n > 0) return n;
+  cudaGetLastError();  // it is answered here
+  why_none = e == cudaErrorInsufficientDriver ? "there is no NVIDIA driver, or it is older than CUDA 13 needs"
+             : e == cudaSuccess               ? "the driver shows no GPU"
+                                              : text_of(e);
+  return 0;
+}
+
+cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config const& c) {
+  check(cudaSetDevice(ordinal), "starting CUDA on the GPU");
+  check_eager_loading();
+  cudaDeviceProp gpu{};
+  check(cudaGetDeviceProperties(&gpu, ordinal), "asking what the GPU is");
+  if (gpu.cooperativeLaunch == 0)
+    throw std::runtime_error(fmt::format("the GPU {} cannot launch a cooperative grid", gpu.name));
+  int timeout = 0;
+  check(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, ordinal), "asking for its watchdog");
+
+  cuda_fit f;
+  f.lanes = c.lanes != 0 ? c.lanes : warp_size;
+  if (f.lanes % warp_size != 0)
+    throw config_error(fmt::format("lanes: on a GPU a team is a warp of 32 lanes or a block of several, not {}",
+                                   f.lanes));
+  auto const per_block = f.lanes == warp_size ? warp_teams_per_block : 1;
+  f.block_threads = per_block * f.lanes;
+  cudaFuncAttributes kernel{};
+  check(cudaFuncGetAttributes(&kernel, program.run_grid),
+        "loading the ring kernel (was the module compiled for this GPU? see CMAKE_CUDA_ARCHITECTURES)");
+  if (static_cast<int>(f.block_threads) > kernel.maxThreadsPerBlock)
+    throw config_error(fmt::format("lanes: the ring kernel takes {} registers, so a team can have at most {} lanes",
+                                   kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
+  int per_multiprocessor = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, program.run_grid,
+                                                      static_cast<int>(f.block_threads), 0),
+        "asking how many blocks fit");
+  auto const free = std::min<int>(static_cast<int>(c.free_multiprocessors), gpu.multiProcessorCount - 1);
+  auto const multiprocessors = static_cast<std::uint32_t>(gpu.multiProcessorCount - free);
+  auto const most = multiprocessors * static_cast<std::uint32_t>(per_multiprocessor);
+  auto const usual = std::max(1u, (multiprocessors - 1) * per_block);  // one block on each, but for the I/O block's
+  if (c.teams != 0) {
+    f.teams = c.teams;
+    f.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : std::max(1u, c.teams / 4);
+  } else {
+    f.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : std::max(1u, usual / 4);
+    f.teams = usual > f.pinned_teams ? usual - f.pinned_teams : 1;
+  }
+  f.blocks = 1 + (f.teams + f.pinned_teams + per_block - 1) / per_block;
+  if (f.blocks > most)
+    throw config_error(fmt::format(
+        "teams: {} teams and {} for pinned actors need {} blocks, and {} fit on {} of the {} multiprocessors of {}",
+        f.teams, f.pinned_teams, f.blocks, most, multiprocessors, gpu.multiProcessorCount, gpu.name));
+  f.must_end = timeout != 0 || is_wsl();
+  f.text = fmt::format("{}, {} blocks of {} threads on {} of {} multiprocessors{}", gpu.name, f.blocks,
+                       f.block_threads, multiprocessors, gpu.multiProcessorCount,
+                       timeout != 0 ? "; rounds, as it drives a display and its watchdog ends long kernels"
+                       : f.must_end ? "; rounds, as Windows ends long kernels under WSL"
+                                    : "");
+  return f;
+}
+
+cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit)
+    : state_(std::make_unique<state>()) {
+  auto& s = *state_;
+  s.ordinal = ordinal;
+  s.program = program;
+  s.fit = fit;
+  check(cudaSetDevice(ordinal), "choosing the GPU");
+  check(cudaStreamCreateWithFlags(&s.grids, cudaStreamNonBlocking), "making a stream");
+  check(cudaStreamCreateWithFlags(&s.copies, cudaStreamNonBlocking), "making a stream");
+  check(cudaEventCreateWithFlags(&s.ended, cudaEventDisableTiming), "making an event");
+  cudaMemPool_t pool{};
+  auto all = ~std::uint64_t{0};  // kept for the next machine: giving memory back may wait for a grid, too
+  check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "setting up the GPU's memory pool");
+  calibrate_clock();
+  set_clock();
+  std::lock_guard lock(contexts().mutex);
+  ++contexts().machines[ordinal];
+}
+
+cuda_machine::~cuda_machine() {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  auto& all = contexts();
+  std::lock_guard lock(all.mutex);
+  if (s.faulted) all.faulted[s.ordinal] = true;
+  bool const last = --all.machines[s.ordinal] == 0;
+  if (all.faulted[s.ordinal]) {
+    if (!last) return;  // nothing of a faulted context can be freed; the last one resets it
+    cudaDeviceReset();
+    cudaGetLastError();
+    pinned().forget();
+    all.faulted[s.ordinal] = false;
+    return;
+  }
+  for (auto* p : s.device) cudaFreeAsync(p, s.copies);
+  for (auto* p : s.host) pinned().give_back(p);
+  cudaEventDestroy(s.ended);
+  cudaStreamDestroy(s.grids);
+  cudaStreamDestroy(s.copies);
+}
+
+/// The clocks of host and GPU are compared by a kernel that answers questions: the fastest answer is the best.
+void cuda_machine::set_clock() {
+  auto& s = *state_;
+  auto* meeting = reinterpret_cast<cuda_meeting*>(pinned_memory(sizeof(cuda_meeting)));
+  void* args[] = {&meeting};
+  check(cudaLaunchKernel(s.program.meet_host, 1, 1, args, 0, s.copies), "launching a kernel");
+  std::uint64_t best_ns = ~0ull, offset_ns = 0;
+  for (std::uint32_t n = 1; n <= 200; ++n) {
+    auto const asked_ns = now_ns();
+    meeting->asked.store(n, memory_order::release);
+    while (meeting->told.load(memory_order::acquire) != n) {
+      if (now_ns() - asked_ns > 10'000'000'000) check(cudaErrorTimeout, "waiting for the first kernel");
+      relax();
+    }
+    auto const told_ns = now_ns();
+    if (told_ns - asked_ns >= best_ns) continue;
+    best_ns = told_ns - asked_ns;
+    offset_ns = asked_ns + best_ns / 2 - meeting->timer_ns;
+  }
+  meeting->asked.store(~0u, memory_order::release);
+  check(cudaStreamSynchronize(s.copies), "running the first kernel");
+  if (meeting->key != s.program.key)
+    throw std::runtime_error(
+        "the compilers of host and GPU spell the names of this module's types differently: its behaviours and messages "
+        "must not be in an anonymous namespace");
+  check(static_cast<cudaError_t>(s.program.set_clock(offset_ns, s.copies)), "setting the clock");
+}
+
+// -- memory
+
+std::byte* cuda_machine::device_memory(std::size_t bytes) {
+  auto& s = *state_;
+  void* p = nullptr;
+  // In the order of a stream: cudaMalloc may wait for the grid of another machine. Arenas begin at a page.
+  check(cudaMallocAsync(&p, bytes + 4096, s.copies), "claiming device memory (actors, mail_blocks, state_bytes)");
+  s.device.push_back(p);
+  check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
+  check(cudaStreamSynchronize(s.copies), "clearing device memory");
+  return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
+}
+
+std::byte* cuda_machine::pinned_memory(std::size_t bytes) {
+  auto* const p = state_->host.emplace_back(pinned().take(bytes));
+  std::memset(p, 0, bytes);
+  return p;
+}
+
+lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::uint32_t completions) {
+  auto const slots_of = [this]<class Item>(bus_slot<Item>*, std::uint32_t n) {
+    return reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>)));
+  };
+  auto const progress = [this] {
+    return reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress)));
+  };
+  auto const down = std::max(2u, ceil_power_of_two(submissions));
+  auto const up = std::max(2u, ceil_power_of_two(completions));
+  return {{slots_of(static_cast<bus_slot<submission>*>(nullptr), down), progress(), state_->down_writers.get(), down},
+          {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
+           reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
+}
+
+bool cuda_machine::fetch(std::byte* to, std::byte const* from, std::size_t bytes) {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s.copies), "copying the arena") &&
+         s.succeeded(cudaStreamSynchronize(s.copies), "copying the arena");
+}
+
+bool cuda_machine::store(std::byte* to, std::byte const* from, std::size_t bytes) {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s.copies), "writing the arena") &&
+         s.succeeded(cudaStreamSynchronize(s.copies), "writing the arena");
+}
+
+// -- launches
+
+void cuda_machine::launch(grid<bus> const& g) {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  if (g.round.messages != 0 || g.round.ns != 0) s.step = std::chrono::microseconds(20);
+  auto* const stop = &reinterpret_cast<arena_header*>(g.arena)->stop;  // its address, in the device's memory
+  grid<bus> launched = g;
+  auto lanes = s.fit.lanes;
+  void* args[] = {&launched, &lanes};
+  bool const began =
+      s.succeeded(cudaMemsetAsync(g.state, 0, sizeof *g.state, s.grids), "clearing the grid's state") &&
+      s.succeeded(cudaMemsetAsync(stop, 0, sizeof(std::uint32_t), s.grids), "clearing the stop word") &&
+      s.succeeded(cudaLaunchCooperativeKernel(s.program.run_grid, s.fit.blocks, s.fit.block_threads, args, 0, s.grids),
+                  "launching the ring kernel") &&
+      s.succeeded(cudaEventRecord(s.ended, s.grids), "launching the ring kernel");
+  if (!began) throw std::runtime_error("CUDA: " + fault());
+}
+
+grid_end cuda_machine::wait() {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  for (;;) {
+    auto const e = cudaEventQuery(s.ended);
+    if (e == cudaSuccess) return grid_end::over;
+    if (e != cudaErrorNotReady) return s.succeeded(e, "the ring kernel"), grid_end::faulted;
+    cudaGetLastError();  // "not ready" is no error
+    std::this_thread::sleep_for(s.step);
+  }
+}
+
+// -- for people
+
+std::string cuda_machine::name() const { return fmt::format("cuda:{}", state_->ordinal); }
+
+std::string cuda_machine::description(std::uint32_t teams, std::uint32_t pinned) const {
+  return fmt::format("{} teams of {} lanes and {} for pinned actors; {}", teams, state_->fit.lanes, pinned,
+                     state_->fit.text);
+}
+
+std::string cuda_machine::fault() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->fault;
+}
+
+}  // namespace rondo
