@@ -131,7 +131,9 @@ void runtime::on_device_lost(host_record const& r) {
     failures_->publish(fmt::format("the device was lost while team {} ran actor '{}', in a handler of {}",
                                    r.team, name_of_actor(r.actor), name_of_type(r.body.header.type)));
   if (r.detail != 0) return;  // another team's record follows
-  failures_->publish("the device was lost: " + make_error_code(r.reason).message());
+  auto const why = device_->why_lost();
+  failures_->publish(fmt::format("the device was lost: {}{}{}", make_error_code(r.reason).message(),
+                                 why.empty() ? "" : "; it says: ", why));
   messenger_->close(r.reason);
   end_pending(r.reason);
 }

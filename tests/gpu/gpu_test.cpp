@@ -1,0 +1,129 @@
+// What only a real GPU can show: faults, and how a runtime and its process go on after them; clocks; limits.
+#include "runtime/runtime.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/bombs.hpp"
+
+using namespace gpu_test;
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+using rondo::errc;
+
+namespace {
+
+rondo::config small_config() {
+  rondo::config c;
+  c.device = "cuda";
+  c.teams = 4;
+  c.pinned_teams = 4;
+  return c;
+}
+
+template <class Condition>
+bool eventually(Condition holds) {
+  for (auto const end = std::chrono::steady_clock::now() + 20s; !holds();) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+/// Texts of a runtime's failure reports, from another thread.
+class reports {
+ public:
+  explicit reports(rondo::runtime& rt)
+      : subscription_(rt.on_failure_report([this](std::string const& text) {
+          std::lock_guard lock(mutex_);
+          all_ += text + "\n";
+        })) {}
+  std::string all() {
+    std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string all_;
+  rondo::subscription subscription_;
+};
+
+void ask_a_little(rondo::runtime& rt, bool pinned) {
+  auto const actor = rt.launch<bomb>(pinned ? "pinned" : "pooled", {.pinned = pinned});
+  for (std::uint64_t n = 1; n <= 100; ++n)
+    REQUIRE(actor.ask(count_up{}, 10s, rondo::block).value().value == n);
+}
+
+}  // namespace
+
+TEST_CASE("auto takes the GPU, and the runtime says which it is", "[gpu]") {
+  rondo::config c = small_config();
+  c.device = "auto";
+  rondo::runtime rt{rondo::use<bombs>, c};
+  CHECK(rt.info().name == "cuda:0");
+  CHECK_THAT(rt.info().description, Contains("multiprocessors"));
+  CHECK_THAT(rt.reason(), Contains("GPU"));
+  ask_a_little(rt, false);
+  ask_a_little(rt, true);
+  CHECK(rt.stop().stopped);
+}
+
+TEST_CASE("more teams than the GPU has room for are refused with both numbers", "[gpu]") {
+  auto c = small_config();
+  c.teams = 60'000;
+  CHECK_THROWS_WITH((rondo::runtime{rondo::use<bombs>, c}), Contains("teams: 60000") && Contains("fit on"));
+  c = small_config();
+  c.lanes = 48;
+  CHECK_THROWS_WITH((rondo::runtime{rondo::use<bombs>, c}), Contains("lanes:"));
+  c = small_config();
+  c.device = "cuda:99";
+  CHECK_THROWS_WITH((rondo::runtime{rondo::use<bombs>, c}), Contains("cuda:99") && Contains("GPUs"));
+}
+
+TEST_CASE("two runtimes share a GPU", "[gpu]") {
+  rondo::runtime first{rondo::use<bombs>, small_config()};
+  ask_a_little(first, false);
+  {
+    rondo::runtime second{rondo::use<bombs>, small_config()};
+    ask_a_little(second, true);
+    ask_a_little(first, true);
+  }
+  auto const actor = first.find<bomb>("pooled").value();
+  CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 101);
+}
+
+TEST_CASE("a deadline means the same to host and GPU", "[gpu][G12]") {
+  rondo::runtime rt{rondo::use<bombs>, small_config()};
+  auto const actor = rt.launch<bomb>("asleep", {.active = false});
+  for (int i = 0; i < 10; ++i)
+    REQUIRE(actor.try_tell(trap{}, {.deadline = 1ms}) == errc::ok);  // each would end the device
+  std::this_thread::sleep_for(5ms);
+  REQUIRE_FALSE(rt.activate(actor.id(), rondo::block));
+  CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 1);
+}
+
+TEST_CASE("a fault ends what was pending, names what ran, and the process goes on with a new runtime", "[gpu][G9]") {
+  bool const wild = GENERATE(false, true);
+  {
+    rondo::runtime rt{rondo::use<bombs>, small_config()};
+    reports seen{rt};
+    auto const victim = rt.launch<bomb>("victim", {.active = false});
+    auto const culprit = rt.launch<bomb>("culprit");
+    std::promise<rondo::error_code> asked;
+    auto answer = asked.get_future();
+    victim.ask(count_up{}, {.timeout = 1h}, [&](rondo::error_code ec, count) { asked.set_value(ec); });
+    if (wild)
+      REQUIRE(culprit.try_tell(wild_write{16}) == errc::ok);
+    else
+      REQUIRE(culprit.try_tell(trap{50'000'000}) == errc::ok);
+    REQUIRE(answer.wait_for(20s) == std::future_status::ready);
+    CHECK(answer.get() == errc::device_lost);
+    REQUIRE(eventually([&] { return seen.all().find("the device was lost:") != std::string::npos; }));
+    CHECK_THAT(seen.all(), Contains("cudaError"));
+    if (!wild) CHECK_THAT(seen.all(), Contains("culprit") && Contains("gpu_test::trap"));
+    CHECK(victim.try_tell(trap{}) == errc::device_lost);
+    CHECK_THROWS_WITH(rt.checkpoint("/tmp/never-written.checkpoint"), Contains("faulted"));
+    // A context that faulted is of no use to anybody: a second runtime says so until the first one has gone.
+    CHECK_THROWS_WITH((rondo::runtime{rondo::use<bombs>, small_config()}), Contains("cuda"));
+  }
+  rondo::runtime rt{rondo::use<bombs>, small_config()};
+  ask_a_little(rt, false);
+}
