@@ -69,7 +69,7 @@ struct alignas(128) actor_cell {
   // -- senders: written for each message
   atomic<std::uint64_t> word;
   atomic<std::uint32_t> generation;
-  atomic<std::uint32_t> capacity;  // messages; exact; a stale sender may read a successor's
+  atomic<std::uint32_t> capacity;         // messages; exact; a stale sender may read a successor's
   atomic<std::uint32_t> behaviour_index;  // in the module; a snapshot may read a successor's
   atomic<std::uint32_t> state;            // lifecycle
   supervision supervise;

@@ -38,10 +38,11 @@ struct control_block {
   atomic<std::uint64_t, scope::system> last;              // ticket of the way down; goes with a wish to pause
   atomic<std::uint64_t, scope::system> query;  // its number << 32 | the first cell that the page shall show
   // -- written by the keeper
-  alignas(64) atomic<std::uint64_t, scope::system> granted;  // the wish that holds. To end: nobody reads the way down
-  atomic<std::uint64_t, scope::system> answered;             // the query whose page, and whose reports, are there
-  atomic<std::uint64_t, scope::system> beat;                 // grows while the device lives
-  atomic<std::uint64_t, scope::system> dealt;                // what teams and I/O team did; when they have left
+  alignas(64)
+      atomic<std::uint64_t, scope::system> granted;  // the wish that holds. To end: nobody reads the way down
+  atomic<std::uint64_t, scope::system> answered;     // the query whose page, and whose reports, are there
+  atomic<std::uint64_t, scope::system> beat;         // grows while the device lives
+  atomic<std::uint64_t, scope::system> dealt;        // what teams and I/O team did; when they have left
 };
 
 /// What a team was doing when the keeper last looked. Words: the keeper writes while the host reads.
@@ -74,7 +75,8 @@ struct grid_state {
   atomic<std::uint32_t> round_over;           // a team has reached the limits of the round
   atomic<std::uint32_t> ended;                // teams that have left, the I/O team among them
   alignas(64) atomic<std::uint32_t> keeper_bell;
-  atomic<std::uint64_t> io_until;  // the ticket up to which the I/O team takes submissions before it stands still
+  atomic<std::uint64_t>
+      io_until;  // the ticket up to which the I/O team takes submissions before it stands still
   atomic<std::uint64_t> dealt;
 
   /// Wakes a keeper that sleeps. The caller has said before what it wants.
@@ -113,7 +115,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   ring_kernel<Module> kernel{arena, t, host, idle};
   auto const stays = [&](std::uint64_t dealt) {
     state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by `ended`; a wish
-    if (rounds && !arena.stopping()) {  // goes on until the keeper ends the round of all
+    if (rounds && !arena.stopping()) {                    // goes on until the keeper ends the round of all
       state.round_over.store(1, memory_order::relaxed);
       state.ring_keeper();
     }
@@ -129,7 +131,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
 }
 
 /// One thread calls this; it returns when the grid ends. `idle` says how it waits: worked() after a step that found
-/// something, wait(can_sleep, work_is_there) after one that did not.
+/// something, wait(was_submitted, is_asked) after one that did not; each look at what was submitted crosses the bus.
 template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
   grid_state& state = *g.state;
@@ -145,7 +147,7 @@ RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
       state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by `ended`
       idle.worked();
     } else {
-      idle.wait(!io.has_work(), [&] { return io.has_work() || is_asked_to_stand(); });
+      idle.wait([&] { return io.has_work(); }, is_asked_to_stand);
     }
   }
   state.ended.fetch_add(1, memory_order::acq_rel);

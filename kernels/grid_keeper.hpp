@@ -29,7 +29,8 @@ class grid_keeper {
   RONDO_HD void run(WakeIo wake_io, GivenUp given_up) {
     auto& bell = grid_.state->keeper_bell;
     for (;;) {
-      auto const seen = bell.load(memory_order::acquire);  // before the look: who rings has said before what for
+      auto const seen =
+          bell.load(memory_order::acquire);  // before the look: who rings has said before what for
       if (given_up() || !turn(wake_io)) return;
       wait_word(bell, seen, tries_again_ns_ != 0 ? patience_ns : 1'000'000'000);
     }
@@ -44,7 +45,8 @@ class grid_keeper {
  private:
   static constexpr std::uint64_t reports_every_ns = 1'000'000;
   enum class phase { running, io_stops, teams_stop, still, leaving };
-  static constexpr std::uint64_t patience_ns = 1'000'000;  // with teams that do not come to the end of a round
+  static constexpr std::uint64_t patience_ns =
+      1'000'000;  // with teams that do not come to the end of a round
 
   /// One look at everything; false when the grid has ended.
   template <class WakeIo>
@@ -82,7 +84,8 @@ class grid_keeper {
     if (phase_ == phase::leaving) {
       // Acquire: what the teams have counted.
       if (state.ended.load(memory_order::acquire) != grid_.teams() + 1) return true;
-      control.dealt.store(state.dealt.load(memory_order::relaxed), memory_order::relaxed);  // the grid's end publishes
+      control.dealt.store(state.dealt.load(memory_order::relaxed),
+                          memory_order::relaxed);  // the grid's end publishes
       return false;
     }
     if (auto const wish = control.wish.load(memory_order::acquire); wish != wish_) {  // the edge `wish`
@@ -158,7 +161,7 @@ class grid_keeper {
   arena_ref arena_;
   team team_;
   phase phase_ = phase::running;
-  std::uint32_t halt_ = 0;  // its number, while it lasts
+  std::uint32_t halt_ = 0;            // its number, while it lasts
   std::uint64_t tries_again_ns_ = 0;  // to end the round, or gives the attempt up; 0: no round was over yet
   std::uint64_t answered_, wish_ = 0, reported_ns_ = 0;
 };

@@ -1,7 +1,7 @@
 // The one team that reads host memory: takes submissions in order and carries them out in the arena.
 //
 // Threads: one thread of the device at a time. A new io_team goes on where the last one stopped, so that
-// bounded rounds need no hand-over. Invariants: L2 to L4 of lane_pair.hpp. It runs no handler and keeps no
+// bounded rounds need no hand-over; when to stop is said in grid.hpp. Invariants: L2 to L4 of lane_pair.hpp. It runs no handler and keeps no
 // actor.
 #pragma once
 
@@ -85,10 +85,10 @@ class io_team : public submission_reader<Bus> {
       : reader(down, host), scheduler_(arena) {}
 
   /// Carries out what is there, until `limit` messages were taken; a batch is taken whole. Returns the
-  /// messages taken. Ends early when the kernel stops.
+  /// messages taken.
   RONDO_HD std::uint32_t step(std::uint32_t limit) {
     std::uint32_t taken = 0;
-    while (taken < limit && !scheduler_.arena().stopping()) {
+    while (taken < limit) {
       submission const* const s = this->in_.peek();
       if (s == nullptr) break;
       auto const slots = reader::slots_of(*s);

@@ -138,7 +138,7 @@ constexpr std::uint64_t mix_key(std::uint64_t key, std::uint32_t word) noexcept 
 template <class... Entries>
 constexpr std::uint64_t mix_messages(std::uint64_t key, messages<Entries...>) noexcept {
   ((key = mix_key(mix_key(key, type_id<typename entry_traits<Entries>::request>),
-                 sizeof(typename entry_traits<Entries>::request))),
+                  sizeof(typename entry_traits<Entries>::request))),
    ...);
   return key;
 }

@@ -8,20 +8,20 @@ namespace rondo {
 /// Normal outcomes are values of this type; the host also sees them as boost::system::error_code.
 enum class errc : std::uint32_t {
   ok = 0,
-  mailbox_full,          // the target holds as many messages as its capacity
-  arena_full,            // no mail block is left for an actor that had none; raise `mail_blocks`
-  actor_gone,            // the ref's actor has terminated (or its place belongs to a successor)
-  timed_out,             // the deadline passed before the answer, or before the message's turn
-  cancelled,             // the asker gave up
-  handler_failed,        // the handler reported an error with context::fail
-  quarantined,           // the message failed its actor as often as its supervision allows
-  terminated,            // the actor was terminated with this message still waiting
-  unknown_message,       // the actor does not take messages of this type
-  no_reply,              // the handler of an ask ended without context::reply
-  device_lost,           // the device faulted; the runtime can be started again
-  stopped,               // the runtime is stopping or has stopped
-  device_busy,           // the way to the device is full; try again
-  actor_limit,           // all actor cells, or all teams for pinned ones, are in use; raise `actors` or `pinned_teams`
+  mailbox_full,     // the target holds as many messages as its capacity
+  arena_full,       // no mail block is left for an actor that had none; raise `mail_blocks`
+  actor_gone,       // the ref's actor has terminated (or its place belongs to a successor)
+  timed_out,        // the deadline passed before the answer, or before the message's turn
+  cancelled,        // the asker gave up
+  handler_failed,   // the handler reported an error with context::fail
+  quarantined,      // the message failed its actor as often as its supervision allows
+  terminated,       // the actor was terminated with this message still waiting
+  unknown_message,  // the actor does not take messages of this type
+  no_reply,         // the handler of an ask ended without context::reply
+  device_lost,      // the device faulted; the runtime can be started again
+  stopped,          // the runtime is stopping or has stopped
+  device_busy,      // the way to the device is full; try again
+  actor_limit,  // all actor cells, or all teams for pinned ones, are in use; raise `actors` or `pinned_teams`
   out_of_memory,         // the arena has no room of this size left
   name_taken,            // an actor of this name lives already
   not_found,             // no such actor

@@ -255,7 +255,8 @@ void runtime::checkpoint(std::filesystem::path const& file) {
   bool quiet = false;
   {
     std::unique_lock launching(launching_);
-    quiet = device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), arena_access::reads, copy);
+    quiet = device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), arena_access::reads,
+                                    copy);
   }
   if (!quiet) refuse(file, "was not written: " + why_not_quiet());
   if (failure) std::rethrow_exception(failure);
@@ -302,7 +303,8 @@ void runtime::restore(std::filesystem::path const& file) {
       retired_ = image.retired;
       dead_letter_count_.store(image.dead_letters, memory_order::relaxed);  // relaxed: a statistic
     };
-    if (!device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), arena_access::writes, place))
+    if (!device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), arena_access::writes,
+                                 place))
       failure = why_not_quiet();
   }
   if (failure.empty()) return;

@@ -26,6 +26,8 @@ struct bench_case {
   std::vector<std::pair<std::string, std::string>> parameters;  ///< of the work: {"producers", "4"}
   std::function<measurement(sample_budget const&)> run;         ///< throws when a result is wrong
   bool anchor = false;  ///< others of this work print their ratio to it
+  std::chrono::seconds limit{30};  ///< of one sample; one that is still running then hangs
+  unsigned most_samples = ~0u;     ///< whatever the rounds; for samples that take long
 };
 
 using case_list = std::vector<bench_case>;

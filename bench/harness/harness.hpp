@@ -6,12 +6,9 @@
 
 namespace rondo::bench {
 
-/// The main function of a bench program. Options: --case, --peer (substrings, repeatable), --rounds,
-/// --seconds, --seed,
-/// --cpus, --json, --list. Returns 1, with the reason on standard error, when a case computed a wrong result.
-///
-/// One sample: probe the distance of the two processors, run the case in a forked process, probe again. When
-/// the two probes disagree the sample is discarded, counted as mixed and taken again, a few times at most.
+/// The main function of a bench program: a session (session.hpp) of samples that each run in a forked process, with
+/// the options of a session and --seconds. Returns 1, with the reason on standard error, when a case computed a wrong
+/// result.
 int bench_main(int argc, char** argv, case_list cases);
 
 }  // namespace rondo::bench

@@ -18,9 +18,6 @@ namespace {
 
 constexpr auto error_key = "error";
 
-// A sample takes half a second; one that is still running after this hangs.
-constexpr unsigned sample_limit_s = 30;
-
 std::vector<std::uint8_t> encode(measurement const& m) {
   flexbuffers::Builder out;
   out.Map([&] {
@@ -57,7 +54,7 @@ std::vector<std::uint8_t> sample_in_child(bench_case const& work, sample_budget 
   try {
     double const at_fork_bytes = resident_bytes();
     confine_to(budget.cpus);
-    alarm(sample_limit_s);
+    alarm(static_cast<unsigned>(work.limit.count()));
     measurement m = work.run(budget);
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
@@ -111,7 +108,7 @@ measurement run_isolated(bench_case const& work, sample_budget const& budget) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    throw std::runtime_error(who + ": not done after " + std::to_string(sample_limit_s) + " s, so it hangs");
+    throw std::runtime_error(who + ": not done after " + std::to_string(work.limit.count()) + " s, so it hangs");
   if (WIFSIGNALED(status))
     throw std::runtime_error(who + ": ended by signal " + std::to_string(WTERMSIG(status)));
   if (bytes.empty()) throw std::runtime_error(who + ": ended without a result");

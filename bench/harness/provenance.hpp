@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace rondo::bench {
 
@@ -15,6 +17,7 @@ struct provenance {
   std::string commit;  ///< when the build was configured; "-dirty" when the tree differed from it
   std::string allocator;
   std::string date;  ///< UTC, ISO 8601
+  std::vector<std::pair<std::string, std::string>> device{};  ///< facts of a GPU that did the work
 };
 
 /// Asks the system; never throws, an unknown fact is "unknown".

@@ -40,6 +40,10 @@ std::string result_line(bench_case const& work, distance where, collected const&
       out.String("kernel", from.kernel);
       out.Double("load_1m", from.load_1m);
     });
+    if (!from.device.empty())
+      out.Map("device", [&] {
+        for (auto const& [key, value] : from.device) out.String(key.c_str(), value);
+      });
     out.String("compiler", from.compiler);
     out.String("build_flags", from.build_flags);
     out.String("commit", from.commit);

@@ -37,7 +37,8 @@ void check_eager_loading() {
       mode == CU_MODULE_EAGER_LOADING)
     return;
   throw std::runtime_error(
-      "CUDA loads kernels lazily in this process, and one that is loaded while the ring kernel runs could wait for "
+      "CUDA loads kernels lazily in this process, and one that is loaded while the ring kernel runs could "
+      "wait for "
       "it for ever: set CUDA_MODULE_LOADING=EAGER, or make the runtime before anything else uses CUDA");
 }
 
@@ -136,6 +137,14 @@ int cuda_machine::count(std::string& why_none) {
   return 0;
 }
 
+std::byte* cuda_machine::claim_shared(std::size_t bytes) noexcept {
+  std::string why;
+  void* p = nullptr;
+  if (count(why) == 0 || cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess)
+    return nullptr;
+  return static_cast<std::byte*>(std::memset(p, 0, bytes));
+}
+
 cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config const& c) {
   check(cudaSetDevice(ordinal), "starting CUDA on the GPU");
   check_eager_loading();
@@ -149,16 +158,17 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   cuda_fit f;
   f.lanes = c.lanes != 0 ? c.lanes : warp_size;
   if (f.lanes % warp_size != 0)
-    throw config_error(fmt::format("lanes: on a GPU a team is a warp of 32 lanes or a block of several, not {}",
-                                   f.lanes));
+    throw config_error(
+        fmt::format("lanes: on a GPU a team is a warp of 32 lanes or a block of several, not {}", f.lanes));
   auto const per_block = f.lanes == warp_size ? warp_teams_per_block : 1;
   f.block_threads = per_block * f.lanes;
   cudaFuncAttributes kernel{};
   check(cudaFuncGetAttributes(&kernel, program.run_grid),
         "loading the ring kernel (was the module compiled for this GPU? see CMAKE_CUDA_ARCHITECTURES)");
   if (static_cast<int>(f.block_threads) > kernel.maxThreadsPerBlock)
-    throw config_error(fmt::format("lanes: the ring kernel takes {} registers, so a team can have at most {} lanes",
-                                   kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
+    throw config_error(
+        fmt::format("lanes: the ring kernel takes {} registers, so a team can have at most {} lanes",
+                    kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
   int per_multiprocessor = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, program.run_grid,
                                                       static_cast<int>(f.block_threads), 0),
@@ -166,7 +176,8 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   auto const free = std::min<int>(static_cast<int>(c.free_multiprocessors), gpu.multiProcessorCount - 1);
   auto const multiprocessors = static_cast<std::uint32_t>(gpu.multiProcessorCount - free);
   auto const most = multiprocessors * static_cast<std::uint32_t>(per_multiprocessor);
-  auto const usual = std::max(1u, (multiprocessors - 1) * per_block);  // one block on each, but for the I/O block's
+  auto const usual =
+      std::max(1u, (multiprocessors - 1) * per_block);  // one block on each, but for the I/O block's
   if (c.teams != 0) {
     f.teams = c.teams;
     f.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : std::max(1u, c.teams / 4);
@@ -177,7 +188,8 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   f.blocks = 1 + (f.teams + f.pinned_teams + per_block - 1) / per_block;
   if (f.blocks > most)
     throw config_error(fmt::format(
-        "teams: {} teams and {} for pinned actors need {} blocks, and {} fit on {} of the {} multiprocessors of {}",
+        "teams: {} teams and {} for pinned actors need {} blocks, and {} fit on {} of the {} multiprocessors "
+        "of {}",
         f.teams, f.pinned_teams, f.blocks, most, multiprocessors, gpu.multiProcessorCount, gpu.name));
   f.must_end = timeout != 0 || is_wsl();
   f.text = fmt::format("{}, {} blocks of {} threads on {} of {} multiprocessors{}", gpu.name, f.blocks,
@@ -201,7 +213,8 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
   cudaMemPool_t pool{};
   auto all = ~std::uint64_t{0};  // kept for the next machine: giving memory back may wait for a grid, too
   check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "setting up the GPU's memory pool");
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
+        "setting up the GPU's memory pool");
   calibrate_clock();
   set_clock();
   std::lock_guard lock(contexts().mutex);
@@ -253,7 +266,8 @@ void cuda_machine::set_clock() {
   check(cudaStreamSynchronize(s.copies), "running the first kernel");
   if (meeting->key != s.program.key)
     throw std::runtime_error(
-        "the compilers of host and GPU spell the names of this module's types differently: its behaviours and messages "
+        "the compilers of host and GPU spell the names of this module's types differently: its behaviours "
+        "and messages "
         "must not be in an anonymous namespace");
   check(static_cast<cudaError_t>(s.program.set_clock(offset_ns, s.copies)), "setting the clock");
 }
@@ -264,7 +278,8 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
   auto& s = *state_;
   void* p = nullptr;
   // In the order of a stream: cudaMalloc may wait for the grid of another machine. Arenas begin at a page.
-  check(cudaMallocAsync(&p, bytes + 4096, s.copies), "claiming device memory (actors, mail_blocks, state_bytes)");
+  check(cudaMallocAsync(&p, bytes + 4096, s.copies),
+        "claiming device memory (actors, mail_blocks, state_bytes)");
   s.device.push_back(p);
   check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
   check(cudaStreamSynchronize(s.copies), "clearing device memory");
@@ -286,22 +301,25 @@ lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::ui
   };
   auto const down = std::max(2u, ceil_power_of_two(submissions));
   auto const up = std::max(2u, ceil_power_of_two(completions));
-  return {{slots_of(static_cast<bus_slot<submission>*>(nullptr), down), progress(), state_->down_writers.get(), down},
+  return {{slots_of(static_cast<bus_slot<submission>*>(nullptr), down), progress(),
+           state_->down_writers.get(), down},
           {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
            reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
 }
 
-bool cuda_machine::fetch(std::byte* to, std::byte const* from, std::size_t bytes) {
+bool cuda_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
   auto& s = *state_;
   cudaSetDevice(s.ordinal);
-  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s.copies), "copying the arena") &&
+  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s.copies),
+                     "copying the arena") &&
          s.succeeded(cudaStreamSynchronize(s.copies), "copying the arena");
 }
 
-bool cuda_machine::store(std::byte* to, std::byte const* from, std::size_t bytes) {
+bool cuda_machine::copy_in(std::byte* to, std::byte const* from, std::size_t bytes) {
   auto& s = *state_;
   cudaSetDevice(s.ordinal);
-  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s.copies), "writing the arena") &&
+  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s.copies),
+                     "writing the arena") &&
          s.succeeded(cudaStreamSynchronize(s.copies), "writing the arena");
 }
 
@@ -318,7 +336,8 @@ void cuda_machine::launch(grid<bus> const& g) {
   bool const began =
       s.succeeded(cudaMemsetAsync(g.state, 0, sizeof *g.state, s.grids), "clearing the grid's state") &&
       s.succeeded(cudaMemsetAsync(stop, 0, sizeof(std::uint32_t), s.grids), "clearing the stop word") &&
-      s.succeeded(cudaLaunchCooperativeKernel(s.program.run_grid, s.fit.blocks, s.fit.block_threads, args, 0, s.grids),
+      s.succeeded(cudaLaunchCooperativeKernel(s.program.run_grid, s.fit.blocks, s.fit.block_threads, args, 0,
+                                              s.grids),
                   "launching the ring kernel") &&
       s.succeeded(cudaEventRecord(s.ended, s.grids), "launching the ring kernel");
   if (!began) throw std::runtime_error("CUDA: " + fault());

@@ -31,6 +31,10 @@ class cuda_machine {
   /// How `c` and the module fit on GPU `ordinal`. Throws std::runtime_error: what is missing, what to do.
   static cuda_fit fit(int ordinal, cuda_program const& program, config const& c);
 
+  /// Zeroed memory that both sides reach, kept to the end of the process; null without a GPU. For what handlers share with
+  /// their host beside messages; to be claimed before a grid runs.
+  static std::byte* claim_shared(std::size_t bytes) noexcept;
+
   cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit);
   /// After a fault the process can use the GPU again once the last machine on it has gone.
   ~cuda_machine();
@@ -44,8 +48,8 @@ class cuda_machine {
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const&) {}  // the keeper looks all the time
-  bool fetch(std::byte* to, std::byte const* from, std::size_t bytes);
-  bool store(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool end(std::chrono::nanoseconds) { return true; }
   void abandon() {}
   std::string name() const;

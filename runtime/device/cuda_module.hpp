@@ -25,8 +25,8 @@ namespace gpu {
 struct io_idle {
   std::uint32_t ns = 0;
   __device__ void worked() { ns = 0; }
-  template <class WorkIsThere>
-  __device__ void wait(bool, WorkIsThere) {
+  template <class WasSubmitted, class IsAsked>
+  __device__ void wait(WasSubmitted, IsAsked) {
     ns = ns < 1000 ? 2 * ns + 16 : ns;
     __nanosleep(ns);
   }
@@ -40,18 +40,15 @@ __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) 
   host_port const host{const_cast<bus_ring_ref<host_record>*>(&g.lanes.up), nullptr, g.buffers};
   if (blockIdx.x == 0) {
     if (warp == 0 && lane == 0) run_io<Module>(g, host, io_idle{});
-    if (warp == 1)
-      grid_keeper<>{g, team{0, lane, warp_size, shared[warp]}}.run([] {}, [] { return false; });
+    if (warp == 1) grid_keeper<>{g, team{0, lane, warp_size, shared[warp]}}.run([] {}, [] { return false; });
     return;
   }
   bool const block_is_team = lanes != warp_size;
-  auto const index =
-      block_is_team ? blockIdx.x - 1 : (blockIdx.x - 1) * (blockDim.x / warp_size) + warp;
+  auto const index = block_is_team ? blockIdx.x - 1 : (blockIdx.x - 1) * (blockDim.x / warp_size) + warp;
   if (index >= g.teams()) return;
-  run_worker<Module>(g,
-                     block_is_team ? team{index, threadIdx.x, lanes, shared[0]}
-                                   : team{index, lane, lanes, shared[warp]},
-                     host);
+  run_worker<Module>(
+      g, block_is_team ? team{index, threadIdx.x, lanes, shared[0]} : team{index, lane, lanes, shared[warp]},
+      host);
 }
 
 /// Answers the host's questions for the time, so that it learns how the two clocks differ.
@@ -68,6 +65,12 @@ __global__ void meet_host(cuda_meeting* meeting) {
     meeting->timer_ns = timer;
     meeting->told.store(next, memory_order::release);
   }
+}
+
+/// Writes a __constant__ of the calling file, before a grid runs; false without a GPU.
+template <class T>
+bool set_constant(T const& symbol, T const& value) {
+  return cudaMemcpyToSymbol(symbol, &value, sizeof value) == cudaSuccess;
 }
 
 template <class Module>
@@ -87,10 +90,10 @@ bool add_module() {
 
 #define RONDO_CUDA_JOIN_(a, b) a##b
 #define RONDO_CUDA_JOIN(a, b) RONDO_CUDA_JOIN_(a, b)
-// The symbol is what rondo_add_module has the linker ask for, or nobody would miss this file in a library.
-#define RONDO_CUDA_MODULE(module)                                                    \
-  extern "C" {                                                                       \
-  extern bool const RONDO_CUDA_JOIN(rondo_cuda_module_, RONDO_MODULE_TARGET);        \
+   // The symbol is what rondo_add_module has the linker ask for, or nobody would miss this file in a library.
+#define RONDO_CUDA_MODULE(module)                                                                           \
+  extern "C" {                                                                                              \
+  extern bool const RONDO_CUDA_JOIN(rondo_cuda_module_, RONDO_MODULE_TARGET);                               \
   bool const RONDO_CUDA_JOIN(rondo_cuda_module_, RONDO_MODULE_TARGET) = ::rondo::gpu::add_module<module>(); \
   }
 

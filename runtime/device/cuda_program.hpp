@@ -21,14 +21,15 @@ struct cuda_program {
 
 /// What the kernel `meet_host` and its host write to each other, in pinned memory.
 struct cuda_meeting {
-  atomic<std::uint32_t, scope::system> asked;             // by the host: the number of its question; ~0: no more
+  atomic<std::uint32_t, scope::system> asked;  // by the host: the number of its question; ~0: no more
   alignas(64) atomic<std::uint32_t, scope::system> told;  // by the kernel: the number of its answer
   std::uint64_t timer_ns;                                 // its global timer then
   std::uint64_t key;                                      // Module::key, as the device's compiler computes it
 };
 
 inline constexpr std::uint32_t warp_size = 32;
-inline constexpr std::uint32_t warp_teams_per_block = 4;  // when a warp is a team; more lanes make a block one
+inline constexpr std::uint32_t warp_teams_per_block =
+    4;  // when a warp is a team; more lanes make a block one
 
 inline std::vector<cuda_program>& cuda_programs() {
   static std::vector<cuda_program> all;

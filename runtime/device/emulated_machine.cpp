@@ -78,8 +78,7 @@ void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane)
 }
 
 void emulated_machine::run(part what, std::uint32_t index, std::uint32_t lane) {
-  host_port const host{&port_,
-                       [](void* p, host_record const& r) { static_cast<port*>(p)->machine->emit(r); },
+  host_port const host{&port_, [](void* p, host_record const& r) { static_cast<port*>(p)->machine->emit(r); },
                        grid_.buffers};
   if (what == part::worker)
     program_.run_worker(grid_, team{index, lane, lanes_, shared_[index]}, host);
@@ -125,12 +124,12 @@ bool emulated_machine::end(std::chrono::nanoseconds limit) {
 
 // -- memory
 
-bool emulated_machine::fetch(std::byte* to, std::byte const* from, std::size_t bytes) {
+bool emulated_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
   if (is_lost()) return false;
   std::memcpy(to, from, bytes);
   return true;
 }
-bool emulated_machine::store(std::byte* to, std::byte const* from, std::size_t bytes) {
+bool emulated_machine::copy_in(std::byte* to, std::byte const* from, std::size_t bytes) {
   if (is_lost()) return false;
   std::memcpy(to, from, bytes);
   return true;

@@ -27,9 +27,9 @@ struct io_thread_idle {
   idle_thread thread;
 
   void worked() noexcept { thread.worked(); }
-  template <class WorkIsThere>
-  void wait(bool can_sleep, WorkIsThere work_is_there) {
-    thread.wait(bell, can_sleep, work_is_there);
+  template <class WasSubmitted, class IsAsked>
+  void wait(WasSubmitted was_submitted, IsAsked is_asked) {
+    thread.wait(bell, !was_submitted(), [&] { return was_submitted() || is_asked(); });
   }
 };
 
@@ -60,8 +60,8 @@ class emulated_machine {
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const& g) { g.state->ring_keeper(); }
-  bool fetch(std::byte* to, std::byte const* from, std::size_t bytes);
-  bool store(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool end(std::chrono::nanoseconds limit);
   void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
   std::string name() const { return "emulated"; }
@@ -104,7 +104,7 @@ class emulated_machine {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t launches_ = 0;                      // these, too, are guarded by mutex_
+  std::uint64_t launches_ = 0;  // these, too, are guarded by mutex_
   std::uint32_t workers_running_ = 0, others_running_ = 0;
   bool closing_ = false;
   std::vector<std::thread> threads_;

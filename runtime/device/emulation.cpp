@@ -25,7 +25,9 @@ emulation_options emulation_options_for(config const& c) {
 }
 
 emulated_wire::emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)
-    : visible_at_ns(o.visibility_delay_ns != 0 ? slots : 0), delay_ns(o.visibility_delay_ns), seed(o.seed + stream) {}
+    : visible_at_ns(o.visibility_delay_ns != 0 ? slots : 0),
+      delay_ns(o.visibility_delay_ns),
+      seed(o.seed + stream) {}
 
 std::uint64_t emulated_bus::delay_of(std::uint64_t number) const noexcept {
   return mix(wire_->seed ^ mix(number)) % (wire_->delay_ns + 1);

@@ -31,11 +31,12 @@ emulation_options emulation_options_for(config const& c);
 struct emulated_wire {
   emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream);
 
-  std::vector<atomic<std::uint64_t>> visible_at_ns;  // by slot, written by the ring's writers; empty: no delays
+  std::vector<atomic<std::uint64_t>>
+      visible_at_ns;  // by slot, written by the ring's writers; empty: no delays
   atomic<std::uint64_t> room_visible_at_ns{0};
   std::uint64_t delay_ns, seed;
-  atomic<std::uint32_t> held{0};           // nothing becomes visible
-  std::uint64_t breaks_at = ~0ull;         // the ticket whose reader finds the machine faulted
+  atomic<std::uint32_t> held{0};    // nothing becomes visible
+  std::uint64_t breaks_at = ~0ull;  // the ticket whose reader finds the machine faulted
   std::function<void()> on_break;
 };
 

@@ -10,7 +10,7 @@
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   void nudge(grid<bus> const&);                 wakes a keeper that sleeps
-//   bool fetch(std::byte* to, std::byte const* from, bytes), store(to, from, bytes);   false: the machine has faulted
+//   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
 //   bool end(limit);                              after a grid: false when something of it still runs
 //   void abandon();                               who still runs reports to nobody any more
 //   std::string name(), description(), fault();
@@ -27,6 +27,8 @@
 #include "kernels/grid.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/device/host_lanes.hpp"
+#include "runtime/device/keeper_link.hpp"
+#include "runtime/device/team_owners.hpp"
 #include "runtime/memory/arena_memory.hpp"
 
 namespace rondo {
@@ -36,7 +38,8 @@ struct lane_device_options {
   std::uint32_t pinned_teams = 0;  // that serve one actor each; there from the start
   idle_policy idle;                // of teams, I/O team and poller
   round_limits round;              // zeros: persistent
-  std::uint32_t submission_slots = 1024, completion_slots = 1024;  // powers of two; the former also the largest batch
+  std::uint32_t submission_slots = 1024,
+                completion_slots = 1024;  // powers of two; the former also the largest batch
 };
 
 enum class grid_end { over, faulted };
@@ -55,11 +58,16 @@ class lane_device : public device {
         image_(arena_ref::bytes_for(shape)),
         arena_(arena_ref::format(image_.data(), shape)),
         lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle),
-        owners_(options.pinned_teams) {
+        owners_(options.pinned_teams),
+        control_(*of_pinned<control_block>(1)),
+        keeper_(control_, [this] {
+          machine_.nudge(grid_);
+          lanes_.io_bell().ring();  // for who rests between two rounds
+        }) {
     calibrate_clock();
     grid_.arena = machine_.device_memory(image_.size());
     grid_.state = of_device<grid_state>(1);
-    grid_.control = of_pinned<control_block>(1);
+    grid_.control = &control_;
     grid_.reports = of_pinned<team_report>(shape.teams);
     grid_.page = of_pinned<actor_snapshot>(page_actors);
     grid_.lanes = lanes_.lanes();
@@ -68,8 +76,9 @@ class lane_device : public device {
     grid_.pool_teams = options.teams;
     grid_.pinned_teams = options.pinned_teams;
     auto const& layout = arena_.header();
-    if (!machine_.store(grid_.arena, image_.data(), layout.ready_positions_at))  // what follows is zero
-      throw std::runtime_error("the device '" + machine_.name() + "' faulted at its start: " + machine_.fault());
+    if (!machine_.copy_in(grid_.arena, image_.data(), layout.ready_positions_at))  // what follows is zero
+      throw std::runtime_error("the device '" + machine_.name() +
+                               "' faulted at its start: " + machine_.fault());
   }
   /// Precondition: never started, or stopped. When `stop` said that something is stuck, the device must be kept.
   ~lane_device() override { lane_device::stop(std::chrono::seconds(5)); }
@@ -83,9 +92,11 @@ class lane_device : public device {
 
   void start(record_sink sink, buffer_table_ref buffers) override {
     std::lock_guard lock(life_);
-    if (lost()) throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
+    if (lost())
+      throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
     sink_ = [this, sink = std::move(sink)](host_record const& r) {
-      if (r.kind == record_kind::terminated) free_team_of(r.actor);  // before its host may launch a successor
+      if (r.kind == record_kind::terminated)
+        owners_.give_back(r.actor);  // before its host may launch a successor
       sink(r);
     };
     if constexpr (Machine::shares_buffers) grid_.buffers = buffers;
@@ -100,7 +111,7 @@ class lane_device : public device {
       lanes_.stop(closing_time);
       throw;
     }
-    running_.store(1, memory_order::release);
+    keeper_.begin();
     std::packaged_task<void()> task([this] { run_grids(); });
     grids_ended_ = task.get_future();
     grid_thread_ = std::thread(std::move(task));
@@ -124,7 +135,7 @@ class lane_device : public device {
       if (!machine_.end(left())) note_stuck_teams();
     }
     // A device that faulted has refused already; one that hangs may still read the way down unless it granted the wish.
-    if (!lost() && (ended || is_granted(end))) refuse_submitted(errc::stopped);
+    if (!lost() && (ended || keeper_.is_granted(end))) refuse_submitted(errc::stopped);
     if (!report_.stopped) machine_.abandon();
     if (!lanes_.stop(left())) note_stuck("the poller's record sink does not return");
     return report_;
@@ -137,14 +148,14 @@ class lane_device : public device {
   errc signal(actor_id to, std::uint32_t control) override { return lanes_.signal(to, control); }
   errc launch(launch_spec spec) override {
     if (spec.pinned) {
-      auto const team = take_team_for(spec.id);
-      if (team == owners_.size()) return errc::actor_limit;
-      spec.team = static_cast<std::uint16_t>(options_.teams + team);
+      auto const team = owners_.take(spec.id);
+      if (!team) return errc::actor_limit;
+      spec.team = static_cast<std::uint16_t>(options_.teams + *team);
     }
     for (auto end = heap_end_.load(memory_order::relaxed); end < spec.heap_end;)  // relaxed: a number alone
       if (heap_end_.compare_exchange(end, spec.heap_end, memory_order::relaxed, memory_order::relaxed)) break;
     auto const refused = lanes_.launch(spec);
-    if (refused != errc::ok && spec.pinned) free_team_of(spec.id);
+    if (refused != errc::ok && spec.pinned) owners_.give_back(spec.id);
     return refused;
   }
 
@@ -152,7 +163,7 @@ class lane_device : public device {
     out.clear();
     std::lock_guard lock(asking_);
     for (std::uint32_t first = 0; first < count; first += page_actors) {
-      if (!ask(first)) return read_image(count, out);
+      if (!keeper_.ask(first, reading_limit)) return read_image(count, out);
       for (std::uint32_t i = 0; i < page_actors && first + i < count; ++i)
         if (grid_.page[i].state != lifecycle::free) out.push_back(grid_.page[i]);
     }
@@ -161,7 +172,7 @@ class lane_device : public device {
   void read_teams(std::vector<team_snapshot>& out) override {
     out.clear();
     std::lock_guard lock(asking_);
-    ask(0);
+    keeper_.ask(0, reading_limit);
     for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(grid_.reports[t].read());
   }
 
@@ -175,7 +186,7 @@ class lane_device : public device {
     std::lock_guard lock(life_);
     if (lost()) return false;
     bool const runs = grid_thread_.joinable();
-    if (runs && !is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
+    if (runs && !keeper_.is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
     struct go_on {
       lane_device* of;
       ~go_on() {
@@ -192,7 +203,6 @@ class lane_device : public device {
   host_lanes<bus>& lanes() noexcept { return lanes_; }
   /// The device's own memory; for tests, on a machine whose memory the host can reach.
   arena_ref device_arena() const noexcept { return arena_ref{grid_.arena}; }
-
 
  private:
   static constexpr std::chrono::milliseconds closing_time{100};  // for each part that has to end, at least
@@ -226,21 +236,18 @@ class lane_device : public device {
         break;
       }
     }
-    running_.store(0, memory_order::release);
+    keeper_.end();
     if (!well) lose();
   }
 
   /// Between two rounds, when the last one found nothing to do: until something is submitted, wished or asked.
   void rest() {
-    auto& control = *grid_.control;
     auto const& down = grid_.lanes.down;
     // Relaxed: looked at again by the next grid. Not for ever, as a team may have been kept from its work for a round.
     lanes_.io_bell().sleep(
         [&] {
-          return ending_.load(memory_order::relaxed) != 0 ||
-                 down.tail() != down.progress->consumed.load(memory_order::relaxed) ||
-                 kind_of_wish(control.wish.load(memory_order::relaxed)) != wish_kind::run ||
-                 control.query.load(memory_order::relaxed) != control.answered.load(memory_order::relaxed);
+          return ending_.load(memory_order::relaxed) != 0 || keeper_.is_wanted() ||
+                 down.tail() != down.progress->consumed.load(memory_order::relaxed);
         },
         100'000'000);
   }
@@ -280,56 +287,8 @@ class lane_device : public device {
       if (!left.refuse_next(reason)) yield_thread();
   }
 
-  // -- wishes and queries
-
   /// Precondition: the caller holds life_.
-  std::uint64_t wish(wish_kind kind) {
-    auto const w = make_wish(++wishes_, kind);
-    grid_.control->last.store(grid_.lanes.down.tail(), memory_order::relaxed);  // relaxed: goes with the wish
-    grid_.control->wish.store(w, memory_order::release);                        // the edge `wish` of grid.hpp
-    nudge();
-    return w;
-  }
-  bool is_granted(std::uint64_t w) const noexcept {
-    return grid_.control->granted.load(memory_order::acquire) == w;  // the edge `grant`
-  }
-  bool is_granted_within(std::uint64_t w, std::chrono::nanoseconds limit) const {
-    return comes_true(limit, [&] { return is_granted(w); });
-  }
-
-  /// Has the keeper fill the page with the actors from `first` on, and the reports. Precondition: the caller holds
-  /// asking_.
-  bool ask(std::uint32_t first) {
-    auto const query = ++queries_ << 32 | first;
-    if (running_.load(memory_order::acquire) == 0) return false;
-    grid_.control->query.store(query, memory_order::release);
-    nudge();
-    return comes_true(reading_limit, [&] {
-      return grid_.control->answered.load(memory_order::acquire) == query;  // the edge `page`
-    });
-  }
-
-  /// Wakes a keeper that sleeps, or who rests between two rounds.
-  void nudge() {
-    machine_.nudge(grid_);
-    lanes_.io_bell().ring();
-  }
-
-  /// Waits for what a running grid does; false when it does not within `limit`, or the grid has ended.
-  template <class Condition>
-  bool comes_true(std::chrono::nanoseconds limit, Condition holds) const {
-    auto const until = clock::now() + limit;
-    for (int looks = 0; !holds(); ++looks) {
-      if (running_.load(memory_order::acquire) == 0) return holds();
-      if (looks < 64)
-        yield_thread();
-      else if (clock::now() > until)
-        return false;
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-    return true;
-  }
+  std::uint64_t wish(wish_kind kind) { return keeper_.wish(kind, grid_.lanes.down.tail()); }
 
   // -- the arena's image
 
@@ -337,40 +296,26 @@ class lane_device : public device {
   // look at while they stand still. Precondition: nobody else writes to the arena.
   bool fetch_image() {
     auto const begin = image_begin();
-    return machine_.fetch(image_.data() + begin, grid_.arena + begin, image_end() - begin);
+    return machine_.copy_out(image_.data() + begin, grid_.arena + begin, image_end() - begin);
   }
   bool store_image() {
     auto const begin = image_begin();
-    return machine_.store(grid_.arena + begin, image_.data() + begin, image_end() - begin);
+    return machine_.copy_in(grid_.arena + begin, image_.data() + begin, image_end() - begin);
   }
   std::size_t image_begin() const noexcept {
-    return static_cast<std::size_t>(reinterpret_cast<std::byte*>(&arena_.header().free_rings) - image_.data());
+    return static_cast<std::size_t>(reinterpret_cast<std::byte*>(&arena_.header().free_rings) -
+                                    image_.data());
   }
   std::size_t image_end() const noexcept {
-    return std::max(arena_.header().heap_at, heap_end_.load(memory_order::relaxed));  // relaxed: a number alone
+    return std::max(arena_.header().heap_at,
+                    heap_end_.load(memory_order::relaxed));  // relaxed: a number alone
   }
   /// The counters of a device that does not run. A lost one's went with its memory.
   void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
     out.clear();
-    if (running_.load(memory_order::acquire) != 0 || lost() || !fetch_image()) return;
+    if (keeper_.is_answered() || lost() || !fetch_image()) return;
     for (std::uint32_t i = 0; i < count; ++i)
       if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
-  }
-
-  // -- pinned actors' teams
-
-  /// The place of a team without an actor, now this one's; owners_.size() when there is none.
-  std::size_t take_team_for(actor_id actor) {
-    std::lock_guard lock(pinning_);
-    std::size_t team = 0;
-    while (team < owners_.size() && owners_[team].valid()) ++team;
-    if (team < owners_.size()) owners_[team] = actor;
-    return team;
-  }
-  void free_team_of(actor_id actor) {
-    std::lock_guard lock(pinning_);
-    for (auto& owner : owners_)
-      if (owner == actor) owner = {};
   }
 
   void note_stuck(std::string what) {
@@ -383,8 +328,9 @@ class lane_device : public device {
     report_.stopped = false;
     for (std::size_t t = 0; t < teams.size(); ++t)
       if (teams[t].actor_plus_one != 0)
-        note_stuck("team " + std::to_string(t) + " runs actor " + std::to_string(teams[t].actor_plus_one - 1) +
-                   ", message type " + std::to_string(teams[t].type));
+        note_stuck("team " + std::to_string(t) + " runs actor " +
+                   std::to_string(teams[t].actor_plus_one - 1) + ", message type " +
+                   std::to_string(teams[t].type));
   }
 
   lane_device_options options_;
@@ -392,15 +338,15 @@ class lane_device : public device {
   arena_memory image_;  // of the device's arena, as the host saw it last
   arena_ref arena_;     // in that image
   host_lanes<bus> lanes_;
+  team_owners owners_;
+  control_block& control_;  // pinned
+  keeper_link keeper_;
   grid<bus> grid_;
   record_sink sink_;
   std::mutex life_;    // start, stop, quiet points
   std::mutex asking_;  // queries and the image; taken after life_
-  std::mutex pinning_;
-  std::vector<actor_id> owners_;  // of the teams of pinned actors; guarded by pinning_
-  std::uint64_t wishes_ = 0, queries_ = 0;
   atomic<std::uint64_t> heap_end_{0};
-  atomic<std::uint32_t> ending_{0}, running_{0}, lost_{0};
+  atomic<std::uint32_t> ending_{0}, lost_{0};
   stop_report report_;
   std::future<void> grids_ended_;
   std::thread grid_thread_;

@@ -18,7 +18,8 @@ int ordinal_of(std::string const& name) {
 }
 
 constexpr char const* not_compiled =
-    "this module was not compiled for CUDA: name a .cu file in its rondo_add_module, and write RONDO_CUDA_MODULE there";
+    "this module was not compiled for CUDA: name a .cu file in its rondo_add_module, and write "
+    "RONDO_CUDA_MODULE there";
 
 }  // namespace
 
@@ -46,8 +47,8 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key) {
     settings.teams = fit.teams;
     settings.pinned_teams = fit.pinned_teams;
     if (fit.must_end) settings.ring_mode = ring_mode::rounds;
-    return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams), lane_options_for(settings),
-                                          ordinal, *program, fit),
+    return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams),
+                                          lane_options_for(settings), ordinal, *program, fit),
             c.device == "auto" ? "chosen by auto: there is a GPU, and the module was compiled for it"
                                : "asked for by the configuration"};
   } catch (config_error const&) {

@@ -23,7 +23,8 @@ round_limits round_limits_for(config const& c) {
 team_thread_options thread_options_for(config const& c) {
   team_thread_options o;
   o.teams = teams_for(c);
-  o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 16;  // threads that are started when they are needed
+  o.pinned_teams =
+      c.pinned_teams != 0 ? c.pinned_teams : 16;  // threads that are started when they are needed
   o.idle = idle_policy_for(c);
   o.round = round_limits_for(c);
   o.pin_to_cores = c.pin_teams;
@@ -49,8 +50,8 @@ std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& pr
   auto const options = lane_options_for(c);
   auto emulation = emulation_options_for(c);
   emulation.faults = faults;
-  return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams), options,
-                                           c.lanes != 0 ? c.lanes : 4, emulation);
+  return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams),
+                                           options, c.lanes != 0 ? c.lanes : 4, emulation);
 }
 
 arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams) {
@@ -75,9 +76,10 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
 
 #if !defined(RONDO_HAS_CUDA)
 chosen_device make_cuda_device(config const& c, std::uint64_t) {
-  throw std::runtime_error("device '" + c.device +
-                           "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
-                           "(nvcc in CUDACXX, PATH or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu, or auto");
+  throw std::runtime_error(
+      "device '" + c.device +
+      "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
+      "(nvcc in CUDACXX, PATH or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu, or auto");
 }
 std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device, and the CPU needs nothing"; }
 #endif

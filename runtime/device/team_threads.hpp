@@ -107,8 +107,7 @@ class team_threads {
  private:
   /// What threads share with their owner; outlives it when a handler hangs.
   struct crew {
-    crew(arena_ref a, team_thread_options const& o)
-        : arena(a), ends(o.teams + o.pinned_teams) {}
+    crew(arena_ref a, team_thread_options const& o) : arena(a), ends(o.teams + o.pinned_teams) {}
     arena_ref arena;
     std::mutex mutex;
     std::condition_variable changed;

@@ -187,7 +187,8 @@ struct starter {
     ++started;
     auto& book = the_start_book();
     book.starts.fetch_add(1, rondo::memory_order::release);
-    if (book.failed.load(rondo::memory_order::relaxed) >= book.to_fail.load(rondo::memory_order::acquire)) return;
+    if (book.failed.load(rondo::memory_order::relaxed) >= book.to_fail.load(rondo::memory_order::acquire))
+      return;
     book.failed.fetch_add(1, rondo::memory_order::relaxed);
     ctx.fail();
   }
@@ -342,7 +343,9 @@ struct exclusive {
   RONDO_HD static uint32_t add(uint32_t& to, uint32_t n) {
     return rondo::as_atomic(to).fetch_add(n, rondo::memory_order::acq_rel);
   }
-  RONDO_HD static uint32_t read(uint32_t& from) { return rondo::as_atomic(from).load(rondo::memory_order::acquire); }
+  RONDO_HD static uint32_t read(uint32_t& from) {
+    return rondo::as_atomic(from).load(rondo::memory_order::acquire);
+  }
 
   RONDO_HD void enter() {
     if (add(inside, 1) != 0) add(overlaps, 1);

@@ -38,7 +38,8 @@ start_book& book() {
 
 std::uint32_t starts() { return book().starts.load(rondo::memory_order::acquire); }
 void fail_starts(std::uint32_t count) {
-  book().to_fail.store(book().failed.load(rondo::memory_order::acquire) + count, rondo::memory_order::release);
+  book().to_fail.store(book().failed.load(rondo::memory_order::acquire) + count,
+                       rondo::memory_order::release);
 }
 
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {

@@ -6,8 +6,6 @@
 #include <vector>
 
 #if defined(RONDO_HAS_CUDA)
-#include <cuda_runtime_api.h>
-
 #include "runtime/device/cuda_machine.hpp"
 #endif
 
@@ -19,13 +17,9 @@ constexpr std::size_t slots = 1000;
 
 std::byte* claim() {
 #if defined(RONDO_HAS_CUDA)
-  std::string why;
-  void* pinned = nullptr;
-  if (rondo::cuda_machine::count(why) > 0 &&
-      cudaHostAlloc(&pinned, slots * reachable_bytes, cudaHostAllocPortable | cudaHostAllocMapped) == cudaSuccess)
-    return static_cast<std::byte*>(pinned);
+  if (auto* const shared = rondo::cuda_machine::claim_shared(slots * reachable_bytes)) return shared;
 #endif
-  return static_cast<std::byte*>(::operator new(slots * reachable_bytes, std::align_val_t{64}));
+  return static_cast<std::byte*>(::operator new (slots* reachable_bytes, std::align_val_t{64}));
 }
 
 struct pool {

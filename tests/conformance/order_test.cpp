@@ -122,7 +122,9 @@ TEST_CASE("a message that arrives while a handler runs is picked by its priority
   for (std::uint32_t i = 0; i < 5; ++i) REQUIRE_FALSE(tell(actor, entry{i}));
   REQUIRE_FALSE(tell(actor, hold{&second}, {.priority = 200}));
   keep_first.open();
-  REQUIRE(eventually([&] { return second.entered.load(rondo::memory_order::acquire) == 1; }));  // before the five older messages
+  REQUIRE(eventually([&] {
+    return second.entered.load(rondo::memory_order::acquire) == 1;
+  }));  // before the five older messages
   REQUIRE_FALSE(tell(actor, entry{100}, {.priority = 255}));
   REQUIRE_FALSE(tell(actor, entry{101}, {.priority = 129}));
   REQUIRE_FALSE(tell(actor, entry{102}, {.priority = 127}));

@@ -100,7 +100,8 @@ TEST_CASE("a deadline means the same to host and GPU", "[gpu][G12]") {
   CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 1);
 }
 
-TEST_CASE("a fault ends what was pending, names what ran, and the process goes on with a new runtime", "[gpu][G9]") {
+TEST_CASE("a fault ends what was pending, names what ran, and the process goes on with a new runtime",
+          "[gpu][G9]") {
   bool const wild = GENERATE(false, true);
   {
     rondo::runtime rt{rondo::use<bombs>, small_config()};

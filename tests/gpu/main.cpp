@@ -5,6 +5,7 @@
 #include "tests/catch.hpp"
 
 int main(int argc, char** argv) {
-  if (std::string why; rondo::cuda_machine::count(why) == 0) return std::printf("skipped: %s\n", why.c_str()), 0;
+  if (std::string why; rondo::cuda_machine::count(why) == 0)
+    return std::printf("skipped: %s\n", why.c_str()), 0;
   return Catch::Session().run(argc, argv);
 }

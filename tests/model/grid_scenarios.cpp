@@ -174,7 +174,8 @@ void pages_answer_their_queries(execution& x) {
       w.g.control->query.store(n << 32, memory_order::release);
       w.g.state->ring_keeper();
       while (w.g.control->answered.load(memory_order::acquire) != n << 32) relax();
-      x.require(page[0].generation == id.generation && page[1].state == lifecycle::free, "the page shows all");
+      x.require(page[0].generation == id.generation && page[1].state == lifecycle::free,
+                "the page shows all");
     }
     w.wish(wish_kind::end);
   });
@@ -193,8 +194,8 @@ std::vector<scenario> grid_scenarios() {
        bounds{1, 1}},
       {"grid_end", "a grid is told to end once nobody reads the way down, and ends when its teams do",
        the_end_is_granted, bounds{2, 1}, bounds{1, 1}},
-      {"grid_query", "a page is not written while the host reads it", pages_answer_their_queries, bounds{2, 0},
-       bounds{1, 1}},
+      {"grid_query", "a page is not written while the host reads it", pages_answer_their_queries,
+       bounds{2, 0}, bounds{1, 1}},
   };
 }
 

@@ -19,10 +19,9 @@ std::vector<scenario> ask_scenarios();
 
 inline std::vector<scenario> all_scenarios() {
   std::vector<scenario> all;
-  for (auto const group :
-       {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios, doorbell_scenarios,
-        buffer_scenarios, small_scenarios, bus_ring_scenarios, lane_scenarios, grid_scenarios,
-        ask_scenarios}) {
+  for (auto const group : {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios,
+                           doorbell_scenarios, buffer_scenarios, small_scenarios, bus_ring_scenarios,
+                           lane_scenarios, grid_scenarios, ask_scenarios}) {
     auto some = group();
     all.insert(all.end(), some.begin(), some.end());
   }

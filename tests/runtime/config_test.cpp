@@ -240,7 +240,8 @@ TEST_CASE("validate refuses a struct filled in by hand", "[config]") {
 TEST_CASE("the description names each field with variable, range and default", "[config]") {
   auto const text = rondo::describe_config_fields();
   has(text,
-      "free_multiprocessors (RONDO_FREE_MULTIPROCESSORS)\n    multiprocessors of a GPU that stay free for other "
+      "free_multiprocessors (RONDO_FREE_MULTIPROCESSORS)\n    multiprocessors of a GPU that stay free for "
+      "other "
       "kernels\n    a whole number from 0 to 1024; default 2");
   has(text, "ring_mode (RONDO_RING_MODE)");
   has(text, "one of persistent, rounds; default persistent");

@@ -124,9 +124,9 @@ TEST_CASE("emulated: at a quiet point no handler runs, and all that was sent bef
       CHECK(before == after);
       CHECK(waiting == 3 * round);
     }
-    CHECK_THROWS_AS(
-        d->at_quiet_point(10s, arena_access::reads, [](arena_ref const&) { throw std::runtime_error("no space left"); }),
-        std::runtime_error);
+    CHECK_THROWS_AS(d->at_quiet_point(10s, arena_access::reads,
+                                      [](arena_ref const&) { throw std::runtime_error("no space left"); }),
+                    std::runtime_error);
     done = true;
     sender.join();
     CHECK(

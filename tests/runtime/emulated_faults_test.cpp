@@ -40,7 +40,8 @@ TEST_CASE("emulated: a lost device names what ran and ends what was submitted", 
                d.count_of(record_kind::reply, errc::device_lost) ==
            told + asked;
   }));
-  CHECK_FALSE(d->at_quiet_point(1s, arena_access::reads, [](arena_ref const&) { FAIL("a lost device has no quiet point"); }));
+  CHECK_FALSE(d->at_quiet_point(1s, arena_access::reads,
+                                [](arena_ref const&) { FAIL("a lost device has no quiet point"); }));
   gate_open = true;
   CHECK(d->stop(10s).stopped);
 }

@@ -21,8 +21,8 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   return()
 endif()
 
-# Code for each generation, from Turing on; -D CMAKE_CUDA_ARCHITECTURES=90 or native builds quicker.
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+# Code for each generation, from Turing on; -D CMAKE_CUDA_ARCHITECTURES=90 or native builds quicker, as does CUDAARCHS.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real 120)
 endif()
 if(NOT CMAKE_CUDA_HOST_COMPILER)

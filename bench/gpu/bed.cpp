@@ -1,0 +1,130 @@
+#include "bench/gpu/bed.hpp"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace rondo::bench::gpu {
+namespace {
+
+/// Binds the thread of this process that has this name, which it gives itself some time after its start.
+void pin_thread(std::string_view name, int cpu) {
+  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  while (std::chrono::steady_clock::now() < give_up) {
+    std::unique_ptr<DIR, int (*)(DIR*)> const tasks(opendir("/proc/self/task"), closedir);
+    for (dirent const* task = nullptr; tasks && (task = readdir(tasks.get())) != nullptr;) {
+      std::string found;
+      std::getline(std::ifstream(std::string("/proc/self/task/") + task->d_name + "/comm"), found);
+      if (found == name && sched_setaffinity(std::atoi(task->d_name), sizeof set, &set) == 0) return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  throw std::runtime_error("cannot bind the thread " + std::string(name) + " to processor " + std::to_string(cpu));
+}
+
+}  // namespace
+
+bed_options& chosen_bed() {
+  static bed_options options;
+  return options;
+}
+
+config settings_for(std::uint32_t actors, std::uint32_t pinned, bool polling) {
+  config c;
+  c.device = chosen_bed().device;
+  c.actors = std::max(c.actors, actors);
+  c.pinned_teams = pinned;
+  c.polling = polling;
+  if (chosen_bed().rehearsal) {
+    c.lanes = 1;
+    c.teams = 2;
+    c.pinned_teams = std::clamp(pinned, 1u, 100u);
+    c.polling = false;  // more threads than processors
+  }
+  return c;
+}
+
+void seat_threads(cpu_pair cpus) {
+  if (chosen_bed().rehearsal) return;  // there the teams need them, too
+  pin_thread("rondo-poller", cpus[1]);
+  pin_to(cpus[0]);
+}
+
+telemetry at_rest(runtime& rt) {
+  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (;;) {
+    auto t = rt.snapshot();
+    if (t.waiting == 0 && t.conserved()) return t;
+    if (std::chrono::steady_clock::now() > give_up)
+      throw std::runtime_error("messages are not conserved: accepted " +
+                               std::to_string(t.live.accepted + t.retired.accepted) + ", handled " +
+                               std::to_string(t.live.handled + t.retired.handled) + ", rejected " +
+                               std::to_string(t.live.rejected + t.retired.rejected) + ", dead " +
+                               std::to_string(t.live.dead + t.retired.dead) + ", waiting " +
+                               std::to_string(t.waiting));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work) {
+  runtime rt{use<bench_actors>, settings};
+  measurement const m = work(rt);
+  at_rest(rt);
+  if (auto const report = rt.stop(); !report.stopped)
+    throw std::runtime_error("the device did not stop: " +
+                             (report.stuck.empty() ? std::string("no team is stuck") : report.stuck.front()));
+  return m;
+}
+
+bare_device::bare_device(config const& settings)
+    : device_(make_device<bench_actors>(settings).dev), directory_(detail::plan_arena(device_->shape())) {
+  device_->start([this](host_record const& r) { take(r); }, {});
+}
+
+bare_device::~bare_device() {
+  if (device_->stop(std::chrono::seconds(5)).stopped) return;
+  device_.release();  // its grid still runs in this memory; the next case says that nothing can be measured
+}
+
+void bare_device::stop() {
+  if (auto const report = device_->stop(std::chrono::seconds(5)); !report.stopped)
+    throw std::runtime_error("the device did not stop");
+}
+
+actor_id bare_device::launch_echo(actor_options const& options) {
+  auto const spec =
+      directory_.add("", bench_actors::index_of<echo>(), sizeof(echo), options, config{}.default_capacity);
+  if (!spec) throw std::runtime_error("launching an echo: " + spec.error().message());
+  if (auto const refused = device_->launch(*spec); refused != errc::ok)
+    throw std::runtime_error(std::string("launching an echo: ") + name_of(refused));
+  return spec->id;
+}
+
+message const& bare_device::ask_untyped(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes) {
+  message_header h;
+  h.type = type;
+  h.flags = flag_wants_reply;
+  h.reply_to = {host_ask_bit, ++asked_};
+  if (auto const refused =
+          device_->post(to, h, static_cast<std::byte const*>(payload), bytes, bytes, 1, {}, false);
+      refused != errc::ok)
+    throw std::runtime_error(std::string("posting an ask: ") + name_of(refused));
+  while (answered_.load(std::memory_order_acquire) != asked_) relax();  // a watchdog bounds it
+  if (reason_ != errc::ok) throw std::runtime_error(std::string("an ask ended with ") + name_of(reason_));
+  return answer_;
+}
+
+void bare_device::take(host_record const& r) noexcept {
+  if (r.kind != record_kind::reply) return;
+  reason_ = r.reason;
+  answer_.header.type = r.body.header.type;
+  __builtin_memcpy(answer_.payload, r.body.payload, r.body.bytes);
+  // Release: the answer. One ask at a time, so nobody reads it while it is written.
+  answered_.store(r.body.header.reply_to.generation, std::memory_order_release);
+}
+
+}  // namespace rondo::bench::gpu
