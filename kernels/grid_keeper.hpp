@@ -6,7 +6,8 @@
 //
 // Invariants
 //  K1 The teams are told to stand still after the I/O team does: at a quiet point nobody writes to the arena.
-//  K2 A wish to pause is granted once all teams stand still for it; until the next wish they stay so.
+//  K2 A wish to pause is granted once all teams stand still for it; until the next wish they stay so. If that one is to
+//     end, they leave without having run again.
 //  K3 A round ends when all teams come to its end at once; while one does not, the others go on.
 //  K4 Once teams were told to leave nothing takes that back; what the host wishes then is for the next grid.
 #pragma once
@@ -90,6 +91,10 @@ class grid_keeper {
     }
     if (auto const wish = control.wish.load(memory_order::acquire); wish != wish_) {  // the edge `wish`
       wish_ = wish;
+      if (phase_ == phase::still && kind_of_wish(wish) == wish_kind::end) {  // nobody runs in between
+        control.granted.store(wish, memory_order::release);
+        return leave(), true;
+      }
       resume();
     }
     auto const kind = kind_of_wish(wish_);
@@ -123,9 +128,7 @@ class grid_keeper {
           phase_ = phase::still;
           break;
         }
-        tell_to(state.io_stop, halt_ | leave_bit);
-        tell_to(header.stop, halt_ | leave_bit);
-        phase_ = phase::leaving;
+        leave();
         break;
       case phase::still:
       case phase::leaving:
@@ -148,6 +151,12 @@ class grid_keeper {
     if (now < tries_again_ns_) return;
     resume();
     tries_again_ns_ = now + patience_ns;
+  }
+
+  RONDO_HD void leave() {
+    tell_to(grid_.state->io_stop, halt_ | leave_bit);
+    tell_to(arena_.header().stop, halt_ | leave_bit);
+    phase_ = phase::leaving;
   }
 
   RONDO_HD void resume() {

@@ -244,7 +244,7 @@ void runtime::checkpoint(std::filesystem::path const& file) {
   auto const copy = [&](arena_ref const& arena) {
     try {
       image.written_us = wall_clock_us();
-      image.actors = copy_actors(arena, directory_->list(), behaviours_);
+      image.actors = copy_actors(arena, directory_->list(), behaviours());
       std::lock_guard lock(pending_mutex_);
       image.retired = retired_;
       image.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
@@ -260,11 +260,11 @@ void runtime::checkpoint(std::filesystem::path const& file) {
   }
   if (!quiet) refuse(file, "was not written: " + why_not_quiet());
   if (failure) std::rethrow_exception(failure);
-  write_checkpoint(file, image, behaviours_);
+  write_checkpoint(file, image, behaviours());
 }
 
 void runtime::restore(std::filesystem::path const& file) {
-  auto const image = read_checkpoint(file, behaviours_);
+  auto const image = read_checkpoint(file, behaviours());
   std::unique_lock launching(launching_);
   if (messenger_->closed())
     refuse(file, "was not restored: " + make_error_code(messenger_->closed_for()).message());

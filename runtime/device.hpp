@@ -16,6 +16,8 @@
 
 namespace rondo {
 
+struct program;
+
 /// What a device is, for people.
 struct device_info {
   std::string name;         // "cpu", "emulated"
@@ -78,6 +80,10 @@ class device {
   /// goes on as before.
   virtual bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
                               std::function<void(arena_ref const&)> const& use) = 0;
+  /// The same with arena_access::writes, and the teams go on with the code of another module; `heap_end` as in
+  /// launch_spec. Throws std::runtime_error, before anything has changed, when this device cannot run that module.
+  virtual bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t heap_end,
+                       std::function<void(arena_ref const&)> const& use) = 0;
 };
 
 }  // namespace rondo

@@ -128,6 +128,50 @@ bool directory::remove(actor_id id) {
   return true;
 }
 
+errc directory::plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan) {
+  std::lock_guard lock(mutex_);
+  plan.clear();
+  errc outcome = errc::ok;
+  for (auto const& e : entries_) {
+    if (!e.live) continue;
+    auto const& fate = fates[e.behaviour];
+    auto const old_state = e.spec.state_offset;
+    plan.push_back({e.id, e.behaviour, fate.behaviour.value_or(0), old_state, old_state, fate.state_bytes});
+    if (!fate.behaviour) outcome = errc::not_found;
+    if (outcome == errc::ok && fate.moves) {
+      auto const memory = heap_.take(fate.state_bytes, 64);
+      memory ? void(plan.back().state = memory->offset) : void(outcome = errc::out_of_memory);
+    }
+    if (outcome != errc::ok) break;
+  }
+  if (outcome != errc::ok)
+    for (auto const& s : plan)
+      if (s.state != s.old_state) heap_.give_back(s.state, s.state_bytes);
+  return outcome;
+}
+
+void directory::finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened) {
+  std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    auto const& s = plan[i];
+    entry& e = entries_[s.id.index];
+    bool const same = e.live && e.id == s.id;  // else it ended meanwhile, and its old state was given back
+    if (happened[i] && same) {
+      if (s.state != s.old_state) heap_.give_back(s.old_state, e.state_bytes);
+      e.behaviour = e.spec.behaviour = s.behaviour;
+      e.state_bytes = s.state_bytes;
+      e.spec.state_offset = s.state;
+    } else if (s.state != s.old_state) {
+      heap_.give_back(s.state, s.state_bytes);
+    }
+  }
+}
+
+std::uint64_t directory::heap_end() const {
+  std::lock_guard lock(mutex_);
+  return heap_.end_of_used();
+}
+
 std::optional<directory::entry> directory::find(std::string_view name) const {
   std::lock_guard lock(mutex_);
   auto const found = names_.find(std::string(name));

@@ -77,6 +77,27 @@ class directory {
   /// Frees what the actor had, once it is gone. False for an id that is not alive.
   bool remove(actor_id id);
 
+  /// What becomes of the actors of one behaviour when the module changes.
+  struct succession {
+    std::optional<std::uint16_t> behaviour;  // in the new module; none: there must be no such actor
+    std::uint64_t state_bytes = 0;
+    bool moves = false;  // its state is made anew, elsewhere
+  };
+  /// One living actor's part in that.
+  struct successor {
+    actor_id id;
+    std::uint16_t old_behaviour, behaviour;
+    std::uint64_t old_state, state;  // offsets; equal: the state stays
+    std::uint64_t state_bytes;
+  };
+  /// Claims the memory that the living actors need when each old behaviour has `fates`. not_found for an actor that can
+  /// have no successor, which `plan` then ends with; out_of_memory. Nothing has changed then.
+  errc plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan);
+  /// Ends what plan_upgrade began: for those that `happened` says, by their place, the new behaviour and state hold.
+  void finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened);
+  /// No actor's memory ends beyond it.
+  std::uint64_t heap_end() const;
+
   std::optional<entry> find(std::string_view name) const;
   std::optional<entry> find(actor_id id) const;
   std::vector<entry> list() const;

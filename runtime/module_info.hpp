@@ -20,6 +20,9 @@ struct behaviour_info {
   std::string_view name;
   std::uint64_t state_bytes;
   std::vector<message_info> messages;
+  std::string_view
+      upgrades;  // the behaviour of an earlier module whose actors go on as this one; empty: none
+  void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from one of those
 };
 
 namespace detail {
@@ -35,7 +38,14 @@ message_info describe_message() {
 
 template <class B, class... Entries>
 behaviour_info describe_behaviour(messages<Entries...>) {
-  return {type_name<B>, sizeof(B), {describe_message<Entries>()...}};
+  behaviour_info info{type_name<B>, sizeof(B), {describe_message<Entries>()...}, {}, nullptr};
+  if constexpr (requires { typename B::upgrades; }) {
+    info.upgrades = type_name<typename B::upgrades>;
+    info.upgrade = [](std::byte* state, std::byte const* old_state) {
+      (new (state) B{})->upgrade(*reinterpret_cast<typename B::upgrades const*>(old_state));
+    };
+  }
+  return info;
 }
 
 }  // namespace detail

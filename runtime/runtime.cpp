@@ -24,9 +24,9 @@ constexpr bool changes_activity(control_bits bits) noexcept {
 
 }  // namespace
 
-runtime::runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours)
+runtime::runtime(config settings, program const& p, chosen_device chosen)
     : settings_(std::move(settings)),
-      behaviours_(std::move(behaviours)),
+      program_(&p),
       reason_(std::move(chosen.reason)),
       buffers_(std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
       device_(std::move(chosen.dev)),
@@ -136,12 +136,13 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
     throw std::invalid_argument(
         fmt::format("launching '{}': poison_after is {}, but a message is tried 1 to {} times", name, tries,
                     max_attempts));
-  auto const found = std::ranges::find(behaviours_, behaviour, &behaviour_info::name);
-  if (found == behaviours_.end()) return errc::not_found;
   if (messenger_->closed()) return messenger_->closed_for();
-  auto const b = static_cast<std::uint16_t>(found - behaviours_.begin());
-  std::shared_lock const launching(launching_);
-  auto spec = directory_->add(std::move(name), b, behaviours_[b].state_bytes, options, capacity);
+  std::shared_lock const launching(launching_);  // the module stays the same, too
+  auto const& known = behaviours();
+  auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
+  if (found == known.end()) return errc::not_found;
+  auto const b = static_cast<std::uint16_t>(found - known.begin());
+  auto spec = directory_->add(std::move(name), b, found->state_bytes, options, capacity);
   if (!spec) return spec.error();
   if (auto const refused = device_->launch(*spec); refused != errc::ok) {
     directory_->remove(spec->id);
@@ -266,7 +267,7 @@ telemetry runtime::snapshot() {
   for (auto const& a : actors) {
     if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
     auto const entry = directory_->find(actor_id{a.index, a.generation});
-    t.actors.push_back({entry ? entry->name : std::string(), std::string(behaviours_[a.behaviour].name), a});
+    t.actors.push_back({entry ? entry->name : std::string(), name_of_behaviour(a.behaviour), a});
     t.live += a.totals;
     t.waiting += a.waiting;
   }
@@ -289,10 +290,16 @@ std::string runtime::name_of_cell(std::uint32_t index) const {
 }
 
 std::string runtime::name_of_type(std::uint32_t type) const {
-  for (auto const& b : behaviours_)
+  for (auto const& b : behaviours())
     for (auto const& m : b.messages)
       if (m.id == type) return std::string(m.name);
   return {};
+}
+
+/// A record may be of the module before.
+std::string runtime::name_of_behaviour(std::uint32_t index) const {
+  auto const& known = behaviours();
+  return index < known.size() ? std::string(known[index].name) : std::string();
 }
 
 std::vector<std::string> runtime::busy_teams(char const* does) const {

@@ -9,6 +9,7 @@
 // Threads: all functions from any thread; construction and destruction alone.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <filesystem>
@@ -25,7 +26,7 @@
 #include "runtime/directory.hpp"
 #include "runtime/hub.hpp"
 #include "runtime/memory/buffer_pool.hpp"
-#include "runtime/module_info.hpp"
+#include "runtime/program.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/timers.hpp"
 
@@ -51,11 +52,11 @@ class runtime {
   /// Starts the device that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
   template <class Module>
   explicit runtime(use_t<Module>, config settings = {})
-      : runtime(validated(settings), make_device<Module>(settings), module_describer<Module>::describe()) {}
+      : runtime(validated(settings), program_of<Module>(), make_device(program_of<Module>(), settings)) {}
   /// The same on a device that the caller has made for `settings` and `Module`.
   template <class Module>
   runtime(use_t<Module>, config settings, chosen_device chosen)
-      : runtime(validated(settings), std::move(chosen), module_describer<Module>::describe()) {}
+      : runtime(validated(settings), program_of<Module>(), std::move(chosen)) {}
   /// Stops; see `stop`.
   ~runtime();
   runtime(runtime const&) = delete;
@@ -84,11 +85,14 @@ class runtime {
   template <class Behaviour>
   result<actor_ref<Behaviour>> find(std::string_view name) const {
     auto const found = directory_->find(name);
-    if (!found || behaviours_[found->behaviour].name != type_name<Behaviour>) return errc::not_found;
+    if (!found || behaviours()[found->behaviour].name != type_name<Behaviour>) return errc::not_found;
     return actor_ref<Behaviour>{*messenger_, found->id};
   }
   std::vector<directory::entry> list() const { return directory_->list(); }
-  std::vector<behaviour_info> const& behaviours() const noexcept { return behaviours_; }
+  /// Of the module that runs at present.
+  std::vector<behaviour_info> const& behaviours() const noexcept {
+    return program_.load(std::memory_order_acquire)->behaviours;
+  }
 
   /// Each completes with void(error_code) when it is done: actor_gone for an actor that is not there any
   /// more. Deactivated actors keep their mail and handle none.
@@ -163,6 +167,15 @@ class runtime {
   /// runtime; then no actor lives.
   void restore(std::filesystem::path const& file);
 
+  /// Goes on with another module: its behaviours that say which old one they upgrade take over those actors, and those of
+  /// the same name keep theirs; ids, names, mail and counters stay. What waits and is unknown to the new behaviour is a
+  /// dead letter. Blocks its caller until no handler runs. Throws std::runtime_error, and all goes on as before, when a
+  /// living actor's behaviour has no successor, memory is short, the device cannot run the module, or no quiet moment came.
+  template <class Module>
+  void upgrade(use_t<Module>) {
+    upgrade_to(program_of<Module>());
+  }
+
   /// Ends the ring kernel within settings().stop_timeout_ms; pending asks complete with `stopped`. Says which
   /// team hangs in which actor when one does. Idempotent.
   stop_report stop();
@@ -173,7 +186,8 @@ class runtime {
     inspection found;
   };
   using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
-  runtime(config settings, chosen_device chosen, std::vector<behaviour_info> behaviours);
+  runtime(config settings, program const& p, chosen_device chosen);
+  void upgrade_to(program const& next);
   static config const& validated(config const& c) {
     validate(c);
     return c;
@@ -211,6 +225,7 @@ class runtime {
   std::string name_of_actor(actor_id id) const;
   std::string name_of_cell(std::uint32_t index) const;
   std::string name_of_type(std::uint32_t type) const;
+  std::string name_of_behaviour(std::uint32_t index) const;
   /// A line for each team that runs a handler at present: "team 1 <does> actor 'x', in a handler of y".
   std::vector<std::string> busy_teams(char const* does) const;
   std::string why_not_quiet() const;
@@ -227,7 +242,7 @@ class runtime {
   };
 
   config settings_;
-  std::vector<behaviour_info> behaviours_;
+  std::atomic<program const*> program_;
   std::string reason_;
   std::unique_ptr<buffer_pool> buffers_;
   boost::asio::io_context context_{1};

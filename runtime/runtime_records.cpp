@@ -91,7 +91,7 @@ void runtime::on_failure(host_record const& r) {
                                             "escalated"};
   auto const action = static_cast<failure_action>(r.detail);
   failures_->publish(fmt::format("actor '{}' ({}) failed: {}; {}", name_of_actor(r.actor),
-                                 behaviours_[r.behaviour].name, make_error_code(r.reason).message(),
+                                 name_of_behaviour(r.behaviour), make_error_code(r.reason).message(),
                                  actions[r.detail]));
   if (action == failure_action::escalated) messenger_->close(errc::handler_failed);
 }

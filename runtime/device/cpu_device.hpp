@@ -6,17 +6,18 @@
 #include "runtime/clock.hpp"
 #include "runtime/device/team_threads.hpp"
 #include "runtime/memory/arena_memory.hpp"
+#include "runtime/program.hpp"
 
 namespace rondo {
 
-template <class Module>
 class cpu_device final : public device {
  public:
-  cpu_device(arena_shape const& shape, team_thread_options const& options)
+  cpu_device(team_program const& program, arena_shape const& shape, team_thread_options const& options)
       : memory_(arena_ref::bytes_for(shape)),
         arena_(arena_ref::format(memory_.data(), shape)),
+        program_(program),
         options_(options),
-        threads_(arena_, options) {
+        threads_(program, arena_, options) {
     calibrate_clock();
   }
 
@@ -63,7 +64,7 @@ class cpu_device final : public device {
     }
     scheduler sender{arena_};
     std::lock_guard lock(launching_);
-    launch_actor<Module>(sender, spec);
+    program_.launch(sender, spec);
     return errc::ok;
   }
 
@@ -85,10 +86,19 @@ class cpu_device final : public device {
     use(arena_);
     return true;
   }
+  bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t,
+               std::function<void(arena_ref const&)> const& use) override {
+    return at_quiet_point(limit, arena_access::writes, [&](arena_ref const& arena) {
+      use(arena);
+      std::lock_guard lock(launching_);
+      program_ = next.teams;
+      threads_.set_program(next.teams);
+    });
+  }
 
  private:
   struct restart_teams {
-    team_threads<Module>* threads;  // null: the device was stopped, and stays so
+    team_threads* threads;  // null: the device was stopped, and stays so
     host_port const& host;
     ~restart_teams() {
       if (threads != nullptr) threads->start(host);
@@ -97,13 +107,14 @@ class cpu_device final : public device {
 
   arena_memory memory_;
   arena_ref arena_;
+  team_program program_;  // guarded by launching_
   team_thread_options options_;
   record_sink sink_;
   host_port host_;
   std::mutex pinning_;    // guards the teams' threads and which of them have a pinned actor
   bool running_ = false;  // between start and stop; guarded by pinning_
   std::mutex launching_;  // one launch or signal at a time; taken after pinning_
-  team_threads<Module> threads_;
+  team_threads threads_;
 };
 
 }  // namespace rondo

@@ -272,6 +272,42 @@ void cuda_machine::set_clock() {
   check(static_cast<cudaError_t>(s.program.set_clock(offset_ns, s.copies)), "setting the clock");
 }
 
+// -- another module
+
+cuda_program cuda_machine::code_of(program const& next) const {
+  auto const& s = *state_;
+  auto const* const code = find_cuda_program(next.key);
+  if (code == nullptr)
+    throw std::runtime_error(
+        "the module was not compiled for CUDA: name a .cu file in its rondo_add_module, and write "
+        "RONDO_CUDA_MODULE there");
+  int per_multiprocessor = 0, multiprocessors = 0;
+  check(cudaSetDevice(s.ordinal), "choosing the GPU");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, code->run_grid,
+                                                      static_cast<int>(s.fit.block_threads), 0),
+        "asking how many blocks of the new module fit");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, s.ordinal),
+        "asking for its size");
+  if (static_cast<std::uint32_t>(per_multiprocessor * multiprocessors) < s.fit.blocks)
+    throw std::runtime_error(
+        fmt::format("the new module's grid needs {} blocks of {} threads, and only {} of them fit",
+                    s.fit.blocks, s.fit.block_threads, per_multiprocessor * multiprocessors));
+  return *code;
+}
+
+void cuda_machine::set_code(cuda_program const& code) {
+  auto& s = *state_;
+  s.program = code;
+  try {
+    cudaSetDevice(s.ordinal);
+    set_clock();
+  } catch (std::exception const& e) {  // the next launch says so
+    std::lock_guard lock(s.mutex);
+    s.faulted = true;
+    s.fault = e.what();
+  }
+}
+
 // -- memory
 
 std::byte* cuda_machine::device_memory(std::size_t bytes) {
@@ -327,6 +363,7 @@ bool cuda_machine::copy_in(std::byte* to, std::byte const* from, std::size_t byt
 
 void cuda_machine::launch(grid<bus> const& g) {
   auto& s = *state_;
+  if (s.faulted) throw std::runtime_error("CUDA: " + fault());
   cudaSetDevice(s.ordinal);
   if (g.round.messages != 0 || g.round.ns != 0) s.step = std::chrono::microseconds(20);
   auto* const stop = &reinterpret_cast<arena_header*>(g.arena)->stop;  // its address, in the device's memory

@@ -52,6 +52,8 @@ class cuda_machine {
   bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool end(std::chrono::nanoseconds) { return true; }
   void abandon() {}
+  cuda_program code_of(program const& next) const;
+  void set_code(cuda_program const& code);
   std::string name() const;
   std::string description(std::uint32_t teams, std::uint32_t pinned) const;
   std::string fault() const;

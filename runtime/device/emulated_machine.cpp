@@ -51,6 +51,11 @@ void emulated_machine::launch(grid<bus> const& g) {
   changed_.notify_all();
 }
 
+void emulated_machine::set_code(emulated_program const& code) {
+  std::lock_guard lock(mutex_);
+  program_ = code;
+}
+
 void emulated_machine::start_threads(grid<bus> const& g) {
   shared_ = std::vector<team_shared>(g.teams());
   for (std::uint32_t t = 0; t < g.teams(); ++t)

@@ -10,39 +10,10 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/device/emulation.hpp"
+#include "runtime/device/emulated_program.hpp"
 #include "runtime/device/lane_device.hpp"
 
 namespace rondo {
-
-/// What a machine needs of a module: the code of its teams.
-struct emulated_program {
-  void (*run_worker)(grid<emulated_bus> const&, team const&, host_port const&);
-  void (*run_io)(grid<emulated_bus> const&, host_port const&, doorbell&);
-};
-
-/// How the I/O thread waits: it spins, gives way, and sleeps until the host rings.
-struct io_thread_idle {
-  doorbell& bell;
-  idle_thread thread;
-
-  void worked() noexcept { thread.worked(); }
-  template <class WasSubmitted, class IsAsked>
-  void wait(WasSubmitted was_submitted, IsAsked is_asked) {
-    thread.wait(bell, !was_submitted(), [&] { return was_submitted() || is_asked(); });
-  }
-};
-
-template <class Module>
-emulated_program emulated_program_of() {
-  using faulty = faulty_module<Module>;
-  return {[](grid<emulated_bus> const& g, team const& t, host_port const& host) {
-            rondo::run_worker<faulty>(g, t, host);
-          },
-          [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
-            rondo::run_io<faulty>(g, host, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
-          }};
-}
 
 class emulated_machine {
  public:
@@ -64,6 +35,8 @@ class emulated_machine {
   bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool end(std::chrono::nanoseconds limit);
   void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
+  emulated_program code_of(program const& next) const { return next.emulated; }
+  void set_code(emulated_program const& code);
   std::string name() const { return "emulated"; }
   std::string description(std::uint32_t teams, std::uint32_t pinned) const;
   std::string fault() const { return is_lost() ? "the emulated device was told to fault" : ""; }
@@ -89,7 +62,7 @@ class emulated_machine {
   void keep();
   void emit(host_record const& record);
 
-  emulated_program program_;
+  emulated_program program_;  // guarded by mutex_
   std::uint32_t lanes_;
   emulation_options options_;
   std::list<arena_memory> memory_;

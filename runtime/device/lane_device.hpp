@@ -13,6 +13,8 @@
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
 //   bool end(limit);                              after a grid: false when something of it still runs
 //   void abandon();                               who still runs reports to nobody any more
+//   auto code_of(program const&);                 a module's code for it; throws std::runtime_error when there is none
+//   void set_code(code const&);                   between two launches: what is launched next
 //   std::string name(), description(), fault();
 //
 // Threads: as device.hpp says. `rondo-grid` launches the grid, round by round or once, and waits for its end;
@@ -20,6 +22,7 @@
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <future>
 #include <mutex>
@@ -30,6 +33,7 @@
 #include "runtime/device/keeper_link.hpp"
 #include "runtime/device/team_owners.hpp"
 #include "runtime/memory/arena_memory.hpp"
+#include "runtime/program.hpp"
 
 namespace rondo {
 
@@ -152,8 +156,7 @@ class lane_device : public device {
       if (!team) return errc::actor_limit;
       spec.team = static_cast<std::uint16_t>(options_.teams + *team);
     }
-    for (auto end = heap_end_.load(memory_order::relaxed); end < spec.heap_end;)  // relaxed: a number alone
-      if (heap_end_.compare_exchange(end, spec.heap_end, memory_order::relaxed, memory_order::relaxed)) break;
+    raise_heap_end(spec.heap_end);
     auto const refused = lanes_.launch(spec);
     if (refused != errc::ok && spec.pinned) owners_.give_back(spec.id);
     return refused;
@@ -193,10 +196,37 @@ class lane_device : public device {
         if (of != nullptr) of->wish(wish_kind::run);
       }
     } const afterwards{runs ? this : nullptr};
-    std::lock_guard no_queries(asking_);
-    if (!fetch_image()) return false;
-    use(arena_);
-    return access == arena_access::reads || store_image();
+    return use_image(access, use);
+  }
+
+  bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t heap_end,
+               std::function<void(arena_ref const&)> const& use) override {
+    auto const code = machine_.code_of(next);
+    std::lock_guard lock(life_);
+    if (lost()) return false;
+    bool const runs = grid_thread_.joinable();
+    if (runs && !keeper_.is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
+    raise_heap_end(heap_end);
+    try {
+      if (!use_image(arena_access::writes, use)) return wish(wish_kind::run), false;
+    } catch (...) {
+      wish(wish_kind::run);
+      throw;
+    }
+    if (!runs) return machine_.set_code(code), true;
+    // The teams leave without having run again; the next grid has the new code.
+    std::unique_lock change(changing_);
+    change_ = grid_change::wanted;
+    wish(wish_kind::end);
+    changed_.wait(change, [&] { return change_ == grid_change::ready || !keeper_.is_answered(); });
+    bool const ready = change_ == grid_change::ready;
+    if (ready) {
+      machine_.set_code(code);
+      wish(wish_kind::run);
+    }
+    change_ = grid_change::none;
+    changed_.notify_all();
+    return ready;
   }
 
  protected:
@@ -227,6 +257,7 @@ class lane_device : public device {
     for (;;) {
       well = machine_.wait() == grid_end::over;
       if (!well || ending_.load(memory_order::acquire) != 0) break;
+      let_change();
       if (grid_.control->dealt.load(memory_order::relaxed) == 0) rest();  // relaxed: the grid has ended
       if (ending_.load(memory_order::acquire) != 0) break;
       try {
@@ -236,8 +267,21 @@ class lane_device : public device {
         break;
       }
     }
-    keeper_.end();
+    {
+      std::lock_guard lock(changing_);
+      keeper_.end();
+    }
+    changed_.notify_all();
     if (!well) lose();
+  }
+
+  /// Between two launches: waits until the code was changed, if that is what the grid has ended for.
+  void let_change() {
+    std::unique_lock lock(changing_);
+    if (change_ != grid_change::wanted) return;
+    change_ = grid_change::ready;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return change_ == grid_change::none; });
   }
 
   /// Between two rounds, when the last one found nothing to do: until something is submitted, wished or asked.
@@ -292,6 +336,17 @@ class lane_device : public device {
 
   // -- the arena's image
 
+  bool use_image(arena_access access, std::function<void(arena_ref const&)> const& use) {
+    std::lock_guard no_queries(asking_);
+    if (!fetch_image()) return false;
+    use(arena_);
+    return access == arena_access::reads || store_image();
+  }
+  void raise_heap_end(std::uint64_t to) noexcept {
+    for (auto end = heap_end_.load(memory_order::relaxed); end < to;)  // relaxed: a number alone
+      if (heap_end_.compare_exchange(end, to, memory_order::relaxed, memory_order::relaxed)) break;
+  }
+
   // What may hold anything, but for the header's first part: it never changes, or it is what the keeper and the teams
   // look at while they stand still. Precondition: nobody else writes to the arena.
   bool fetch_image() {
@@ -345,6 +400,10 @@ class lane_device : public device {
   record_sink sink_;
   std::mutex life_;    // start, stop, quiet points
   std::mutex asking_;  // queries and the image; taken after life_
+  enum class grid_change { none, wanted, ready };
+  std::mutex changing_;
+  std::condition_variable changed_;
+  grid_change change_ = grid_change::none;  // guarded by changing_
   atomic<std::uint64_t> heap_end_{0};
   atomic<std::uint32_t> ending_{0}, lost_{0};
   stop_report report_;

@@ -74,6 +74,21 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   return s;
 }
 
+chosen_device make_device(program const& p, config const& c) {
+  if (c.device == "emulated") return {make_emulated_device(p.emulated, c), "asked for by the configuration"};
+  if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key);
+  if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
+  std::string reason = "asked for by the configuration";
+  if (c.device == "auto") {
+    reason = why_no_cuda(p.key);
+    if (reason.empty()) return make_cuda_device(c, p.key);
+    reason = "chosen by auto: " + reason;
+  }
+  auto const threads = thread_options_for(c);
+  return {std::make_unique<cpu_device>(p.teams, shape_for(c, threads.teams, threads.pinned_teams), threads),
+          std::move(reason)};
+}
+
 #if !defined(RONDO_HAS_CUDA)
 chosen_device make_cuda_device(config const& c, std::uint64_t) {
   throw std::runtime_error(

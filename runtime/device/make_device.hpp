@@ -5,6 +5,7 @@
 
 #include "runtime/device/cpu_device.hpp"
 #include "runtime/device/emulated_device.hpp"
+#include "runtime/program.hpp"
 
 namespace rondo {
 
@@ -28,21 +29,6 @@ std::string why_no_cuda(std::uint64_t module_key);
 [[noreturn]] void refuse_device(std::string const& name);
 
 /// Throws std::runtime_error when the device that `c.device` forces is not there.
-template <class Module>
-chosen_device make_device(config const& c) {
-  if (c.device == "emulated")
-    return {make_emulated_device(emulated_program_of<Module>(), c), "asked for by the configuration"};
-  if (c.device.starts_with("cuda")) return make_cuda_device(c, Module::key);
-  if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
-  std::string reason = "asked for by the configuration";
-  if (c.device == "auto") {
-    reason = why_no_cuda(Module::key);
-    if (reason.empty()) return make_cuda_device(c, Module::key);
-    reason = "chosen by auto: " + reason;
-  }
-  auto const threads = thread_options_for(c);
-  return {std::make_unique<cpu_device<Module>>(shape_for(c, threads.teams, threads.pinned_teams), threads),
-          std::move(reason)};
-}
+chosen_device make_device(program const& p, config const& c);
 
 }  // namespace rondo

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/ring_kernel.hpp"
 #include "runtime/device.hpp"
+#include "runtime/device/team_program.hpp"
 
 namespace rondo {
 
@@ -29,12 +29,12 @@ void prepare_team_thread(std::string const& name, int core);
 /// does not say.
 std::vector<int> allowed_cores();
 
-template <class Module>
 class team_threads {
  public:
   /// Takes the cores to pin to from the calling thread's affinity mask.
-  team_threads(arena_ref arena, team_thread_options options)
-      : options_(options),
+  team_threads(team_program const& program, arena_ref arena, team_thread_options options)
+      : program_(program),
+        options_(options),
         cores_(options.pin_to_cores ? allowed_cores() : std::vector<int>()),
         crew_(std::make_shared<crew>(arena, options)),
         threads_(crew_->ends.size()) {}
@@ -46,6 +46,9 @@ class team_threads {
     crew_->arena.header().stop.store(0, memory_order::relaxed);  // relaxed: no team yet
     start_missing_teams();
   }
+
+  /// What teams run from their next start on. Precondition: stopped, or paused.
+  void set_program(team_program const& program) noexcept { program_ = program; }
 
   /// A pinned team without an actor, started; or none. Not thread-safe: the caller serializes launches.
   bool find_pinned_team(std::uint32_t& team) {
@@ -145,18 +148,26 @@ class team_threads {
       crew_->ends[index] = false;
     }
     int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
-    threads_[index] = std::thread([crew = crew_, host = host_, options = options_, index, core] {
-      prepare_team_thread("rondo-" + std::to_string(index), core);
-      auto idle = options.idle;
-      idle.pinned_only = index >= options.teams;
-      ring_kernel<Module> kernel{crew->arena, team{index}, host, idle};
-      do kernel.run(options.round);
-      while (!crew->decide_to_end(index));
-      std::lock_guard lock(crew->mutex);
-      if (--crew->running == 0) crew->changed.notify_all();
-    });
+    threads_[index] =
+        std::thread([program = program_, crew = crew_, host = host_, options = options_, index, core] {
+          prepare_team_thread("rondo-" + std::to_string(index), core);
+          auto idle = options.idle;
+          idle.pinned_only = index >= options.teams;
+          struct asker {
+            team_threads::crew& of;
+            std::uint32_t team;
+          } who{*crew, index};
+          auto const ends = [](void* p) {
+            auto& w = *static_cast<asker*>(p);
+            return w.of.decide_to_end(w.team);
+          };
+          program.run(crew->arena, index, host, idle, options.round, ends, &who);
+          std::lock_guard lock(crew->mutex);
+          if (--crew->running == 0) crew->changed.notify_all();
+        });
   }
 
+  team_program program_;
   team_thread_options options_;
   std::vector<int> cores_;  // that teams are bound to, in turn; empty: to none
   std::shared_ptr<crew> crew_;

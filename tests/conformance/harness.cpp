@@ -49,7 +49,7 @@ std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
 
 losable start_losable(rondo::config const& settings) {
   book();
-  auto chosen = rondo::make_device<testbed>(settings);
+  auto chosen = rondo::make_device(rondo::program_of<testbed>(), settings);
   auto& device = dynamic_cast<rondo::emulated_device&>(*chosen.dev);
   return {std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen)), device};
 }

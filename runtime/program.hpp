@@ -1,0 +1,27 @@
+// A module as the runtime needs it at run time: its names, and its code for each kind of host device. What it has for a
+// GPU is found by its key (runtime/device/cuda_program.hpp).
+//
+// Threads: immutable, and there for as long as the process.
+#pragma once
+
+#include "runtime/device/emulated_program.hpp"
+#include "runtime/device/team_program.hpp"
+#include "runtime/module_info.hpp"
+
+namespace rondo {
+
+struct program {
+  std::uint64_t key;
+  std::vector<behaviour_info> behaviours;
+  team_program teams;
+  emulated_program emulated;
+};
+
+template <class Module>
+program const& program_of() {
+  static program const p{Module::key, module_describer<Module>::describe(), team_program_of<Module>(),
+                         emulated_program_of<Module>()};
+  return p;
+}
+
+}  // namespace rondo

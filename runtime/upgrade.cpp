@@ -1,0 +1,72 @@
+// runtime::upgrade: the actors of one module go on as those of another.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/runtime.hpp"
+
+namespace rondo {
+
+namespace {
+
+/// What becomes of each behaviour of `old`, by index.
+std::vector<directory::succession> fates_of(program const& old, program const& next) {
+  std::vector<directory::succession> fates(old.behaviours.size());
+  for (std::size_t i = 0; i < fates.size(); ++i) {
+    auto const name = old.behaviours[i].name;
+    auto heir = std::ranges::find(next.behaviours, name, &behaviour_info::upgrades);
+    bool const upgrades = heir != next.behaviours.end();
+    if (!upgrades) heir = std::ranges::find(next.behaviours, name, &behaviour_info::name);
+    if (heir == next.behaviours.end()) continue;
+    fates[i] = {static_cast<std::uint16_t>(heir - next.behaviours.begin()), heir->state_bytes, upgrades};
+  }
+  return fates;
+}
+
+/// False for an actor that has ended, and whose host has not heard of it yet.
+bool succeed(arena_ref const& arena, directory::successor const& s, program const& next) {
+  actor_cell& cell = arena.cell(s.id.index);
+  // Relaxed, all of it: a quiet point orders what owners wrote.
+  if (cell.generation.load(memory_order::relaxed) != s.id.generation) return false;
+  if (s.state != s.old_state)
+    next.behaviours[s.behaviour].upgrade(arena.base() + s.state, arena.base() + s.old_state);
+  cell.state_offset = s.state;
+  cell.behaviour_index.store(s.behaviour, memory_order::relaxed);
+  return true;
+}
+
+}  // namespace
+
+void runtime::upgrade_to(program const& next) {
+  auto const refuse = [](std::string const& why) {
+    throw std::runtime_error("the module was not upgraded: " + why);
+  };
+  std::unique_lock launching(launching_);
+  if (messenger_->closed()) refuse(make_error_code(messenger_->closed_for()).message());
+  auto const& old = *program_.load(std::memory_order_acquire);
+  std::vector<directory::successor> plan;
+  auto const planned = directory_->plan_upgrade(fates_of(old, next), plan);
+  if (planned == errc::not_found)
+    refuse(fmt::format(
+        "actor '{}' has the behaviour {}, which no behaviour of the new module has as its name or `upgrades`",
+        name_of_actor(plan.back().id), old.behaviours[plan.back().old_behaviour].name));
+  if (planned != errc::ok) refuse(make_error_code(planned).message());
+
+  std::vector<bool> happened(plan.size(), false);
+  bool quiet = false;
+  try {
+    quiet = device_->upgrade(std::chrono::milliseconds(settings_.stop_timeout_ms), next,
+                             directory_->heap_end(), [&](arena_ref const& arena) {
+                               for (std::size_t i = 0; i < plan.size(); ++i)
+                                 happened[i] = succeed(arena, plan[i], next);
+                             });
+  } catch (std::exception const& e) {
+    directory_->finish_upgrade(plan, std::vector<bool>(plan.size(), false));
+    refuse(e.what());
+  }
+  directory_->finish_upgrade(plan, happened);
+  if (!quiet) refuse(why_not_quiet());
+  program_.store(&next, std::memory_order_release);
+}
+
+}  // namespace rondo
