@@ -121,6 +121,7 @@ TEST_CASE("a checkpoint that was written after an upgrade is one of the new modu
     auto const rt = start(v.settings);
     auto const actor = rt->launch<adder>("adder");
     REQUIRE_FALSE(tell(actor, add{3}));
+    REQUIRE(ask(actor, get{}).value().value == 3);
     rt->upgrade(rondo::use<testbed_next>);
     rt->checkpoint(file);
   }
