@@ -14,12 +14,19 @@ if(found EQUAL -1)
   message(FATAL_ERROR "README.md does not hold the example as it stands in tests/consumer/project/clicks.cpp")
 endif()
 
-file(REMOVE_RECURSE ${work}/prefix ${work}/project)
+file(REMOVE_RECURSE ${work}/prefix ${work}/project ${work}/cuda_project)
 run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
-run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/project -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix
-    -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
+# As plain C++, and with CUDA where this build has it.
+set(common -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
+run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/project ${common})
 run(${CMAKE_COMMAND} --build ${work}/project)
 run(${work}/project/greet)
+if(cuda_compiler)
+  run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/cuda_project ${common} -D with_cuda=ON
+      -D CMAKE_CUDA_COMPILER=${cuda_compiler} -D CMAKE_CUDA_ARCHITECTURES=90)
+  run(${CMAKE_COMMAND} --build ${work}/cuda_project --target greet)
+  run(${work}/cuda_project/greet)
+endif()
 run(${work}/project/clicks)
 if(NOT output STREQUAL "42 clicks\n")
   message(FATAL_ERROR "the consumer printed '${output}' instead of '42 clicks'")

@@ -1,5 +1,8 @@
-#include <cstdint>
+#include "greetings.hpp"
+#include "runtime/runtime.hpp"
 
-std::uint64_t greet(std::uint64_t number);
-
-int main() { return greet(41) == 42 ? 0 : 1; }
+int main() {
+  rondo::runtime rt{rondo::use<greeters>};
+  auto const g = rt.launch<greeter>("greeter");
+  return g.ask(greetings::hello{41}, std::chrono::seconds(10), rondo::block).value().number == 42 ? 0 : 1;
+}
