@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "bench/gpu/targets.hpp"
 #include "bench/results.hpp"
 
 namespace rondo::bench {
@@ -179,12 +180,14 @@ void write_provenance(std::ostream& out, results const& all, std::string const& 
 
 /// Which works have a chart, and of which kind: rates as bars, round trips as percentiles.
 std::string chart_name(result const& r) {
+  if (gpu::is_of_gpu(r)) return gpu::belongs_to_chart(r) ? "latency_gpu_round_trip" : "";
   if (higher_is_better(r.headline)) return "throughput_" + r.work;
   return r.headline == "round_trip_ns" ? "latency_" + r.work : "";
 }
 
-void write_page(std::ostream& out, results const& all, std::string const& command) {
-  out << "# Benchmarks\n\nWritten by `tools/bench`; do not edit. Rondo and its peers did the same work in "
+/// What is true of the works of the CPU alone.
+void write_cpu_part(std::ostream& out, results const& all, std::string const& command) {
+  out << "Rondo and its peers did the same work in "
          "the same run, in shuffled order.\n"
          "Rates and latencies are medians over all samples of one distance; near and far are how long a "
          "cache line takes between the\n"
@@ -202,6 +205,26 @@ void write_page(std::ostream& out, results const& all, std::string const& comman
   write_provenance(out, all, command);
   out << '\n';
   write_summary(out, all);
+}
+
+/// Beside bare CUDA, on the GPU that the lines name.
+void write_gpu_part(std::ostream& out, results const& all, std::string const& command) {
+  out << "\n## On a GPU\n\n`bench_gpu` measured this; targets are for a GPU of the H200's class over "
+         "PCIe.\n\n";
+  write_provenance(out, all, command);
+  auto const device = all.front().fields()["device"].AsMap();
+  for (std::size_t i = 0; i < device.size(); ++i)
+    fmt::print(out, "- GPU, {}: {}\n", words(device.Keys()[i].AsKey()), device.Values()[i].AsString().str());
+  out << '\n';
+  gpu::write_summary(out, all);
+}
+
+void write_page(std::ostream& out, results const& all, std::string const& command) {
+  results cpu, gpu;
+  for (auto const& r : all) (gpu::is_of_gpu(r) ? gpu : cpu).push_back(r);
+  out << "# Benchmarks\n\nWritten by `tools/bench`; do not edit. ";
+  if (!cpu.empty()) write_cpu_part(out, cpu, command);
+  if (!gpu.empty()) write_gpu_part(out, gpu, command);
   std::set<std::string> charts;
   for (auto const& r : all) charts.insert(chart_name(r));
   charts.erase("");

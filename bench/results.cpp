@@ -55,12 +55,16 @@ summary result::of(std::string const& metric) const {
 std::vector<result> read_results(std::string const& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be opened; tools/bench writes it");
+  return parse_results(file, path);
+}
+
+std::vector<result> parse_results(std::istream& lines, std::string const& source) {
   std::vector<result> results;
   std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.empty()) continue;
-    result found = read_line(line, fmt::format("{}:{}", path, number));
+    result found = read_line(line, fmt::format("{}:{}", source, number));
     auto const earlier =
         std::find_if(results.begin(), results.end(), [&](result const& r) { return same_subject(r, found); });
     if (earlier == results.end())

@@ -3,6 +3,7 @@
 
 #include <flatbuffers/flexbuffers.h>
 
+#include <istream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +26,10 @@ struct result {
   std::string series() const { return allocator == "glibc" ? peer : peer + " + " + allocator; }
 };
 
-/// Reads a file of result lines; of two lines about the same thing the later one counts. Throws
-/// std::runtime_error with file and line when one cannot be read.
+/// Reads result lines; of two about the same thing the later one counts. Throws std::runtime_error with `source`, for
+/// people, and the line when one cannot be read.
+std::vector<result> parse_results(std::istream& lines, std::string const& source);
+/// The same from a file.
 std::vector<result> read_results(std::string const& path);
 
 /// "7.81 M", "92", "0.37": three digits and a factor.

@@ -222,7 +222,7 @@ class actor_owner {
     __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
     auto const ring = actor_word{bits}.ring();
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
-    if (ring != 0) arena_.ring(ring).tail = cell_.head;
+    if (ring != 0) arena_.ring(ring).set_tail(cell_.head);
     cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
     cell_.control.store(control_for(self_.generation + 1, 0),
                         memory_order::relaxed);  // late control finds nobody

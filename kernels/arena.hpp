@@ -30,10 +30,14 @@ struct ring_entry {
   /// Offset in units of 128 bytes, and above it the slots as a power of two: one word, so that a stale sender that reads
   /// it while a successor's ring is set up gets a ring that exists; its exchange then fails.
   atomic<std::uint64_t> place;
-  std::uint32_t tail;          // the next ticket, while no actor holds the ring
+  std::uint32_t tail;          // the next ticket, while no actor holds the ring; see set_tail
   atomic<std::uint32_t> next;  // in the stack of free rings
   std::uint32_t dedicated;     // belongs to one actor and is never shared
 
+  /// Relaxed: published by the actor's word, or the free list. Atomic for who reads counters meanwhile (snapshot.hpp).
+  RONDO_HD void set_tail(std::uint32_t ticket) noexcept {
+    as_atomic(tail).store(ticket, memory_order::relaxed);
+  }
   RONDO_HD void set_place(std::uint64_t offset, std::uint32_t slots) noexcept {
     auto const power = static_cast<std::uint64_t>(highest_bit(slots));
     place.store(power << 56 | offset / 128, memory_order::relaxed);  // relaxed: published by the actor's word

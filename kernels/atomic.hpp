@@ -86,12 +86,6 @@ class atomic {
 static_assert(sizeof(atomic<std::uint32_t>) == 4 && sizeof(atomic<std::uint64_t>) == 8);
 static_assert(std::is_trivially_default_constructible_v<atomic<std::uint64_t>>);
 
-/// Atomic access to a plain value, such as a member of a behaviour that its tiles add to.
-template <class T, scope Scope = scope::device>
-RONDO_HD atomic<T, Scope>& as_atomic(T& plain) noexcept {
-  return reinterpret_cast<atomic<T, Scope>&>(plain);  // which holds a T and nothing else
-}
-
 RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 #if defined(__CUDA_ARCH__)
   (void)order;
@@ -104,3 +98,13 @@ RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 }  // namespace rondo
 
 #endif  // RONDO_ATOMIC_HEADER
+
+namespace rondo {
+
+/// Atomic access to a plain value, such as a member of a behaviour that its tiles add to.
+template <class T, scope Scope = scope::device>
+RONDO_HD atomic<T, Scope>& as_atomic(T& plain) noexcept {
+  return reinterpret_cast<atomic<T, Scope>&>(plain);  // which holds a T and nothing else
+}
+
+}  // namespace rondo

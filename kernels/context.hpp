@@ -127,7 +127,7 @@ class context {
     r.body.header.type = type;
     r.body.header.reply_to = token.to;
     r.body.bytes = bytes;
-    if (bytes != 0) __builtin_memcpy(r.body.payload, payload, bytes);
+    if (bytes != 0) copy_payload(r.body.payload, payload, bytes);
     host_.emit(r);
   }
 

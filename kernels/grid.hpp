@@ -114,7 +114,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   bool const rounds = g.round.messages != 0 || g.round.ns != 0;
   ring_kernel<Module> kernel{arena, t, host, idle};
   auto const stays = [&](std::uint64_t dealt) {
-    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by `ended`; a wish
+    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by the answer; a wish
     if (rounds && !arena.stopping()) {                    // goes on until the keeper ends the round of all
       state.round_over.store(1, memory_order::relaxed);
       state.ring_keeper();
@@ -126,7 +126,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
     more = t.broadcast(t.leader() && stays(dealt));
   }
   if (!t.leader()) return;
-  state.ended.fetch_add(1, memory_order::acq_rel);  // release: what the team counted
+  state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: what it counted came with its answer
   state.ring_keeper();
 }
 
@@ -136,21 +136,24 @@ template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
   grid_state& state = *g.state;
   io_team<Module, Bus> io{arena_ref{g.arena}, g.lanes.down, host};
+  auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
   auto const is_asked_to_stand = [&] {
-    auto const word = state.io_stop.load(memory_order::acquire);  // with io_until
-    return word != 0 && ((word & leave_bit) != 0 || io.head() >= state.io_until.load(memory_order::relaxed));
+    auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still looks again
+    return word != 0 && ((word & leave_bit) != 0 || has_taken_all());
   };
+  auto const told = [&] { state.ring_keeper(); };
   for (;;) {
     if (is_asked_to_stand()) {
-      if (!stand_still(state.io_stop, state.io_still, [&] { state.ring_keeper(); })) break;
+      // Asked again of each number: another halt may have come, with a ticket of its own.
+      if (!stand_still(state.io_stop, state.io_still, told, has_taken_all)) break;
     } else if (auto const taken = io.step(64); taken != 0) {
-      state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by `ended`
+      state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by the answer
       idle.worked();
     } else {
       idle.wait([&] { return io.has_work(); }, is_asked_to_stand);
     }
   }
-  state.ended.fetch_add(1, memory_order::acq_rel);
+  state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: as for the teams
   state.ring_keeper();
 }
 

@@ -33,7 +33,7 @@ class grid_keeper {
       auto const seen =
           bell.load(memory_order::acquire);  // before the look: who rings has said before what for
       if (given_up() || !turn(wake_io)) return;
-      wait_word(bell, seen, tries_again_ns_ != 0 ? patience_ns : 1'000'000'000);
+      wait_word(bell, seen, tries_again_ns_ != 0 ? patience_ns_ : 1'000'000'000);
     }
   }
 
@@ -44,21 +44,24 @@ class grid_keeper {
   }
 
  private:
-  static constexpr std::uint64_t reports_every_ns = 1'000'000;
+  static constexpr std::uint64_t reports_every_ns = 10'000'000;  // each is some bytes across the bus per team
   enum class phase { running, io_stops, teams_stop, still, leaving };
-  static constexpr std::uint64_t patience_ns =
-      1'000'000;  // with teams that do not come to the end of a round
 
   /// One look at everything; false when the grid has ended.
   template <class WakeIo>
   RONDO_HD bool turn(WakeIo wake_io) {
     if (team_.leader()) grid_.control->beat.add_single_writer(1);
     answer();
-    if (auto const now = team_.broadcast(now_ns()); now - reported_ns_ > reports_every_ns) {
-      reported_ns_ = now;  // so that a fault finds what ran shortly before
-      report_teams();
-    }
+    if (team_.broadcast(team_.leader() && is_time_to_report())) report_teams();
     return team_.broadcast(team_.leader() && obey(wake_io));
+  }
+
+  /// Now and then, so that a fault finds what ran shortly before. Not while the host may write to the arena.
+  RONDO_HD bool is_time_to_report() noexcept {
+    auto const now = now_ns();
+    if (phase_ == phase::still || now - reported_ns_ < reports_every_ns) return false;
+    reported_ns_ = now;
+    return true;
   }
 
   RONDO_HD void answer() {
@@ -83,8 +86,8 @@ class grid_keeper {
     auto& state = *grid_.state;
     auto& header = arena_.header();
     if (phase_ == phase::leaving) {
-      // Acquire: what the teams have counted.
-      if (state.ended.load(memory_order::acquire) != grid_.teams() + 1) return true;
+      // Relaxed: what the teams have counted came with their answers (the edge `halt`).
+      if (state.ended.load(memory_order::relaxed) != grid_.teams() + 1) return true;
       control.dealt.store(state.dealt.load(memory_order::relaxed),
                           memory_order::relaxed);  // the grid's end publishes
       return false;
@@ -142,7 +145,7 @@ class grid_keeper {
     if (grid_.state->round_over.load(memory_order::relaxed) == 0) return false;  // relaxed: a wish
     auto const now = now_ns();
     if (now < tries_again_ns_) return false;
-    tries_again_ns_ = now + patience_ns;
+    tries_again_ns_ = now + patience_ns_;
     return true;
   }
   /// A team may be in a long handler: the others and the I/O team are not to stand idle for it.
@@ -150,7 +153,9 @@ class grid_keeper {
     auto const now = now_ns();
     if (now < tries_again_ns_) return;
     resume();
-    tries_again_ns_ = now + patience_ns;
+    if (patience_ns_ < 100'000'000)
+      patience_ns_ *= 2;  // several long handlers seldom end within a short while
+    tries_again_ns_ = now + patience_ns_;
   }
 
   RONDO_HD void leave() {
@@ -170,7 +175,8 @@ class grid_keeper {
   arena_ref arena_;
   team team_;
   phase phase_ = phase::running;
-  std::uint32_t halt_ = 0;            // its number, while it lasts
+  std::uint32_t halt_ = 0;                 // its number, while it lasts
+  std::uint64_t patience_ns_ = 1'000'000;  // with teams that do not come to the end of a round
   std::uint64_t tries_again_ns_ = 0;  // to end the round, or gives the attempt up; 0: no round was over yet
   std::uint64_t answered_, wish_ = 0, reported_ns_ = 0;
 };

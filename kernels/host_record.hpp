@@ -57,8 +57,11 @@ static_assert(sizeof(depth_page) <= max_payload_bytes);
 template <class Bus>
 RONDO_HD bool try_push_record(bus_ring_ref<host_record, Bus> const& up, host_record const& record) {
   std::uint64_t ticket = 0;
-  auto const bytes = offsetof(host_record, body) + offsetof(message, payload) + record.body.bytes;
-  auto const fill = [&](std::uint32_t, host_record& to) { __builtin_memcpy(&to, &record, bytes); };
+  auto const fill = [&](std::uint32_t, host_record& to) {
+    __builtin_memcpy(static_cast<void*>(&to), &record,
+                     offsetof(host_record, body) + offsetof(message, payload));
+    copy_payload(to.body.payload, record.body.payload, record.body.bytes);
+  };
   return up.try_push(1, fill, ticket) == push_outcome::pushed;
 }
 

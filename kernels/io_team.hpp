@@ -69,7 +69,7 @@ class submission_reader {
     host_record r{.kind = record_kind::dead_letter, .reason = reason, .actor = to};
     r.body.header = header;
     r.body.bytes = bytes;
-    __builtin_memcpy(r.body.payload, payload, bytes);
+    copy_payload(r.body.payload, payload, bytes);
     host_.emit(r);
   }
 

@@ -59,7 +59,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   if (spec.ring_id != 0) {
     ring_entry& ring = arena.ring(spec.ring_id);
     ring.set_place(spec.ring_offset, spec.ring_slots);
-    ring.tail = 0;
+    ring.set_tail(0);
     ring.dedicated = 1;
     if (spec.ring_has_past) {
       mail_ring_ref const slots = arena.ring_at(spec.ring_id);

@@ -156,7 +156,7 @@ class scheduler {
       auto next = word.without(actor_word::running | actor_word::room_wanted);
       if (queueing) next = next.queued_for(band);
       if (give_ring) {
-        arena_.ring(word.ring()).tail = cell.head;
+        arena_.ring(word.ring()).set_tail(cell.head);
         cell.held_ring.store(0, memory_order::relaxed);
         next = next.with_ring(0).with_tail(0);
       }

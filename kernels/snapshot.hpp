@@ -54,8 +54,10 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
     }
     actor_word const word{bits};
     auto const held = cell.held_ring.load(memory_order::relaxed);  // relaxed: checked against the word below
-    std::uint32_t const counted = held == word.ring() ? cell.tail_seen.load(memory_order::relaxed)
-                                                      : arena.ring(word.ring()).tail & ticket_mask;
+    std::uint32_t const counted =
+        held == word.ring()
+            ? cell.tail_seen.load(memory_order::relaxed)
+            : as_atomic(arena.ring(word.ring()).tail).load(memory_order::relaxed) & ticket_mask;
     s.generation = cell.generation.load(memory_order::relaxed);
     s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
     // A ring that is not this actor's any more gives a wrong number, which the second look at the word discards.

@@ -16,15 +16,22 @@ namespace rondo {
 
 inline constexpr std::uint32_t leave_bit = 1;
 
+/// Who can stand still at any time.
+struct always_ready {
+  RONDO_HD constexpr bool operator()() const noexcept { return true; }
+};
+
 /// Answers every number in `stop` until it says whether to go on (true) or to leave. `told` is called after each answer,
-/// and wakes the keeper.
-template <class Told>
-RONDO_HD bool stand_still(atomic<std::uint32_t>& stop, atomic<std::uint32_t>& answer, Told told) {
+/// and wakes the keeper. `is_ready` false: this number is not to be answered yet; returns true, as if told to go on.
+template <class Told, class Ready = always_ready>
+RONDO_HD bool stand_still(atomic<std::uint32_t>& stop, atomic<std::uint32_t>& answer, Told told,
+                          Ready is_ready = {}) {
   for (std::uint32_t answered = 0;;) {
     auto const word = stop.load(memory_order::acquire);  // the edge `resume`
     if (word == 0) return true;
     if ((word & leave_bit) != 0) return false;
     if (word != answered) {
+      if (!is_ready()) return true;
       answer.store(word, memory_order::release);  // the edge `halt`
       told();
       answered = word;

@@ -42,6 +42,7 @@ struct config {
   std::uint32_t quota = 64;
   std::uint32_t starvation_limit = 64;
   std::uint32_t spin_us = 50;
+  std::uint32_t poll_us = 200;
   bool polling = false;
   bool pin_teams = false;
 

@@ -44,6 +44,7 @@ constexpr binding bindings[] = {
     RONDO_BIND(quota),
     RONDO_BIND(starvation_limit),
     RONDO_BIND(spin_us),
+    RONDO_BIND(poll_us),
     RONDO_BIND(polling),
     RONDO_BIND(pin_teams),
     RONDO_BIND(latency_sample_every),

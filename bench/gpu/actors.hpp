@@ -44,8 +44,8 @@ struct handled_in_this_life {
 
 /// Answers each word plus one.
 struct echo {
-  using messages = rondo::messages<ask<small_ping, small_pong>, ask<large_ping, large_pong>, ask<crash, small_pong>,
-                                   ask<lives, handled_in_this_life>>;
+  using messages = rondo::messages<ask<small_ping, small_pong>, ask<large_ping, large_pong>,
+                                   ask<crash, small_pong>, ask<lives, handled_in_this_life>>;
   uint64_t handled = 0;
 
   RONDO_HD void on(context& ctx, small_ping const& m) { answer<small_pong>(ctx, m); }
@@ -182,7 +182,8 @@ struct producer {
       ++sent;
     }
     if (sent == wanted) return (void)ctx.reply_to(asker, produced{refusals});
-    if (auto const outcome = ctx.send(ctx.self_as<producer>(), go_on{}); outcome != errc::ok) ctx.fail(outcome);
+    if (auto const outcome = ctx.send(ctx.self_as<producer>(), go_on{}); outcome != errc::ok)
+      ctx.fail(outcome);
   }
 };
 

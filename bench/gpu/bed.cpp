@@ -23,7 +23,8 @@ void pin_thread(std::string_view name, int cpu) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  throw std::runtime_error("cannot bind the thread " + std::string(name) + " to processor " + std::to_string(cpu));
+  throw std::runtime_error("cannot bind the thread " + std::string(name) + " to processor " +
+                           std::to_string(cpu));
 }
 
 }  // namespace
@@ -49,7 +50,6 @@ config settings_for(std::uint32_t actors, std::uint32_t pinned, bool polling) {
 }
 
 void seat_threads(cpu_pair cpus) {
-  if (chosen_bed().rehearsal) return;  // there the teams need them, too
   pin_thread("rondo-poller", cpus[1]);
   pin_to(cpus[0]);
 }
@@ -60,12 +60,11 @@ telemetry at_rest(runtime& rt) {
     auto t = rt.snapshot();
     if (t.waiting == 0 && t.conserved()) return t;
     if (std::chrono::steady_clock::now() > give_up)
-      throw std::runtime_error("messages are not conserved: accepted " +
-                               std::to_string(t.live.accepted + t.retired.accepted) + ", handled " +
-                               std::to_string(t.live.handled + t.retired.handled) + ", rejected " +
-                               std::to_string(t.live.rejected + t.retired.rejected) + ", dead " +
-                               std::to_string(t.live.dead + t.retired.dead) + ", waiting " +
-                               std::to_string(t.waiting));
+      throw std::runtime_error(
+          "messages are not conserved: accepted " + std::to_string(t.live.accepted + t.retired.accepted) +
+          ", handled " + std::to_string(t.live.handled + t.retired.handled) + ", rejected " +
+          std::to_string(t.live.rejected + t.retired.rejected) + ", dead " +
+          std::to_string(t.live.dead + t.retired.dead) + ", waiting " + std::to_string(t.waiting));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -75,24 +74,27 @@ measurement with_runtime(config const& settings, std::function<measurement(runti
   measurement const m = work(rt);
   at_rest(rt);
   if (auto const report = rt.stop(); !report.stopped)
-    throw std::runtime_error("the device did not stop: " +
-                             (report.stuck.empty() ? std::string("no team is stuck") : report.stuck.front()));
+    throw device_stuck("the device did not stop: " +
+                       (report.stuck.empty() ? std::string("no team is stuck") : report.stuck.front()));
   return m;
 }
 
 bare_device::bare_device(config const& settings)
-    : device_(make_device<bench_actors>(settings).dev), directory_(detail::plan_arena(device_->shape())) {
-  device_->start([this](host_record const& r) { take(r); }, {});
-}
-
-bare_device::~bare_device() {
-  if (device_->stop(std::chrono::seconds(5)).stopped) return;
-  device_.release();  // its grid still runs in this memory; the next case says that nothing can be measured
+    : device_(make_device(program_of<bench_actors>(), settings).dev),
+      directory_(detail::plan_arena(device_->shape())) {
+  device_->start([box = box_.get()](host_record const& r) { box->take(r); }, {});
 }
 
 void bare_device::stop() {
-  if (auto const report = device_->stop(std::chrono::seconds(5)); !report.stopped)
-    throw std::runtime_error("the device did not stop");
+  if (!end()) throw device_stuck("the device did not stop");
+}
+
+/// What still runs keeps its memory, for ever.
+bool bare_device::end() {
+  if (!device_ || device_->stop(std::chrono::seconds(5)).stopped) return true;
+  (void)device_.release();
+  (void)box_.release();
+  return false;
 }
 
 actor_id bare_device::launch_echo(actor_options const& options) {
@@ -104,7 +106,8 @@ actor_id bare_device::launch_echo(actor_options const& options) {
   return spec->id;
 }
 
-message const& bare_device::ask_untyped(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes) {
+message const& bare_device::ask_untyped(actor_id to, std::uint32_t type, void const* payload,
+                                        std::uint32_t bytes) {
   message_header h;
   h.type = type;
   h.flags = flag_wants_reply;
@@ -113,18 +116,19 @@ message const& bare_device::ask_untyped(actor_id to, std::uint32_t type, void co
           device_->post(to, h, static_cast<std::byte const*>(payload), bytes, bytes, 1, {}, false);
       refused != errc::ok)
     throw std::runtime_error(std::string("posting an ask: ") + name_of(refused));
-  while (answered_.load(std::memory_order_acquire) != asked_) relax();  // a watchdog bounds it
-  if (reason_ != errc::ok) throw std::runtime_error(std::string("an ask ended with ") + name_of(reason_));
-  return answer_;
+  while (box_->answered.load(std::memory_order_acquire) != asked_) relax();  // the watchdog bounds it
+  if (box_->reason != errc::ok)
+    throw std::runtime_error(std::string("an ask ended with ") + name_of(box_->reason));
+  return box_->answer;
 }
 
-void bare_device::take(host_record const& r) noexcept {
+void bare_device::letter_box::take(host_record const& r) noexcept {
   if (r.kind != record_kind::reply) return;
-  reason_ = r.reason;
-  answer_.header.type = r.body.header.type;
-  __builtin_memcpy(answer_.payload, r.body.payload, r.body.bytes);
+  reason = r.reason;
+  answer.header.type = r.body.header.type;
+  __builtin_memcpy(answer.payload, r.body.payload, r.body.bytes);
   // Release: the answer. One ask at a time, so nobody reads it while it is written.
-  answered_.store(r.body.header.reply_to.generation, std::memory_order_release);
+  answered.store(r.body.header.reply_to.generation, std::memory_order_release);
 }
 
 }  // namespace rondo::bench::gpu

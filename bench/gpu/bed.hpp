@@ -44,19 +44,25 @@ void seat_threads(cpu_pair cpus);
 /// Waits until no message waits and all are accounted for (G1); throws when that does not come.
 telemetry at_rest(runtime& rt);
 
-/// Starts a runtime of these actors, gives it to `work`, checks that it lost no message, and stops it. Throws when it
-/// does not stop: then nothing else can be measured, as the grid still runs.
+/// The grid still runs, and nothing else can be measured any more.
+struct device_stuck : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Starts a runtime of these actors, gives it to `work`, checks that it lost no message, and stops it. Throws
+/// device_stuck when it does not stop.
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
 
 template <class Behaviour>
-std::vector<actor_ref<Behaviour>> launch_all(runtime& rt, std::uint32_t actors, actor_options const& options) {
+std::vector<actor_ref<Behaviour>> launch_all(runtime& rt, std::uint32_t actors,
+                                             actor_options const& options) {
   std::vector<actor_ref<Behaviour>> all;
   for (std::uint32_t i = 0; i < actors; ++i) all.push_back(rt.launch<Behaviour>("", options));
   return all;
 }
 
-/// Asks all of them at once and waits for the answers; `request(i)` is what the i-th one is asked. Throws when one
-/// fails. One of these at a time.
+/// Asks all of them at once and waits for the answers; `request_of(i)` is what the i-th one is asked. Throws when one
+/// fails. Precondition: the way to the device has a slot for each.
 template <class Behaviour, class RequestOf>
 void ask_all(std::vector<actor_ref<Behaviour>> const& all, RequestOf request_of) {
   using reply = reply_to_t<Behaviour, decltype(request_of(0))>;
@@ -90,7 +96,7 @@ counted count_all(std::vector<actor_ref<Behaviour>> const& all) {
 class bare_device {
  public:
   explicit bare_device(config const& settings);
-  ~bare_device();
+  ~bare_device() { end(); }
   bare_device(bare_device const&) = delete;
   bare_device& operator=(bare_device const&) = delete;
 
@@ -100,24 +106,31 @@ class bare_device {
   template <class Pong, class Ping>
   Pong ask(actor_id to, Ping const& m) {
     message const& answer = ask_untyped(to, type_id<Ping>, &m, sizeof m);
-    if (answer.header.type != type_id<Pong>) throw std::runtime_error("the device answered with another type");
+    if (answer.header.type != type_id<Pong>)
+      throw std::runtime_error("the device answered with another type");
     Pong pong;
     __builtin_memcpy(&pong, answer.payload, sizeof pong);
     return pong;
   }
-  /// Throws when the grid does not end.
+  /// Throws device_stuck when the grid does not end.
   void stop();
 
  private:
-  message const& ask_untyped(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes);
-  void take(host_record const& record) noexcept;
+  /// Where the device's thread puts an answer.
+  struct alignas(64) letter_box {
+    std::atomic<std::uint32_t> answered{0};  // the number of the ask that the rest belongs to
+    errc reason = errc::ok;
+    message answer{};
 
+    void take(host_record const& record) noexcept;
+  };
+  bool end();
+  message const& ask_untyped(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes);
+
+  std::unique_ptr<letter_box> box_ = std::make_unique<letter_box>();
   std::unique_ptr<device> device_;
   directory directory_;
   std::uint32_t asked_ = 0;
-  alignas(64) std::atomic<std::uint32_t> answered_{0};  // the number of the ask that answer_ belongs to
-  errc reason_ = errc::ok;
-  message answer_{};
 };
 
 }  // namespace rondo::bench::gpu

@@ -25,8 +25,9 @@ struct bench_case {
   std::string peer;                                             ///< who does it: "caf detached"
   std::vector<std::pair<std::string, std::string>> parameters;  ///< of the work: {"producers", "4"}
   std::function<measurement(sample_budget const&)> run;         ///< throws when a result is wrong
-  bool anchor = false;  ///< others of this work print their ratio to it
+  bool anchor = false;             ///< others of this work print their ratio to it
   std::chrono::seconds limit{30};  ///< of one sample; one that is still running then hangs
+  unsigned attempts = 4;           ///< at one sample, when the processors' distance changes under it
   unsigned most_samples = ~0u;     ///< whatever the rounds; for samples that take long
 };
 

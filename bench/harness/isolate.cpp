@@ -108,7 +108,8 @@ measurement run_isolated(bench_case const& work, sample_budget const& budget) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    throw std::runtime_error(who + ": not done after " + std::to_string(work.limit.count()) + " s, so it hangs");
+    throw std::runtime_error(who + ": not done after " + std::to_string(work.limit.count()) +
+                             " s, so it hangs");
   if (WIFSIGNALED(status))
     throw std::runtime_error(who + ": ended by signal " + std::to_string(WTERMSIG(status)));
   if (bytes.empty()) throw std::runtime_error(who + ": ended without a result");

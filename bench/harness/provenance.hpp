@@ -16,7 +16,7 @@ struct provenance {
   std::string build_flags;
   std::string commit;  ///< when the build was configured; "-dirty" when the tree differed from it
   std::string allocator;
-  std::string date;  ///< UTC, ISO 8601
+  std::string date;                                           ///< UTC, ISO 8601
   std::vector<std::pair<std::string, std::string>> device{};  ///< facts of a GPU that did the work
 };
 

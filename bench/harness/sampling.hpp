@@ -46,29 +46,54 @@ measurement throughput(sample_budget const& budget, std::string const& unit, dou
   return m;
 }
 
-/// Calls `request(i)`, which must return i + 1, until the budget is used, and records each round trip; the
-/// first eighth is warm-up. `idle_before` is slept before each request and is in no figure.
+/// Records round trips until the budget is used; the first eighth is warm-up.
+class trip_recorder {
+  using clock = std::chrono::steady_clock;
+
+ public:
+  explicit trip_recorder(sample_budget const& budget) : budget_(budget.time) {
+    latencies_ns_.reserve(1 << 20);
+  }
+
+  bool more() const noexcept { return now_ - begin_ < budget_; }
+  /// The number of the trip that begins, and has to come back as number + 1.
+  std::uint64_t begin() {
+    start_ = clock::now();
+    return sent_;
+  }
+  void end(std::uint64_t reply) {
+    now_ = clock::now();
+    check_equal("reply", ++sent_, reply);
+    if (now_ - begin_ > budget_ / 8)
+      latencies_ns_.push_back(std::chrono::duration<double, std::nano>(now_ - start_).count());
+  }
+  measurement finish() {
+    measurement m;
+    m["round_trip_ns"] = std::move(latencies_ns_);
+    m["cpu_ns_per_message"] = {cpu_.stop().cpu_ns / (2 * static_cast<double>(sent_))};
+    return m;
+  }
+
+ private:
+  std::chrono::nanoseconds budget_;
+  std::vector<double> latencies_ns_;
+  std::uint64_t sent_ = 0;
+  clock::time_point begin_ = clock::now(), now_ = begin_, start_;
+  stopwatch cpu_;
+};
+
+/// Calls `request(i)`, which must return i + 1, until the budget is used, and records each round trip.
+/// `idle_before` is slept before each request and is in no figure.
 template <class Request>
 measurement round_trips(sample_budget const& budget, Request&& request,
                         std::chrono::nanoseconds idle_before = std::chrono::nanoseconds{0}) {
-  using clock = std::chrono::steady_clock;
-  measurement m;
-  auto& latencies_ns = m["round_trip_ns"];
-  latencies_ns.reserve(1 << 20);
-  auto const begin = clock::now();
-  stopwatch cpu;
-  std::uint64_t sent = 0;
-  for (auto now = begin; now - begin < budget.time; ++sent) {
+  trip_recorder trips(budget);
+  while (trips.more()) {
     if (idle_before.count() > 0) std::this_thread::sleep_for(idle_before);
-    auto const start = clock::now();
-    std::uint64_t const reply = request(sent);
-    now = clock::now();
-    check_equal("reply", sent + 1, reply);
-    if (now - begin > budget.time / 8)
-      latencies_ns.push_back(std::chrono::duration<double, std::nano>(now - start).count());
+    auto const number = trips.begin();
+    trips.end(request(number));
   }
-  m["cpu_ns_per_message"] = {cpu.stop().cpu_ns / (2 * static_cast<double>(sent))};
-  return m;
+  return trips.finish();
 }
 
 /// Polls until `ready` or throws after 30 s: a bench that hangs must say where.

@@ -8,8 +8,6 @@
 namespace rondo::bench {
 namespace {
 
-constexpr unsigned attempts_per_sample = 4;
-
 bool matches(std::vector<std::string> const& wanted, std::string const& text) {
   auto const inside = [&](std::string const& part) { return text.find(part) != std::string::npos; };
   return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), inside);
@@ -28,7 +26,8 @@ void add_options(CLI::App& app, session_options& chosen) {
   app.add_option("--seed", chosen.seed, "order of the cases");
   app.add_option("--cpus", chosen.cpus, "the two processors to use (default: the first two allowed)")
       ->expected(2);
-  app.add_option("--json,--output", chosen.json, "append the results to this file (default: standard output)");
+  app.add_option("--json,--output", chosen.json,
+                 "append the results to this file (default: standard output)");
   app.add_flag("--list", chosen.list, "name the selected cases and stop");
 }
 
@@ -50,8 +49,7 @@ void session::list() const {
 }
 
 void session::run() {
-  cpu_pair const cpus =
-      chosen_.cpus.empty() ? first_two_cpus() : cpu_pair{chosen_.cpus[0], chosen_.cpus[1]};
+  cpu_pair const cpus = chosen_.cpus.empty() ? first_two_cpus() : cpu_pair{chosen_.cpus[0], chosen_.cpus[1]};
   auto const time =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(chosen_.seconds));
   sample_budget const budget{time, cpus};
@@ -72,7 +70,7 @@ void session::run() {
 
 void session::take_sample(entry& one, sample_budget const& budget) {
   ++one.taken;
-  for (unsigned attempt = 0; attempt < attempts_per_sample; ++attempt) {
+  for (unsigned attempt = 0; attempt < one.work.attempts; ++attempt) {
     double const before_ns = cache_line_round_trip_ns(budget.cpus);
     measurement const sample = take_(one.work, budget);
     if (sample.metrics.empty()) return;
@@ -93,7 +91,7 @@ void session::take_sample(entry& one, sample_budget const& budget) {
     return;
   }
   fmt::print(progress_, "{:<52} {:<28} gave up: the distance changed {} times\n", describe(one.work),
-             one.work.peer, attempts_per_sample);
+             one.work.peer, one.work.attempts);
 }
 
 void session::write(provenance const& from, std::ostream& out) const {

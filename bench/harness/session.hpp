@@ -62,7 +62,7 @@ class session {
   /// Names the selected cases.
   void list() const;
   /// One sample: probe the distance of the two processors, take it, probe again. When the two probes disagree the
-  /// sample is discarded, counted as mixed and taken again, a few times at most.
+  /// sample is discarded, counted as mixed and taken again, up to the case's attempts.
   void run();
   void write(provenance const& from, std::ostream& out) const;
 

@@ -14,17 +14,19 @@ namespace rondo {
 template <class Bus = prompt_bus>
 class completion_poller {
  public:
-  completion_poller(bus_ring_ref<host_record, Bus> const& ring, idle_policy idle) noexcept
-      : ring_(ring), idle_(idle) {}
+  /// `nap_ns`: how long it sleeps at most when it has spun in vain.
+  completion_poller(bus_ring_ref<host_record, Bus> const& ring, idle_policy idle,
+                    std::uint64_t nap_ns) noexcept
+      : ring_(ring), idle_(idle), nap_ns_(nap_ns) {}
 
-  /// Wakes it, when the completions are written by threads of this process.
+  /// Wakes it: rung by who writes completions where these are threads, else by who expects one.
   doorbell& bell() noexcept { return bell_; }
 
   /// Hands each completion to `sink` (void(host_record const&)) until `end`, and until none is left then.
   template <class Sink>
   void run(Sink const& sink) {
     bus_reader<host_record, Bus> in{ring_};
-    idle_thread idle{idle_.spin_ns, idle_.park};
+    idle_thread idle{idle_.spin_ns, idle_.park, nap_ns_};
     for (;;) {
       bool const ending = ending_.load(memory_order::acquire) != 0;  // before the look
       bool const held = !ending && held_.load(memory_order::relaxed) != 0;
@@ -59,6 +61,7 @@ class completion_poller {
  private:
   bus_ring_ref<host_record, Bus> ring_;
   idle_policy idle_;
+  std::uint64_t nap_ns_;
   doorbell bell_;
   atomic<std::uint32_t> ending_{0}, held_{0};
 };

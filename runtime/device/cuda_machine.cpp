@@ -1,7 +1,6 @@
 #include "runtime/device/cuda_machine.hpp"
 
 #include <cuda.h>
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -9,18 +8,12 @@
 #include <fstream>
 #include <map>
 
+#include "runtime/device/cuda_call.hpp"
+#include "runtime/device/pinned_cache.hpp"
+
 namespace rondo {
 
 namespace {
-
-std::string text_of(cudaError_t e) {
-  return fmt::format("{} ({})", cudaGetErrorString(e), cudaGetErrorName(e));
-}
-
-/// Throws what failed, and why.
-void check(cudaError_t e, char const* what) {
-  if (e != cudaSuccess) throw std::runtime_error(fmt::format("CUDA: {}: {}", what, text_of(e)));
-}
 
 /// A kernel that is loaded at its first launch may wait for the ring kernel, which never ends; so all are loaded when CUDA
 /// starts, which only the environment can say. To be called before the first call of CUDA.
@@ -48,45 +41,6 @@ bool is_wsl() {
   return version.find("microsoft") != std::string::npos || version.find("Microsoft") != std::string::npos;
 }
 
-/// Pinned memory that no machine uses any more. Freeing it would wait for all kernels of the GPU, those that never end
-/// among them; so it is kept for the next machine.
-class pinned_cache {
- public:
-  std::byte* take(std::size_t bytes) {
-    std::lock_guard lock(mutex_);
-    auto const found = free_.lower_bound(bytes);
-    if (found != free_.end() && found->first <= 2 * bytes) {
-      auto* const p = found->second;
-      sizes_[p] = found->first;
-      free_.erase(found);
-      return p;
-    }
-    void* p = nullptr;
-    check(cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "claiming pinned memory");
-    sizes_[static_cast<std::byte*>(p)] = bytes;
-    return static_cast<std::byte*>(p);
-  }
-  void give_back(std::byte* p) {
-    std::lock_guard lock(mutex_);
-    free_.emplace(sizes_.at(p), p);
-    sizes_.erase(p);
-  }
-  /// The context has gone, and all of it.
-  void forget() {
-    std::lock_guard lock(mutex_);
-    free_.clear();
-  }
-
- private:
-  std::mutex mutex_;
-  std::multimap<std::size_t, std::byte*> free_;
-  std::map<std::byte*, std::size_t> sizes_;  // of those in use
-};
-pinned_cache& pinned() {
-  static pinned_cache cache;
-  return cache;
-}
-
 /// Machines of this process on each GPU, and whether one of them has faulted; guarded by its mutex.
 struct context_use {
   std::mutex mutex;
@@ -101,6 +55,14 @@ context_use& contexts() {
 }  // namespace
 
 struct cuda_machine::state {
+  explicit state(int gpu_ordinal) : ordinal(gpu_ordinal) {
+    std::lock_guard lock(contexts().mutex);
+    ++contexts().machines[ordinal];
+  }
+  ~state();
+  state(state const&) = delete;
+  state& operator=(state const&) = delete;
+
   int ordinal;
   cuda_program program;
   cuda_fit fit;
@@ -201,9 +163,8 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
 }
 
 cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit)
-    : state_(std::make_unique<state>()) {
+    : state_(std::make_unique<state>(ordinal)) {
   auto& s = *state_;
-  s.ordinal = ordinal;
   s.program = program;
   s.fit = fit;
   check(cudaSetDevice(ordinal), "choosing the GPU");
@@ -215,32 +176,41 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
   check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
         "setting up the GPU's memory pool");
+  {
+    std::lock_guard lock(contexts().mutex);
+    // A later kernel with more local memory than any before would wait for all others: make room for the like of ours now.
+    if (contexts().machines[ordinal] == 1) {
+      cudaFuncAttributes kernel{};
+      check(cudaFuncGetAttributes(&kernel, program.run_grid), "loading the ring kernel");
+      check(cudaDeviceSetLimit(cudaLimitStackSize, std::max<std::size_t>(4096, kernel.localSizeBytes)),
+            "setting the stack of teams");
+    }
+  }
   calibrate_clock();
   set_clock();
-  std::lock_guard lock(contexts().mutex);
-  ++contexts().machines[ordinal];
 }
 
-cuda_machine::~cuda_machine() {
-  auto& s = *state_;
-  cudaSetDevice(s.ordinal);
+cuda_machine::~cuda_machine() = default;
+
+cuda_machine::state::~state() {
+  cudaSetDevice(ordinal);
   auto& all = contexts();
   std::lock_guard lock(all.mutex);
-  if (s.faulted) all.faulted[s.ordinal] = true;
-  bool const last = --all.machines[s.ordinal] == 0;
-  if (all.faulted[s.ordinal]) {
+  if (faulted) all.faulted[ordinal] = true;
+  bool const last = --all.machines[ordinal] == 0;
+  if (all.faulted[ordinal]) {
     if (!last) return;  // nothing of a faulted context can be freed; the last one resets it
     cudaDeviceReset();
     cudaGetLastError();
-    pinned().forget();
-    all.faulted[s.ordinal] = false;
+    pinned_cache::get().forget();
+    all.faulted[ordinal] = false;
     return;
   }
-  for (auto* p : s.device) cudaFreeAsync(p, s.copies);
-  for (auto* p : s.host) pinned().give_back(p);
-  cudaEventDestroy(s.ended);
-  cudaStreamDestroy(s.grids);
-  cudaStreamDestroy(s.copies);
+  for (auto* p : device) cudaFreeAsync(p, copies);
+  for (auto* p : host) pinned_cache::get().give_back(p);
+  if (ended != nullptr) cudaEventDestroy(ended);
+  if (grids != nullptr) cudaStreamDestroy(grids);
+  if (copies != nullptr) cudaStreamDestroy(copies);
 }
 
 /// The clocks of host and GPU are compared by a kernel that answers questions: the fastest answer is the best.
@@ -323,7 +293,7 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
 }
 
 std::byte* cuda_machine::pinned_memory(std::size_t bytes) {
-  auto* const p = state_->host.emplace_back(pinned().take(bytes));
+  auto* const p = state_->host.emplace_back(pinned_cache::get().take(bytes));
   std::memset(p, 0, bytes);
   return p;
 }

@@ -21,14 +21,13 @@ namespace rondo {
 
 namespace gpu {
 
-/// How the I/O team waits: longer and longer, up to a microsecond.
+/// How the I/O team waits: not at all for some hundred looks across the bus, then longer and longer up to a microsecond.
 struct io_idle {
-  std::uint32_t ns = 0;
-  __device__ void worked() { ns = 0; }
+  std::uint32_t looks = 0;
+  __device__ void worked() { looks = 0; }
   template <class WasSubmitted, class IsAsked>
   __device__ void wait(WasSubmitted, IsAsked) {
-    ns = ns < 1000 ? 2 * ns + 16 : ns;
-    __nanosleep(ns);
+    if (++looks > 256) __nanosleep(looks < 1256 ? looks - 256 : 1000);
   }
 };
 
@@ -36,6 +35,9 @@ struct io_idle {
 template <class Module>
 __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) {
   __shared__ team_shared shared[warp_teams_per_block];
+  for (auto i = threadIdx.x; i < sizeof shared / 4; i += blockDim.x)
+    reinterpret_cast<std::uint32_t*>(shared)[i] = 0;
+  __syncthreads();  // shared memory begins as it was left
   auto const warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
   host_port const host{const_cast<bus_ring_ref<host_record>*>(&g.lanes.up), nullptr, g.buffers};
   if (blockIdx.x == 0) {

@@ -38,7 +38,9 @@ class doorbell {
 /// How long a thread has found nothing to do, and what it does about it: spin, then give way, then sleep.
 class idle_thread {
  public:
-  idle_thread(std::uint64_t spin_ns, bool may_sleep) noexcept : spin_ns_(spin_ns), may_sleep_(may_sleep) {}
+  /// `longest_sleep_ns`: after that it looks again, rung for or not.
+  idle_thread(std::uint64_t spin_ns, bool may_sleep, std::uint64_t longest_sleep_ns = 1'000'000'000) noexcept
+      : spin_ns_(spin_ns), may_sleep_(may_sleep), longest_sleep_ns_(longest_sleep_ns) {}
 
   void worked() noexcept { since_ns_ = 0; }
 
@@ -48,7 +50,7 @@ class idle_thread {
     auto const now = now_ns();
     if (since_ns_ == 0) since_ns_ = now;
     auto const idle = now - since_ns_;
-    if (may_sleep_ && can_sleep && idle > spin_ns_) return bell.sleep(work_is_there, 1'000'000'000);
+    if (may_sleep_ && can_sleep && idle > spin_ns_) return bell.sleep(work_is_there, longest_sleep_ns_);
     for (int i = 0; i < 16; ++i) relax();
     if (idle > 2'000) yield_thread();  // with pure pauses a thread that was woken on this core would wait
   }
@@ -56,6 +58,7 @@ class idle_thread {
  private:
   std::uint64_t spin_ns_;
   bool may_sleep_;
+  std::uint64_t longest_sleep_ns_;
   std::uint64_t since_ns_ = 0;
 };
 

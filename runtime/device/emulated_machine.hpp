@@ -18,6 +18,7 @@ namespace rondo {
 class emulated_machine {
  public:
   using bus = emulated_bus;
+  static constexpr bool rings = true;
   static constexpr bool shares_buffers = true;
 
   emulated_machine(emulated_program const& program, std::uint32_t lanes, emulation_options const& options);

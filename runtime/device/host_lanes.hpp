@@ -20,8 +20,13 @@ namespace rondo {
 template <class Bus = prompt_bus>
 class host_lanes {
  public:
-  host_lanes(lane_pair_ref<Bus> lanes, idle_policy idle) noexcept
-      : lanes_(lanes), idle_(idle), poller_(lanes.up, idle) {}
+  /// `nap_ns`: 0 when the device's teams ring for the poller (completion_poller::bell); else it sleeps no longer than
+  /// that, and is woken by each submission, which may have an answer.
+  host_lanes(lane_pair_ref<Bus> lanes, idle_policy idle, std::uint64_t nap_ns = 0) noexcept
+      : lanes_(lanes),
+        idle_(idle),
+        wakes_poller_(nap_ns != 0),
+        poller_(lanes.up, idle, nap_ns != 0 ? nap_ns : 1'000'000'000) {}
 
   lane_pair_ref<Bus> const& lanes() const noexcept { return lanes_; }
   /// Wakes who reads the submissions, when that is a thread that sleeps.
@@ -110,6 +115,7 @@ class host_lanes {
     switch (lanes_.down.try_push(count, fill, ticket)) {
       case push_outcome::pushed:
         if (idle_.park) io_bell_.ring();
+        if (idle_.park && wakes_poller_) poller_.bell().ring();
         return errc::ok;
       case push_outcome::full:
         return errc::device_busy;
@@ -134,6 +140,7 @@ class host_lanes {
 
   lane_pair_ref<Bus> lanes_;
   idle_policy idle_;
+  bool wakes_poller_;
   completion_poller<Bus> poller_;
   doorbell io_bell_;
   atomic<std::uint32_t> closed_for_{0};

@@ -3,6 +3,7 @@
 //
 // A machine has
 //   using bus = ...;                              of its lane pair
+//   static constexpr bool rings;                  its teams ring for the poller
 //   static constexpr bool shares_buffers;         its handlers can reach the host's buffers; else leases are refused
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
 //   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
@@ -29,10 +30,10 @@
 
 #include "kernels/grid.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/device/arena_image.hpp"
 #include "runtime/device/host_lanes.hpp"
 #include "runtime/device/keeper_link.hpp"
 #include "runtime/device/team_owners.hpp"
-#include "runtime/memory/arena_memory.hpp"
 #include "runtime/program.hpp"
 
 namespace rondo {
@@ -41,6 +42,7 @@ struct lane_device_options {
   std::uint32_t teams = 2;         // that take any actor
   std::uint32_t pinned_teams = 0;  // that serve one actor each; there from the start
   idle_policy idle;                // of teams, I/O team and poller
+  std::uint64_t nap_ns = 200'000;  // that the poller sleeps between two looks, where nobody can ring for it
   round_limits round;              // zeros: persistent
   std::uint32_t submission_slots = 1024,
                 completion_slots = 1024;  // powers of two; the former also the largest batch
@@ -59,9 +61,9 @@ class lane_device : public device {
   lane_device(arena_shape const& shape, lane_device_options const& options, Args&&... args)
       : options_(options),
         machine_(std::forward<Args>(args)...),
-        image_(arena_ref::bytes_for(shape)),
-        arena_(arena_ref::format(image_.data(), shape)),
-        lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle),
+        image_(shape),
+        lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle,
+               Machine::rings ? 0 : options.nap_ns),
         owners_(options.pinned_teams),
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {
@@ -79,8 +81,7 @@ class lane_device : public device {
     grid_.round = options.round;
     grid_.pool_teams = options.teams;
     grid_.pinned_teams = options.pinned_teams;
-    auto const& layout = arena_.header();
-    if (!machine_.copy_in(grid_.arena, image_.data(), layout.ready_positions_at))  // what follows is zero
+    if (!image_.begin(machine_, grid_.arena))
       throw std::runtime_error("the device '" + machine_.name() +
                                "' faulted at its start: " + machine_.fault());
   }
@@ -91,7 +92,7 @@ class lane_device : public device {
     return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) +
                                  (rounds() ? ", bounded rounds" : ", persistent") + ", behind a lane pair"};
   }
-  arena_shape const& shape() const override { return arena_.shape(); }
+  arena_shape const& shape() const override { return image_.arena().shape(); }
   Machine& machine() noexcept { return machine_; }
 
   void start(record_sink sink, buffer_table_ref buffers) override {
@@ -156,7 +157,7 @@ class lane_device : public device {
       if (!team) return errc::actor_limit;
       spec.team = static_cast<std::uint16_t>(options_.teams + *team);
     }
-    raise_heap_end(spec.heap_end);
+    image_.raise_heap_end(spec.heap_end);
     auto const refused = lanes_.launch(spec);
     if (refused != errc::ok && spec.pinned) owners_.give_back(spec.id);
     return refused;
@@ -206,7 +207,7 @@ class lane_device : public device {
     if (lost()) return false;
     bool const runs = grid_thread_.joinable();
     if (runs && !keeper_.is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
-    raise_heap_end(heap_end);
+    image_.raise_heap_end(heap_end);
     try {
       if (!use_image(arena_access::writes, use)) return wish(wish_kind::run), false;
     } catch (...) {
@@ -286,6 +287,7 @@ class lane_device : public device {
 
   /// Between two rounds, when the last one found nothing to do: until something is submitted, wished or asked.
   void rest() {
+    if (!options_.idle.park) return;
     auto const& down = grid_.lanes.down;
     // Relaxed: looked at again by the next grid. Not for ever, as a team may have been kept from its work for a round.
     lanes_.io_bell().sleep(
@@ -336,41 +338,19 @@ class lane_device : public device {
 
   // -- the arena's image
 
+  /// Precondition: nobody else writes to the arena.
   bool use_image(arena_access access, std::function<void(arena_ref const&)> const& use) {
     std::lock_guard no_queries(asking_);
-    if (!fetch_image()) return false;
-    use(arena_);
-    return access == arena_access::reads || store_image();
-  }
-  void raise_heap_end(std::uint64_t to) noexcept {
-    for (auto end = heap_end_.load(memory_order::relaxed); end < to;)  // relaxed: a number alone
-      if (heap_end_.compare_exchange(end, to, memory_order::relaxed, memory_order::relaxed)) break;
-  }
-
-  // What may hold anything, but for the header's first part: it never changes, or it is what the keeper and the teams
-  // look at while they stand still. Precondition: nobody else writes to the arena.
-  bool fetch_image() {
-    auto const begin = image_begin();
-    return machine_.copy_out(image_.data() + begin, grid_.arena + begin, image_end() - begin);
-  }
-  bool store_image() {
-    auto const begin = image_begin();
-    return machine_.copy_in(grid_.arena + begin, image_.data() + begin, image_end() - begin);
-  }
-  std::size_t image_begin() const noexcept {
-    return static_cast<std::size_t>(reinterpret_cast<std::byte*>(&arena_.header().free_rings) -
-                                    image_.data());
-  }
-  std::size_t image_end() const noexcept {
-    return std::max(arena_.header().heap_at,
-                    heap_end_.load(memory_order::relaxed));  // relaxed: a number alone
+    if (!image_.fetch(machine_, grid_.arena)) return false;
+    use(image_.arena());
+    return access == arena_access::reads || image_.put_back(machine_, grid_.arena);
   }
   /// The counters of a device that does not run. A lost one's went with its memory.
   void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
     out.clear();
-    if (keeper_.is_answered() || lost() || !fetch_image()) return;
+    if (keeper_.is_answered() || lost() || !image_.fetch(machine_, grid_.arena)) return;
     for (std::uint32_t i = 0; i < count; ++i)
-      if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
+      if (is_used(image_.arena(), i)) out.push_back(read_actor(image_.arena(), i));
   }
 
   void note_stuck(std::string what) {
@@ -390,8 +370,7 @@ class lane_device : public device {
 
   lane_device_options options_;
   Machine machine_;
-  arena_memory image_;  // of the device's arena, as the host saw it last
-  arena_ref arena_;     // in that image
+  arena_image image_;
   host_lanes<bus> lanes_;
   team_owners owners_;
   control_block& control_;  // pinned
@@ -404,7 +383,6 @@ class lane_device : public device {
   std::mutex changing_;
   std::condition_variable changed_;
   grid_change change_ = grid_change::none;  // guarded by changing_
-  atomic<std::uint64_t> heap_end_{0};
   atomic<std::uint32_t> ending_{0}, lost_{0};
   stop_report report_;
   std::future<void> grids_ended_;

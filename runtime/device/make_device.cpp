@@ -36,6 +36,7 @@ lane_device_options lane_options_for(config const& c) {
   o.teams = teams_for(c);
   o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 4;
   o.idle = idle_policy_for(c);
+  o.nap_ns = std::uint64_t{c.poll_us} * 1000;
   o.round = round_limits_for(c);
   o.submission_slots = c.submission_slots;
   o.completion_slots = c.completion_slots;

@@ -114,7 +114,7 @@ TEST_CASE("a fault ends what was pending, names what ran, and the process goes o
     if (wild)
       REQUIRE(culprit.try_tell(wild_write{16}) == errc::ok);
     else
-      REQUIRE(culprit.try_tell(trap{50'000'000}) == errc::ok);
+      REQUIRE(culprit.try_tell(trap{100'000'000}) == errc::ok);
     REQUIRE(answer.wait_for(20s) == std::future_status::ready);
     CHECK(answer.get() == errc::device_lost);
     REQUIRE(eventually([&] { return seen.all().find("the device was lost:") != std::string::npos; }));

@@ -140,7 +140,7 @@ void execution::fence(memory_order order, std::source_location const& where) {
 // -- waiting
 
 void execution::spin() {
-  if (!choices_.spins(running_)) return point();
+  if (!choices_.spins(running_) && !time_passes_) return point();
   auto& t = self();
   t.in_vain = has_news(t) ? 0 : t.in_vain + 1;
   t.others_stores = session_.memory.stores() - t.own_stores;
@@ -149,13 +149,14 @@ void execution::spin() {
   t.state = state::ready;
 }
 
-void execution::wait(void* at, std::uint32_t seen) {
+void execution::wait(void* at, std::uint32_t seen, std::uint64_t limit_ns) {
   point();
   auto& t = self();
   session_.memory.settle(t.views);
   if (*static_cast<std::uint32_t const*>(at) != seen) return;  // the system looks at memory itself
   if (session_.trace != nullptr) note("sleeps");
   t.waits_for = at;
+  t.limit_ns = limit_ns;
   t.state = state::waiting;
   pass_on();
 }
@@ -201,6 +202,7 @@ void execution::pass_on() {
     if (t.state == state::ready || (t.state == state::spinning && has_news(t)))
       options_.push_back((running_ + i) % n);
   }
+  if (options_.empty() && time_passes_) end_shortest_wait();
   bool patient = false, all_ended = true;
   for (std::size_t i = 1; i <= n; ++i) {  // those that spin and have nothing new to see come last
     auto const& t = threads_[(running_ + i) % n];
@@ -216,6 +218,21 @@ void execution::pass_on() {
     fail("every thread spins or sleeps, and nothing changes\n" + where_all_stand());
   auto const next = options_.size() == 1 ? options_[0] : options_[choices_.choose_thread(options_)];
   if (next != running_) go_to(next);
+}
+
+/// Puts its thread into options_.
+void execution::end_shortest_wait() {
+  std::size_t first = 0;
+  std::uint64_t limit_ns = 1'000'000'000;
+  for (std::size_t i = 1; i < threads_.size(); ++i)
+    if (threads_[i].state == state::waiting && threads_[i].limit_ns < limit_ns)
+      first = i, limit_ns = threads_[i].limit_ns;
+  if (first == 0) return;
+  now_ns_ += limit_ns;
+  threads_[first].state = state::ready;
+  options_.push_back(first);
+  if (session_.trace != nullptr)
+    session_.trace->push_back(std::string(threads_[first].name) + ": has waited for long enough");
 }
 
 void execution::go_to(std::size_t thread) {

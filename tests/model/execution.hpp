@@ -78,6 +78,9 @@ class execution {
   void require(bool holds, What what) {
     if (!holds) require(false, what().c_str());
   }
+  /// Waits of less than a second end by their limit when nobody else gets anywhere. Unless this is called none does, so
+  /// that a wake-up that is lost shows; limits of a second never count.
+  void let_time_pass() noexcept { time_passes_ = true; }
   /// A note in the trace.
   void note(std::string const& text);
 
@@ -99,8 +102,8 @@ class execution {
   }
   /// One turn of a spin loop: the thread goes on when another one has stored something.
   void spin();
-  /// Blocks until `wake`, if the word's newest value is `seen`.
-  void wait(void* at, std::uint32_t seen);
+  /// Blocks until `wake`, or until time passes, if the word's newest value is `seen`.
+  void wait(void* at, std::uint32_t seen, std::uint64_t limit_ns);
   void wake(void* at, int count);
   /// Virtual: a microsecond passes with each look.
   std::uint64_t now_ns() noexcept { return now_ns_ += 1000; }
@@ -116,6 +119,7 @@ class execution {
     std::uint64_t own_stores = 0, others_stores = 0;  // others': when it last looked in a spin loop
     std::uint32_t in_vain = 0;                        // turns of spin loops since others stored anything
     void* waits_for = nullptr;
+    std::uint64_t limit_ns = 0;  // of that wait
   };
 
   one_thread& self() noexcept { return threads_[running_]; }
@@ -127,6 +131,7 @@ class execution {
   void count_store() noexcept { ++self().own_stores; }
   void point();
   void pass_on();
+  void end_shortest_wait();
   void go_to(std::size_t thread);
   void begin_fiber(std::size_t thread);
   [[noreturn]] void fail(std::string const& what);
@@ -142,6 +147,7 @@ class execution {
   std::size_t running_ = 0, left_ = 0;  // the thread that runs, and the one that ran before it
   std::uint32_t in_a_row_ = 0;          // steps of the thread that runs
   std::uint64_t steps_ = 0, now_ns_ = 1'000'000;
+  bool time_passes_ = false;
   std::string failure_;
   static inline execution* current_ = nullptr;
 };

@@ -1,7 +1,9 @@
 // How the teams of a grid come to stand still and go on, and how a grid ends: the keeper between host and teams.
 #include "kernels/grid_keeper.hpp"
-#include "tests/model/arena_world.hpp"
+#include "runtime/device/host_lanes.hpp"
+#include "tests/model/bus_world.hpp"
 #include "tests/model/scenarios.hpp"
+#include "tests/model/team_world.hpp"
 
 namespace model {
 
@@ -31,6 +33,11 @@ struct grid_world {
 
   auto ring() {
     return [this] { g.state->ring_keeper(); };
+  }
+
+  /// After the run.
+  void check_that_all_left() const {
+    x.require(g.state->ended.load(memory_order::relaxed) == g.teams() + 1, "all have left");
   }
 
   void start_teams(std::uint32_t turns) {
@@ -79,6 +86,12 @@ struct grid_world {
   void wait_for(std::uint64_t w) const {
     while (!is_granted(w)) relax();
   }
+  /// Number `n`; waits for its page, which begins at cell `first`.
+  void ask(std::uint64_t n, std::uint32_t first) const {
+    g.control->query.store(n << 32 | first, memory_order::release);
+    g.state->ring_keeper();
+    while (g.control->answered.load(memory_order::acquire) != (n << 32 | first)) relax();
+  }
   /// A quiet point: nobody else counts, and what is written here is what they go on from.
   void use() const {
     std::uint32_t before[3];
@@ -89,7 +102,7 @@ struct grid_world {
 
  private:
   void ends() {
-    g.state->ended.fetch_add(1, memory_order::acq_rel);
+    g.state->ended.fetch_add(1, memory_order::relaxed);
     g.state->ring_keeper();
   }
 };
@@ -105,7 +118,7 @@ void quiet_points_are_quiet(execution& x) {
   });
   x.run();
   x.require(*w.worked[0] >= 10 && *w.worked[2] >= 10, "what the host wrote is there");
-  x.require(w.g.state->ended.load(memory_order::relaxed) == 2, "all have left");
+  w.check_that_all_left();
 }
 
 /// An answer to the first halt is none to the second, even if the team has not gone on yet.
@@ -120,7 +133,7 @@ void halts_follow_each_other(execution& x) {
     w.wish(wish_kind::end);
   });
   x.run();
-  x.require(w.g.state->ended.load(memory_order::relaxed) == 3, "all have left");
+  w.check_that_all_left();
 }
 
 /// The host gives up before all teams stand still, and tries again.
@@ -136,7 +149,7 @@ void a_halt_is_taken_back(execution& x) {
     w.wish(wish_kind::end);
   });
   x.run();
-  x.require(w.g.state->ended.load(memory_order::relaxed) == 2, "all have left");
+  w.check_that_all_left();
 }
 
 /// To end is granted when nobody reads the way down any more, even if a team stays in its handler.
@@ -151,7 +164,7 @@ void the_end_is_granted(execution& x) {
     x.require(w.a.arena().stopping(), "the way down ends while the handler runs");
     while (stand_still(w.a.arena().header().stop, w.a.arena().team(0).still, w.ring())) {
     }
-    w.g.state->ended.fetch_add(1, memory_order::acq_rel);
+    w.g.state->ended.fetch_add(1, memory_order::relaxed);
     w.g.state->ring_keeper();
   });
   x.thread("host", [&] {
@@ -169,17 +182,176 @@ void pages_answer_their_queries(execution& x) {
   actor_snapshot const* const page = w.g.page;
   auto const id = w.a.launch(0, 1);
   w.start_teams(0);
+  x.thread("somebody else", [&] {  // so that the keeper looks at moments of its own
+    for (int i = 0; i < 3; ++i) w.g.state->ring_keeper();
+  });
   x.thread("host", [&] {
-    for (std::uint64_t n = 1; n <= 2; ++n) {
-      w.g.control->query.store(n << 32, memory_order::release);
-      w.g.state->ring_keeper();
-      while (w.g.control->answered.load(memory_order::acquire) != n << 32) relax();
-      x.require(page[0].generation == id.generation && page[1].state == lifecycle::free,
-                "the page shows all");
-    }
+    w.ask(1, 0);
+    x.require(page[0].generation == id.generation && page[1].state == lifecycle::free, "the page shows all");
+    w.ask(2, 1);
+    x.require(page[0].state == lifecycle::free, "the page shows the cells that were asked for");
     w.wish(wish_kind::end);
   });
   x.run();
+}
+
+/// To end after a quiet point: nobody runs in between. The host may wish it before it has seen the quiet point.
+void the_end_follows_a_quiet_point(execution& x) {
+  grid_world w{x, 1};
+  w.start_teams(2);
+  x.thread("host", [&] {
+    auto const pause = w.wish(wish_kind::pause);
+    bool const quiet = w.is_granted(pause);
+    if (quiet) w.use();
+    auto const counted = quiet ? *w.worked[0] : 0;
+    w.wait_for(w.wish(wish_kind::end));
+    *w.worked[2] += 1;  // alone with the way down
+    x.require(!quiet || *w.worked[0] == counted, "no team runs after the quiet point");
+  });
+  x.run();
+  w.check_that_all_left();
+}
+
+/// A grid of its real parts: the teams run actors, the I/O team takes submissions.
+struct whole_grid : team_world {
+  whole_grid(execution& in, arena_shape const& shape, round_limits round)
+      : team_world(in, shape, ~0u),
+        lanes({make_ring<submission>(in, 4), make_ring<host_record>(in, 2)}, {0, true, false}),
+        over(in.shared<atomic<std::uint32_t>>()) {
+    g.arena = arena().base();
+    g.state = &in.shared<grid_state>();
+    g.control = &in.shared<control_block>();
+    g.reports =
+        reinterpret_cast<team_report*>(in.memory(shape.teams * sizeof(team_report), alignof(team_report)));
+    g.lanes = lanes.lanes();
+    g.idle = {.spin_ns = 0, .park = true};
+    g.round = round;
+    g.pool_teams = shape.teams;
+    g.control->wish.store(make_wish(1, wish_kind::run), memory_order::relaxed);
+  }
+
+  host_lanes<> lanes;
+  atomic<std::uint32_t>& over;  // the grid has ended, and its host knows
+  grid<> g;
+  std::uint64_t wishes = 1;
+
+  /// How the I/O team waits, as on the emulated device.
+  struct io_idle {
+    doorbell& bell;
+    void worked() {}
+    template <class WasSubmitted, class IsAsked>
+    void wait(WasSubmitted was_submitted, IsAsked is_asked) {
+      bell.sleep([&] { return was_submitted() || is_asked(); }, 1'000'000'000);
+    }
+  };
+
+  void start() {
+    for (std::uint32_t t = 0; t < g.pool_teams; ++t)
+      x().thread(t == 0 ? "team 0" : "team 1", [this, t] { run_worker<behaviours>(g, team{t}, host()); });
+    x().thread("I/O team", [this] { run_io<behaviours>(g, host(), io_idle{lanes.io_bell()}); });
+    x().thread("keeper", [this] {
+      grid_keeper<> keeper{g, team{0}};
+      keeper.run([this] { lanes.io_bell().ring(); }, [] { return false; });
+      over.store(1, memory_order::release);
+    });
+  }
+
+  void submit(actor_id to, note n) {
+    while (lanes.post(to, note_header(), reinterpret_cast<std::byte const*>(&n), sizeof n, sizeof n, 1, {},
+                      false) != errc::ok)
+      relax();
+  }
+  std::uint64_t wish(wish_kind kind) {
+    auto const w = make_wish(++wishes, kind);
+    g.control->last.store(lanes.lanes().down.tail(), memory_order::relaxed);
+    g.control->wish.store(w, memory_order::release);
+    g.state->ring_keeper();
+    return w;
+  }
+  /// False: the grid has ended before.
+  bool comes_true(std::uint64_t w) const {
+    while (g.control->granted.load(memory_order::acquire) != w) {
+      if (over.load(memory_order::acquire) != 0) return false;
+      relax();
+    }
+    return true;
+  }
+  /// A quiet point: the host reads and writes what belongs to the teams. `submitted`: notes to actor 0.
+  void use(std::uint32_t submitted) const {
+    auto const& cell = arena().cell(0);
+    actor_word const word{cell.word.load(memory_order::relaxed)};
+    auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+    auto& book = reinterpret_cast<receiver*>(arena().state(cell))->book;
+    x().require(book.taken + waiting == submitted, "what was submitted before is in the mailbox");
+    x().require(!word.has(actor_word::running), "nobody runs it");
+    book.next[max_threads - 1] += 1;
+  }
+};
+
+/// The ticket up to which submissions are taken goes with its wish, even if another halt came just before.
+void a_quiet_point_has_all_mail(execution& x) {
+  whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  w.start();
+  x.thread("host", [&] {
+    w.submit(id, {0, 0});
+    w.wish(wish_kind::pause);  // which the host gives up
+    w.submit(id, {0, 1});
+    w.wish(wish_kind::run);
+    x.require(w.comes_true(w.wish(wish_kind::pause)), "the grid runs until it is told to end");
+    w.use(2);
+    w.wish(wish_kind::run);
+    w.wish(wish_kind::end);
+  });
+  x.run();
+}
+
+/// A round is over while the host wishes a pause: both come to pass. What the parts of the grid did is counted.
+void a_round_ends_while_the_host_wishes(execution& x) {
+  whole_grid w{
+      x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, {.messages = 1, .ns = 0}};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  x.let_time_pass();
+  w.start();
+  x.thread("host", [&] {
+    w.submit(id, {0, 0});
+    w.submit(id, {0, 1});
+    if (!w.comes_true(w.wish(wish_kind::pause))) return;
+    w.use(2);
+    w.wish(wish_kind::run);
+    w.wish(wish_kind::end);  // a round that was over just before the pause may have begun anew
+  });
+  x.run();
+  auto const taken = w.g.lanes.down.progress->consumed.load(memory_order::relaxed);
+  auto const handled = w.totals(0).handled;
+  x.require(w.g.control->dealt.load(memory_order::relaxed) == taken + handled, "what each did is counted");
+}
+
+/// One team stays in its handler when the round is over: what comes for the other one is dealt with meanwhile.
+void a_handler_outlasts_the_round(execution& x) {
+  whole_grid w{
+      x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, {.messages = 1, .ns = 0}};
+  auto const busy = launch_in<receiver>(w, 0, 2), other = launch_in<receiver>(w, 1, 2);
+  auto& stage = x.shared<atomic<std::uint32_t>>();
+  w.on_note = [&](note n) {
+    if (n.sender == 0) {
+      stage.store(1, memory_order::release);
+      while (stage.load(memory_order::acquire) != 2) relax();
+    } else if (n.number == 1) {
+      stage.store(2, memory_order::release);
+    }
+  };
+  x.let_time_pass();
+  w.start();
+  x.thread("host", [&] {
+    w.submit(busy, {0, 0});
+    while (stage.load(memory_order::acquire) == 0) relax();
+    w.submit(other, {1, 0});
+    while (w.g.state->round_over.load(memory_order::relaxed) == 0) relax();
+    w.submit(other, {1, 1});
+  });
+  x.run();
+  x.require(w.totals(0).handled == 1 && w.totals(1).handled == 2, "all was handled within the round");
 }
 
 }  // namespace
@@ -194,6 +366,14 @@ std::vector<scenario> grid_scenarios() {
        bounds{1, 1}},
       {"grid_end", "a grid is told to end once nobody reads the way down, and ends when its teams do",
        the_end_is_granted, bounds{2, 1}, bounds{1, 1}},
+      {"quiet_point_end", "after a quiet point nobody runs if the grid is to end",
+       the_end_follows_a_quiet_point, bounds{2, 1}, bounds{1, 1}},
+      {"quiet_point_mail", "at a quiet point all that was submitted before is in the mailboxes",
+       a_quiet_point_has_all_mail, bounds{2, 0}, bounds{1, 0}},
+      {"round_end", "the end of a round and a quiet point do not meet half-way",
+       a_round_ends_while_the_host_wishes, bounds{2, 0}, bounds{1, 0}},
+      {"round_end_handler", "a handler that outlasts its round does not keep the other teams",
+       a_handler_outlasts_the_round, bounds{1, 0}, bounds{1, 0}},
       {"grid_query", "a page is not written while the host reads it", pages_answer_their_queries,
        bounds{2, 0}, bounds{1, 1}},
   };

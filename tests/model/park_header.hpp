@@ -10,9 +10,9 @@ inline void relax() noexcept {
 }
 inline void yield_thread() noexcept { relax(); }
 
-/// Sleeps until it is woken, whatever the limit: a wake-up that is lost must show.
-inline void wait_word(atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t /*limit_ns*/) noexcept {
-  if (auto* const x = model::execution::current()) x->wait(&word, seen);
+/// Sleeps until it is woken, whatever the limit, unless the scenario lets time pass: a wake-up that is lost must show.
+inline void wait_word(atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t limit_ns) noexcept {
+  if (auto* const x = model::execution::current()) x->wait(&word, seen, limit_ns);
 }
 inline void wake_word(atomic<std::uint32_t>& word, int count) noexcept {
   if (auto* const x = model::execution::current()) x->wake(&word, count);

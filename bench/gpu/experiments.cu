@@ -1,0 +1,389 @@
+// What the hardware does, asked without Rondo: how a number best crosses the bus, whether words of 16 bytes tear on
+// the way, and whether a module can be loaded while a kernel runs that does not end.
+//
+// The inbox lies in pinned memory of the host, ordinary or write-combined. Memory of the device is not among the
+// places: CUDA maps none of it for the host (gdrcopy does, by a kernel driver of its own).
+#include <atomic>
+#include <cstdint>
+#include <future>
+
+#include "bench/gpu/cases.hpp"
+#include "bench/gpu/gpu.hpp"
+#include "bench/harness/sampling.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+namespace rondo::bench::gpu {
+namespace {
+
+// -- words of 16 bytes that are stored and loaded whole
+
+struct alignas(16) word16 {
+  std::uint64_t low, high;
+};
+
+__device__ word16 load_whole(word16 const* at) {
+  word16 w;
+  asm volatile("{ .reg .b128 t; ld.relaxed.sys.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
+               : "=l"(w.low), "=l"(w.high)
+               : "l"(at)
+               : "memory");
+  return w;
+}
+__device__ void store_whole(word16* at, word16 w) {
+  asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.sys.global.b128 [%0], t; }"
+               :
+               : "l"(at), "l"(w.low), "l"(w.high)
+               : "memory");
+}
+
+/// ASSUMES: an aligned SSE access is one access; processors with AVX say so.
+word16 load_whole_on_host(word16 const* at) {
+  __m128i t;
+  asm volatile("movdqa %1, %0" : "=x"(t) : "m"(*reinterpret_cast<__m128i const*>(at)) : "memory");
+  word16 w;
+  std::memcpy(&w, &t, sizeof w);
+  return w;
+}
+void store_whole_on_host(word16* at, word16 w) {
+  __m128i const t = _mm_set_epi64x(static_cast<long long>(w.high), static_cast<long long>(w.low));
+  asm volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(at)) : "x"(t) : "memory");
+}
+
+// -- a message of 32 bytes there and back
+
+/// Tagged: three words, each of 12 bytes of payload and a tag, which is there when its word is. Released: two words of
+/// payload, published by the flag.
+enum class ordering { tagged_words, release_flag };
+
+struct alignas(128) letter {
+  word16 words[3];
+  atomic<std::uint32_t, scope::system> flag;
+};
+
+constexpr std::uint32_t whole_warp = ~0u;
+constexpr std::uint32_t payload_words = 2, tagged_words = 3;
+
+__host__ __device__ constexpr word16 tagged(std::uint64_t low, std::uint32_t high, std::uint32_t tag) {
+  return {low, std::uint64_t{tag} << 32 | high};
+}
+__host__ __device__ constexpr std::uint32_t tag_of(word16 w) {
+  return static_cast<std::uint32_t>(w.high >> 32);
+}
+
+/// A warp polls with `Depth` loads under way, each sent out when an older one has come back, and answers each payload word
+/// plus one. A message of tag stop_asked ends it.
+template <ordering Order, int Depth>
+__global__ void answer_letters(letter const* down, letter* up) {
+  constexpr bool tags = Order == ordering::tagged_words;
+  auto const lane = threadIdx.x;
+  auto const* const word = &down->words[lane < tagged_words ? lane : 0];
+  auto const look = [&] {
+    // Relaxed: what it publishes is acquired by the fence below. Every lane loads it: one request.
+    if constexpr (!tags) return word16{0, std::uint64_t{down->flag.load(memory_order::relaxed)} << 32};
+    return load_whole(word);
+  };
+  word16 under_way[Depth];
+#pragma unroll
+  for (int i = 0; i < Depth; ++i) {
+    under_way[i] = look();
+    __nanosleep(1000 / Depth);  // about a way there and back, shared out
+  }
+  dead_man host;
+  for (std::uint32_t next = 1;;) {
+#pragma unroll
+    for (int i = 0; i < Depth; ++i) {
+      word16 seen = under_way[i];
+      under_way[i] = look();
+      if (__any_sync(whole_warp, tag_of(seen) == stop_asked)) return;
+      if (!__all_sync(whole_warp, tag_of(seen) == next)) {
+        if (__any_sync(whole_warp, host.over())) return;
+        continue;
+      }
+      if constexpr (tags) {
+        if (lane < tagged_words)
+          store_whole(&up->words[lane],
+                      tagged(seen.low + 1, static_cast<std::uint32_t>(seen.high) + 1, next));
+      } else {
+        cuda::atomic_thread_fence(cuda::std::memory_order_acquire, cuda::thread_scope_system);
+        if (lane < payload_words) {
+          auto const payload = load_whole(word);
+          store_whole(&up->words[lane], {payload.low + 1, payload.high + 1});
+        }
+        __syncwarp();
+        if (lane == 0) up->flag.store(next, memory_order::release);  // the payload, of all lanes
+      }
+      host.alive();
+      ++next;
+    }
+  }
+}
+
+/// The host's side of the same.
+class correspondent {
+ public:
+  correspondent(ordering order, bool write_combined)
+      : order_(order),
+        write_combined_(write_combined),
+        down_(1, write_combined ? cudaHostAllocWriteCombined : cudaHostAllocDefault) {}
+  ~correspondent() {
+    send(stop_asked, 0);
+    cudaStreamSynchronize(in_);
+  }
+
+  template <int Depth>
+  void start() {
+    if (order_ == ordering::tagged_words)
+      answer_letters<ordering::tagged_words, Depth><<<1, 32, 0, in_>>>(down_.on_device(), up_.on_device());
+    else
+      answer_letters<ordering::release_flag, Depth><<<1, 32, 0, in_>>>(down_.on_device(), up_.on_device());
+    check(cudaGetLastError());
+  }
+
+  std::uint64_t ask(std::uint64_t number) {
+    auto const tag = static_cast<std::uint32_t>(number + 1);
+    send(tag, number);
+    auto const& up = *up_;
+    auto const count = order_ == ordering::tagged_words ? tagged_words : payload_words;
+    if (order_ == ordering::release_flag)
+      while (up.flag.load(memory_order::acquire) != tag) {
+      }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      auto w = load_whole_on_host(&up.words[i]);
+      while (order_ == ordering::tagged_words && tag_of(w) != tag) w = load_whole_on_host(&up.words[i]);
+      check_equal("a word of the answer", number + i + 1, w.low);
+      check_equal("the rest of it", static_cast<std::uint32_t>(number) + 1,
+                  static_cast<std::uint32_t>(w.high));
+    }
+    return number + 1;
+  }
+
+ private:
+  void send(std::uint32_t tag, std::uint64_t number) {
+    auto& down = *down_;
+    auto const half = static_cast<std::uint32_t>(number);
+    if (order_ == ordering::tagged_words) {
+      for (std::uint32_t i = 0; i < tagged_words; ++i)
+        store_whole_on_host(&down.words[i], tagged(number + i, half, tag));
+    } else {
+      for (std::uint32_t i = 0; i < payload_words; ++i)
+        store_whole_on_host(&down.words[i], {number + i, half});
+      if (write_combined_) _mm_sfence();            // such stores keep no order among themselves
+      down.flag.store(tag, memory_order::release);  // the payload
+    }
+    if (write_combined_) _mm_sfence();  // sends them on their way
+  }
+
+  ordering order_;
+  bool write_combined_;
+  stream in_;
+  pinned<letter> down_, up_;
+};
+
+template <int Depth>
+void append_round_trips(case_list& cases) {
+  for (bool const write_combined : {false, true})
+    for (auto const order : {ordering::tagged_words, ordering::release_flag})
+      cases.push_back({"experiment_round_trip",
+                       order == ordering::tagged_words ? "tagged words" : "release flag",
+                       {{"inbox", write_combined ? "write-combined" : "pinned"},
+                        {"loads_under_way", std::to_string(Depth)}},
+                       [=](sample_budget const& budget) {
+                         check(cudaSetDevice(0));
+                         pin_to(budget.cpus[0]);
+                         correspondent host(order, write_combined);
+                         host.start<Depth>();
+                         return round_trips(budget, [&](std::uint64_t number) { return host.ask(number); });
+                       }});
+}
+
+// -- torn words
+
+/// Both halves of a word that was stored whole say the same.
+__host__ __device__ constexpr word16 consistent(std::uint64_t low) {
+  return {low, low * 0x9e37'79b9'7f4a'7c15ull};
+}
+__host__ __device__ constexpr bool is_torn(word16 w) { return w.high != consistent(w.low).high; }
+
+struct tally {
+  std::uint64_t looks, changes, torn;
+  __host__ __device__ void note(word16 w, std::uint64_t& last) {
+    ++looks;
+    changes += w.low != last;
+    torn += is_torn(w);
+    last = w.low;
+  }
+};
+constexpr std::uint32_t watched_words = 256;  // a thread each
+
+__global__ void watch_words(word16 const* words, flags* at, tally* found) {
+  tally mine{};
+  dead_man host;
+  for (std::uint64_t last = 0; !host.over();) {
+    mine.note(load_whole(&words[threadIdx.x]), last);
+    // Relaxed: a wish.
+    if ((mine.looks & 63) == 0 && at->asked.load(memory_order::relaxed) == stop_asked) break;
+  }
+  found[threadIdx.x] = mine;
+}
+__global__ void write_words(word16* words, flags* at) {
+  dead_man host;
+  for (std::uint64_t n = 1; !host.over(); ++n) {
+    store_whole(&words[threadIdx.x], consistent(n));
+    if ((n & 63) == 0 && at->asked.load(memory_order::relaxed) == stop_asked) break;  // relaxed: a wish
+  }
+}
+
+measurement look_for_torn_words(sample_budget const& budget, bool host_writes) {
+  check(cudaSetDevice(0));
+  pin_to(budget.cpus[0]);
+  stream const in;
+  pinned<word16> const words(watched_words);
+  pinned<flags> const shared;
+  pinned<tally> const found(watched_words);
+  std::uint64_t seen_last[watched_words] = {};
+  {
+    kernel_end const end(*shared, in);
+    if (host_writes)
+      watch_words<<<1, watched_words, 0, in>>>(words.on_device(), shared.on_device(), found.on_device());
+    else
+      write_words<<<1, watched_words, 0, in>>>(words.on_device(), shared.on_device());
+    check(cudaGetLastError());
+    stopwatch const watch;
+    for (std::uint64_t n = 1; watch.stop().wall_ns < static_cast<double>(budget.time.count()); ++n)
+      for (std::uint32_t i = 0; i < watched_words; ++i) {
+        if (host_writes)
+          store_whole_on_host(&words[i], consistent(n));
+        else
+          found[i].note(load_whole_on_host(&words[i]), seen_last[i]);
+      }
+  }
+  check(cudaStreamSynchronize(in));
+  tally all{};
+  for (std::uint32_t i = 0; i < watched_words; ++i) {
+    all.looks += found[i].looks;
+    all.changes += found[i].changes;
+    all.torn += found[i].torn;
+  }
+  if (all.changes == 0) throw std::runtime_error("no word was seen to change: nothing was tested");
+  measurement m;
+  m["torn_words"] = {static_cast<double>(all.torn)};
+  m["words_looked_at"] = {static_cast<double>(all.looks)};
+  m["words_seen_to_change"] = {static_cast<double>(all.changes)};
+  return m;
+}
+
+// -- a module that is loaded meanwhile
+
+__global__ void never_end(flags* at) {
+  at->answered.store(1, memory_order::relaxed);  // relaxed, both: flags
+  for (dead_man host; at->asked.load(memory_order::relaxed) != stop_asked && !host.over();) {
+  }
+}
+/// Of this program's own module, and not launched before.
+__global__ void touch(std::uint32_t* at) { *at = 1; }
+
+/// A module of its own, which the driver compiles and loads when it is asked to.
+constexpr char const* second_module = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry touch_too(.param .u64 at) {
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [at];
+  cvta.to.global.u64 %rd2, %rd1;
+  mov.u32 %r1, 1;
+  st.global.u32 [%rd2], %r1;
+  ret;
+}
+)";
+
+/// One after the other on a stream of its own; how long each took. Unloading is left to the process's end.
+measurement load_and_launch(pinned<std::uint32_t> const& touched) {
+  check(cudaSetDevice(0));
+  stream const in;
+  measurement m;
+  auto const timed = [&](char const* name, auto step) {
+    stopwatch const watch;
+    step();
+    m[name] = {watch.stop().wall_ns};
+  };
+  cudaLibrary_t library{};
+  cudaKernel_t kernel{};
+  auto* at = touched.on_device();
+  void* arguments[] = {&at};
+  auto const launch = [&](void const* which) {
+    *touched = 0;
+    check(cudaLaunchKernel(which, dim3(1), dim3(1), arguments, 0, in));
+    in.wait();
+    check_equal("what a kernel wrote", 1u, *touched);
+  };
+  timed("own_first_launch_ns", [&] { launch(reinterpret_cast<void const*>(&touch)); });
+  timed("own_next_launch_ns", [&] { launch(reinterpret_cast<void const*>(&touch)); });
+  timed("library_load_ns", [&] {
+    check(cudaLibraryLoadData(&library, second_module, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  });
+  timed("library_attributes_ns", [&] {
+    check(cudaLibraryGetKernel(&kernel, library, "touch_too"));
+    cudaFuncAttributes found{};
+    check(cudaFuncGetAttributes(&found, reinterpret_cast<void const*>(kernel)));
+  });
+  timed("library_first_launch_ns", [&] { launch(reinterpret_cast<void const*>(kernel)); });
+  timed("library_next_launch_ns", [&] { launch(reinterpret_cast<void const*>(kernel)); });
+  return m;
+}
+
+/// blocked 1: it went on only once the kernel that does not end was ended; the times then say nothing.
+measurement load_meanwhile(sample_budget const&) {
+  constexpr std::chrono::seconds patience{5};
+  check(cudaSetDevice(0));
+  pinned<flags> const shared;
+  pinned<std::uint32_t> const touched;
+  stream const in;
+  std::future<measurement> loaded;  // waited for below: the kernel has ended by then
+  bool blocked = false;
+  {
+    kernel_end const end(*shared, in);
+    never_end<<<1, 1, 0, in>>>(shared.on_device());
+    check(cudaGetLastError());
+    wait_until("the kernel to run", [&] { return shared->answered.load(memory_order::relaxed) == 1; });
+    loaded = std::async(std::launch::async, [&] { return load_and_launch(touched); });
+    blocked = loaded.wait_for(patience) != std::future_status::ready;
+  }
+  auto const times = loaded.get();
+  measurement m;
+  m["blocked"] = {blocked ? 1.0 : 0.0};
+  m.append(times);
+  return m;
+}
+
+}  // namespace
+
+case_list experiment_cases() {
+  case_list cases;
+  append_round_trips<1>(cases);
+  append_round_trips<2>(cases);
+  append_round_trips<4>(cases);
+  append_round_trips<8>(cases);
+  for (bool const host_writes : {true, false})
+    cases.push_back({"experiment_torn_words",
+                     host_writes ? "host writes" : "gpu writes",
+                     {},
+                     [=](sample_budget const& b) { return look_for_torn_words(b, host_writes); }});
+  bench_case load{"experiment_module_load", "second module", {}, load_meanwhile};
+  load.most_samples = 1;  // the first launch of a kernel comes once
+  cases.push_back(std::move(load));
+  return cases;
+}
+
+}  // namespace rondo::bench::gpu
+
+#else
+
+namespace rondo::bench::gpu {
+case_list experiment_cases() { return {}; }  // they store words of 16 bytes by SSE
+}  // namespace rondo::bench::gpu
+
+#endif

@@ -1,0 +1,225 @@
+// Round trips between the host and an actor: by each way in, urgent ones under load, the first one after idleness.
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include "bench/gpu/bed.hpp"
+#include "bench/gpu/cases.hpp"
+#include "bench/harness/sampling.hpp"
+
+namespace rondo::bench::gpu {
+namespace {
+
+namespace asio = boost::asio;
+
+/// 32 and 96 bytes there and back.
+struct small_trip {
+  using ping = small_ping;
+  using pong = small_pong;
+};
+struct large_trip {
+  using ping = large_ping;
+  using pong = large_pong;
+};
+
+template <class Trip>
+auto ping_of(std::uint64_t number) {
+  typename Trip::ping p;
+  for (auto& w : p.words) w = number;
+  return p;
+}
+
+/// What came back, if all of the answer says the same.
+template <class Pong>
+std::uint64_t value_of(Pong const& pong) {
+  if (!pong.holds(pong.words[0])) throw std::runtime_error("an answer's words differ");
+  return pong.words[0];
+}
+
+/// The device's own interface, polling.
+template <class Trip>
+measurement by_device(sample_budget const& budget, actor_options const& how, std::uint32_t actors) {
+  bare_device device(settings_for(actors, how.pinned ? actors : 0));
+  std::vector<actor_id> echoes;
+  for (std::uint32_t i = 0; i < actors; ++i) echoes.push_back(device.launch_echo(how));
+  seat_threads(budget.cpus);
+  auto const m = round_trips(budget, [&](std::uint64_t number) {
+    return value_of(device.ask<typename Trip::pong>(echoes[number % actors], ping_of<Trip>(number)));
+  });
+  device.stop();
+  return m;
+}
+
+/// The runtime's blocking ask.
+template <class Trip>
+measurement by_blocking(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
+  return round_trips(budget, [&](std::uint64_t number) {
+    auto const& to = echoes[number % echoes.size()];
+    return value_of(expect("asking", to.ask(ping_of<Trip>(number), ask_options{}, block)));
+  });
+}
+
+/// An Asio handler that runs where the answer arrives, and tells the thread that asked.
+template <class Trip>
+measurement by_callback(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
+  struct alignas(64) outcome {
+    std::atomic<bool> there{false};
+    error_code ec;
+    typename Trip::pong pong;
+  } found;
+  return round_trips(budget, [&](std::uint64_t number) {
+    found.there.store(false, std::memory_order_relaxed);  // relaxed: nobody writes it before the ask
+    echoes[number % echoes.size()].ask(
+        ping_of<Trip>(number), ask_options{},
+        asio::bind_executor(asio::system_executor(),
+                            [&found](error_code ec, typename Trip::pong const& pong) {
+                              found.ec = ec;
+                              found.pong = pong;
+                              found.there.store(true, std::memory_order_release);
+                            }));
+    while (!found.there.load(std::memory_order_acquire)) relax();  // the watchdog bounds it
+    if (found.ec) throw boost::system::system_error(found.ec, "asking");
+    return value_of(found.pong);
+  });
+}
+
+template <class Trip>
+asio::awaitable<void> trips(trip_recorder& recorder, std::vector<actor_ref<echo>> const& echoes) {
+  while (recorder.more()) {
+    auto const number = recorder.begin();
+    auto const pong = co_await echoes[number % echoes.size()].ask(ping_of<Trip>(number), ask_options{},
+                                                                  asio::use_awaitable);
+    recorder.end(value_of(pong));
+  }
+}
+
+/// A coroutine on an io_context that the thread which asks polls.
+template <class Trip>
+measurement by_coroutine(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
+  asio::io_context io{1};
+  trip_recorder recorder(budget);
+  std::exception_ptr failure;
+  asio::co_spawn(io, trips<Trip>(recorder, echoes), [&](std::exception_ptr e) { failure = e; });
+  while (!io.stopped()) io.poll();
+  if (failure) std::rethrow_exception(failure);
+  return recorder.finish();
+}
+
+template <class Trip>
+void append_round_trips(case_list& cases, placement where, std::uint32_t actors) {
+  actor_options const how{.pinned = where == placement::pinned};
+  auto const add = [&](char const* way, auto run) {
+    cases.push_back(
+        {"gpu_round_trip",
+         std::string("rondo ") + way + ", " + to_string(where),
+         {{"actors", std::to_string(actors)}, {"payload_bytes", std::to_string(sizeof(typename Trip::ping))}},
+         run});
+  };
+  auto const by_runtime = [=](auto trip_by) {
+    return [=](sample_budget const& b) {
+      return with_runtime(settings_for(actors, how.pinned ? actors : 0), [&](runtime& rt) {
+        auto const echoes = launch_all<echo>(rt, actors, how);
+        seat_threads(b.cpus);
+        return trip_by(b, echoes);
+      });
+    };
+  };
+  add("device", [=](sample_budget const& b) { return by_device<Trip>(b, how, actors); });
+  add("block", by_runtime(by_blocking<Trip>));
+  add("callback", by_runtime(by_callback<Trip>));
+  add("coroutine", by_runtime(by_coroutine<Trip>));
+}
+
+// -- urgent
+
+enum class load { same_actor, other_actors };
+
+/// Sends `each` chores to all of `actors`; they go on until they are told to rest.
+void set_to_work(std::vector<actor_ref<busy>> const& actors, std::uint32_t each) {
+  for (std::uint32_t i = 0; i < each; ++i)
+    for (auto const& one : actors)
+      while (auto const refused = one.try_tell(chore{}))
+        if (refused != errc::device_busy) throw std::runtime_error("the load: " + refused.message());
+}
+
+/// An ask of priority 255 while chores of a microsecond wait: 1000 before the actor itself, or 4 before each of 512 others,
+/// which is more than any GPU has teams.
+measurement urgent(sample_budget const& budget, placement where, load of) {
+  actor_options const how{.capacity = 4096, .pinned = where == placement::pinned};
+  return with_runtime(settings_for(1024, how.pinned ? 1 : 0), [&](runtime& rt) {
+    auto const asked = launch_all<busy>(rt, 1, how);
+    auto const loaded = of == load::same_actor ? asked : launch_all<busy>(rt, 512, {});
+    set_to_work(loaded, of == load::same_actor ? 1000 : 4);
+    seat_threads(budget.cpus);
+    auto m = round_trips(budget, [&](std::uint64_t number) {
+      return value_of(expect("an urgent ask", asked.front().ask(ping_of<small_trip>(number),
+                                                                ask_options{.priority = 255}, block)));
+    });
+    double chores = 0;
+    for (auto const& one : loaded)
+      chores += static_cast<double>(
+          expect("resting", one.ask(rest{}, ask_options{.timeout = patience, .priority = 255}, block))
+              .messages);
+    if (chores == 0) throw std::runtime_error("nothing was done beside the urgent asks: there was no load");
+    m["chores_done"] = {chores};
+    return m;
+  });
+}
+
+// -- the first answer after idleness
+
+constexpr std::chrono::milliseconds idleness{1000};
+constexpr int first_answers = 5;
+
+measurement first_answer(sample_budget const& budget, placement where, bool polling) {
+  using clock = std::chrono::steady_clock;
+  actor_options const how{.pinned = where == placement::pinned};
+  return with_runtime(settings_for(1, how.pinned ? 1 : 0, polling), [&](runtime& rt) {
+    auto const server = rt.launch<echo>("", how);
+    expect("a first ask", server.ask(ping_of<small_trip>(0), patience, block));
+    seat_threads(budget.cpus);
+    measurement m;
+    auto& all_ns = m["first_answer_ns"];
+    for (std::uint64_t i = 0; i < first_answers; ++i) {
+      std::this_thread::sleep_for(idleness);
+      auto const start = clock::now();
+      auto const pong = expect("asking", server.ask(ping_of<small_trip>(i), ask_options{}, block));
+      all_ns.push_back(std::chrono::duration<double, std::nano>(clock::now() - start).count());
+      check_equal("reply", i + 1, value_of(pong));
+    }
+    return m;
+  });
+}
+
+}  // namespace
+
+case_list latency_cases() {
+  case_list cases;
+  for (auto const where : {placement::pooled, placement::pinned})
+    for (std::uint32_t const actors : {1u, 100u, 10'000u}) {
+      if (where == placement::pinned && actors > 100) continue;  // each has a team of its own
+      append_round_trips<small_trip>(cases, where, actors);
+      append_round_trips<large_trip>(cases, where, actors);
+    }
+  for (auto const where : {placement::pooled, placement::pinned}) {
+    auto const peer = std::string("rondo ") + to_string(where);
+    cases.push_back({"gpu_urgent", peer, {{"load", "before_itself"}}, [=](sample_budget const& b) {
+                       return urgent(b, where, load::same_actor);
+                     }});
+    cases.push_back({"gpu_urgent", peer, {{"load", "512_others"}}, [=](sample_budget const& b) {
+                       return urgent(b, where, load::other_actors);
+                     }});
+    for (bool const polling : {false, true}) {
+      bench_case one{"gpu_first_answer",
+                     peer + (polling ? ", polling" : ""),
+                     {{"idle_ms", "1000"}},
+                     [=](sample_budget const& b) { return first_answer(b, where, polling); }};
+      one.most_samples = 2;  // of 5 s each
+      cases.push_back(std::move(one));
+    }
+  }
+  return cases;
+}
+
+}  // namespace rondo::bench::gpu

@@ -1,0 +1,173 @@
+// Messages among actors of the device: ping-pong, many to one, all to all; and a copy kernel beside an idle runtime.
+#include "bench/gpu/bed.hpp"
+#include "bench/gpu/cases.hpp"
+#include "bench/harness/sampling.hpp"
+
+namespace rondo::bench::gpu {
+namespace {
+
+/// Matches of growing length until one takes an eighth of the budget, then such matches until it is used. Timed on the
+/// device, from the first ball to the last.
+measurement hops(sample_budget const& budget, placement where) {
+  actor_options const how{.pinned = where == placement::pinned};
+  return with_runtime(settings_for(2, how.pinned ? 2 : 0), [&](runtime& rt) {
+    auto const pair = launch_all<player>(rt, 2, how);
+    auto const play = [&](std::uint64_t rounds) {
+      auto const m =
+          expect("ping-pong", pair[0].ask(player::serve{pair[1].where(), rounds}, patience, block));
+      check_equal("sum of the values that came back", rounds * (rounds + 1) / 2, m.total);
+      return m;
+    };
+    expect("meeting the partner", pair[1].ask(player::serve{pair[0].where(), 0}, patience, block));
+    std::uint64_t rounds = 256;
+    auto const long_enough_ns = static_cast<std::uint64_t>(budget.time.count()) / 8;
+    while (play(rounds).ns < long_enough_ns) rounds *= 2;
+    measurement m;
+    auto& hop_ns = m["hop_ns"];
+    for (int i = 0; i < 8; ++i)
+      hop_ns.push_back(static_cast<double>(play(rounds).ns) / static_cast<double>(2 * rounds));
+    return m;
+  });
+}
+
+/// `producers` actors send to one, which has a team of its own. Consumer: one that takes messages one by one or in batches.
+template <class Consumer>
+measurement many_to_one(sample_budget const& budget, std::uint32_t producers) {
+  return with_runtime(settings_for(producers + 1, 1), [&](runtime& rt) {
+    auto const consumers = launch_all<Consumer>(rt, 1, {.capacity = 16384, .pinned = true});
+    auto const all = launch_all<producer>(rt, producers, {});
+    counted before{};
+    return throughput(budget, "messages_per_s", 1, [&](std::uint64_t& messages) {
+      auto const each = std::max<std::uint64_t>(messages / producers, 1);
+      messages = each * producers;
+      stopwatch const watch;
+      // The consumer's messages are the same whatever its type is.
+      ask_all(all, [&](std::size_t) { return producer::produce{{consumers[0].id()}, each}; });
+      auto const now = count_all(consumers);  // behind all that was sent
+      timing const took = watch.stop();
+      check_equal("messages", messages, now.messages - before.messages);
+      check_equal("sum of what was sent", producers * (each * (each - 1) / 2), now.sum - before.sum);
+      before = now;
+      return took;
+    });
+  });
+}
+
+/// Each of `traders` sends to all the others in turn.
+measurement all_to_all(sample_budget const& budget, std::uint32_t traders) {
+  auto settings = settings_for(traders);
+  settings.submission_slots =
+      std::max(settings.submission_slots, 2 * ceil_power_of_two(traders));  // for ask_all
+  return with_runtime(settings, [&](runtime& rt) {
+    auto const all = launch_all<trader>(rt, traders, {.capacity = 256});
+    for (std::uint32_t i = 0; i < traders; ++i)  // what a trader takes for granted
+      if (!(all[i].id() == actor_id{all[0].id().index + i, all[0].id().generation}))
+        throw std::runtime_error("the cells of a new runtime are not given out in order");
+    counted before{};
+    return throughput(budget, "messages_per_s", 1, [&](std::uint64_t& messages) {
+      auto const each = std::max<std::uint64_t>(messages / traders, 1);
+      messages = each * traders;
+      stopwatch const watch;
+      ask_all(all, [&](std::size_t) { return trader::trade{all[0].id(), traders, each}; });
+      auto const now = count_all(all);
+      timing const took = watch.stop();
+      check_equal("messages", messages, now.messages - before.messages);
+      check_equal("sum of what was sent", traders * (each * (each - 1) / 2), now.sum - before.sum);
+      before = now;
+      return took;
+    });
+  });
+}
+
+/// A copy kernel on `multiprocessors` (0: all), alone or beside a runtime that has nothing to do.
+measurement copy(sample_budget const& budget, std::uint32_t multiprocessors, bool beside_runtime) {
+  copier memory_bound(multiprocessors);  // its memory is claimed before a ring kernel runs
+  auto const run = [&] {
+    measurement m;
+    memory_bound.run(budget.time / 8);  // warm-up
+    m["bytes_per_s"] = {memory_bound.run(budget.time)};
+    return m;
+  };
+  if (!beside_runtime) return run();
+  return with_runtime(settings_for(1), [&](runtime& rt) {
+    auto const bystander = rt.launch<echo>("");
+    auto m = run();
+    expect("asking the idle actor", bystander.ask(small_ping{numbered<4>::of(1)}, patience, block));
+    return m;
+  });
+}
+
+/// Nothing to do for `duration`: what the threads of the host burn meanwhile. What the GPU draws is read from outside.
+measurement idle(std::chrono::seconds duration) {
+  return with_runtime(settings_for(1, 0, false), [&](runtime& rt) {
+    auto const actor = rt.launch<echo>("");
+    auto const is_well = [&] {
+      expect("asking the idle actor", actor.ask(small_ping{numbered<4>::of(1)}, patience, block));
+    };
+    is_well();
+    std::fprintf(stderr, "an idle runtime is up for %lld s: %s\n", static_cast<long long>(duration.count()),
+                 rt.info().description.c_str());
+    stopwatch const watch;
+    std::this_thread::sleep_for(duration);
+    timing const took = watch.stop();
+    is_well();
+    measurement m;
+    m["cpu_percent"] = {100 * took.cpu_ns / took.wall_ns};
+    return m;
+  });
+}
+
+}  // namespace
+
+case_list device_cases() {
+  case_list cases;
+  for (auto const where : {placement::pinned, placement::pooled})
+    cases.push_back({"gpu_hop", std::string("rondo ") + to_string(where), {}, [=](sample_budget const& b) {
+                       return hops(b, where);
+                     }});
+  for (std::uint32_t const producers : {1u, 32u, 256u}) {
+    auto const add = [&](char const* peer, auto run) {
+      cases.push_back({"gpu_many_to_one",
+                       peer,
+                       {{"payload_bytes", "32"}, {"producers", std::to_string(producers)}},
+                       [=](sample_budget const& b) { return run(b, producers); }});
+    };
+    add("rondo", many_to_one<consumer>);
+    add("rondo, batches", many_to_one<batch_consumer>);
+  }
+  for (std::uint32_t const traders : {64u, 1024u})
+    cases.push_back({"gpu_all_to_all",
+                     "rondo",
+                     {{"actors", std::to_string(traders)}, {"payload_bytes", "32"}},
+                     [=](sample_budget const& b) { return all_to_all(b, traders); }});
+  return cases;
+}
+
+case_list idle_cases(std::chrono::seconds duration) {
+  bench_case one{
+      "gpu_idle", "rondo", {{"seconds", std::to_string(duration.count())}}, [=](sample_budget const&) {
+        return idle(duration);
+      }};
+  one.limit = duration + std::chrono::seconds(60);
+  one.most_samples = 1;
+  return {std::move(one)};
+}
+
+case_list copy_cases() {
+  case_list cases;
+  for (std::uint32_t const multiprocessors : {config{}.free_multiprocessors, 0u}) {
+    auto const where = multiprocessors == 0 ? std::string("all") : "free_" + std::to_string(multiprocessors);
+    cases.push_back({"gpu_copy",
+                     "alone",
+                     {{"multiprocessors", where}},
+                     [=](sample_budget const& b) { return copy(b, multiprocessors, false); },
+                     true});
+    cases.push_back(
+        {"gpu_copy", "beside an idle rondo", {{"multiprocessors", where}}, [=](sample_budget const& b) {
+           return copy(b, multiprocessors, true);
+         }});
+  }
+  return cases;
+}
+
+}  // namespace rondo::bench::gpu
