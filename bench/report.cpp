@@ -209,8 +209,14 @@ void write_cpu_part(std::ostream& out, results const& all, std::string const& co
 
 /// Beside bare CUDA, on the GPU that the lines name.
 void write_gpu_part(std::ostream& out, results const& all, std::string const& command) {
-  out << "\n## On a GPU\n\n`bench_gpu` measured this; targets are for a GPU of the H200's class over "
-         "PCIe.\n\n";
+  out << "\n## On a GPU\n\n";
+  if (all.empty()) {
+    out << "Not yet measured: no machine with a GPU was at hand. `tools/gpu` measures on one; targets are "
+           "for a GPU of "
+           "the H200's class over PCIe.\n\n";
+    return gpu::write_summary(out, all);
+  }
+  out << "`bench_gpu` measured this; targets are for a GPU of the H200's class over PCIe.\n\n";
   write_provenance(out, all, command);
   auto const device = all.front().fields()["device"].AsMap();
   for (std::size_t i = 0; i < device.size(); ++i)
@@ -224,7 +230,7 @@ void write_page(std::ostream& out, results const& all, std::string const& comman
   for (auto const& r : all) (gpu::is_of_gpu(r) ? gpu : cpu).push_back(r);
   out << "# Benchmarks\n\nWritten by `tools/bench`; do not edit. ";
   if (!cpu.empty()) write_cpu_part(out, cpu, command);
-  if (!gpu.empty()) write_gpu_part(out, gpu, command);
+  write_gpu_part(out, gpu, command);
   std::set<std::string> charts;
   for (auto const& r : all) charts.insert(chart_name(r));
   charts.erase("");

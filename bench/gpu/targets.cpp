@@ -103,6 +103,7 @@ std::string limit_of(target const& t) {
 
 /// "1.72 us, met (rondo device, pinned; actors=1 payload_bytes=32)".
 std::string cell(results const& all, target const& t, std::string_view distance) {
+  if (all.empty()) return "not yet measured";
   auto const* const best = best_of(all, t, distance);
   if (best == nullptr) return "";
   double value = best->of(t.metric).*t.point;
@@ -159,7 +160,7 @@ bool belongs_to_chart(result const& r) {
 
 void write_summary(std::ostream& out, results const& all) {
   write_targets(out, all);
-  write_ratios(out, all);
+  if (!all.empty()) write_ratios(out, all);
 }
 
 }  // namespace rondo::bench::gpu

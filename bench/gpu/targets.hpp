@@ -16,7 +16,7 @@ inline bool is_of_gpu(result const& r) { return r.fields()["device"].IsMap(); }
 bool belongs_to_chart(result const& r);
 
 /// Two tables in Markdown: each target with the best figure at each distance, met or missed; and the round trips in
-/// times of each way of bare CUDA, measured in the same run.
+/// times of each way of bare CUDA, measured in the same run. Without results: the targets, "not yet measured".
 void write_summary(std::ostream& out, std::vector<result> const& all);
 
 }  // namespace rondo::bench::gpu
