@@ -219,8 +219,9 @@ class lane_device : public device {
     std::unique_lock change(changing_);
     change_ = grid_change::wanted;
     wish(wish_kind::end);
-    changed_.wait(change, [&] { return change_ == grid_change::ready || !keeper_.is_answered(); });
-    bool const ready = change_ == grid_change::ready;
+    changed_.wait_for(change, std::max<clock::duration>(limit, reading_limit),
+                      [&] { return change_ == grid_change::ready || !keeper_.is_answered(); });
+    bool const ready = change_ == grid_change::ready;  // else it was lost, or hangs where no handler runs
     if (ready) {
       machine_.set_code(code);
       wish(wish_kind::run);
