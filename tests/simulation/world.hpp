@@ -120,7 +120,7 @@ class world {
     int fd;
     std::uint64_t at_ns;
   };
-  static constexpr std::uint64_t first_leap_ns = 100, step_limit = 10'000'000;
+  static constexpr std::uint64_t first_leap_ns = 100, step_limit = 50'000'000;
 
   thread& self() const noexcept;
   void advance(std::uint64_t ns);
