@@ -16,8 +16,8 @@ struct launch_spec {
   std::uint32_t ring_slots;
   std::uint32_t capacity;
   supervision supervise;
+  std::uint32_t team;  // that a pinned actor owns
   std::uint16_t behaviour;
-  std::uint16_t team;  // that a pinned actor owns
   bool pinned;
   bool active;         // false: it keeps its mail until it is activated
   bool ring_has_past;  // the ring's memory was used before and must be cleared

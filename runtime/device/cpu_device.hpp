@@ -60,7 +60,7 @@ class cpu_device final : public device {
       std::uint32_t team = 0;
       if (!running_) return errc::stopped;
       if (!threads_.find_pinned_team(team)) return errc::actor_limit;
-      spec.team = static_cast<std::uint16_t>(team);
+      spec.team = team;
     }
     scheduler sender{arena_};
     std::lock_guard lock(launching_);

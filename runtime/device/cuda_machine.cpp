@@ -31,8 +31,8 @@ void check_eager_loading() {
     return;
   throw std::runtime_error(
       "CUDA loads kernels lazily in this process, and one that is loaded while the ring kernel runs could "
-      "wait for "
-      "it for ever: set CUDA_MODULE_LOADING=EAGER, or make the runtime before anything else uses CUDA");
+      "wait for it for ever: set CUDA_MODULE_LOADING=EAGER, or make the runtime before anything else uses "
+      "CUDA");
 }
 
 bool is_wsl() {
@@ -66,7 +66,6 @@ struct cuda_machine::state {
   int ordinal;
   cuda_program program;
   cuda_fit fit;
-  std::string gpu;
   cudaStream_t grids{}, copies{};
   cudaEvent_t ended{};
   std::vector<void*> device;
@@ -237,9 +236,9 @@ void cuda_machine::set_clock() {
   if (meeting->key != s.program.key)
     throw std::runtime_error(
         "the compilers of host and GPU spell the names of this module's types differently: its behaviours "
-        "and messages "
-        "must not be in an anonymous namespace");
+        "and messages must not be in an anonymous namespace");
   check(static_cast<cudaError_t>(s.program.set_clock(offset_ns, s.copies)), "setting the clock");
+  check(cudaStreamSynchronize(s.copies), "setting the clock");  // grids are launched on another stream
 }
 
 // -- another module
@@ -247,10 +246,7 @@ void cuda_machine::set_clock() {
 cuda_program cuda_machine::code_of(program const& next) const {
   auto const& s = *state_;
   auto const* const code = find_cuda_program(next.key);
-  if (code == nullptr)
-    throw std::runtime_error(
-        "the module was not compiled for CUDA: name a .cu file in its rondo_add_module, and write "
-        "RONDO_CUDA_MODULE there");
+  if (code == nullptr) throw std::runtime_error(no_cuda_program);
   int per_multiprocessor = 0, multiprocessors = 0;
   check(cudaSetDevice(s.ordinal), "choosing the GPU");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, code->run_grid,
@@ -313,20 +309,17 @@ lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::ui
            reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
 }
 
-bool cuda_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
+bool cuda_machine::copy(void* to, void const* from, std::size_t bytes, char const* what) {
   auto& s = *state_;
   cudaSetDevice(s.ordinal);
-  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s.copies),
-                     "copying the arena") &&
-         s.succeeded(cudaStreamSynchronize(s.copies), "copying the arena");
+  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.copies), what) &&
+         s.succeeded(cudaStreamSynchronize(s.copies), what);
 }
-
+bool cuda_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
+  return copy(to, from, bytes, "copying the arena");
+}
 bool cuda_machine::copy_in(std::byte* to, std::byte const* from, std::size_t bytes) {
-  auto& s = *state_;
-  cudaSetDevice(s.ordinal);
-  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s.copies),
-                     "writing the arena") &&
-         s.succeeded(cudaStreamSynchronize(s.copies), "writing the arena");
+  return copy(to, from, bytes, "writing the arena");
 }
 
 // -- launches

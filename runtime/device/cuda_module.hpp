@@ -90,9 +90,9 @@ bool add_module() {
 }  // namespace gpu
 }  // namespace rondo
 
+// The symbol is what rondo_add_module has the linker ask for, or nobody would miss this file in a library.
 #define RONDO_CUDA_JOIN_(a, b) a##b
 #define RONDO_CUDA_JOIN(a, b) RONDO_CUDA_JOIN_(a, b)
-   // The symbol is what rondo_add_module has the linker ask for, or nobody would miss this file in a library.
 #define RONDO_CUDA_MODULE(module)                                                                           \
   extern "C" {                                                                                              \
   extern bool const RONDO_CUDA_JOIN(rondo_cuda_module_, RONDO_MODULE_TARGET);                               \

@@ -36,7 +36,11 @@ inline std::vector<cuda_program>& cuda_programs() {
   return all;
 }
 
-/// Null: the module was not compiled for CUDA, or its object was not linked.
+inline constexpr char const* no_cuda_program =
+    "this module was not compiled for CUDA: name a .cu file in its rondo_add_module, and write "
+    "RONDO_CUDA_MODULE there";
+
+/// Null: no_cuda_program says why.
 inline cuda_program const* find_cuda_program(std::uint64_t key) noexcept {
   for (auto const& p : cuda_programs())
     if (p.key == key) return &p;

@@ -155,7 +155,7 @@ class lane_device : public device {
     if (spec.pinned) {
       auto const team = owners_.take(spec.id);
       if (!team) return errc::actor_limit;
-      spec.team = static_cast<std::uint16_t>(options_.teams + *team);
+      spec.team = options_.teams + *team;
     }
     image_.raise_heap_end(spec.heap_end);
     auto const refused = lanes_.launch(spec);
@@ -188,15 +188,11 @@ class lane_device : public device {
   bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
                       std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(life_);
-    if (lost()) return false;
-    bool const runs = grid_thread_.joinable();
-    if (runs && !keeper_.is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
+    if (!pause(limit)) return false;
     struct go_on {
-      lane_device* of;
-      ~go_on() {
-        if (of != nullptr) of->wish(wish_kind::run);
-      }
-    } const afterwards{runs ? this : nullptr};
+      lane_device& of;
+      ~go_on() { of.wish(wish_kind::run); }
+    } const afterwards{*this};
     return use_image(access, use);
   }
 
@@ -204,9 +200,7 @@ class lane_device : public device {
                std::function<void(arena_ref const&)> const& use) override {
     auto const code = machine_.code_of(next);
     std::lock_guard lock(life_);
-    if (lost()) return false;
-    bool const runs = grid_thread_.joinable();
-    if (runs && !keeper_.is_granted_within(wish(wish_kind::pause), limit)) return wish(wish_kind::run), false;
+    if (!pause(limit)) return false;
     image_.raise_heap_end(heap_end);
     try {
       if (!use_image(arena_access::writes, use)) return wish(wish_kind::run), false;
@@ -214,7 +208,7 @@ class lane_device : public device {
       wish(wish_kind::run);
       throw;
     }
-    if (!runs) return machine_.set_code(code), true;
+    if (!grid_thread_.joinable()) return machine_.set_code(code), true;
     // The teams leave without having run again; the next grid has the new code.
     std::unique_lock change(changing_);
     change_ = grid_change::wanted;
@@ -334,6 +328,16 @@ class lane_device : public device {
       if (!left.refuse_next(reason)) yield_thread();
   }
 
+  /// Whether nobody runs any more: the teams stand still, or the device was stopped. On false all goes on as before: a
+  /// handler did not end within `limit`, or hung when the device was stopped, or the device is lost. Precondition: the
+  /// caller holds life_.
+  bool pause(std::chrono::nanoseconds limit) {
+    if (lost()) return false;
+    if (!grid_thread_.joinable()) return !keeper_.is_answered();
+    if (keeper_.is_granted_within(wish(wish_kind::pause), limit)) return true;
+    wish(wish_kind::run);
+    return false;
+  }
   /// Precondition: the caller holds life_.
   std::uint64_t wish(wish_kind kind) { return keeper_.wish(kind, grid_.lanes.down.tail()); }
 

@@ -17,14 +17,10 @@ int ordinal_of(std::string const& name) {
   return n;
 }
 
-constexpr char const* not_compiled =
-    "this module was not compiled for CUDA: name a .cu file in its rondo_add_module, and write "
-    "RONDO_CUDA_MODULE there";
-
 }  // namespace
 
 std::string why_no_cuda(std::uint64_t module_key) {
-  if (find_cuda_program(module_key) == nullptr) return not_compiled;
+  if (find_cuda_program(module_key) == nullptr) return no_cuda_program;
   std::string why;
   cuda_machine::count(why);
   return why;
@@ -36,7 +32,7 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key) {
         fmt::format("device '{}' is not to be had: {}; or use RONDO_DEVICE=cpu, or auto", c.device, why));
   };
   auto const* const program = find_cuda_program(module_key);
-  if (program == nullptr) throw refuse(not_compiled);
+  if (program == nullptr) throw refuse(no_cuda_program);
   std::string why;
   int const gpus = cuda_machine::count(why), ordinal = ordinal_of(c.device);
   if (gpus == 0) throw refuse(why);

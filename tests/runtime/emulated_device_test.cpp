@@ -87,7 +87,7 @@ TEST_CASE("emulated: teams wait for room in the way up and lose no record", "[em
   for (std::uint32_t n = 0; n < asks; ++n) REQUIRE(d.ask(to, get_report{}, n) == errc::ok);
   for (std::uint32_t n = asks; n < 2 * asks; ++n)
     REQUIRE(d.tell({1, 9}, note{0, n}, test_device::ack(n)) == errc::ok);
-  CHECK(d.look(to).index == to.index);  // the I/O thread waits for room, and does errands meanwhile
+  CHECK(d.look(to).index == to.index);  // the I/O team waits for room; the keeper answers meanwhile
   d->hold_completions(false);
   for (std::uint32_t n = 0; n < asks; ++n) CHECK(d.reply(n).reason == errc::ok);
   for (std::uint32_t n = asks; n < 2 * asks; ++n) CHECK(d.reply(n).reason == errc::actor_gone);

@@ -125,6 +125,9 @@ TEST_CASE("emulated: stop says which actor a team is stuck in", "[emulated][G10]
   REQUIRE(report.stuck.size() == 1);
   CHECK(report.stuck[0].find("actor 2") != std::string::npos);
   CHECK_FALSE((*d)->stop(50ms).stopped);
+  // It still runs there: nobody may take the arena for quiet.
+  CHECK_FALSE(
+      (*d)->at_quiet_point(10ms, arena_access::reads, [](arena_ref const&) { FAIL("a handler runs"); }));
   gate_open = true;
   test_device::keep_for_ever(std::move(d));
 }
