@@ -127,16 +127,15 @@ class actor_owner {
 
   /// Tells the asker of `h` why there is no answer.
   RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
-    if ((h.reply_to.index & host_ask_bit) != 0) {
-      context const ctx{scheduler_, team_, host_, self_};
+    context const ctx{scheduler_, team_, host_, self_};
+    if ((h.reply_to.index & host_ask_bit) != 0)
       return ctx.answer_host({h.reply_to, h.correlation}, reason, 0, nullptr, 0);
-    }
     message_header answer;
     answer.type = type_id<rejected>;
     answer.correlation = h.correlation;
     answer.flags = flag_is_reply;
     rejected const body{reason, h.type};
-    scheduler_.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full needs no answer
+    ctx.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full needs no answer
   }
 
   /// Ends a message that is not handled: to its sender when that one waits, else as a dead letter.

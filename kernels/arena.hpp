@@ -13,6 +13,7 @@ namespace rondo {
 
 /// What one arena is sized for.
 struct arena_shape {
+  std::uint32_t first_actor = 0;  // the index of the first cell's actors; see device_of
   std::uint32_t actors = 1024;
   std::uint32_t rings = 1024;  // shared mail rings
   std::uint32_t ring_slots =
@@ -82,7 +83,8 @@ class arena_ref {
   /// Precondition: `base` is aligned to 4096 and holds an arena made by arena_ref::format.
   RONDO_HD explicit arena_ref(std::byte* base) noexcept
       : base_(base), header_(reinterpret_cast<arena_header*>(base)) {
-    cells_ = at<actor_cell>(header_->cells);
+    first_actor_ = header_->shape.first_actor;
+    first_cell_ = at<actor_cell>(header_->cells);
     ring_table_ = at<ring_entry>(header_->ring_table);
   }
 
@@ -94,8 +96,15 @@ class arena_ref {
   RONDO_HD arena_header& header() const noexcept { return *header_; }
   RONDO_HD arena_shape const& shape() const noexcept { return header_->shape; }
   RONDO_HD std::byte* base() const noexcept { return base_; }
-  RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return cells_[index]; }
-  RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index < header_->shape.actors; }
+  /// Of the actors of this index.
+  RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
+  RONDO_HD bool has_cell(std::uint32_t index) const noexcept {
+    return index - first_actor_ < header_->shape.actors;
+  }
+  /// Whether it belongs to another device.
+  RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
+    return (id.index & host_ask_bit) == 0 && device_of(id) != first_actor_ >> device_shift;
+  }
   RONDO_HD std::byte* state(actor_cell const& cell) const noexcept { return base_ + cell.state_offset; }
   RONDO_HD team_status& team(std::uint32_t index) const noexcept {
     return at<team_status>(header_->teams_at)[index];
@@ -124,7 +133,8 @@ class arena_ref {
 
   std::byte* base_ = nullptr;
   arena_header* header_ = nullptr;
-  actor_cell* cells_ = nullptr;
+  actor_cell* first_cell_ = nullptr;
+  std::uint32_t first_actor_ = 0;
   ring_entry* ring_table_ = nullptr;
 };
 

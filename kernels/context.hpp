@@ -68,12 +68,14 @@ class context {
     h.type = type_id<Reply>;
     h.correlation = token.correlation;
     h.flags = flag_is_reply;
-    if ((token.to.index & host_ask_bit) == 0) return scheduler_.post(token.to, h, &answer, sizeof answer);
+    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
     answer_host(token, errc::ok, h.type, &answer, sizeof answer);
     return errc::ok;
   }
 
-  /// Sends to another actor of this device; never blocks. Fails with actor_gone, mailbox_full, arena_full.
+  /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, arena_full. To an actor of another
+  /// device the host carries it: ok means that it is on its way, where it waits for room like a patient sender; when it
+  /// cannot be delivered, a request is answered `rejected`, and all else is a dead letter.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD errc send(address<Behaviour> to, Message const& m,
                                                         send_options options = {})
@@ -120,6 +122,14 @@ class context {
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
 
+  /// Sends a message to an actor, wherever it lives.
+  RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
+                     std::uint32_t bytes) const noexcept {
+    auto const outcome = scheduler_.post(to, header, payload, bytes);
+    if (outcome != errc::actor_gone || !scheduler_.arena().is_elsewhere(to)) return outcome;
+    forward(to, header, payload, bytes);
+    return errc::ok;
+  }
   /// Ends the host's ask `token` with `reason`, and with a payload when there is an answer.
   RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
                                        void const* payload, std::uint32_t bytes) const noexcept {
@@ -132,6 +142,14 @@ class context {
   }
 
  private:
+  RONDO_CALL RONDO_HD void forward(actor_id to, message_header const& header, void const* payload,
+                                   std::uint32_t bytes) const noexcept {
+    host_record r{.kind = record_kind::forward, .actor = to};
+    r.body.header = header;
+    r.body.bytes = bytes;
+    copy_payload(r.body.payload, payload, bytes);
+    host_.emit(r);
+  }
   template <class Message>
   RONDO_HD message_header header_for(send_options options, std::uint32_t correlation,
                                      actor_id reply_to) noexcept {
@@ -151,8 +169,7 @@ class context {
   RONDO_HD errc send_untyped(actor_id to, Message const& m, send_options options, std::uint32_t correlation,
                              actor_id reply_to) noexcept {
     errc result = errc::ok;
-    if (team_.leader())
-      result = scheduler_.post(to, header_for<Message>(options, correlation, reply_to), &m, sizeof m);
+    if (team_.leader()) result = post(to, header_for<Message>(options, correlation, reply_to), &m, sizeof m);
     return team_.broadcast(result);
   }
 

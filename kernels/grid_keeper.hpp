@@ -71,7 +71,7 @@ class grid_keeper {
         team_.broadcast(team_.leader() ? control.query.load(memory_order::acquire) : std::uint64_t{0});
     if (query == answered_) return;
     for (auto i : lane_range{page_actors, team_.lane(), team_.lanes()}) {
-      auto const index = static_cast<std::uint32_t>(query) + i;
+      auto const index = arena_.shape().first_actor + static_cast<std::uint32_t>(query) + i;
       grid_.page[i] = is_used(arena_, index) ? read_actor(arena_, index) : actor_snapshot{};
     }
     report_teams();

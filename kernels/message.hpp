@@ -29,6 +29,15 @@ struct actor_id {
 /// An ask of the host is addressed like an actor, in an index range of its own.
 inline constexpr std::uint32_t host_ask_bit = 0x8000'0000u;
 
+/// Several devices of one runtime number their actors in ranges of their own: a cell of the device's arena, and above it
+/// the device's place in the runtime.
+inline constexpr int device_shift = 24;
+inline constexpr std::uint32_t max_devices = host_ask_bit >> device_shift;
+RONDO_HD constexpr std::uint32_t device_of(actor_id id) noexcept { return id.index >> device_shift; }
+RONDO_HD constexpr std::uint32_t cell_of(actor_id id) noexcept {
+  return id.index & ((1u << device_shift) - 1);
+}
+
 enum message_flags : std::uint8_t {
   flag_wants_reply = 1,  // the sender waits for an answer at `reply_to`
   flag_is_reply = 2,     // this answers an earlier message; `correlation` says which

@@ -36,11 +36,12 @@ std::uint32_t payload_bytes(behaviour_info const& behaviour, std::uint32_t type)
   return max_payload_bytes;  // a type that the actor does not take
 }
 
-saved_message copy_message(message_slot const& slot, behaviour_info const& behaviour) {
+saved_message copy_message(message_header const& header, std::byte const* payload,
+                           behaviour_info const& behaviour) {
   saved_message m;
-  m.body.header = slot.header;
-  m.body.bytes = payload_bytes(behaviour, slot.header.type);
-  __builtin_memcpy(m.body.payload, slot.payload, m.body.bytes);
+  m.body.header = header;
+  m.body.bytes = payload_bytes(behaviour, header.type);
+  __builtin_memcpy(m.body.payload, payload, m.body.bytes);
   auto& h = m.body.header;
   if ((h.flags & flag_stamped) != 0) m.age_ns = h.age_ns(now_ns());  // read now: senders go on
   if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
@@ -77,7 +78,8 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   std::reverse(slots.begin() + stashed, slots.end());
 
   mail.reserve(slots.size());
-  for (auto const t : slots) mail.push_back(copy_message(ring.slot(t), behaviour));
+  for (auto const t : slots)
+    mail.push_back(copy_message(ring.slot(t).header, ring.slot(t).payload, behaviour));
   return mail;
 }
 
@@ -106,18 +108,6 @@ saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, ac
 }
 
 // -- into an arena
-
-/// The header that a message has from now on: its deadline goes on, its latency counts anew.
-message_header revived(saved_message const& m, std::uint64_t now, std::uint64_t passed_ns) {
-  auto h = m.body.header;
-  h.flags &= static_cast<std::uint8_t>(~(flag_stamped | flag_sampled));
-  if (h.deadline_us == 0) return h;
-  // Older than its deadline is old enough, and never too much for the 48 bits of a time stamp.
-  auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;
-  auto const age = m.age_ns < oldest && passed_ns < oldest ? std::min(m.age_ns + passed_ns, oldest) : oldest;
-  h.stamp(now - age);
-  return h;
-}
 
 void place_record(actor_cell& cell, saved_actor const& a) {
   // Nobody owns a paused actor at a quiet point, so its fields may be written. What it may have counted since
@@ -161,6 +151,7 @@ std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directo
   std::vector<saved_actor> actors;
   actors.reserve(living.size());
   for (auto const& entry : living) {
+    if (!arena.has_cell(entry.id.index)) continue;
     actor_cell const& cell = arena.cell(entry.id.index);
     actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's record is visible
     if (lives(cell, word, entry.id))
@@ -169,8 +160,28 @@ std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directo
   return actors;
 }
 
+// Its deadline goes on, its latency counts anew.
+message_header revived(saved_message const& m, std::uint64_t now_ns, std::uint64_t passed_ns) {
+  auto h = m.body.header;
+  h.flags &= static_cast<std::uint8_t>(~(flag_stamped | flag_sampled));
+  if (h.deadline_us == 0) return h;
+  // Older than its deadline is old enough, and never too much for the 48 bits of a time stamp.
+  auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;
+  auto const age = m.age_ns < oldest && passed_ns < oldest ? std::min(m.age_ns + passed_ns, oldest) : oldest;
+  h.stamp(now_ns - age);
+  return h;
+}
+
+void add_arriving(std::vector<saved_actor>& actors, std::vector<outgoing> const& on_their_way,
+                  std::vector<behaviour_info> const& module) {
+  for (auto const& m : on_their_way)
+    if (auto const to = std::ranges::find(actors, m.to, &saved_actor::id); to != actors.end())
+      to->arriving.push_back(copy_message(m.body.header, m.body.payload, module[to->behaviour]));
+}
+
 std::string place_actors(arena_ref const& arena, checkpoint_image const& image, std::uint64_t passed_ns) {
   for (auto const& a : image.actors) {
+    if (!arena.has_cell(a.id.index)) continue;
     actor_cell& cell = arena.cell(a.id.index);
     if (!lives(cell, actor_word{cell.word.load(memory_order::acquire)}, a.id))
       return fmt::format("actor '{}' was terminated while it was being restored", a.name);
@@ -179,10 +190,12 @@ std::string place_actors(arena_ref const& arena, checkpoint_image const& image, 
   }
   scheduler sched{arena};
   auto const now = now_ns();
-  for (auto const& a : image.actors)
+  for (auto const& a : image.actors) {
+    if (!arena.has_cell(a.id.index)) continue;
     if (auto const refused = place_mail(sched, a, now, passed_ns); refused != errc::ok)
       return fmt::format("the mail of actor '{}' finds no place: {}", a.name,
                          make_error_code(refused).message());
+  }
   return {};
 }
 
@@ -199,23 +212,23 @@ std::vector<revival> revivals_of(checkpoint_image const& image) {
   all.reserve(image.actors.size());
   for (auto const& a : image.actors) {
     // Inactive until its state is there.
-    actor_options const options{
-        .capacity = a.capacity, .pinned = a.pinned, .active = false, .supervise = a.supervise};
+    actor_options const options{.device = device_of(a.id),
+                                .capacity = a.capacity,
+                                .pinned = a.pinned,
+                                .active = false,
+                                .supervise = a.supervise};
     all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity});
   }
   return all;
 }
 
-std::string explain(errc reason, saved_actor const& a, arena_shape const& shape) {
+std::string explain(errc reason, saved_actor const& a) {
   switch (reason) {
-    case errc::actor_limit:
-      return fmt::format("actor '{}' lives in cell {}, and this runtime has {}; raise `actors`", a.name,
-                         a.id.index, shape.actors);
     case errc::wrong_state:
       return fmt::format(
           "the place of actor '{}' (cell {}, generation {}) was given to another actor since; restore into a "
           "new runtime",
-          a.name, a.id.index, a.id.generation);
+          a.name, cell_of(a.id), a.id.generation);
     case errc::out_of_memory:
       return fmt::format("there is no room for the state or mailbox of actor '{}'; raise `state_bytes`",
                          a.name);
@@ -229,8 +242,27 @@ std::mutex writing;
 
 }  // namespace
 
+bool runtime::at_quiet_point(arena_access access,
+                             std::function<void(std::vector<arena_ref> const&)> const& use) {
+  auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.stop_timeout_ms);
+  std::vector<arena_ref> arenas;
+  // One within the other: when the last device is quiet, all are.
+  std::function<bool()> const next = [&] {
+    if (arenas.size() == devices_.size()) return use(arenas), true;
+    bool all = false;
+    bool const quiet = devices_[arenas.size()].dev->at_quiet_point(until - std::chrono::steady_clock::now(),
+                                                                   access, [&](arena_ref const& arena) {
+                                                                     arenas.push_back(arena);
+                                                                     all = next();
+                                                                   });
+    return quiet && all;
+  };
+  return next();
+}
+
 std::string runtime::why_not_quiet() const {
-  if (device_->lost()) return make_error_code(errc::device_lost).message();
+  for (auto const& d : devices_)
+    if (d.dev->lost()) return make_error_code(errc::device_lost).message();
   auto const busy = fmt::format("{}", fmt::join(busy_teams("runs"), "; "));
   return fmt::format(
       "no quiet moment came within {} ms (`stop_timeout_ms`): {}; the runtime is as it was, try again",
@@ -241,10 +273,17 @@ void runtime::checkpoint(std::filesystem::path const& file) {
   checkpoint_image image;
   std::exception_ptr failure;
   std::lock_guard one(writing);
-  auto const copy = [&](arena_ref const& arena) {
+  auto const copy = [&](std::vector<arena_ref> const& arenas) {
     try {
       image.written_us = wall_clock_us();
-      image.actors = copy_actors(arena, directory_->list(), behaviours());
+      auto const living = directory_->list();
+      std::vector<std::unique_lock<std::mutex>> held(devices_.size());  // until all mailboxes are copied
+      std::vector<outgoing> on_their_way;
+      for (std::size_t d = 0; d < devices_.size(); ++d)
+        std::ranges::move(devices_[d].mail->forwarded(held[d]), std::back_inserter(on_their_way));
+      for (auto const& arena : arenas)
+        std::ranges::move(copy_actors(arena, living, behaviours()), std::back_inserter(image.actors));
+      add_arriving(image.actors, on_their_way, behaviours());
       std::lock_guard lock(pending_mutex_);
       image.retired = retired_;
       image.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
@@ -255,47 +294,69 @@ void runtime::checkpoint(std::filesystem::path const& file) {
   bool quiet = false;
   {
     std::unique_lock launching(launching_);
-    quiet = device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), arena_access::reads,
-                                    copy);
+    quiet = at_quiet_point(arena_access::reads, copy);
   }
   if (!quiet) refuse(file, "was not written: " + why_not_quiet());
   if (failure) std::rethrow_exception(failure);
   write_checkpoint(file, image, behaviours());
 }
 
+/// What of this runtime is too small for the image; empty: nothing.
+std::string runtime::why_no_room(checkpoint_image const& image) const {
+  for (auto const& a : image.actors) {
+    if (device_of(a.id) >= devices_.size())
+      return fmt::format(
+          "actor '{}' lives on device {}, and this runtime has {}, counted from 0; list it in `device`",
+          a.name, device_of(a.id), devices_.size());
+    if (auto const cells = devices_[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)
+      return fmt::format("actor '{}' lives in cell {}, and this runtime has {}; raise `actors`", a.name,
+                         cell_of(a.id), cells);
+  }
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    auto const& shape = devices_[d].dev->shape();
+    auto const sharing = std::ranges::count_if(image.actors, [&](saved_actor const& a) {
+      return device_of(a.id) == d && a.capacity <= shape.ring_slots && !a.mail.empty();
+    });
+    if (sharing > shape.rings)
+      return fmt::format("{} actors have mail, and there are {} blocks for it; raise `mail_blocks`", sharing,
+                         shape.rings);
+  }
+  return {};
+}
+
 void runtime::restore(std::filesystem::path const& file) {
   auto const image = read_checkpoint(file, behaviours());
   std::unique_lock launching(launching_);
-  if (messenger_->closed())
-    refuse(file, "was not restored: " + make_error_code(messenger_->closed_for()).message());
+  if (closed()) refuse(file, "was not restored: " + make_error_code(closed_for()).message());
   if (directory_->alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
-  auto const& shape = device_->shape();
-  for (auto const& a : image.actors)
-    if (a.id.index >= shape.actors) refuse(file, "was not restored: " + explain(errc::actor_limit, a, shape));
-  auto const sharing = std::ranges::count_if(
-      image.actors, [&](saved_actor const& a) { return a.capacity <= shape.ring_slots && !a.mail.empty(); });
-  if (sharing > shape.rings)
-    refuse(file, fmt::format("was not restored: {} actors have mail, and there are {} blocks for it; raise "
-                             "`mail_blocks`",
-                             sharing, shape.rings));
+  if (auto const why = why_no_room(image); !why.empty()) refuse(file, "was not restored: " + why);
 
   std::vector<launch_spec> specs;
   if (auto const refused = directory_->revive(revivals_of(image), specs); refused != errc::ok)
-    refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()], shape));
+    refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()]));
   // Pinned actors first: of the teams that they own there may be too few.
   std::ranges::stable_partition(specs, [](launch_spec const& s) { return s.pinned; });
   std::string failure;
   std::size_t launched = 0;
   for (; launched < specs.size() && failure.empty(); ++launched)
-    if (auto const refused = device_->launch(specs[launched]); refused != errc::ok) {
+    if (auto const refused = devices_[device_of(specs[launched].id)].dev->launch(specs[launched]);
+        refused != errc::ok) {
       failure = "an actor cannot be launched: " + make_error_code(refused).message();
       break;
     }
   if (failure.empty()) {
-    auto const place = [&](arena_ref const& arena) {
+    auto const place = [&](std::vector<arena_ref> const& arenas) {
       auto const passed_us = std::max<std::int64_t>(0, wall_clock_us() - image.written_us);
+      auto const passed_ns = static_cast<std::uint64_t>(passed_us) * 1000;
       try {
-        failure = place_actors(arena, image, static_cast<std::uint64_t>(passed_us) * 1000);
+        for (auto const& arena : arenas)
+          if (failure.empty()) failure = place_actors(arena, image, passed_ns);
+        // Here, before their senders run again.
+        for (auto const& a : image.actors)
+          for (auto m : a.arriving) {
+            m.body.header = revived(m, now_ns(), passed_ns);
+            if (failure.empty()) forward(a.id, m.body);
+          }
       } catch (std::exception const& e) {
         failure = e.what();
       }
@@ -303,9 +364,7 @@ void runtime::restore(std::filesystem::path const& file) {
       retired_ = image.retired;
       dead_letter_count_.store(image.dead_letters, memory_order::relaxed);  // relaxed: a statistic
     };
-    if (!device_->at_quiet_point(std::chrono::milliseconds(settings_.stop_timeout_ms), arena_access::writes,
-                                 place))
-      failure = why_not_quiet();
+    if (!at_quiet_point(arena_access::writes, place)) failure = why_not_quiet();
   }
   if (failure.empty()) return;
   for (std::size_t i = 0; i < specs.size(); ++i)

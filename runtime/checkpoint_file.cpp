@@ -57,17 +57,22 @@ schemas::saved_totals pack(actor_totals const& t) {
   return {t.handled, t.rejected, t.dead, t.failures, t.latency_sum_ns, t.latency_samples, t.peak_depth};
 }
 
-Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
+Offset<schemas::saved_mail> pack(builder& b, std::vector<saved_message> const& mail) {
   std::vector<schemas::saved_header> headers;
   std::vector<std::uint8_t> payloads;
-  headers.reserve(a.mail.size());
-  for (auto const& [body, age_ns] : a.mail) {
+  headers.reserve(mail.size());
+  for (auto const& [body, age_ns] : mail) {
     auto const& h = body.header;
     headers.emplace_back(age_ns, h.type, h.correlation, h.reply_to.index, h.reply_to.generation,
                          h.deadline_us, body.bytes, h.priority, h.flags);
     auto const* const payload = reinterpret_cast<std::uint8_t const*>(body.payload);
     payloads.insert(payloads.end(), payload, payload + body.bytes);
   }
+  auto const packed = b.CreateVectorOfStructs(headers);
+  return schemas::Createsaved_mail(b, packed, b.CreateVector(payloads));
+}
+
+Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
   schemas::saved_supervision const supervise(a.supervise.within_ms, a.supervise.max_restarts,
                                              static_cast<std::uint8_t>(a.supervise.rule),
                                              a.supervise.poison_after);
@@ -76,11 +81,11 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
   auto const latency = b.CreateVector(a.latency_counts, latency_histogram::buckets);
   auto const state =
       b.CreateVector(reinterpret_cast<std::uint8_t const*>(a.state_bytes.data()), a.state_bytes.size());
-  auto const mail = b.CreateVectorOfStructs(headers);
-  auto const bytes = b.CreateVector(payloads);
+  auto const mail = pack(b, a.mail);
+  auto const arriving = pack(b, a.arriving);
   return schemas::Createsaved_actor(b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned,
                                     a.paused, static_cast<std::uint8_t>(a.state), a.control, &supervise,
-                                    a.overtakes, &totals, latency, state, mail, bytes);
+                                    a.overtakes, &totals, latency, state, mail, arriving);
 }
 
 /// At least the bytes that the body will take: FlatBuffers ends the program when it grows beyond its limit.
@@ -88,7 +93,8 @@ std::uint64_t estimate_bytes(checkpoint_image const& image) {
   std::uint64_t bytes = 1 << 20;
   for (auto const& a : image.actors) {
     bytes += 512 + a.name.size() + a.state_bytes.size();
-    for (auto const& m : a.mail) bytes += sizeof(schemas::saved_header) + m.body.bytes;
+    for (auto const* const mail : {&a.mail, &a.arriving})
+      for (auto const& m : *mail) bytes += sizeof(schemas::saved_header) + m.body.bytes;
   }
   return bytes;
 }
@@ -162,15 +168,15 @@ actor_totals unpack(schemas::saved_totals const& t, std::uint64_t waiting) {
   return out;
 }
 
-void unpack_mail(schemas::saved_actor const& from, saved_actor& to) {
+std::vector<saved_message> unpack(schemas::saved_mail const& from, std::string const& actor) {
+  std::vector<saved_message> mail(from.headers()->size());
   std::uint8_t const* payload = from.payloads()->data();
   std::uint64_t left = from.payloads()->size();
-  to.mail.resize(from.mail()->size());
-  for (flatbuffers::uoffset_t i = 0; i < from.mail()->size(); ++i) {
-    auto const& h = *from.mail()->Get(i);
+  for (flatbuffers::uoffset_t i = 0; i < from.headers()->size(); ++i) {
+    auto const& h = *from.headers()->Get(i);
     require(h.payload_bytes() <= max_payload_bytes && h.payload_bytes() <= left,
-            "is inconsistent: a message of '{}' has {} bytes", to.name, h.payload_bytes());
-    auto& [body, age_ns] = to.mail[i];
+            "is inconsistent: a message of '{}' has {} bytes", actor, h.payload_bytes());
+    auto& [body, age_ns] = mail[i];
     age_ns = h.age_ns();
     body.header.type = h.type();
     body.header.correlation = h.correlation();
@@ -183,6 +189,7 @@ void unpack_mail(schemas::saved_actor const& from, saved_actor& to) {
     payload += body.bytes;
     left -= body.bytes;
   }
+  return mail;
 }
 
 saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info> const& module) {
@@ -194,10 +201,10 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
           "is inconsistent: the state of '{}' has {} bytes", a.name, from.state()->size());
   require(from.latency_counts()->size() == latency_histogram::buckets,
           "is inconsistent: the latencies of '{}' have {} buckets", a.name, from.latency_counts()->size());
-  require(
-      from.capacity() != 0 && from.capacity() <= ticket_mask / 4 && from.mail()->size() <= from.capacity(),
-      "is inconsistent: '{}' has {} messages and a capacity of {}", a.name, from.mail()->size(),
-      from.capacity());
+  require(from.capacity() != 0 && from.capacity() <= ticket_mask / 4 &&
+              from.mail()->headers()->size() <= from.capacity(),
+          "is inconsistent: '{}' has {} messages and a capacity of {}", a.name,
+          from.mail()->headers()->size(), from.capacity());
   auto const state = static_cast<lifecycle>(from.state_of_life());
   require(state >= lifecycle::launched && state <= lifecycle::discarding,
           "is inconsistent: the lifecycle state of '{}' is {}", a.name, from.state_of_life());
@@ -215,11 +222,12 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   a.control = from.control();
   a.supervise = {static_cast<on_failure>(s.rule()), s.poison_after(), s.max_restarts(), s.within_ms()};
   a.overtakes = from.overtakes();
-  a.totals = unpack(*from.totals(), from.mail()->size());
+  a.totals = unpack(*from.totals(), from.mail()->headers()->size());
   std::copy(from.latency_counts()->begin(), from.latency_counts()->end(), a.latency_counts);
   auto const* const bytes = reinterpret_cast<std::byte const*>(from.state()->data());
   a.state_bytes.assign(bytes, bytes + from.state()->size());
-  unpack_mail(from, a);
+  a.mail = unpack(*from.mail(), a.name);
+  a.arriving = unpack(*from.arriving(), a.name);
   return a;
 }
 

@@ -19,7 +19,7 @@
 
 namespace rondo {
 
-inline constexpr std::uint32_t checkpoint_version = 2;
+inline constexpr std::uint32_t checkpoint_version = 3;
 
 /// Writes `image` of a runtime with this module; see replace_file (durable_file.hpp) for what is durable.
 /// Throws std::runtime_error, also for an image of 2 GiB and more, which is too large for the format.

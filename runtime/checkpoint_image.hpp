@@ -30,7 +30,8 @@ struct saved_actor {
   actor_totals totals;  // accepted == handled + rejected + dead + mail.size()
   std::uint32_t latency_counts[latency_histogram::buckets] = {};
   std::vector<std::byte> state_bytes;
-  std::vector<saved_message> mail;  // oldest first
+  std::vector<saved_message> mail;      // oldest first
+  std::vector<saved_message> arriving;  // sent by other devices, and not accepted yet
 };
 
 struct checkpoint_image {

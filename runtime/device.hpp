@@ -71,12 +71,12 @@ class device {
   /// What is known of a fault, for people; empty while the device is well.
   virtual std::string why_lost() const { return {}; }
 
-  /// Counters of the actors in cells 0..count.
+  /// Counters of the actors in the first `count` cells.
   virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
   virtual void read_teams(std::vector<team_snapshot>& out) = 0;
 
-  /// Calls `use` with the arena, or with a copy of it, while no handler runs: every team has ended its slice. Senders
-  /// may go on. False when a handler did not end within `limit`, or the device is lost; `use` was not called then, and all
+  /// Calls `use` with the arena, or with a copy of it, while no handler runs: every team has ended its slice, and the sink
+  /// has returned from every record. Senders may go on. False when a handler did not end within `limit`, or the device is lost; `use` was not called then, and all
   /// goes on as before.
   virtual bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
                               std::function<void(arena_ref const&)> const& use) = 0;

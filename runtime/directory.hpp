@@ -1,4 +1,5 @@
-// Which actors live in an arena: their names, their cells, and the memory that each was given.
+// Which actors live in a runtime: their names, and in the arena of each device their cells and the memory that each was
+// given.
 //
 // Threads: any; one mutex. Not on the message path.
 #pragma once
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels/launch.hpp"
@@ -18,6 +20,7 @@ namespace rondo {
 
 /// How an actor is launched.
 struct actor_options {
+  std::uint32_t device = 0;                 // its place in the runtime's list of devices
   std::optional<std::uint32_t> capacity{};  // messages; at least 1; empty: the runtime's default_capacity
   bool pinned = false;                      // it owns a team that polls its mailbox: the lowest latency
   bool active = true;                       // false: it keeps its mail until it is activated
@@ -64,9 +67,10 @@ class directory {
     launch_spec spec{};
   };
 
-  explicit directory(arena_layout const& layout);
+  /// One arena per device, in the order of the devices.
+  explicit directory(std::vector<arena_layout> const& arenas);
 
-  /// Chooses a cell and memory. Fails with name_taken, actor_limit, out_of_memory. An empty name is no name.
+  /// Chooses a cell and memory on options.device, which exists. Fails with name_taken, actor_limit, out_of_memory. An empty name is no name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
   /// Gives all of `actors` the cells and generations that they had, or none of them. On failure specs.size()
@@ -95,29 +99,43 @@ class directory {
   errc plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan);
   /// Ends what plan_upgrade began: for those that `happened` says, by their place, the new behaviour and state hold.
   void finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened);
-  /// No actor's memory ends beyond it.
-  std::uint64_t heap_end() const;
+  /// No actor's memory on that device ends beyond it.
+  std::uint64_t heap_end(std::uint32_t device) const;
 
   std::optional<entry> find(std::string_view name) const;
   std::optional<entry> find(actor_id id) const;
   std::vector<entry> list() const;
-  /// Cells 0..this were ever used.
-  std::uint32_t cells_used() const;
+  /// So many cells of that device were ever used; they are its first ones.
+  std::uint32_t cells_used(std::uint32_t device) const;
   std::uint32_t alive() const;
 
  private:
-  /// Memory for an actor's state and, when it needs one, a ring of its own; false when there is none.
-  bool claim_memory(launch_spec& spec, std::uint32_t index, std::uint64_t state_bytes,
-                    std::uint32_t capacity);
-  void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);
-  launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity) const;
+  /// One device's arena.
+  struct cells {
+    explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {}
 
-  arena_layout layout_;
+    /// Memory for an actor's state and, when it needs one, a ring of its own; false when there is none.
+    bool claim_memory(launch_spec& spec, std::uint32_t cell, std::uint64_t state_bytes,
+                      std::uint32_t capacity);
+    void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);
+    launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity) const;
+    std::uint32_t index_of(std::size_t cell) const {
+      return layout.shape.first_actor + static_cast<std::uint32_t>(cell);
+    }
+
+    arena_layout layout;
+    arena_heap heap;
+    std::vector<entry> entries;
+    std::vector<std::uint32_t> free;
+  };
+  entry const* living(actor_id id) const;
+  entry* living(actor_id id) { return const_cast<entry*>(std::as_const(*this).living(id)); }
+  bool any_alive() const;
+  errc revive_one(revival const& a, launch_spec& spec);
+
   mutable std::mutex mutex_;
-  arena_heap heap_;
-  std::vector<entry> entries_;
-  std::vector<std::uint32_t> free_;
-  std::unordered_map<std::string, std::uint32_t> names_;
+  std::vector<cells> devices_;
+  std::unordered_map<std::string, actor_id> names_;
 };
 
 }  // namespace rondo

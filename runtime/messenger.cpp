@@ -1,6 +1,8 @@
 #include "runtime/messenger.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <algorithm>
 
@@ -40,12 +42,7 @@ void messenger::post(outgoing m, bool wait_for_room, answer_handler handler) {
     {
       std::lock_guard lock(mutex_);
       if (closed()) return finish(std::move(handler), closed_for());
-      auto const at = lines_.try_emplace(key_of(m.to)).first;
-      auto& queue = at->second.waiting_messages;
-      // Into the line first: the note of room may come at any time after the mailbox was found full.
-      queue.push_back({.m = m, .patient = true, .handler = std::move(handler)});
-      if (arena_ != nullptr || queue.size() == 1)
-        advance(at, ended);  // else its turn comes with the first one's fate
+      stand_in_line({.m = m, .patient = true, .handler = std::move(handler)}, ended);
     }
     return end(ended);
   }
@@ -57,6 +54,42 @@ void messenger::post(outgoing m, bool wait_for_room, answer_handler handler) {
   auto const refused = try_post(m.to, body.header, body.payload, body.bytes, *ack);
   if (refused == errc::device_busy) return queue_busy(m, *ack);
   if (refused != errc::ok) completions_.complete(*ack, refused, nullptr, completer::initiator);
+}
+
+/// Precondition: the caller holds mutex_; `w` is patient.
+void messenger::stand_in_line(waiting w, messages& ended) {
+  auto const at = lines_.try_emplace(key_of(w.m.to)).first;
+  auto& queue = at->second.waiting_messages;
+  // Into the line first: the note of room may come at any time after the mailbox was found full.
+  queue.push_back(std::move(w));
+  if (arena_ != nullptr || queue.size() == 1)
+    advance(at, ended);  // else its turn comes with the first one's fate
+}
+
+void messenger::forward(outgoing m) {
+  messages ended;
+  auto refused = errc::ok;
+  {
+    std::lock_guard lock(mutex_);
+    auto const at = lines_.find(key_of(m.to));
+    if (closed())
+      refused = closed_for();
+    else if (at != lines_.end() && at->second.waiting_messages.size() >= line_limit)
+      refused = errc::mailbox_full;
+    else
+      stand_in_line({.m = m, .patient = true, .forwarded = true}, ended);
+  }
+  if (refused != errc::ok) return undelivered_(m, refused);
+  end(ended);
+}
+
+std::vector<outgoing> messenger::forwarded(std::unique_lock<std::mutex>& held) const {
+  std::vector<outgoing> all;
+  held = std::unique_lock(mutex_);
+  for (auto const& [key, l] : lines_)
+    for (auto const& w : l.waiting_messages)
+      if (w.forwarded) all.push_back(w.m);
+  return all;
 }
 
 /// The way to the device is full: that is no answer to a sender that awaits the mailbox's.
@@ -144,9 +177,15 @@ errc messenger::post_first(std::uint64_t key, waiting const& first) {
                         arena_ != nullptr);
   };
   if (closed()) return closed_for();
-  if (arena_ != nullptr || !first.patient) return send(first.ack);
-  answer_handler judge([this, key](answer const& a) { on_verdict(key, a.reason); });
+  if (arena_ != nullptr || !first.patient) {
+    auto const outcome = send(first.ack);
+    return outcome == errc::arena_full && first.forwarded ? errc::device_busy : outcome;
+  }
+  // Where the record comes in, not later: at a quiet point all verdicts are known.
+  answer_handler judge(boost::asio::bind_executor(
+      boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
   auto const ack = completions_.open(judge, 0);
+  if (!ack && first.forwarded && ack.error() == errc::ask_limit) return errc::device_busy;
   if (!ack) return static_cast<errc>(ack.error().value());
   auto const outcome = send(*ack);
   if (outcome == errc::ok) return outcome;
@@ -210,7 +249,8 @@ void messenger::on_verdict(std::uint64_t key, errc verdict) {
     line& l = at->second;
     auto& all = l.waiting_messages;
     l.full = verdict == errc::mailbox_full;
-    if (l.full || verdict == errc::device_busy) {
+    bool const again = verdict == errc::device_busy || (verdict == errc::arena_full && all.front().forwarded);
+    if (l.full || again) {
       // Who does not wait for room hears that there is none.
       for (auto w = all.begin(); l.full && w != all.end();) {
         auto const next = std::next(w);
@@ -244,7 +284,9 @@ void messenger::try_later(std::uint64_t key, line& l) {
 void messenger::end(messages& ended) {
   for (auto& w : ended) {
     auto const& header = w.m.body.header;
-    if (w.patient) {
+    if (w.forwarded) {
+      if (w.outcome != errc::ok) undelivered_(w.m, w.outcome);
+    } else if (w.patient) {
       finish(std::move(w.handler), w.outcome);
     } else if (w.ack.valid() || is_ask(header)) {
       completions_.complete(w.ack.valid() ? w.ack : header.reply_to, w.outcome, nullptr,
@@ -260,7 +302,7 @@ void messenger::end(messages& ended) {
   }
 }
 
-void messenger::close(errc reason) {
+errc messenger::close(errc reason) {
   auto seen = attention_.load(memory_order::relaxed);
   // Release: pairs with the acquire loads of closed and closed_for.
   while (seen >> 32 == 0 &&
@@ -268,7 +310,6 @@ void messenger::close(errc reason) {
                                       memory_order::acq_rel, memory_order::relaxed)) {
   }
   reason = closed_for();
-  completions_.close(reason);
   messages ended;
   {
     std::lock_guard lock(mutex_);
@@ -281,6 +322,7 @@ void messenger::close(errc reason) {
     for (auto& n : noted_) n.store(0, memory_order::relaxed);
   }
   end(ended);
+  return reason;
 }
 
 }  // namespace rondo

@@ -1,4 +1,5 @@
-// The host's side of the message path: posts to actors, asks that come back, and senders that wait for room.
+// The host's side of the message path to one device: posts to its actors, asks that come back, senders that wait for
+// room, and what actors of other devices send to it.
 //
 // Order (G2): what waits for an actor stands in that actor's line, first come first served, and a message does not
 // pass one of its own priority there. On a device with a memory of its own the fate of a message that is on its way
@@ -30,14 +31,16 @@ struct outgoing {
 
 class messenger {
  public:
-  /// Gets each message that was taken and then found no room or no actor, when nobody waits for its outcome.
+  /// Gets each message that was taken and then found no room or no actor, when nobody waits for its outcome; and each
+  /// forwarded one, with the duty to tell its asker.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  messenger(device& dev, std::uint32_t asks, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
+  /// `asks` are those of the whole runtime.
+  messenger(device& dev, completions& asks, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
             dead_end undelivered)
       : device_(dev),
         arena_(dev.shared_arena()),
-        completions_(asks, executor),
+        completions_(asks),
         executor_(std::move(executor)),
         spin_ns_(spin_ns),
         undelivered_(std::move(undelivered)) {}
@@ -77,6 +80,12 @@ class messenger {
   /// The same for a thread that waits here.
   answer ask_blocking(outgoing request, std::uint64_t timeout_ns);
 
+  /// Takes what an actor of another device has sent: it waits for room, in order with what that actor sent before. More
+  /// than 1024 that wait for one actor find no room.
+  void forward(outgoing m);
+  /// What was forwarded and is not in a mailbox yet, in order for each actor; and stays where it is while `held` does.
+  std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
+
   /// There is room in `actor` again, or it is gone: sends what waits, which in the latter case ends with actor_gone.
   void on_room(actor_id actor);
 
@@ -84,11 +93,10 @@ class messenger {
   bool closed() const noexcept { return attention_.load(memory_order::acquire) >> 32 != 0; }
   /// Why: ok while it is open.
   errc closed_for() const noexcept { return static_cast<errc>(attention_.load(memory_order::acquire) >> 32); }
-  /// Ends every pending ask and every sender that waits, and refuses all that follows, with `reason`; the first
-  /// reason stays.
-  void close(errc reason);
+  /// Ends every sender that waits, and refuses all that follows, with `reason`; the first reason stays, and is returned.
+  /// Asks are their table's to end.
+  errc close(errc reason);
 
-  completions& asks() noexcept { return completions_; }
   boost::asio::any_io_executor executor() const { return executor_; }
 
  private:
@@ -96,7 +104,8 @@ class messenger {
   struct waiting {
     outgoing m;
     bool patient = false;      // waits for room
-    answer_handler handler{};  // of a patient one
+    bool forwarded = false;    // by another device; patient
+    answer_handler handler{};  // of any other patient one
     actor_id ack{};            // of one that is not, and is no ask: who hears of its fate; may be invalid
     std::uint32_t count = 1;   // of a batch
     std::vector<std::byte> batch{};  // its payloads
@@ -114,11 +123,13 @@ class messenger {
   };
   using lines = std::map<std::uint64_t, line>;  // by actor
 
-  static constexpr std::size_t line_limit = 1024;  // messages of senders that do not wait
+  static constexpr std::size_t line_limit =
+      1024;  // messages of senders that do not wait, or that were forwarded
 
   std::optional<errc> detour(actor_id to, message_header const& header, void const* payload,
                              std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack);
   void queue_busy(outgoing const& m, actor_id ack);
+  void stand_in_line(waiting w, messages& ended);
   errc post_first(std::uint64_t key, waiting const& first);
   void advance(lines::iterator at, messages& ended);
   void resume(std::uint64_t key);
@@ -130,14 +141,14 @@ class messenger {
 
   device& device_;
   arena_ref const* arena_;
-  completions completions_;
+  completions& completions_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;
   dead_end undelivered_;
   /// The number of noted lines, and above it, in 32 bits, why it was closed. Zero: messages go straight ahead.
   atomic<std::uint64_t> attention_{0};
   std::array<atomic<std::uint32_t>, 64> noted_{};  // lines, by the last bits of their actor's index
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   lines lines_;  // guarded by mutex_
 };
 

@@ -24,23 +24,24 @@ constexpr bool changes_activity(control_bits bits) noexcept {
 
 }  // namespace
 
-runtime::runtime(config settings, program const& p, chosen_device chosen)
+runtime::runtime(config settings, program const& p, std::vector<chosen_device> chosen)
     : settings_(std::move(settings)),
       program_(&p),
-      reason_(std::move(chosen.reason)),
       buffers_(std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
-      device_(std::move(chosen.dev)),
-      directory_(std::make_unique<directory>(detail::plan_arena(device_->shape()))),
-      messenger_(std::make_unique<messenger>(
-          *device_, settings_.asks, context_.get_executor(),
-          settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000,
-          [this](outgoing const& o, errc why) {
-            undelivered(o.to, o.body.header.type, o.body.payload, o.body.bytes, why);
-          })),
+      asks_(std::make_unique<completions>(settings_.asks, context_.get_executor())),
       dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
       failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
       timers_(std::make_unique<timer_service>(context_.get_executor())) {
-  messenger_->asks().on_nearer_deadline([this](std::uint64_t deadline_ns) {
+  auto const spin_ns = settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000;
+  std::vector<arena_layout> arenas;
+  for (auto& c : chosen) {
+    arenas.push_back(detail::plan_arena(c.dev->shape()));
+    auto& d = devices_.emplace_back(hosted{std::move(c.dev), std::move(c.reason)});
+    d.mail = std::make_unique<messenger>(*d.dev, *asks_, context_.get_executor(), spin_ns,
+                                         [this](outgoing const& o, errc why) { not_forwarded(o, why); });
+  }
+  directory_ = std::make_unique<directory>(arenas);
+  asks_->on_nearer_deadline([this](std::uint64_t deadline_ns) {
     boost::asio::post(context_, [this, deadline_ns] {
       if (when(deadline_ns) < deadline_timer_.expiry() ||
           deadline_timer_.expiry() < std::chrono::steady_clock::now()) {
@@ -52,17 +53,24 @@ runtime::runtime(config settings, program const& p, chosen_device chosen)
     });
   });
   gate_->open = this;
-  device_->start(
-      [gate = gate_, m = messenger_.get()](host_record const& r) {
-        // The way of every answer: the messenger outlives whoever reports, so no lock.
-        if (r.kind == record_kind::reply) {
-          m->asks().complete(r.body.header.reply_to, r.reason, &r.body);
-          return;
-        }
-        std::shared_lock lock(gate->mutex);
-        if (gate->open != nullptr) gate->open->on_record(r);
-      },
-      buffers_->table());
+  std::uint32_t started = 0;
+  try {
+    for (; started < devices_.size(); ++started)
+      devices_[started].dev->start(
+          [gate = gate_, asks = asks_.get(), started](host_record const& r) {
+            // The way of every answer: the table outlives whoever reports, so no lock.
+            if (r.kind == record_kind::reply) {
+              asks->complete(r.body.header.reply_to, r.reason, &r.body);
+              return;
+            }
+            std::shared_lock lock(gate->mutex);
+            if (gate->open != nullptr) gate->open->on_record(started, r);
+          },
+          buffers_->table());
+  } catch (...) {
+    while (started-- > 0) devices_[started].dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
+    throw;
+  }
   if (settings_.handler_limit_ms != 0) watch();
   service_ = std::thread([this] {
     prepare_team_thread("rondo-service", -1);
@@ -86,17 +94,23 @@ runtime::~runtime() {
     std::lock_guard lock(gate_->mutex);
     gate_->open = nullptr;
   }
-  using kept = std::tuple<std::unique_ptr<device>, std::unique_ptr<messenger>, std::unique_ptr<buffer_pool>>;
+  using kept = std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<buffer_pool>>;
   static std::mutex mutex;
   static auto& abandoned = *new std::list<kept>;
   std::lock_guard lock(mutex);
-  abandoned.emplace_back(std::move(device_), std::move(messenger_), std::move(buffers_));
+  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(buffers_));
 }
 
 stop_report runtime::stop() {
   std::call_once(stopped_once_, [this] {
-    messenger_->close(errc::stopped);
-    stop_report_ = device_->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
+    close(errc::stopped);
+    auto const until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.stop_timeout_ms);
+    for (auto& d : devices_) {
+      auto report = d.dev->stop(until - std::chrono::steady_clock::now());
+      stop_report_.stopped = stop_report_.stopped && report.stopped;
+      std::ranges::move(report.stuck, std::back_inserter(stop_report_.stuck));
+    }
     if (!stop_report_.stopped) {
       for (auto& line : busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     }
@@ -105,7 +119,13 @@ stop_report runtime::stop() {
   return stop_report_;
 }
 
-/// Completes what waits for the device, and has what follows refused.
+/// Ends all that waits for an answer or for room, and has what follows refused; the first reason stays.
+void runtime::close(errc reason) {
+  for (auto& d : devices_) reason = d.mail->close(reason);
+  asks_->close(reason);
+}
+
+/// Completes what waits for a device, and has what follows refused.
 void runtime::end_pending(errc reason) {
   std::vector<answer_handler> controls;
   std::vector<inspect_handler> inspections;
@@ -136,7 +156,12 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
     throw std::invalid_argument(
         fmt::format("launching '{}': poison_after is {}, but a message is tried 1 to {} times", name, tries,
                     max_attempts));
-  if (messenger_->closed()) return messenger_->closed_for();
+  if (options.device >= devices_.size())
+    throw std::invalid_argument(
+        fmt::format("launching '{}': device {} was asked for, and this runtime has {}, counted from 0; list "
+                    "it in `device`",
+                    name, options.device, devices_.size()));
+  if (closed()) return closed_for();
   std::shared_lock const launching(launching_);  // the module stays the same, too
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
@@ -144,7 +169,7 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   auto const b = static_cast<std::uint16_t>(found - known.begin());
   auto spec = directory_->add(std::move(name), b, found->state_bytes, options, capacity);
   if (!spec) return spec.error();
-  if (auto const refused = device_->launch(*spec); refused != errc::ok) {
+  if (auto const refused = devices_[options.device].dev->launch(*spec); refused != errc::ok) {
     directory_->remove(spec->id);
     return refused;
   }
@@ -169,8 +194,12 @@ void runtime::start_control(actor_id actor, control_bits bits, answer_handler ha
   if (sent) send_control(actor, bits);
 }
 
+errc runtime::signal(actor_id actor, control_bits bits) {
+  return directory_->find(actor) ? devices_[device_of(actor)].dev->signal(actor, bits) : errc::actor_gone;
+}
+
 void runtime::send_control(actor_id actor, control_bits bits) {
-  auto const refused = directory_->find(actor) ? device_->signal(actor, bits) : errc::actor_gone;
+  auto const refused = signal(actor, bits);
   if (refused == errc::ok) return;
   {
     std::unique_lock lock(pending_mutex_);
@@ -206,7 +235,7 @@ void runtime::start_inspection(actor_id actor, inspect_handler handler) {
     if (ended == errc::ok) pending_inspections_.push_back({actor, std::move(handler)});
   }
   if (ended != errc::ok) return deliver_later(executor(), std::move(handler), inspection_outcome{ended, {}});
-  auto const refused = directory_->find(actor) ? device_->signal(actor, control_inspect) : errc::actor_gone;
+  auto const refused = signal(actor, control_inspect);
   if (refused != errc::ok) {
     std::unique_lock lock(pending_mutex_);
     auto const p =
@@ -222,7 +251,7 @@ void runtime::start_inspection(actor_id actor, inspect_handler handler) {
 // -- time
 
 void runtime::sweep_deadlines() {
-  auto const nearest = messenger_->asks().expire(now_ns());
+  auto const nearest = asks_->expire(now_ns());
   if (nearest == 0) return;
   deadline_timer_.expires_at(when(nearest));
   deadline_timer_.async_wait([this](boost::system::error_code ec) {
@@ -235,16 +264,18 @@ void runtime::watch() {
   watch_timer_.expires_after(std::chrono::milliseconds(settings_.handler_limit_ms));
   watch_timer_.async_wait([this](boost::system::error_code ec) {
     if (ec) return;
-    std::vector<team_snapshot> now;
-    device_->read_teams(now);
-    watched_.resize(now.size());
-    for (std::size_t t = 0; t < now.size(); ++t) {
-      if (now[t].actor_plus_one != 0 && now[t].beats == watched_[t].beats &&
-          now[t].actor_plus_one == watched_[t].actor_plus_one)
-        failures_->publish(fmt::format("team {} has run actor '{}' for more than {} ms, in a handler of {}",
-                                       t, name_of_cell(now[t].actor_plus_one - 1), settings_.handler_limit_ms,
-                                       name_of_type(now[t].type)));
-      watched_[t] = now[t];
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+      auto& before = devices_[d].watched;
+      std::vector<team_snapshot> now;
+      devices_[d].dev->read_teams(now);
+      before.resize(now.size());
+      for (std::size_t t = 0; t < now.size(); ++t)
+        if (now[t].actor_plus_one != 0 && now[t].beats == before[t].beats &&
+            now[t].actor_plus_one == before[t].actor_plus_one)
+          failures_->publish(fmt::format("{} has run actor '{}' for more than {} ms, in a handler of {}",
+                                         name_of_team(d, t), name_of_index(now[t].actor_plus_one - 1),
+                                         settings_.handler_limit_ms, name_of_type(now[t].type)));
+      before = std::move(now);
     }
     watch();
   });
@@ -254,27 +285,31 @@ void runtime::watch() {
 
 telemetry runtime::snapshot() {
   telemetry t;
-  t.device = device_->info().name;
-  std::vector<actor_snapshot> actors;
-  auto const cells = directory_->cells_used();
   {
     std::lock_guard lock(pending_mutex_);
     t.retired = retired_;
   }
-  // Afterwards: an actor that is counted as retired has left its cell, so none is counted twice. Without the lock: the
-  // device may have to end a checkpoint first, which takes it.
-  device_->read_actors(cells, actors);
-  for (auto const& a : actors) {
-    if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
-    auto const entry = directory_->find(actor_id{a.index, a.generation});
-    t.actors.push_back({entry ? entry->name : std::string(), name_of_behaviour(a.behaviour), a});
-    t.live += a.totals;
-    t.waiting += a.waiting;
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    auto& dev = *devices_[d].dev;
+    // After `retired`: an actor that is counted there has left its cell, so none is counted twice. Without the lock: the
+    // device may have to end a checkpoint first, which takes it.
+    std::vector<actor_snapshot> actors;
+    dev.read_actors(directory_->cells_used(d), actors);
+    for (auto const& a : actors) {
+      if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
+      auto const entry = directory_->find(actor_id{a.index, a.generation});
+      t.actors.push_back({entry ? entry->name : std::string(), name_of_behaviour(a.behaviour), d, a});
+      t.live += a.totals;
+      t.waiting += a.waiting;
+    }
+    t.devices.push_back({dev.info(), {}});
+    dev.read_teams(t.devices.back().teams);
+    std::unique_lock<std::mutex> held;
+    t.crossing += devices_[d].mail->forwarded(held).size();
   }
-  t.asks_waiting = messenger_->asks().waiting();
-  t.late_answers = messenger_->asks().late();
+  t.asks_waiting = asks_->waiting();
+  t.late_answers = asks_->late();
   t.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
-  device_->read_teams(t.teams);
   return t;
 }
 
@@ -283,7 +318,7 @@ std::string runtime::name_of_actor(actor_id id) const {
   return e ? e->name : std::string();
 }
 
-std::string runtime::name_of_cell(std::uint32_t index) const {
+std::string runtime::name_of_index(std::uint32_t index) const {
   for (auto const& e : directory_->list())
     if (e.id.index == index) return e.name.empty() ? fmt::format("#{}", index) : e.name;
   return fmt::format("#{}", index);
@@ -302,14 +337,22 @@ std::string runtime::name_of_behaviour(std::uint32_t index) const {
   return index < known.size() ? std::string(known[index].name) : std::string();
 }
 
+std::string runtime::name_of_team(std::uint32_t device, std::size_t team) const {
+  return devices_.size() == 1
+             ? fmt::format("team {}", team)
+             : fmt::format("team {} of device {} ({})", team, device, devices_[device].dev->info().name);
+}
+
 std::vector<std::string> runtime::busy_teams(char const* does) const {
-  std::vector<team_snapshot> teams;
-  device_->read_teams(teams);
   std::vector<std::string> lines;
-  for (std::size_t t = 0; t < teams.size(); ++t)
-    if (teams[t].actor_plus_one != 0)
-      lines.push_back(fmt::format("team {} {} actor '{}', in a handler of {}", t, does,
-                                  name_of_cell(teams[t].actor_plus_one - 1), name_of_type(teams[t].type)));
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    std::vector<team_snapshot> teams;
+    devices_[d].dev->read_teams(teams);
+    for (std::size_t t = 0; t < teams.size(); ++t)
+      if (teams[t].actor_plus_one != 0)
+        lines.push_back(fmt::format("{} {} actor '{}', in a handler of {}", name_of_team(d, t), does,
+                                    name_of_index(teams[t].actor_plus_one - 1), name_of_type(teams[t].type)));
+  }
   return lines;
 }
 

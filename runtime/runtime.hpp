@@ -1,10 +1,13 @@
-// The host object: owns a device and its ring kernel, launches actors, completes asks, watches and stops it
+// The host object: owns devices and their ring kernels, launches actors, completes asks, watches and stops it
 // all.
 //
 //   rondo::runtime rt{rondo::use<counters>};
 //   auto clicks = rt.launch<counter>("clicks", {.capacity = 1024});
 //   clicks.try_tell(add{2});
 //   total t = clicks.ask(get{}, 10ms, rondo::block).value();
+//
+// With several devices (`"device": "cpu,cuda:0"`) each actor lives on one of them, refs look the same, and messages cross
+// by way of the host. The devices share one fate: when one is lost, all that is pending ends with device_lost.
 //
 // Threads: all functions from any thread; construction and destruction alone.
 #pragma once
@@ -41,6 +44,8 @@ inline constexpr use_t<Module> use{};
 /// How an actor is terminated: with its waiting mail handled first, or dead-lettered.
 enum class termination { drain, discard };
 
+struct checkpoint_image;
+
 /// What `inspect` finds.
 struct inspection {
   actor_snapshot now;
@@ -49,13 +54,13 @@ struct inspection {
 
 class runtime {
  public:
-  /// Starts the device that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
+  /// Starts the devices that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
   template <class Module>
   explicit runtime(use_t<Module>, config settings = {})
-      : runtime(validated(settings), program_of<Module>(), make_device(program_of<Module>(), settings)) {}
-  /// The same on a device that the caller has made for `settings` and `Module`.
+      : runtime(validated(settings), program_of<Module>(), make_devices(program_of<Module>(), settings)) {}
+  /// The same on devices that the caller has made for `settings` and `Module`, each for its place in the list.
   template <class Module>
-  runtime(use_t<Module>, config settings, chosen_device chosen)
+  runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)
       : runtime(validated(settings), program_of<Module>(), std::move(chosen)) {}
   /// Stops; see `stop`.
   ~runtime();
@@ -65,18 +70,18 @@ class runtime {
   // -- actors
 
   /// Throws boost::system::system_error with name_taken, actor_limit, out_of_memory or stopped, and
-  /// std::invalid_argument for a capacity of 0. An empty name makes an actor that only its ref reaches.
+  /// std::invalid_argument for a capacity of 0 or a device that the runtime has not. An empty name makes an actor that only its ref reaches.
   template <class Behaviour>
   actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
     auto const id = try_launch_untyped(std::move(name), type_name<Behaviour>, options);
     if (!id) throw boost::system::system_error(id.error(), "launching an actor");
-    return {*messenger_, *id};
+    return {mail_of(*id), *id};
   }
   template <class Behaviour>
   result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options = {}) {
     auto const id = try_launch_untyped(std::move(name), type_name<Behaviour>, options);
     if (!id) return id.error();
-    return actor_ref<Behaviour>{*messenger_, *id};
+    return actor_ref<Behaviour>{mail_of(*id), *id};
   }
   result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
                                       actor_options const& options);
@@ -86,7 +91,7 @@ class runtime {
   result<actor_ref<Behaviour>> find(std::string_view name) const {
     auto const found = directory_->find(name);
     if (!found || behaviours()[found->behaviour].name != type_name<Behaviour>) return errc::not_found;
-    return actor_ref<Behaviour>{*messenger_, found->id};
+    return actor_ref<Behaviour>{mail_of(found->id), found->id};
   }
   std::vector<directory::entry> list() const { return directory_->list(); }
   /// Of the module that runs at present.
@@ -131,7 +136,8 @@ class runtime {
                             tell_options options = {}) {
     return timers_->every(period, [this, to, m, options] {
       auto const header = actor_ref<Behaviour>::template header_for<Message>(options);
-      if (auto const refused = messenger_->try_post_apart(to.id(), header, &m, sizeof m); refused != errc::ok)
+      if (auto const refused = mail_of(to.id()).try_post_apart(to.id(), header, &m, sizeof m);
+          refused != errc::ok)
         undelivered(to.id(), type_id<Message>, &m, sizeof m, refused);
     });
   }
@@ -148,9 +154,11 @@ class runtime {
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler) {
     return failures_->subscribe(std::move(handler));
   }
-  device_info info() const { return device_->info(); }
-  /// Which device was chosen, and why.
-  std::string const& reason() const noexcept { return reason_; }
+  std::uint32_t device_count() const noexcept { return static_cast<std::uint32_t>(devices_.size()); }
+  /// Precondition, also of `reason`: device < device_count().
+  device_info info(std::uint32_t device = 0) const { return devices_[device].dev->info(); }
+  /// Why this device was chosen.
+  std::string const& reason(std::uint32_t device = 0) const noexcept { return devices_[device].reason; }
   config const& settings() const noexcept { return settings_; }
   buffer_pool& buffers() noexcept { return *buffers_; }
   boost::asio::any_io_executor executor() { return context_.get_executor(); }
@@ -186,8 +194,10 @@ class runtime {
     inspection found;
   };
   using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
-  runtime(config settings, program const& p, chosen_device chosen);
+  runtime(config settings, program const& p, std::vector<chosen_device> chosen);
   void upgrade_to(program const& next);
+  bool upgrade_devices(std::uint32_t first, program const& next,
+                       std::function<void(arena_ref const&)> const& use);
   static config const& validated(config const& c) {
     validate(c);
     return c;
@@ -204,6 +214,9 @@ class runtime {
   }
   void start_control(actor_id actor, control_bits bits, answer_handler handler);
   void start_inspection(actor_id actor, inspect_handler handler);
+  messenger& mail_of(actor_id actor) const noexcept { return *devices_[device_of(actor)].mail; }
+  void forward(actor_id to, message const& body);
+  void not_forwarded(outgoing const& m, errc why);
   void undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, error_code why);
 
   /// What the device reports to; outlives a runtime whose device could not be stopped.
@@ -211,25 +224,39 @@ class runtime {
     std::shared_mutex mutex;
     runtime* open = nullptr;
   };
-  void on_record(host_record const& record);
+  void on_record(std::uint32_t device, host_record const& record);
   void on_terminated(host_record const& record);
   void on_failure(host_record const& record);
   void on_depths(host_record const& record);
-  void on_device_lost(host_record const& record);
+  void on_device_lost(std::uint32_t device, host_record const& record);
+  bool closed() const noexcept { return devices_[0].mail->closed(); }
+  errc closed_for() const noexcept { return devices_[0].mail->closed_for(); }
+  void close(errc reason);
   void end_pending(errc reason);
   void settle(actor_id actor, lifecycle state);
+  errc signal(actor_id actor, control_bits bits);
   void send_control(actor_id actor, control_bits bits);
   void send_next_control(actor_id actor);
   void watch();
   void sweep_deadlines();
   std::string name_of_actor(actor_id id) const;
-  std::string name_of_cell(std::uint32_t index) const;
+  std::string name_of_index(std::uint32_t index) const;
   std::string name_of_type(std::uint32_t type) const;
   std::string name_of_behaviour(std::uint32_t index) const;
+  std::string name_of_team(std::uint32_t device, std::size_t team) const;
   /// A line for each team that runs a handler at present: "team 1 <does> actor 'x', in a handler of y".
   std::vector<std::string> busy_teams(char const* does) const;
+  /// device::at_quiet_point for all devices at once. `use` gets an arena for each.
+  bool at_quiet_point(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
   std::string why_not_quiet() const;
+  std::string why_no_room(checkpoint_image const& image) const;
 
+  struct hosted {
+    std::unique_ptr<device> dev;
+    std::string reason;  // why it was chosen
+    std::unique_ptr<messenger> mail{};
+    std::vector<team_snapshot> watched{};  // what the watchdog saw last
+  };
   struct pending_control {
     actor_id actor;
     control_bits awaited;
@@ -243,19 +270,17 @@ class runtime {
 
   config settings_;
   std::atomic<program const*> program_;
-  std::string reason_;
   std::unique_ptr<buffer_pool> buffers_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
-  std::unique_ptr<device> device_;
+  std::unique_ptr<completions> asks_;
+  std::vector<hosted> devices_;  // by the place that actors' ids tell; at least one
   std::unique_ptr<directory> directory_;
-  std::unique_ptr<messenger> messenger_;
   std::unique_ptr<hub<dead_letter>> dead_letters_;
   std::unique_ptr<hub<std::string>> failures_;
   std::unique_ptr<timer_service> timers_;
   boost::asio::steady_timer deadline_timer_{context_};
   boost::asio::steady_timer watch_timer_{context_};
-  std::vector<team_snapshot> watched_;
   std::shared_ptr<record_gate> gate_ = std::make_shared<record_gate>();
   std::mutex pending_mutex_;
   // Lists, for elements that never move: Boost 1.81's completion handlers must not be move-assigned.

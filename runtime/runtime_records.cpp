@@ -6,7 +6,7 @@
 
 namespace rondo {
 
-void runtime::on_record(host_record const& r) {
+void runtime::on_record(std::uint32_t device, host_record const& r) {
   switch (r.kind) {
     case record_kind::reply:
       return;  // dealt with before
@@ -20,18 +20,46 @@ void runtime::on_record(host_record const& r) {
     case record_kind::state_changed:
       return settle(r.actor, static_cast<lifecycle>(r.detail));
     case record_kind::room:
-      return messenger_->on_room(r.actor);
+      return mail_of(r.actor).on_room(r.actor);
+    case record_kind::forward:
+      return forward(r.actor, r.body);
     case record_kind::send_later:
       return timers_->once(std::chrono::microseconds(r.detail), [this, to = r.actor, body = r.body] {
-        if (auto const refused = messenger_->try_post_apart(to, body.header, body.payload, body.bytes);
-            refused != errc::ok)
-          undelivered(to, body.header.type, body.payload, body.bytes, refused);
+        auto const refused = device_of(to) < devices_.size()
+                                 ? mail_of(to).try_post_apart(to, body.header, body.payload, body.bytes)
+                                 : errc::actor_gone;
+        if (refused != errc::ok) undelivered(to, body.header.type, body.payload, body.bytes, refused);
       });
     case record_kind::depths:
       return on_depths(r);
     case record_kind::device_lost:
-      return on_device_lost(r);
+      return on_device_lost(device, r);
   }
+}
+
+/// Carries a message from one device to another.
+void runtime::forward(actor_id to, message const& body) {
+  outgoing const m{to, body};
+  if (device_of(to) >= devices_.size()) return not_forwarded(m, errc::actor_gone);
+  mail_of(to).forward(m);
+}
+
+/// A message that was on its way cannot be delivered: its asker hears of it, else it is a dead letter.
+void runtime::not_forwarded(outgoing const& m, errc why) {
+  auto const& h = m.body.header;
+  if ((h.flags & flag_wants_reply) == 0) return undelivered(m.to, h.type, m.body.payload, m.body.bytes, why);
+  if ((h.reply_to.index & host_ask_bit) != 0) {
+    asks_->complete(h.reply_to, why, nullptr);
+    return;
+  }
+  message answer;
+  answer.header.type = type_id<rejected>;
+  answer.header.correlation = h.correlation;
+  answer.header.flags = flag_is_reply;
+  rejected const body{why, h.type};
+  answer.bytes = sizeof body;
+  __builtin_memcpy(answer.payload, &body, sizeof body);
+  forward(h.reply_to, answer);
 }
 
 void runtime::undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes,
@@ -80,7 +108,7 @@ void runtime::on_terminated(host_record const& r) {
     });
   }
   directory_->remove(r.actor);
-  messenger_->on_room(r.actor);
+  mail_of(r.actor).on_room(r.actor);
   settle(r.actor, lifecycle::terminated);
   for (auto& handler : lost)
     deliver(executor(), std::move(handler), inspection_outcome{errc::actor_gone, {}});
@@ -93,7 +121,7 @@ void runtime::on_failure(host_record const& r) {
   failures_->publish(fmt::format("actor '{}' ({}) failed: {}; {}", name_of_actor(r.actor),
                                  name_of_behaviour(r.behaviour), make_error_code(r.reason).message(),
                                  actions[r.detail]));
-  if (action == failure_action::escalated) messenger_->close(errc::handler_failed);
+  if (action == failure_action::escalated) close(errc::handler_failed);
 }
 
 void runtime::on_depths(host_record const& r) {
@@ -119,22 +147,23 @@ void runtime::on_depths(host_record const& r) {
     // On the runtime's thread: reading the counters asks the device, which is reporting to us just now.
     boost::asio::post(context_, [this, actor = r.actor, handler = std::move(handler), found]() mutable {
       std::vector<actor_snapshot> actors;
-      device_->read_actors(actor.index + 1, actors);
+      devices_[device_of(actor)].dev->read_actors(cell_of(actor) + 1, actors);
       if (!actors.empty() && actors.back().index == actor.index) found.now = actors.back();
       deliver(executor(), std::move(handler), inspection_outcome{errc::ok, std::move(found)});
     });
   }
 }
 
-void runtime::on_device_lost(host_record const& r) {
+void runtime::on_device_lost(std::uint32_t device, host_record const& r) {
   if (r.actor.valid())
-    failures_->publish(fmt::format("the device was lost while team {} ran actor '{}', in a handler of {}",
-                                   r.team, name_of_actor(r.actor), name_of_type(r.body.header.type)));
+    failures_->publish(fmt::format("the device was lost while {} ran actor '{}', in a handler of {}",
+                                   name_of_team(device, r.team), name_of_actor(r.actor),
+                                   name_of_type(r.body.header.type)));
   if (r.detail != 0) return;  // another team's record follows
-  auto const why = device_->why_lost();
+  auto const why = devices_[device].dev->why_lost();
   failures_->publish(fmt::format("the device was lost: {}{}{}", make_error_code(r.reason).message(),
                                  why.empty() ? "" : "; it says: ", why));
-  messenger_->close(r.reason);
+  close(r.reason);
   end_pending(r.reason);
 }
 

@@ -11,6 +11,7 @@ namespace rondo {
 struct actor_report {
   std::string name;
   std::string behaviour;
+  std::uint32_t device = 0;  // its place among `devices`
   actor_snapshot now;
 
   /// The latency that a share `q` of the sampled messages did not exceed, in ns; interpolated within a bucket
@@ -19,15 +20,20 @@ struct actor_report {
   double mean_latency_ns() const;
 };
 
+struct device_report {
+  device_info info;
+  std::vector<team_snapshot> teams;
+};
+
 struct telemetry {
-  std::string device;
+  std::vector<device_report> devices;
   std::vector<actor_report> actors;
   actor_totals live;          // sums over the actors above
   actor_totals retired;       // sums over the actors that have terminated
   std::uint64_t waiting = 0;  // messages in mailboxes, counted there: independent of the sums above
   std::uint32_t asks_waiting = 0;
   std::uint64_t late_answers = 0, dead_letters = 0;
-  std::vector<team_snapshot> teams;
+  std::uint64_t crossing = 0;  // messages from one device to another that the host carries at present
 
   /// accepted == handled + rejected + dead + waiting, over all actors that ever lived (G1): false when a message
   /// was lost or counted twice. Holds at rest; while teams run actors, what they have taken out of a mailbox is

@@ -35,14 +35,32 @@ bool succeed(arena_ref const& arena, directory::successor const& s, program cons
   return true;
 }
 
+struct not_quiet {};
+
 }  // namespace
+
+/// device::upgrade for the devices from `first` on, each within the quiet point of the one before: all or none. False when
+/// one of them came to no quiet point.
+bool runtime::upgrade_devices(std::uint32_t first, program const& next,
+                              std::function<void(arena_ref const&)> const& use) {
+  try {
+    return devices_[first].dev->upgrade(
+        std::chrono::milliseconds(settings_.stop_timeout_ms), next, directory_->heap_end(first),
+        [&](arena_ref const& arena) {
+          if (first + 1 < devices_.size() && !upgrade_devices(first + 1, next, use)) throw not_quiet{};
+          use(arena);
+        });
+  } catch (not_quiet) {
+    return false;
+  }
+}
 
 void runtime::upgrade_to(program const& next) {
   auto const refuse = [](std::string const& why) {
     throw std::runtime_error("the module was not upgraded: " + why);
   };
   std::unique_lock launching(launching_);
-  if (messenger_->closed()) refuse(make_error_code(messenger_->closed_for()).message());
+  if (closed()) refuse(make_error_code(closed_for()).message());
   auto const& old = *program_.load(std::memory_order_acquire);
   std::vector<directory::successor> plan;
   auto const planned = directory_->plan_upgrade(fates_of(old, next), plan);
@@ -55,11 +73,10 @@ void runtime::upgrade_to(program const& next) {
   std::vector<bool> happened(plan.size(), false);
   bool quiet = false;
   try {
-    quiet = device_->upgrade(std::chrono::milliseconds(settings_.stop_timeout_ms), next,
-                             directory_->heap_end(), [&](arena_ref const& arena) {
-                               for (std::size_t i = 0; i < plan.size(); ++i)
-                                 happened[i] = succeed(arena, plan[i], next);
-                             });
+    quiet = upgrade_devices(0, next, [&](arena_ref const& arena) {
+      for (std::size_t i = 0; i < plan.size(); ++i)
+        if (arena.has_cell(plan[i].id.index)) happened[i] = succeed(arena, plan[i], next);
+    });
   } catch (std::exception const& e) {
     directory_->finish_upgrade(plan, std::vector<bool>(plan.size(), false));
     refuse(e.what());

@@ -80,8 +80,8 @@ measurement with_runtime(config const& settings, std::function<measurement(runti
 }
 
 bare_device::bare_device(config const& settings)
-    : device_(make_device(program_of<bench_actors>(), settings).dev),
-      directory_(detail::plan_arena(device_->shape())) {
+    : device_(std::move(make_devices(program_of<bench_actors>(), settings).front().dev)),
+      directory_({detail::plan_arena(device_->shape())}) {
   device_->start([box = box_.get()](host_record const& r) { box->take(r); }, {});
 }
 

@@ -1,8 +1,11 @@
 // Drains the completions of a device, the upward ring of its lane pair, on one thread.
 //
-// Threads: `run` on one at a time; `end`, `hold` and the bell from any.
-// Ordering: `end` releases, and the poller acquires before its last look, what the caller knows to be in the ring.
+// Threads: `run` on one at a time; `end`, `hold`, `drain` and the bell from any.
+// Ordering: `end` and `drain` release, and the poller acquires before its next look, what the caller knows to be in the
+// ring.
 #pragma once
+
+#include <chrono>
 
 #include "kernels/bus_ring.hpp"
 #include "kernels/ring_kernel.hpp"
@@ -29,6 +32,7 @@ class completion_poller {
     idle_thread idle{idle_.spin_ns, idle_.park, nap_ns_};
     for (;;) {
       bool const ending = ending_.load(memory_order::acquire) != 0;  // before the look
+      auto const drains = drains_.load(memory_order::acquire);       // this, too
       bool const held = !ending && held_.load(memory_order::relaxed) != 0;
       if (host_record const* const r = held ? nullptr : in.peek()) {
         sink(*r);
@@ -37,9 +41,10 @@ class completion_poller {
         idle.worked();
         continue;
       }
+      if (!held && !in.was_published()) drained_.store(drains, memory_order::release);
       if (ending && !in.was_published()) return;
       idle.wait(bell_, held || !in.was_published(), [&] {
-        return ending_.load(memory_order::relaxed) != 0 ||
+        return ending_.load(memory_order::relaxed) != 0 || drains_.load(memory_order::relaxed) != drains ||
                (held ? held_.load(memory_order::relaxed) == 0 : in.was_published());
       });
     }
@@ -51,6 +56,19 @@ class completion_poller {
   void end() noexcept {
     ending_.store(1, memory_order::release);
     bell_.ring();
+  }
+  /// Waits until the sink has returned from each completion that is in the ring; false when that takes longer than
+  /// `limit`. Precondition: nobody writes completions meanwhile; the caller is not the sink.
+  bool drain(std::chrono::nanoseconds limit) {
+    auto const until = std::chrono::steady_clock::now() + limit;
+    auto const number = drains_.fetch_add(1, memory_order::release) + 1;
+    bell_.ring();
+    // Acquire: what the sink did. Numbers wrap.
+    while (static_cast<std::int32_t>(drained_.load(memory_order::acquire) - number) < 0) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      yield_thread();
+    }
+    return true;
   }
   /// Leaves completions where they are until it is let go or ended.
   void hold(bool held) noexcept {
@@ -64,6 +82,7 @@ class completion_poller {
   std::uint64_t nap_ns_;
   doorbell bell_;
   atomic<std::uint32_t> ending_{0}, held_{0};
+  atomic<std::uint32_t> drains_{0}, drained_{0};  // numbers: the last one asked for, and the last one done
 };
 
 }  // namespace rondo

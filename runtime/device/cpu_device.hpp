@@ -70,7 +70,8 @@ class cpu_device final : public device {
 
   void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
     out.clear();
-    for (std::uint32_t i = 0; i < count; ++i)
+    auto const first = shape().first_actor;
+    for (std::uint32_t i = first; i < first + count; ++i)
       if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
   }
   void read_teams(std::vector<team_snapshot>& out) override {

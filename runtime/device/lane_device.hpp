@@ -328,13 +328,14 @@ class lane_device : public device {
       if (!left.refuse_next(reason)) yield_thread();
   }
 
-  /// Whether nobody runs any more: the teams stand still, or the device was stopped. On false all goes on as before: a
+  /// Whether nobody runs any more, and the sink has had every record: the teams stand still, or the device was stopped. On
+  /// false all goes on as before: a
   /// handler did not end within `limit`, or hung when the device was stopped, or the device is lost. Precondition: the
   /// caller holds life_.
   bool pause(std::chrono::nanoseconds limit) {
     if (lost()) return false;
     if (!grid_thread_.joinable()) return !keeper_.is_answered();
-    if (keeper_.is_granted_within(wish(wish_kind::pause), limit)) return true;
+    if (keeper_.is_granted_within(wish(wish_kind::pause), limit) && lanes_.poller().drain(limit)) return true;
     wish(wish_kind::run);
     return false;
   }
@@ -354,7 +355,8 @@ class lane_device : public device {
   void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
     out.clear();
     if (keeper_.is_answered() || lost() || !image_.fetch(machine_, grid_.arena)) return;
-    for (std::uint32_t i = 0; i < count; ++i)
+    auto const first = shape().first_actor;
+    for (std::uint32_t i = first; i < first + count; ++i)
       if (is_used(image_.arena(), i)) out.push_back(read_actor(image_.arena(), i));
   }
 

@@ -26,7 +26,7 @@ std::string why_no_cuda(std::uint64_t module_key) {
   return why;
 }
 
-chosen_device make_cuda_device(config const& c, std::uint64_t module_key) {
+chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place) {
   auto const refuse = [&](std::string const& why) -> std::runtime_error {
     return std::runtime_error(
         fmt::format("device '{}' is not to be had: {}; or use RONDO_DEVICE=cpu, or auto", c.device, why));
@@ -43,7 +43,7 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key) {
     settings.teams = fit.teams;
     settings.pinned_teams = fit.pinned_teams;
     if (fit.must_end) settings.ring_mode = ring_mode::rounds;
-    return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams),
+    return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams, place),
                                           lane_options_for(settings), ordinal, *program, fit),
             c.device == "auto" ? "chosen by auto: there is a GPU, and the module was compiled for it"
                                : "asked for by the configuration"};

@@ -1,6 +1,7 @@
 #include "runtime/device/make_device.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <thread>
 
 namespace rondo {
@@ -44,19 +45,20 @@ lane_device_options lane_options_for(config const& c) {
 }
 
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
-                                                      fault_plan const& faults) {
+                                                      fault_plan const& faults, std::uint32_t place) {
   if (c.lanes > max_lanes)
     throw config_error("lanes: a team of the emulated device has at most " + std::to_string(max_lanes) +
                        " lanes, not " + std::to_string(c.lanes));
   auto const options = lane_options_for(c);
   auto emulation = emulation_options_for(c);
   emulation.faults = faults;
-  return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams),
+  return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams, place),
                                            options, c.lanes != 0 ? c.lanes : 4, emulation);
 }
 
-arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams) {
+arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams, std::uint32_t place) {
   arena_shape s;
+  s.first_actor = place << device_shift;
   s.actors = c.actors;
   // By default one for each actor and, so that no actor goes without, one more for each team to keep at hand.
   s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors + teams + pinned_teams, 16384u);
@@ -75,23 +77,41 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   return s;
 }
 
-chosen_device make_device(program const& p, config const& c) {
-  if (c.device == "emulated") return {make_emulated_device(p.emulated, c), "asked for by the configuration"};
-  if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key);
+namespace {
+
+/// Precondition: `c.device` names one device.
+chosen_device make_device(program const& p, config const& c, std::uint32_t place) {
+  if (c.device == "emulated")
+    return {make_emulated_device(p.emulated, c, {}, place), "asked for by the configuration"};
+  if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
   if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
   std::string reason = "asked for by the configuration";
   if (c.device == "auto") {
     reason = why_no_cuda(p.key);
-    if (reason.empty()) return make_cuda_device(c, p.key);
+    if (reason.empty()) return make_cuda_device(c, p.key, place);
     reason = "chosen by auto: " + reason;
   }
   auto const threads = thread_options_for(c);
-  return {std::make_unique<cpu_device>(p.teams, shape_for(c, threads.teams, threads.pinned_teams), threads),
+  return {std::make_unique<cpu_device>(p.teams, shape_for(c, threads.teams, threads.pinned_teams, place),
+                                       threads),
           std::move(reason)};
 }
 
+}  // namespace
+
+std::vector<chosen_device> make_devices(program const& p, config const& c) {
+  std::vector<chosen_device> all;
+  std::stringstream names(c.device);
+  for (auto one = c; std::getline(names, one.device, ',');) {
+    if (all.size() == max_devices)
+      throw config_error("device: a runtime has at most " + std::to_string(max_devices) + " devices");
+    all.push_back(make_device(p, one, static_cast<std::uint32_t>(all.size())));
+  }
+  return all;
+}
+
 #if !defined(RONDO_HAS_CUDA)
-chosen_device make_cuda_device(config const& c, std::uint64_t) {
+chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
   throw std::runtime_error(
       "device '" + c.device +
       "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
@@ -104,8 +124,9 @@ void refuse_device(std::string const& name) {
   if (name == "metal")
     throw std::runtime_error(
         "device 'metal' was asked for, but this build has no Metal device; use RONDO_DEVICE=cpu, or auto");
-  throw std::runtime_error("device '" + name +
-                           "' is unknown: use auto, cpu, emulated, cuda, cuda:N or metal");
+  throw std::runtime_error(
+      "device '" + name +
+      "' is unknown: use auto, cpu, emulated, cuda, cuda:N or metal, or several with commas between");
 }
 
 }  // namespace rondo

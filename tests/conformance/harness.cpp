@@ -2,14 +2,15 @@
 
 namespace conformance {
 
-std::vector<variant> variants() {
-  struct kind {
-    char const* device;
-    std::uint32_t lanes;
-  };
+namespace {
+
+struct kind {
+  char const* device;
+  std::uint32_t lanes;
+};
+
+std::vector<variant> in_both_modes(std::vector<kind> const& kinds) {
   std::vector<variant> all;
-  std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8}, {"emulated", 32}};
-  if (rondo::why_no_cuda(testbed::key).empty()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});
   for (auto const& k : kinds)
     for (auto const mode : {rondo::ring_mode::persistent, rondo::ring_mode::rounds}) {
       variant v;
@@ -25,6 +26,22 @@ std::vector<variant> variants() {
       all.push_back(v);
     }
   return all;
+}
+
+bool has_gpu() { return rondo::why_no_cuda(testbed::key).empty(); }
+
+}  // namespace
+
+std::vector<variant> variants() {
+  std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8}, {"emulated", 32}};
+  if (has_gpu()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});
+  return in_both_modes(kinds);
+}
+
+std::vector<variant> variants_of_several() {
+  std::vector<kind> kinds = {{"cpu,cpu", 1}, {"cpu,emulated", 4}, {"emulated,cpu,emulated", 1}};
+  if (has_gpu()) kinds.insert(kinds.end(), {{"cpu,cuda:0", 32}, {"cuda:0,cuda:0", 32}});
+  return in_both_modes(kinds);
 }
 
 namespace {
@@ -49,8 +66,8 @@ std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
 
 losable start_losable(rondo::config const& settings) {
   book();
-  auto chosen = rondo::make_device(rondo::program_of<testbed>(), settings);
-  auto& device = dynamic_cast<rondo::emulated_device&>(*chosen.dev);
+  auto chosen = rondo::make_devices(rondo::program_of<testbed>(), settings);
+  auto& device = dynamic_cast<rondo::emulated_device&>(*chosen.back().dev);
   return {std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen)), device};
 }
 

@@ -28,10 +28,12 @@ inline std::ostream& operator<<(std::ostream& out, variant const& v) { return ou
 /// cpu, emulated with 1, 8 and 32 lanes, and where there is a GPU cuda with warps and blocks; each persistent and in
 /// rounds.
 std::vector<variant> variants();
+/// Runtimes of several devices.
+std::vector<variant> variants_of_several();
 /// Starts the testbed on it. Built once, in harness.cpp: a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 
-/// A runtime on an emulated device, and what loses that.
+/// A runtime whose last device is an emulated one, and what loses that.
 struct losable {
   std::unique_ptr<rondo::runtime> rt;
   rondo::emulated_device& device;

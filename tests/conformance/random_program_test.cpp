@@ -74,6 +74,7 @@ class program {
     l.active = roll(4) != 0;
     l.capacity = 1 + roll(roll(3) == 0 ? 100 : 30);
     rondo::actor_options options{.capacity = l.capacity, .pinned = roll(5) == 0, .active = l.active};
+    if (rt_->device_count() > 1) options.device = roll(rt_->device_count());
     options.supervise.poison_after = static_cast<std::uint8_t>(1 + roll(3));
     options.supervise.max_restarts = 60'000;
     l.ref = rt_->launch<adder>(l.name, options);
@@ -227,7 +228,7 @@ class program {
 }  // namespace
 
 TEST_CASE("random programs keep every guarantee that a model can check", "[G1][G5][G7][G8][G9][G12]") {
-  auto const v = GENERATE(from_range(variants()));
+  auto const v = GENERATE(from_range(variants()), from_range(variants_of_several()));
   auto const seed = first_seed();
   INFO(v.name << ", RONDO_TEST_SEED=" << seed);
   program{v, seed}.run(600);

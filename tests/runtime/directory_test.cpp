@@ -22,7 +22,7 @@ rondo::arena_layout layout(std::uint32_t actors, std::uint64_t heap_bytes) {
 }  // namespace
 
 TEST_CASE("a name belongs to one living actor", "[directory]") {
-  directory d{layout(8, 1 << 16)};
+  directory d{{layout(8, 1 << 16)}};
   auto const a = d.add("a", 1, 64, {}, 32).value();
   CHECK(d.add("a", 1, 64, {}, 32).error() == errc::name_taken);
   CHECK(d.find("a")->id == a.id);
@@ -39,7 +39,7 @@ TEST_CASE("a name belongs to one living actor", "[directory]") {
 }
 
 TEST_CASE("actors without a name do not meet", "[directory]") {
-  directory d{layout(8, 1 << 16)};
+  directory d{{layout(8, 1 << 16)}};
   auto const a = d.add("", 0, 64, {}, 32).value();
   auto const b = d.add("", 0, 64, {}, 32).value();
   CHECK_FALSE(a.id == b.id);
@@ -48,7 +48,7 @@ TEST_CASE("actors without a name do not meet", "[directory]") {
 }
 
 TEST_CASE("cells and memory run out with an error, and nothing is lost", "[directory]") {
-  directory d{layout(2, 1 << 16)};
+  directory d{{layout(2, 1 << 16)}};
   auto const a = d.add("a", 0, 64, {}, 32).value();
   REQUIRE(d.add("b", 0, 64, {}, 32));
   CHECK(d.add("c", 0, 64, {}, 32).error() == errc::actor_limit);
@@ -62,7 +62,7 @@ TEST_CASE("cells and memory run out with an error, and nothing is lost", "[direc
 }
 
 TEST_CASE("large mailboxes have rings of their own, and memory is used again", "[directory]") {
-  directory d{layout(4, 1 << 18)};
+  directory d{{layout(4, 1 << 18)}};
   std::set<std::uint64_t> offsets;
   for (int life = 0; life < 50; ++life) {
     auto const spec = d.add("deep", 0, 100, {}, 200).value();
@@ -78,7 +78,7 @@ TEST_CASE("large mailboxes have rings of their own, and memory is used again", "
 }
 
 TEST_CASE("states and rings of living actors do not overlap", "[directory]") {
-  directory d{layout(64, 1 << 20)};
+  directory d{{layout(64, 1 << 20)}};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
   auto const add = [&](std::uint64_t state_bytes, std::uint32_t capacity) {
     auto const spec = d.add("", 0, state_bytes, {}, capacity).value();

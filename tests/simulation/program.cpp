@@ -50,7 +50,9 @@ bool is_quiet(stage& s) {
   std::this_thread::sleep_for(20ms);
   auto const after = s.runtime().snapshot();
   auto const& book = ledger::get();
-  bool const idle = std::ranges::none_of(after.teams, [](auto const& t) { return t.actor_plus_one != 0; });
+  bool const idle = std::ranges::all_of(after.devices, [](auto const& d) {
+    return std::ranges::none_of(d.teams, [](auto const& t) { return t.actor_plus_one != 0; });
+  });
   bool const asleep = std::ranges::all_of(after.actors, [&](rondo::actor_report const& a) {
     auto const life = book.find({a.now.index, a.now.generation});
     return a.now.waiting == 0 || (life != nobody && book.lives[life].paused);

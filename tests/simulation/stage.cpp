@@ -39,8 +39,9 @@ void stage::open(rondo::fault_plan const& faults) {
   if (p.emulated()) {
     auto device = rondo::make_emulated_device(rondo::emulated_program_of<cast>(), p.settings, faults);
     device_ = device.get();
-    rt_ = std::make_unique<rondo::runtime>(rondo::use<cast>, p.settings,
-                                           rondo::chosen_device{std::move(device), "simulated"});
+    std::vector<rondo::chosen_device> chosen;
+    chosen.push_back({std::move(device), "simulated"});
+    rt_ = std::make_unique<rondo::runtime>(rondo::use<cast>, p.settings, std::move(chosen));
   } else {
     rt_ = std::make_unique<rondo::runtime>(rondo::use<cast>, p.settings);
   }
