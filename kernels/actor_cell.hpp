@@ -86,8 +86,8 @@ struct alignas(128) actor_cell {
   std::uint64_t levels[4];  // the stash's map of non-empty priorities
   std::uint32_t alert_seen;
   std::uint32_t overtakes;          // since the oldest message was last taken
-  atomic<std::uint32_t> tail_seen;  // tickets up to here are in totals.accepted
-  atomic<std::uint32_t> held_ring;  // the ring that head, scanned and tail_seen count in; 0: none
+  atomic<std::uint32_t> tail_seen;  // tickets of totals.counted_ring up to here are in totals.accepted
+  atomic<std::uint32_t> held_ring;  // the ring that head and scanned count in; 0: none
   atomic<std::uint32_t> control;    // control_bits for the generation in its upper bits; see control_for
   atomic<std::uint32_t>
       alert;  // written by senders: counts committed messages of other than the default priority

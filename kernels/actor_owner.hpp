@@ -102,8 +102,7 @@ class actor_owner {
 
   RONDO_CALL RONDO_HD void report_depths() {
     // The host reads the counters when it has the report: they must be those of this turn.
-    scheduler_.count_accepted(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
-    cell_.totals.publish(totals_);
+    scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
     host_record r{.kind = record_kind::depths, .actor = self_};
     depth_page page{};
     if (has_ring_) stash().scan();
@@ -214,14 +213,12 @@ class actor_owner {
       scheduler_.adopt_ring(cell_, actor_word{bits});
       if (actor_word{bits}.tail() != cell_.head) return false;  // a sender is still writing
     }
-    scheduler_.count_accepted(cell_, actor_word{bits}, totals_);
-    cell_.totals.publish(totals_);
+    scheduler_.publish(cell_, actor_word{bits}, totals_, true);
     host_record r{.kind = record_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};
     r.body.bytes = sizeof totals_;
     __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
     auto const ring = actor_word{bits}.ring();
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
-    if (ring != 0) arena_.ring(ring).set_tail(cell_.head);
     cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
     cell_.control.store(control_for(self_.generation + 1, 0),
                         memory_order::relaxed);  // late control finds nobody

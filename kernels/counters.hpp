@@ -36,9 +36,14 @@ RONDO_HD inline actor_totals& operator+=(actor_totals& sum, actor_totals const& 
 
 /// The totals in shared memory.
 class alignas(64) published_totals {
+  struct nothing_else {
+    RONDO_HD void operator()() const noexcept {}
+  };
+
  public:
-  /// Only the team that runs the actor calls this.
-  RONDO_HD void publish(actor_totals const& t) noexcept {
+  /// Only the team that runs the actor calls this. `also` stores, relaxed, what has to be of the same moment.
+  template <class Also = nothing_else>
+  RONDO_HD void publish(actor_totals const& t, Also also = {}) noexcept {
     auto const version = version_.load(memory_order::relaxed);  // relaxed: own value
     version_.store(version + 1, memory_order::relaxed);
     atomic_fence(memory_order::release);  // the odd version is seen before any of the new values
@@ -50,17 +55,20 @@ class alignas(64) published_totals {
     failures_.store(t.failures, memory_order::relaxed);
     latency_sum_ns_.store(t.latency_sum_ns, memory_order::relaxed);
     latency_samples_.store(t.latency_samples, memory_order::relaxed);
+    also();
     version_.store(((version + 2) & 0xffff'ffff) | peak_bits(t.peak_depth), memory_order::release);
   }
 
   /// The owner's own view: no race, no retry.
   RONDO_HD actor_totals own() const noexcept { return values(version_.load(memory_order::relaxed)); }
 
-  /// False when the owner was publishing meanwhile; try again.
-  RONDO_HD bool try_read(actor_totals& out) const noexcept {
+  /// False when the owner was publishing meanwhile; try again. `also` loads, relaxed, what is to be of the same moment.
+  template <class Also = nothing_else>
+  RONDO_HD bool try_read(actor_totals& out, Also also = {}) const noexcept {
     auto const before = version_.load(memory_order::acquire);  // pairs with the final store of publish
     if ((before & 1) != 0) return false;
     out = values(before);
+    also();
     atomic_fence(memory_order::acquire);  // the values were read before the version is read again
     return version_.load(memory_order::relaxed) == before;
   }
@@ -86,6 +94,9 @@ class alignas(64) published_totals {
   atomic<std::uint64_t> version_;
   atomic<std::uint64_t> accepted_, handled_, rejected_, dead_, failures_, latency_sum_ns_;
   atomic<std::uint32_t> latency_samples_;
+
+ public:
+  atomic<std::uint32_t> counted_ring;  // see actor_cell::tail_seen, with which it changes; 0: none
 };
 static_assert(sizeof(published_totals) == 64);
 

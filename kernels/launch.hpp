@@ -45,6 +45,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.overtakes = 0;
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
+  cell.totals.counted_ring.store(0, memory_order::relaxed);
   bool const starts = Module::has_start(spec.behaviour) && !spec.restored;
   cell.control.store(control_for(spec.id.generation, starts ? std::uint32_t{control_start} : 0),
                      memory_order::relaxed);

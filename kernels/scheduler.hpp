@@ -145,18 +145,17 @@ class scheduler {
     for (;;) {
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return result.still_owned = true, result;
-      count_accepted(cell, word, totals);
-      cell.totals.publish(totals);
+      if (word.ring() != 0) adopt_ring(cell, word);
       bool const mail = word.ring() != 0 && word.tail() != cell.head;
       int const band = mail ? band_of_mail(cell, word) : 0;
       // An entry that stands in a later band's queue is not enough.
       bool const queueing = mail && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
+      publish(cell, word, totals, give_ring);
       auto next = word.without(actor_word::running | actor_word::room_wanted);
       if (queueing) next = next.queued_for(band);
       if (give_ring) {
-        arena_.ring(word.ring()).set_tail(cell.head);
         cell.held_ring.store(0, memory_order::relaxed);
         next = next.with_ring(0).with_tail(0);
       }
@@ -173,22 +172,31 @@ class scheduler {
     }
   }
 
-  /// Makes head, scanned and the accepted count refer to the ring that the actor holds now. Owner only.
+  /// Makes head and scanned refer to the ring that the actor holds now. Owner only.
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
-    // Relaxed, all of it: these are the owner's; others read them for statistics.
+    // Relaxed: the owner's own.
     if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
     cell.head = cell.scanned = arena_.ring(word.ring()).tail & ticket_mask;
-    cell.tail_seen.store(cell.head, memory_order::relaxed);
     cell.held_ring.store(word.ring(), memory_order::relaxed);
   }
 
-  /// Brings `totals.accepted` up to the tickets that senders took by `word`. Owner only.
-  RONDO_HOT RONDO_HD void count_accepted(actor_cell& cell, actor_word word,
-                                         actor_totals& totals) const noexcept {
-    if (word.ring() == 0) return;
+  /// Brings `totals.accepted` up to the tickets that senders took by `word`, and publishes `totals`. With `gives_ring` the
+  /// ring, which is empty, is ready for another actor then. Owner only.
+  RONDO_HOT RONDO_HD void publish(actor_cell& cell, actor_word word, actor_totals& totals,
+                                  bool gives_ring = false) const noexcept {
+    if (word.ring() == 0) return cell.totals.publish(totals);
     adopt_ring(cell, word);
-    totals.accepted += (word.tail() - cell.tail_seen.load(memory_order::relaxed)) & ticket_mask;
-    cell.tail_seen.store(word.tail(), memory_order::relaxed);
+    ring_entry& ring = arena_.ring(word.ring());
+    auto& counted_ring = cell.totals.counted_ring;
+    auto const seen = counted_ring.load(memory_order::relaxed) == word.ring()
+                          ? cell.tail_seen.load(memory_order::relaxed)
+                          : ring.tail;
+    totals.accepted += (word.tail() - seen) & ticket_mask;
+    if (gives_ring) ring.set_tail(cell.head);
+    cell.totals.publish(totals, [&] {
+      cell.tail_seen.store(word.tail(), memory_order::relaxed);
+      counted_ring.store(gives_ring ? 0 : word.ring(), memory_order::relaxed);
+    });
   }
 
   /// A hint: whether this thread would find an actor to run.

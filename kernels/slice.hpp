@@ -47,8 +47,7 @@ class slice : private actor_owner<Module> {
   /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
   RONDO_CALL RONDO_HD void show() {
     actor_word const word{cell_.word.load(memory_order::acquire)};
-    scheduler_.count_accepted(cell_, word, totals_);
-    cell_.totals.publish(totals_);
+    scheduler_.publish(cell_, word, totals_);
     if (!word.has(actor_word::room_wanted)) return;
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: bits alone
     host_.emit({.kind = record_kind::room, .actor = self_});

@@ -48,22 +48,25 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
   s.index = index;
   for (;;) {
     auto const bits = cell.word.load(memory_order::acquire);
-    if (!cell.totals.try_read(s.totals)) {
+    actor_word const word{bits};
+    std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
+    auto const read_counted = [&] {
+      // A ring of which nothing was counted yet begins where it was attached.
+      counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
+                    ? cell.tail_seen.load(memory_order::relaxed)
+                    : as_atomic(arena.ring(word.ring()).tail).load(memory_order::relaxed) & ticket_mask;
+    };
+    if (!cell.totals.try_read(s.totals, read_counted)) {
       relax();
       continue;
     }
-    actor_word const word{bits};
-    auto const held = cell.held_ring.load(memory_order::relaxed);  // relaxed: checked against the word below
-    std::uint32_t const counted =
-        held == word.ring()
-            ? cell.tail_seen.load(memory_order::relaxed)
-            : as_atomic(arena.ring(word.ring()).tail).load(memory_order::relaxed) & ticket_mask;
     s.generation = cell.generation.load(memory_order::relaxed);
     s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
     // A ring that is not this actor's any more gives a wrong number, which the second look at the word discards.
     s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
     actor_totals again;
-    if (cell.word.load(memory_order::acquire) != bits || !cell.totals.try_read(again) ||
+    // Relaxed: the loads before acquire.
+    if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
         again.accepted != s.totals.accepted || again.handled != s.totals.handled)
       continue;
     if (word.ring() != 0) s.totals.accepted += (word.tail() - counted) & ticket_mask;

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "kernels/bus_ring.hpp"
+#include "kernels/clock.hpp"
 #include "kernels/ring_kernel.hpp"
 #include "runtime/device.hpp"
 #include "runtime/device/doorbell.hpp"
@@ -41,9 +42,10 @@ class completion_poller {
         idle.worked();
         continue;
       }
-      if (!held && !in.was_published()) drained_.store(drains, memory_order::release);
-      if (ending && !in.was_published()) return;
-      idle.wait(bell_, held || !in.was_published(), [&] {
+      bool const drained = !held && !in.was_published();
+      if (drained) drained_.store(drains, memory_order::release);
+      if (drained && ending) return;
+      idle.wait(bell_, held || drained, [&] {
         return ending_.load(memory_order::relaxed) != 0 || drains_.load(memory_order::relaxed) != drains ||
                (held ? held_.load(memory_order::relaxed) == 0 : in.was_published());
       });
@@ -60,12 +62,12 @@ class completion_poller {
   /// Waits until the sink has returned from each completion that is in the ring; false when that takes longer than
   /// `limit`. Precondition: nobody writes completions meanwhile; the caller is not the sink.
   bool drain(std::chrono::nanoseconds limit) {
-    auto const until = std::chrono::steady_clock::now() + limit;
+    auto const until = now_ns() + static_cast<std::uint64_t>(limit.count());
     auto const number = drains_.fetch_add(1, memory_order::release) + 1;
     bell_.ring();
     // Acquire: what the sink did. Numbers wrap.
     while (static_cast<std::int32_t>(drained_.load(memory_order::acquire) - number) < 0) {
-      if (std::chrono::steady_clock::now() > until) return false;
+      if (now_ns() > until) return false;
       yield_thread();
     }
     return true;

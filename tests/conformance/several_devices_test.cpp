@@ -205,7 +205,7 @@ TEST_CASE("a checkpoint in the middle of traffic is one moment of all devices", 
   auto const check = [&](rondo::runtime& of) {
     for (std::uint32_t d = 0; d < n; ++d) {
       auto const target = of.find<adder>("target " + std::to_string(d)).value();
-      CHECK(eventually([&] { return ask(target, get{}).value().value == 500; }));
+      CHECK(eventually([&] { return ask_last(target, get{}).value == 500; }));
     }
     CHECK(at_rest(of).dead_letters == 0);
   };

@@ -171,6 +171,35 @@ void ending_answers_everybody(execution& x) {
   w.check_that_each_ended_once();
 }
 
+/// A team has written a completion and stands still; the host, which knows that, waits until the sink has had it. Then
+/// another one comes, and the end.
+void poller_drains(execution& x) {
+  lane_world w{x, 2, 2, true};
+  auto& turn = x.shared<atomic<std::uint32_t>>();
+  auto& taken = x.shared<std::uint32_t>();
+  auto const await = [&](std::uint32_t number) {
+    while (turn.load(memory_order::acquire) != number) relax();
+  };
+  x.thread("team", [&] {
+    w.port().emit({.kind = record_kind::room});
+    turn.store(1, memory_order::release);
+    await(2);
+    w.port().emit({.kind = record_kind::room});
+    turn.store(3, memory_order::release);
+  });
+  x.thread("host", [&] {
+    await(1);
+    x.require(w.lanes.poller().drain(std::chrono::hours{1}), "the poller comes to it");
+    x.require(taken == 1, "the sink has had all that was written");
+    turn.store(2, memory_order::release);
+    await(3);
+    w.lanes.poller().end();
+  });
+  x.thread("poller", [&] { w.lanes.poller().run([&](host_record const&) { ++taken; }); });
+  x.run();
+  x.require(taken == 2, "none is left at the end");
+}
+
 }  // namespace
 
 std::vector<scenario> lane_scenarios() {
@@ -181,6 +210,8 @@ std::vector<scenario> lane_scenarios() {
       {"lane_end",
        "when the device ends, what was accepted ends once, and who is refused hears why; then it goes on",
        ending_answers_everybody, bounds{2, 1}, bounds{1, 1}},
+      {"lane_drain", "who drains the poller finds that the sink has had every completion", poller_drains,
+       bounds{2, 2}, bounds{2, 1}},
   };
 }
 

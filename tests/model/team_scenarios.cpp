@@ -1,4 +1,5 @@
 // Teams as the ring kernel runs them: who wakes up, who owns an actor, how rings go round, how all stop.
+#include "kernels/snapshot.hpp"
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"
 
@@ -215,6 +216,32 @@ void rounds(execution& x) {
   w.require_at_rest(1, 2);
 }
 
+/// Counters are read while the actor runs, and while two actors take turns with one ring.
+void counters_are_read_meanwhile(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 4};
+  auto const first = launch_in<receiver>(w, 0, 2), second = launch_in<receiver>(w, 1, 2);
+  w.team_thread(0);
+  x.thread("sender", [&] {
+    w.send_all(0, first, 1);
+    w.send_all(1, second, 2);
+    scheduler sched{w.arena()};
+    while (post(sched, first, {0, 1}) != errc::ok) relax();
+  });
+  x.thread("reader", [&] {
+    actor_snapshot last;
+    for (int i = 0; i < 3; ++i) {
+      auto const now = read_actor(w.arena(), 0);
+      x.require(now.totals.handled >= last.totals.handled, "counters grow");
+      x.require(now.totals.accepted >= now.totals.handled && now.totals.accepted <= 2, [&] {
+        return "accepted " + std::to_string(now.totals.accepted) + " handled " +
+               std::to_string(now.totals.handled);
+      });
+      last = now;
+    }
+  });
+  x.run();
+}
+
 }  // namespace
 
 std::vector<scenario> team_scenarios() {
@@ -234,6 +261,8 @@ std::vector<scenario> team_scenarios() {
       {"second_hand_rings", "the same when senders compete with rings of their own", second_hand_rings},
       {"poll_finds_ring", "a team that polls takes a ring as its last holder left it", poll_finds_ring,
        bounds{2, 0}, bounds{1, 1}},
+      {"snapshot", "counters that are read while their actor runs are of one moment",
+       counters_are_read_meanwhile, bounds{2, 1}, bounds{1, 1}},
       {"wide_note", "each tile runs once, and finish sees them all", wide_note, bounds{2, 1}, bounds{1, 1}},
       {"wide_note_of_pinned", "the same when the team of a pinned actor stays with it", wide_note_of_pinned,
        bounds{2, 1}, bounds{1, 1}},
