@@ -1,9 +1,9 @@
 // Buffers: data too large for a message, named by a small handle that is checked at each use.
 //
 // A table has one entry per slot. A `buffer_ref` names a slot, the generation it was acquired in, and a
-// range. The table lives where host and handlers both reach it. Zeroed memory is a valid table, with no
-// buffer yet.
-// **Threads**: any thread of host or device may call anything; on a device one lane of a team calls for all.
+// range. The table lives with who leases: in the host's memory for the device `cpu`; in a device's own, where the
+// I/O team opens and closes its slots as the host wishes. Zeroed memory is a valid table, with no buffer yet.
+// **Threads**: any thread on the table's side may call anything; on a device one lane of a team calls for all.
 // **Invariants**: B1 to B5 of kernels/buffer_word.hpp, and
 //  B6 A slot freed by `release` or by a lease is in the stack of returned slots until its pool takes it.
 //
@@ -13,7 +13,6 @@
 //  read -> write     `end_read` releases; `begin_write` acquires, so no write overtakes an earlier read.
 //  any end -> reuse  The exchange that frees the slot acquires all earlier ends, as each is a
 //                    read-modify-write of the word; `push_returned` releases, `take_returned` acquires.
-// ASSUMES: a device that shares the table with its host performs atomic exchanges on it in one step for both.
 #pragma once
 
 #include <type_traits>
@@ -39,15 +38,19 @@ static_assert(sizeof(buffer_entry) == 64);
 class buffer_table_ref {
  public:
   buffer_table_ref() = default;
-  /// `entries` and `returned` are zeroed, or hold a table made before.
+  /// `entries` and `returned` are zeroed, or hold a table made before. `home`: see buffer_home_shift.
   RONDO_HD buffer_table_ref(buffer_entry* entries, std::uint32_t count,
-                            atomic<std::uint32_t, scope::system>* returned) noexcept
-      : entries_(entries), returned_(returned), count_(count) {}
+                            atomic<std::uint32_t, scope::system>* returned, std::uint32_t home = 0) noexcept
+      : entries_(entries), returned_(returned), count_(count), home_(home << buffer_home_shift) {}
 
   RONDO_HD std::uint32_t size() const noexcept { return count_; }
+  /// By its number in this table.
   RONDO_HD buffer_entry& entry(std::uint32_t slot) const noexcept { return entries_[slot]; }
+  /// The number of the slot that `ref` names; at least size() if it is not of this table.
+  RONDO_HD std::uint32_t slot_of(buffer_ref ref) const noexcept { return ref.slot ^ home_; }
 
-  // --- leases: each returns ok, stale_buffer (released, unknown slot or never acquired) or what it says ---
+  // --- leases: each returns ok, stale_buffer (released, unknown slot or never acquired), buffer_elsewhere or what it
+  // says ---
 
   /// Shares the buffer for reading; end with `end_read`. buffer_in_use while a writer holds it.
   RONDO_HD errc begin_read(buffer_ref ref) const noexcept;
@@ -78,11 +81,21 @@ class buffer_table_ref {
   RONDO_HD errc release(buffer_ref ref) const noexcept {
     bool freed = false;
     auto const outcome = close(ref, freed);
-    if (freed) push_returned(ref.slot);
+    if (freed) push_returned(slot_of(ref));
     return outcome;
   }
 
   // --- pools ---
+
+  /// Begins the use that `ref` names of `base`, as its host has decided. Precondition: as `open`.
+  RONDO_HD void open_as(buffer_ref ref, std::byte* base) const noexcept {
+    auto& entry = entries_[slot_of(ref)];
+    entry.base = base;
+    entry.where = place::device;
+    entry.word.store(buffer_word::free_at(ref.generation).bits(),
+                     memory_order::relaxed);  // published by `open`
+    open(slot_of(ref), ref.bytes);
+  }
 
   /// Begins a use of `bytes` of the slot's memory. Precondition: the slot is free, of a generation other than
   /// 0, and the caller's alone.
@@ -99,13 +112,17 @@ class buffer_table_ref {
  private:
   RONDO_HD void end_lease(buffer_ref ref, std::uint64_t lease) const noexcept;
   RONDO_HD void push_returned(std::uint32_t slot) const noexcept;
+  RONDO_HD errc why_unknown(buffer_ref ref) const noexcept {
+    return ref.generation != 0 && slot_of(ref) >> buffer_home_shift != 0 ? errc::buffer_elsewhere
+                                                                         : errc::stale_buffer;
+  }
   template <class T>
   RONDO_HD errc try_view(buffer_ref ref, errc leased, std::uint64_t lease,
                          buffer_view<T>& view) const noexcept;
 
   buffer_entry* entries_ = nullptr;
   atomic<std::uint32_t, scope::system>* returned_ = nullptr;
-  std::uint32_t count_ = 0;
+  std::uint32_t count_ = 0, home_ = 0;
 };
 static_assert(std::is_trivially_copyable_v<buffer_table_ref>);
 
@@ -115,12 +132,13 @@ RONDO_HD inline buffer_ref buffer_table_ref::open(std::uint32_t slot, std::uint6
   auto const free = buffer_word{entry.word.load(memory_order::relaxed)};
   entry.bytes.store(bytes, memory_order::relaxed);
   entry.word.store(free.bits() | buffer_word::live, memory_order::release);  // open -> lease
-  return {slot, free.generation(), 0, bytes};
+  return {slot | home_, free.generation(), 0, bytes};
 }
 
 RONDO_HD inline errc buffer_table_ref::begin_read(buffer_ref ref) const noexcept {
-  if (ref.slot >= count_ || ref.generation == 0) return errc::stale_buffer;
-  auto& entry = entries_[ref.slot];
+  auto const slot = slot_of(ref);
+  if (slot >= count_ || ref.generation == 0) return why_unknown(ref);
+  auto& entry = entries_[slot];
   auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
   for (;;) {
     auto const word = buffer_word{bits};
@@ -134,8 +152,9 @@ RONDO_HD inline errc buffer_table_ref::begin_read(buffer_ref ref) const noexcept
 }
 
 RONDO_HD inline errc buffer_table_ref::begin_write(buffer_ref ref) const noexcept {
-  if (ref.slot >= count_ || ref.generation == 0) return errc::stale_buffer;
-  auto& entry = entries_[ref.slot];
+  auto const slot = slot_of(ref);
+  if (slot >= count_ || ref.generation == 0) return why_unknown(ref);
+  auto& entry = entries_[slot];
   auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
   for (;;) {
     auto const word = buffer_word{bits};
@@ -149,13 +168,13 @@ RONDO_HD inline errc buffer_table_ref::begin_write(buffer_ref ref) const noexcep
 }
 
 RONDO_HD inline void buffer_table_ref::end_lease(buffer_ref ref, std::uint64_t lease) const noexcept {
-  auto& entry = entries_[ref.slot];
+  auto& entry = entries_[slot_of(ref)];
   auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
   for (;;) {
     auto const after = buffer_word{bits - lease}.settled();
     // release: write -> next, read -> write; acquire: any end -> reuse
     if (entry.word.compare_exchange(bits, after.bits(), memory_order::acq_rel, memory_order::relaxed)) {
-      if (after.is_free()) push_returned(ref.slot);
+      if (after.is_free()) push_returned(slot_of(ref));
       return;
     }
   }
@@ -163,8 +182,9 @@ RONDO_HD inline void buffer_table_ref::end_lease(buffer_ref ref, std::uint64_t l
 
 RONDO_HD inline errc buffer_table_ref::close(buffer_ref ref, bool& freed) const noexcept {
   freed = false;
-  if (ref.slot >= count_ || ref.generation == 0) return errc::stale_buffer;
-  auto& entry = entries_[ref.slot];
+  auto const slot = slot_of(ref);
+  if (slot >= count_ || ref.generation == 0) return why_unknown(ref);
+  auto& entry = entries_[slot];
   auto bits = entry.word.load(memory_order::relaxed);  // relaxed: the exchange decides
   for (;;) {
     auto const word = buffer_word{bits};
@@ -195,7 +215,7 @@ RONDO_HD errc buffer_table_ref::try_view(buffer_ref ref, errc leased, std::uint6
                                          buffer_view<T>& view) const noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
   if (leased != errc::ok) return leased;
-  auto const& entry = entries_[ref.slot];
+  auto const& entry = entries_[slot_of(ref)];
   auto const bytes = entry.bytes.load(memory_order::relaxed);  // relaxed: B4, under the lease
   bool const inside = ref.offset <= bytes && ref.bytes <= bytes - ref.offset;
   auto* const first = entry.base + (inside ? ref.offset : 0);

@@ -10,9 +10,12 @@ namespace rondo {
 /// The kind of memory that a buffer's bytes live in.
 enum class place : std::uint32_t { host, pinned_host, device };
 
+/// Above a slot's number in its table stands which memory that table is of: 0 is the host's, n the memory of device n - 1.
+inline constexpr int buffer_home_shift = 24;
+
 /// A handle to a range of a buffer. Travels in message payloads; says nothing about who owns the buffer.
 struct buffer_ref {
-  std::uint32_t slot;
+  std::uint32_t slot;  // with its home
   std::uint32_t generation;  // 0: refers to nothing
   std::uint64_t offset;      // in bytes, from the buffer's start
   std::uint64_t bytes;

@@ -20,6 +20,7 @@ enum class record_kind : std::uint32_t {
   send_later,     // send `body` to `actor` after `detail` microseconds
   forward,        // send `body` to `actor`, which lives on another device
   depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
+  buffer_free,    // slot `detail` of the device's buffers is free again: released, and no lease is left
   device_lost,    // the device faulted for `reason`. One record per team: `actor`, if valid, and
                   // body.header.type say what `team` ran; detail: how many such records follow
 };

@@ -1,8 +1,8 @@
 // The one team that reads host memory: takes submissions in order and carries them out in the arena.
 //
 // Threads: one thread of the device at a time. A new io_team goes on where the last one stopped, so that
-// bounded rounds need no hand-over; when to stop is said in grid.hpp. Invariants: L2 to L4 of lane_pair.hpp. It runs no handler and keeps no
-// actor.
+// bounded rounds need no hand-over; when to stop is said in grid.hpp. Invariants: L2 to L4 of lane_pair.hpp. It runs no
+// handler and keeps no actor. It also tells the host which buffers of the device are free again.
 #pragma once
 
 #include "kernels/lane_pair.hpp"
@@ -57,6 +57,8 @@ class submission_reader {
 
   bus_reader<submission, Bus> in_;
 
+  host_port host_;
+
  private:
   RONDO_HD void reply(actor_id ask, actor_id from, errc reason) {
     host_record r{.kind = record_kind::reply, .reason = reason, .actor = from};
@@ -72,8 +74,6 @@ class submission_reader {
     copy_payload(r.body.payload, payload, bytes);
     host_.emit(r);
   }
-
-  host_port host_;
 };
 
 template <class Module, class Bus = prompt_bus>
@@ -97,16 +97,34 @@ class io_team : public submission_reader<Bus> {
       this->in_.advance(slots);
     }
     if (taken != 0) this->in_.publish();
+    report_free_buffers();
     return taken;
   }
 
  private:
+  RONDO_HD void report_free_buffers() {
+    auto const& buffers = this->host_.buffers;
+    if (buffers.size() == 0) return;
+    for (auto next = buffers.take_returned(); next != 0;) {
+      auto const slot = next - 1;
+      next = buffers.entry(slot).next.load(memory_order::relaxed);  // relaxed: taken with the stack
+      this->host_.emit({.kind = record_kind::buffer_free, .detail = slot});
+    }
+  }
+
   RONDO_HD void carry_out(submission const& s) {
     errc outcome = errc::ok;
     if (s.kind == submission_kind::launch) {
       launch_spec spec;
       __builtin_memcpy(&spec, s.body.payload, sizeof spec);
       launch_actor<Module>(scheduler_, spec);
+    } else if (s.kind == submission_kind::open_buffer || s.kind == submission_kind::close_buffer) {
+      buffer_order order;
+      __builtin_memcpy(&order, s.body.payload, sizeof order);
+      if (s.kind == submission_kind::open_buffer)
+        this->host_.buffers.open_as(order.ref, reinterpret_cast<std::byte*>(order.base));
+      else
+        this->host_.buffers.release(order.ref);  // free at once, or when its last lease ends
     } else if (s.kind == submission_kind::signal) {
       outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
     } else if (s.count == 1) {

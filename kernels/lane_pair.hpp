@@ -24,6 +24,14 @@ enum class submission_kind : std::uint8_t {
   post,    // `count` messages to `to`: this one and the group behind it, which share its header and `bytes`
   launch,  // the payload is a launch_spec
   signal,  // `count` holds control_bits for `to`
+  open_buffer,   // the payload is a buffer_order
+  close_buffer,  // likewise; `base` means nothing
+};
+
+/// A buffer in the device's memory, as the host has acquired or released it.
+struct buffer_order {
+  buffer_ref ref;      // all of it
+  std::uint64_t base;  // its address on the device
 };
 
 /// What the host asks of the device. A completion is a host_record.

@@ -32,6 +32,8 @@ enum class errc : std::uint32_t {
   double_release,        // the buffer was released before
   pool_exhausted,        // the pool's cap is reached
   ask_limit,             // too many asks are waiting; raise `asks`
+  buffer_elsewhere,      // the buffer is in the memory of another device, or of the host
+  buffer_empty,          // nothing was written into the buffer yet
   wrong_state,           // the actor's lifecycle state does not allow this
 };
 

@@ -119,8 +119,12 @@ class actor_ref {
   }
   template <class Reply>
   static result<Reply> typed_result(answer const& a) {
-    if (a.reason != errc::ok) return a.reason;
-    if (a.body.header.type != type_id<Reply>) return errc::unknown_message;
+    // In place: a reply that begins with an errc could be made from one, too.
+    auto const failed = [](errc e) {
+      return result<Reply>(boost::system::in_place_error, make_error_code(e));
+    };
+    if (a.reason != errc::ok) return failed(a.reason);
+    if (a.body.header.type != type_id<Reply>) return failed(errc::unknown_message);
     Reply r;
     __builtin_memcpy(static_cast<void*>(&r), a.body.payload, sizeof r);
     return r;

@@ -13,6 +13,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/snapshot.hpp"
 #include "runtime/config.hpp"
+#include "runtime/memory/buffer_home.hpp"
 
 namespace rondo {
 
@@ -46,8 +47,12 @@ class device {
   virtual device_info info() const = 0;
   virtual arena_shape const& shape() const = 0;
 
-  /// Starts the ring kernel. Throws std::runtime_error naming what was tried.
-  virtual void start(record_sink sink, buffer_table_ref buffers) = 0;
+  /// Where the buffers are that its handlers lease; null: in the host's memory.
+  virtual buffer_home* home() noexcept { return nullptr; }
+
+  /// Starts the ring kernel. `host_buffers` is for a device without a home for buffers. Throws std::runtime_error naming
+  /// what was tried.
+  virtual void start(record_sink sink, buffer_table_ref host_buffers) = 0;
   /// Sets the stop word and waits at most `limit`. Messages that wait stay in the arena. Idempotent.
   virtual stop_report stop(std::chrono::nanoseconds limit) = 0;
 

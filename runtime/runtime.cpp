@@ -27,7 +27,8 @@ constexpr bool changes_activity(control_bits bits) noexcept {
 runtime::runtime(config settings, program const& p, std::vector<chosen_device> chosen)
     : settings_(std::move(settings)),
       program_(&p),
-      buffers_(std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
+      host_buffers_(
+          std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
       asks_(std::make_unique<completions>(settings_.asks, context_.get_executor())),
       dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
       failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
@@ -39,6 +40,16 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
     auto& d = devices_.emplace_back(hosted{std::move(c.dev), std::move(c.reason)});
     d.mail = std::make_unique<messenger>(*d.dev, *asks_, context_.get_executor(), spin_ns,
                                          [this](outgoing const& o, errc why) { not_forwarded(o, why); });
+    if (auto* const home = d.dev->home(); home != nullptr) {
+      d.region = std::make_unique<region_resource>(home->base(), home->bytes());
+      d.buffers = std::make_unique<buffer_pool>(
+          buffer_pool_options{.cap_bytes = home->bytes(),
+                              .slots = home->slots(),
+                              .where = place::device,
+                              .upstream = d.region.get(),
+                              .home = home,
+                              .home_number = static_cast<std::uint32_t>(devices_.size())});
+    }
   }
   directory_ = std::make_unique<directory>(arenas);
   asks_->on_nearer_deadline([this](std::uint64_t deadline_ns) {
@@ -66,7 +77,7 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
             std::shared_lock lock(gate->mutex);
             if (gate->open != nullptr) gate->open->on_record(started, r);
           },
-          buffers_->table());
+          host_buffers_->table());
   } catch (...) {
     while (started-- > 0) devices_[started].dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
     throw;
@@ -98,7 +109,7 @@ runtime::~runtime() {
   static std::mutex mutex;
   static auto& abandoned = *new std::list<kept>;
   std::lock_guard lock(mutex);
-  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(buffers_));
+  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(host_buffers_));
 }
 
 stop_report runtime::stop() {
@@ -137,6 +148,8 @@ void runtime::end_pending(errc reason) {
     pending_controls_.clear();
     pending_inspections_.clear();
   }
+  for (auto& d : devices_)
+    if (d.buffers) d.buffers->on_home_gone();
   for (auto& h : controls) deliver_later(executor(), std::move(h), answer{reason, {}});
   for (auto& h : inspections) deliver_later(executor(), std::move(h), inspection_outcome{reason, {}});
 }
@@ -311,6 +324,13 @@ telemetry runtime::snapshot() {
   t.late_answers = asks_->late();
   t.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
   return t;
+}
+
+transfer_counts runtime::transfers(std::uint32_t device) const noexcept {
+  auto const& c = *devices_[device].transfers;
+  // Relaxed: statistics.
+  auto const read = [](auto const& n) { return n.load(std::memory_order_relaxed); };
+  return {read(c.to_device), read(c.to_host), read(c.bytes), read(c.saved)};
 }
 
 std::string runtime::name_of_actor(actor_id id) const {

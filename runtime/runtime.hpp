@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -29,6 +30,8 @@
 #include "runtime/directory.hpp"
 #include "runtime/hub.hpp"
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/region_resource.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/program.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/timers.hpp"
@@ -160,7 +163,17 @@ class runtime {
   /// Why this device was chosen.
   std::string const& reason(std::uint32_t device = 0) const noexcept { return devices_[device].reason; }
   config const& settings() const noexcept { return settings_; }
-  buffer_pool& buffers() noexcept { return *buffers_; }
+  /// The buffers that actors of this device can lease: in the host's memory for `cpu`, else in the device's own.
+  buffer_pool& buffers(std::uint32_t device = 0) noexcept {
+    return devices_[device].buffers ? *devices_[device].buffers : *host_buffers_;
+  }
+  buffer_pool& host_buffers() noexcept { return *host_buffers_; }
+  /// For a unified_buffer between this program and the actors of that device.
+  memory_pair memory(std::uint32_t device = 0) noexcept {
+    return {host_buffers_.get(), &buffers(device), devices_[device].transfers.get(), copier_.get_executor()};
+  }
+  /// Copies of unified buffers between the host and that device so far.
+  transfer_counts transfers(std::uint32_t device = 0) const noexcept;
   boost::asio::any_io_executor executor() { return context_.get_executor(); }
 
   // -- endings
@@ -255,6 +268,9 @@ class runtime {
     std::unique_ptr<device> dev;
     std::string reason;  // why it was chosen
     std::unique_ptr<messenger> mail{};
+    std::unique_ptr<region_resource> region{};  // of the device's memory, for `buffers`
+    std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's
+    std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
     std::vector<team_snapshot> watched{};  // what the watchdog saw last
   };
   struct pending_control {
@@ -270,7 +286,7 @@ class runtime {
 
   config settings_;
   std::atomic<program const*> program_;
-  std::unique_ptr<buffer_pool> buffers_;
+  std::unique_ptr<buffer_pool> host_buffers_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   std::unique_ptr<completions> asks_;
@@ -294,6 +310,7 @@ class runtime {
   std::once_flag stopped_once_;
   stop_report stop_report_;
   std::thread service_;
+  boost::asio::thread_pool copier_{1};
 };
 
 }  // namespace rondo

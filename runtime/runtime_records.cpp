@@ -32,6 +32,8 @@ void runtime::on_record(std::uint32_t device, host_record const& r) {
       });
     case record_kind::depths:
       return on_depths(r);
+    case record_kind::buffer_free:
+      return devices_[device].buffers->on_free_at_home(static_cast<std::uint32_t>(r.detail));
     case record_kind::device_lost:
       return on_device_lost(device, r);
   }

@@ -25,7 +25,6 @@ class cuda_machine {
  public:
   using bus = prompt_bus;
   static constexpr bool rings = false;
-  static constexpr bool shares_buffers = false;  // they are not in memory that a GPU reaches
 
   /// GPUs that the driver shows; 0 with the reason in `why_none` when there is none, or no driver.
   static int count(std::string& why_none);

@@ -19,7 +19,6 @@ class emulated_machine {
  public:
   using bus = emulated_bus;
   static constexpr bool rings = true;
-  static constexpr bool shares_buffers = true;
 
   emulated_machine(emulated_program const& program, std::uint32_t lanes, emulation_options const& options);
   /// Precondition: no thread of it hangs in a handler.

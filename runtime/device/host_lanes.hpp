@@ -61,6 +61,15 @@ class host_lanes {
       __builtin_memcpy(s.body.payload, &spec, sizeof spec);
     });
   }
+  /// Like a post, it never waits for room.
+  errc order(submission_kind kind, buffer_order const& o) {
+    return submit(1, [&](std::uint32_t, submission& s) {
+      s.kind = kind;
+      s.to = s.ack = {};
+      s.body.bytes = sizeof o;
+      __builtin_memcpy(s.body.payload, &o, sizeof o);
+    });
+  }
   errc signal(actor_id to, std::uint32_t control) {
     return submit_patiently([&](std::uint32_t, submission& s) {
       s.kind = submission_kind::signal;

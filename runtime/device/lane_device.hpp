@@ -4,7 +4,6 @@
 // A machine has
 //   using bus = ...;                              of its lane pair
 //   static constexpr bool rings;                  its teams ring for the poller
-//   static constexpr bool shares_buffers;         its handlers can reach the host's buffers; else leases are refused
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
 //   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
 //   void begin(host_lanes<bus>&);                 before the launches that follow
@@ -33,6 +32,7 @@
 #include "runtime/device/arena_image.hpp"
 #include "runtime/device/host_lanes.hpp"
 #include "runtime/device/keeper_link.hpp"
+#include "runtime/device/lane_buffers.hpp"
 #include "runtime/device/team_owners.hpp"
 #include "runtime/program.hpp"
 
@@ -46,6 +46,7 @@ struct lane_device_options {
   round_limits round;              // zeros: persistent
   std::uint32_t submission_slots = 1024,
                 completion_slots = 1024;  // powers of two; the former also the largest batch
+  std::uint64_t buffer_bytes = 1 << 20;   // for buffers in the device's memory
 };
 
 enum class grid_end { over, faulted };
@@ -64,6 +65,7 @@ class lane_device : public device {
         image_(shape),
         lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle,
                Machine::rings ? 0 : options.nap_ns),
+        buffers_(machine_, lanes_, options.buffer_bytes, (shape.first_actor >> device_shift) + 1),
         owners_(options.pinned_teams),
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {
@@ -72,7 +74,7 @@ class lane_device : public device {
         }) {
     calibrate_clock();
     grid_.arena = machine_.device_memory(image_.size());
-    grid_.state = of_device<grid_state>(1);
+    grid_.state = reinterpret_cast<grid_state*>(machine_.device_memory(sizeof(grid_state)));
     grid_.control = &control_;
     grid_.reports = of_pinned<team_report>(shape.teams);
     grid_.page = of_pinned<actor_snapshot>(page_actors);
@@ -81,6 +83,7 @@ class lane_device : public device {
     grid_.round = options.round;
     grid_.pool_teams = options.teams;
     grid_.pinned_teams = options.pinned_teams;
+    grid_.buffers = buffers_.table();
     if (!image_.begin(machine_, grid_.arena))
       throw std::runtime_error("the device '" + machine_.name() +
                                "' faulted at its start: " + machine_.fault());
@@ -95,7 +98,9 @@ class lane_device : public device {
   arena_shape const& shape() const override { return image_.arena().shape(); }
   Machine& machine() noexcept { return machine_; }
 
-  void start(record_sink sink, buffer_table_ref buffers) override {
+  buffer_home* home() noexcept override { return &buffers_; }
+
+  void start(record_sink sink, buffer_table_ref) override {
     std::lock_guard lock(life_);
     if (lost())
       throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
@@ -104,7 +109,6 @@ class lane_device : public device {
         owners_.give_back(r.actor);  // before its host may launch a successor
       sink(r);
     };
-    if constexpr (Machine::shares_buffers) grid_.buffers = buffers;
     ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
     wish(wish_kind::run);
     lanes_.start(sink_);
@@ -235,10 +239,6 @@ class lane_device : public device {
   static constexpr std::chrono::seconds reading_limit{10};
 
   bool rounds() const noexcept { return options_.round.messages != 0 || options_.round.ns != 0; }
-  template <class T>
-  T* of_device(std::size_t count) {
-    return reinterpret_cast<T*>(machine_.device_memory(count * sizeof(T)));
-  }
   template <class T>
   T* of_pinned(std::size_t count) {
     return reinterpret_cast<T*>(machine_.pinned_memory(count * sizeof(T)));
@@ -379,6 +379,7 @@ class lane_device : public device {
   Machine machine_;
   arena_image image_;
   host_lanes<bus> lanes_;
+  lane_buffers<Machine> buffers_;
   team_owners owners_;
   control_block& control_;  // pinned
   keeper_link keeper_;

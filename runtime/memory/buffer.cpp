@@ -9,7 +9,7 @@ buffer::~buffer() {
   if (pool_) static_cast<void>(release());
 }
 
-place buffer::where() const noexcept { return pool_ ? pool_->table().entry(ref_.slot).where : place::host; }
+place buffer::where() const noexcept { return pool_ ? pool_->where() : place::host; }
 
 errc buffer::release() noexcept {
   if (!pool_) return errc::double_release;

@@ -33,11 +33,11 @@ class buffer {
   place where() const noexcept;
 
   /// The owner's own access to as many whole Ts as fit, for filling the buffer before its handle is shared;
-  /// after that, lease like everybody else.
+  /// after that, lease like everybody else. Empty when the host cannot reach it.
   template <class T = std::byte>
   std::span<T> span() const noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
-    if (!pool_) return {};
+    if (!pool_ || !base_) return {};
     assert(reinterpret_cast<std::uintptr_t>(base_) % alignof(T) == 0);
     return {reinterpret_cast<T*>(base_), static_cast<std::size_t>(ref_.bytes / sizeof(T))};
   }

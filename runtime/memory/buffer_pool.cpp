@@ -40,10 +40,11 @@ buffer_pool::buffer_pool(buffer_pool_options options) : buffer_pool(std::move(op
 buffer_pool::buffer_pool(buffer_pool_options options, buffer_table_ref table)
     : options_(checked(table.size() ? with_slots(std::move(options), table.size()) : std::move(options))),
       own_entries_(table.size() ? nullptr : std::make_unique<buffer_entry[]>(options_.slots)),
-      table_(table.size() ? table : buffer_table_ref{own_entries_.get(), options_.slots, &own_returned_}),
+      table_(table.size() ? table : own_table(own_entries_.get(), options_, &own_returned_)),
       slots_(std::make_unique<slot_state[]>(options_.slots)) {
   static_cast<void>(table_.take_returned());
   unbound_.reserve(options_.slots);
+  to_close_.reserve(options_.slots);
   for (auto slot = options_.slots; slot-- > 0;) {  // so that the lowest slot is taken first
     auto const last = word_of(table_.entry(slot));
     auto generation = last.is_free() ? last.generation() : last.generation() + 1;
@@ -56,6 +57,7 @@ buffer_pool::buffer_pool(buffer_pool_options options, buffer_table_ref table)
 }
 
 buffer_pool::~buffer_pool() {
+  on_home_gone();
   collect_returned();
   for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
     if (!slots_[slot].bound) continue;
@@ -64,7 +66,7 @@ buffer_pool::~buffer_pool() {
       auto const* const what = word.is_live()
                                    ? " was never released; release it before its pool goes"
                                    : " was released, but a lease on it outlives its pool; end it before";
-      report({slot, word.generation(), 0, 0}, what);
+      report({slot | options_.home_number << buffer_home_shift, word.generation(), 0, 0}, what);
     }
     unbind(slot);
   }
@@ -76,32 +78,110 @@ boost::system::result<buffer_ref> buffer_pool::acquire(std::uint64_t bytes,
   auto refusal = errc::pool_exhausted;
   if (bytes <= size_classes::largest_bytes) {
     auto const size_class = size_classes::of(bytes);
+    close_more_at_home();
     slot = take(size_class);
     if (slot == slot_stack::none) slot = claim(size_class, refusal);
   }
-  if (slot == slot_stack::none) return make_error_code(refusal);
+  if (slot == slot_stack::none) {
+    if (options_.home != nullptr) options_.home->collect();  // for the next try
+    return make_error_code(refusal);
+  }
   slots_[slot].file.store(from.file_name(), memory_order::relaxed);
   slots_[slot].line.store(from.line(), memory_order::relaxed);
-  return table_.open(slot, bytes);
+  auto const ref = table_.open(slot, bytes);
+  if (options_.home == nullptr) return ref;
+  if (auto const refused = open_at_home(ref); refused != errc::ok) return make_error_code(refused);
+  return ref;
+}
+
+// -- buffers that a device leases
+
+errc buffer_pool::open_at_home(buffer_ref ref) noexcept {
+  auto const slot = table_.slot_of(ref);
+  static_cast<void>(table_.begin_read(ref));  // the device's own lease: nobody else has one
+  slots_[slot].leased_at_home.store(
+      1, memory_order::relaxed);  // relaxed: published by the order, or the lease's end
+  auto const refused = options_.home->open(ref, table_.entry(slot).base);
+  if (refused == errc::ok) return refused;
+  static_cast<void>(release_here(ref));
+  end_lease_of_home(slot);
+  return refused;
+}
+
+void buffer_pool::close_at_home(buffer_ref ref) noexcept {
+  close_more_at_home();
+  auto const outcome = options_.home->close(ref);
+  if (outcome == errc::ok) return;
+  if (outcome != errc::device_busy) return end_lease_of_home(table_.slot_of(ref));  // it has stopped
+  auto const lock = std::lock_guard(mutex_);
+  to_close_.push_back(ref);
+  waiting_to_close_.store(1, memory_order::relaxed);  // relaxed: a hint; guarded by the mutex
+}
+
+/// Closes what found the way full before.
+void buffer_pool::close_more_at_home() noexcept {
+  if (waiting_to_close_.load(memory_order::relaxed) == 0) return;  // relaxed: a hint
+  std::unique_lock lock(mutex_);
+  while (!to_close_.empty()) {
+    auto const ref = to_close_.back();
+    auto const outcome = options_.home->close(ref);
+    if (outcome == errc::device_busy) return;
+    to_close_.pop_back();
+    if (outcome == errc::ok) continue;
+    lock.unlock();
+    end_lease_of_home(table_.slot_of(ref));
+    lock.lock();
+  }
+  waiting_to_close_.store(0, memory_order::relaxed);
+}
+
+void buffer_pool::end_lease_of_home(std::uint32_t slot) noexcept {
+  // Relaxed: the lease's end releases and acquires.
+  if (slot >= options_.slots || slots_[slot].leased_at_home.exchange(0, memory_order::relaxed) == 0) return;
+  table_.end_read({slot | options_.home_number << buffer_home_shift, 0, 0, 0});
+}
+
+void buffer_pool::on_free_at_home(std::uint32_t slot) noexcept {
+  end_lease_of_home(slot);
+  close_more_at_home();
+}
+
+void buffer_pool::on_home_gone() noexcept {
+  if (options_.home == nullptr) return;
+  for (std::uint32_t slot = 0; slot < options_.slots; ++slot) end_lease_of_home(slot);
+}
+
+std::byte* buffer_pool::address_of(buffer_ref ref) const noexcept {
+  auto const slot = table_.slot_of(ref);
+  if (slot >= options_.slots) return nullptr;
+  auto const word = word_of(table_.entry(slot));
+  bool const live = word.is_live() && word.generation() == ref.generation;
+  return live ? table_.entry(slot).base + ref.offset : nullptr;
 }
 
 boost::system::result<buffer> buffer_pool::acquire_buffer(std::uint64_t bytes,
                                                           boost::source_location const& from) {
   auto const acquired = acquire(bytes, from);
   if (!acquired) return acquired.error();
-  return buffer(*this, table_.entry(acquired->slot).base, *acquired);
+  return buffer(*this, on_host(table_.entry(table_.slot_of(*acquired)).base), *acquired);
 }
 
 boost::system::result<buffer> buffer_pool::adopt(buffer_ref ref) {
-  auto const lease = read(ref);
+  auto const lease = read_lease<>(table_, ref);
   if (!lease) return make_error_code(lease.status());
-  return buffer(*this, table_.entry(ref.slot).base + ref.offset, ref);
+  return buffer(*this, on_host(table_.entry(table_.slot_of(ref)).base + ref.offset), ref);
 }
 
 errc buffer_pool::release(buffer_ref ref) noexcept {
+  auto const outcome = release_here(ref);
+  if (outcome == errc::ok && options_.home != nullptr) close_at_home(ref);
+  return outcome;
+}
+
+errc buffer_pool::release_here(buffer_ref ref) noexcept {
   bool freed = false;
   auto const outcome = table_.close(ref, freed);
-  if (freed) keep(ref.slot);
+  if (freed) keep(table_.slot_of(ref));
   return outcome;
 }
 
@@ -146,17 +226,17 @@ buffer_pool_statistics buffer_pool::statistics() const {
 }
 
 std::string buffer_pool::describe(buffer_ref ref) const {
-  auto text = "buffer " + std::to_string(ref.slot) + "/" + std::to_string(ref.generation);
-  if (ref.slot >= options_.slots || ref.generation == 0) return text + " (not of this pool)";
-  auto const word = word_of(table_.entry(ref.slot));
+  auto const slot = table_.slot_of(ref);
+  auto text = "buffer " + std::to_string(slot) + "/" + std::to_string(ref.generation);
+  if (slot >= options_.slots || ref.generation == 0) return text + " (not of this pool)";
+  auto const word = word_of(table_.entry(slot));
   bool const reused = word.generation() != ref.generation && !word.is_free();
-  auto const* const file = slots_[ref.slot].file.load(memory_order::relaxed);
+  auto const* const file = slots_[slot].file.load(memory_order::relaxed);
   if (!file || reused)
     return text + " (released; its slot serves generation " + std::to_string(word.generation()) + ")";
   if (word.generation() == ref.generation)
-    text += " of " + std::to_string(table_.entry(ref.slot).bytes.load(memory_order::relaxed)) + " bytes";
-  return text + " acquired at " + file + ":" +
-         std::to_string(slots_[ref.slot].line.load(memory_order::relaxed));
+    text += " of " + std::to_string(table_.entry(slot).bytes.load(memory_order::relaxed)) + " bytes";
+  return text + " acquired at " + file + ":" + std::to_string(slots_[slot].line.load(memory_order::relaxed));
 }
 
 // Threads are spread over the stripes in the order of their first use; any thread may use any stripe.

@@ -6,6 +6,9 @@
 // giving up cached blocks of other classes if the cap or the slots ask for it. So an acquire is refused only
 // if blocks in use leave no room for its block.
 //
+// A pool of a device's memory (options.home) does the same from afar: its own table is the host's book of the buffers, in which
+// the device holds a lease on each of them until it has said that the buffer is free. Hits then take a submission.
+//
 // **Threads**: all functions from any thread; construction and destruction alone. Hits and releases are
 // lock-free; misses and trims take a mutex. **Lifetime**: longer than its owners, leases and handlers that
 // use its table.
@@ -24,6 +27,7 @@
 #include "kernels/buffer_lease.hpp"
 #include "runtime/errc.hpp"
 #include "runtime/memory/buffer.hpp"
+#include "runtime/memory/buffer_home.hpp"
 #include "runtime/memory/size_classes.hpp"
 #include "runtime/memory/slot_stack.hpp"
 
@@ -34,6 +38,8 @@ struct buffer_pool_options {
   std::uint32_t slots = 4096;            // most blocks at once; a pool given a table has that table's slots
   place where = place::host;             // what `upstream` hands out
   std::pmr::memory_resource* upstream = std::pmr::new_delete_resource();
+  buffer_home* home = nullptr;    // the device that leases them; outlives the pool
+  std::uint32_t home_number = 0;  // see buffer_home_shift
   /// Gets one line for each leak at shutdown and each owner whose handle was released behind its back; from
   /// the thread that finds it. Must not throw. Empty: standard error.
   std::function<void(std::string const&)> report = {};
@@ -62,7 +68,8 @@ class buffer_pool {
   ~buffer_pool();
 
   /// A buffer of `bytes`, its contents unspecified, aligned to 64 bytes or from 16 KiB on to 4 KiB.
-  /// Errors: pool_exhausted (cap or slots), out_of_memory (the upstream has none).
+  /// Errors: pool_exhausted (cap or slots), out_of_memory (the upstream has none); of a device's memory also
+  /// device_busy, device_lost and stopped.
   [[nodiscard]] boost::system::result<buffer_ref> acquire(
       std::uint64_t bytes, boost::source_location const& from = BOOST_CURRENT_LOCATION);
   /// As `acquire`, with an owner that releases it.
@@ -75,22 +82,32 @@ class buffer_pool {
   /// the last. Errors: double_release, stale_buffer (never acquired here).
   errc release(buffer_ref ref) noexcept;
 
-  /// Leases for the scope they live in; see their `status`.
+  /// Leases for the scope they live in; see their `status`. buffer_elsewhere in a pool of a device's memory.
   template <class T = std::byte>
   [[nodiscard]] read_lease<T> read(buffer_ref ref) const noexcept {
-    return {table_, ref};
+    return {table(), ref};
   }
   template <class T = std::byte>
   [[nodiscard]] write_lease<T> write(buffer_ref ref) const noexcept {
-    return {table_, ref};
+    return {table(), ref};
   }
+
+  /// The device says that it leases the buffer in this slot no more.
+  void on_free_at_home(std::uint32_t slot) noexcept;
+  /// The same of all: the device has stopped, or was lost.
+  void on_home_gone() noexcept;
+  /// Where the buffer's bytes begin, there: for copies, by its owner. Null for a handle that is not live.
+  std::byte* address_of(buffer_ref ref) const noexcept;
 
   /// Hands cached blocks back to the upstream, largest first, until at most `keep_bytes` are cached; returns
   /// the bytes.
   std::uint64_t trim(std::uint64_t keep_bytes = 0);
 
   buffer_pool_statistics statistics() const;
-  buffer_table_ref table() const noexcept { return table_; }
+  /// For who leases on the host; empty when that is done elsewhere.
+  buffer_table_ref table() const noexcept { return options_.home == nullptr ? table_ : buffer_table_ref{}; }
+  buffer_home* home() const noexcept { return options_.home; }
+  place where() const noexcept { return options_.where; }
 
   /// One line for an error's text: what the handle names, and where its buffer was acquired last.
   std::string describe(buffer_ref ref) const;
@@ -105,11 +122,22 @@ class buffer_pool {
     std::uint32_t first_generation = 1;
     atomic<char const*> file{nullptr};  // where it was acquired last; relaxed, for texts only
     atomic<std::uint32_t> line{0};
+    atomic<std::uint32_t> leased_at_home{0};
   };
   struct alignas(64) stripe {
     std::array<slot_stack, size_classes::count> cached;
   };
 
+  static buffer_table_ref own_table(buffer_entry* entries, buffer_pool_options const& options,
+                                    atomic<std::uint32_t, scope::system>* returned) noexcept {
+    return {entries, options.slots, returned, options.home_number};
+  }
+  std::byte* on_host(std::byte* base) const noexcept { return options_.home == nullptr ? base : nullptr; }
+  errc release_here(buffer_ref ref) noexcept;
+  errc open_at_home(buffer_ref ref) noexcept;
+  void end_lease_of_home(std::uint32_t slot) noexcept;
+  void close_at_home(buffer_ref ref) noexcept;
+  void close_more_at_home() noexcept;
   static std::uint32_t own_stripe() noexcept;
   std::uint32_t take(std::uint32_t size_class) noexcept;
   std::uint32_t claim(std::uint32_t size_class, errc& refusal);
@@ -123,12 +151,14 @@ class buffer_pool {
   buffer_pool_options options_;
   std::unique_ptr<buffer_entry[]> own_entries_;
   atomic<std::uint32_t, scope::system> own_returned_{0};
+  atomic<std::uint32_t> waiting_to_close_{0};  // whether to_close_ has any
   buffer_table_ref table_;
   std::unique_ptr<slot_state[]> slots_;
   std::array<stripe, stripes> stripes_;
 
   mutable std::mutex mutex_;            // guards all below, and binding
   std::vector<std::uint32_t> unbound_;  // slots without a block
+  std::vector<buffer_ref> to_close_;    // the way to their home was full
   std::uint64_t claimed_bytes_ = 0, peak_bytes_ = 0;
   std::uint64_t misses_ = 0, refusals_ = 0, retired_slots_ = 0;
 };

@@ -43,15 +43,15 @@ struct stage {
     painting = rt.launch<painter>("painter 1");
     looking = rt.launch<camera>("camera 1", {.capacity = 64});
     overlay_params const params;
-    memory = rt.buffers().acquire_buffer(overlay_bytes(width, height, tiles, params)).value();
-    std::ranges::fill(memory.span(), std::byte{0});
+    memory = {rt.memory(), {overlay_bytes(width, height, tiles, params)}};
+    std::ranges::fill(memory.overwrite().value(), std::byte{0});
     opening.camera = 1;
     opening.width = width;
     opening.height = height;
     opening.tiles = static_cast<std::uint16_t>(tiles);
     opening.shown_rate_x10 = 250;
     opening.painter = handle_of(painting.id());
-    opening.memory = handle_of(memory.ref());
+    opening.memory = handle_of(memory.device_for_writing().value());
     std::memcpy(opening.name, "north gate", 10);
   }
   errc open() {
@@ -59,10 +59,13 @@ struct stage {
     return static_cast<errc>(answer.status);
   }
   frame make(int number) {
-    frames.push_back(rt.buffers().acquire_buffer(frame_buffer_bytes(width, height)).value());
-    std::ranges::fill(frames.back().span(), std::byte{0});
-    carver c(frames.back().span().data());
-    paint(carve_frame(c, width, height), number);
+    auto& pixels = frames.emplace_back(rt.memory(), std::vector{frame_buffer_bytes(width, height)});
+    {
+      auto const picture = pixels.overwrite().value();
+      std::ranges::fill(picture, std::byte{0});
+      carver c(picture.begin());
+      paint(carve_frame(c, width, height), number);
+    }
     frame f;
     f.camera = 1;
     f.format = pixel_format::i420;
@@ -70,7 +73,7 @@ struct stage {
     f.width = width;
     f.height = height;
     f.stride_bytes = 192;
-    f.pixels = handle_of(frames.back().ref());
+    f.pixels = handle_of(pixels.device_for_writing().value());
     return f;
   }
   /// Asks at once; the answer comes with the future.
@@ -88,9 +91,9 @@ struct stage {
   runtime rt;
   actor_ref<painter> painting;
   actor_ref<camera> looking;
-  buffer memory;
+  unified_buffer<std::byte> memory;
   open_camera opening;
-  std::vector<buffer> frames;
+  std::vector<unified_buffer<std::byte>> frames;
 };
 
 /// The same clip through the plain stages.
@@ -144,10 +147,9 @@ TEST_CASE("actors draw the pixels that the plain stages draw, on each device", "
   auto const bytes = frame_bytes(width, height);
   auto const expected = plain(count, bytes);
   for (std::size_t n = 0; n < count; ++n) {
-    auto const lease = s.rt.buffers().read(s.frames[n].ref());
-    REQUIRE(lease.status() == errc::ok);
+    auto const picture = s.frames[n].host().value();
     CAPTURE(n);
-    CHECK(std::equal(lease.view().begin(), lease.view().begin() + bytes,
+    CHECK(std::equal(picture.begin(), picture.begin() + bytes,
                      expected.begin() + static_cast<std::ptrdiff_t>(n * bytes)));
   }
 }
@@ -214,7 +216,7 @@ TEST_CASE("a camera refuses frames that it cannot use, and goes on", "[overlay]"
   CHECK(static_cast<errc>(s.send(gone).get().status) == errc::stale_buffer);
   auto held = s.make(5);
   {
-    auto const reader = s.rt.buffers().read(s.frames.back().ref());
+    auto const reader = s.frames.back().host().value();
     CHECK(static_cast<errc>(s.send(held).get().status) == errc::buffer_in_use);
   }
   CHECK(static_cast<errc>(s.send(held).get().status) == errc::ok);

@@ -5,6 +5,7 @@
 // never through the actor's state.
 #pragma once
 
+#include "kernels/buffer_lease.hpp"
 #include "kernels/module.hpp"
 #include "tests/conformance/in_reach.hpp"
 
@@ -133,6 +134,21 @@ struct full_size {
   unsigned char bytes[96];
 };
 struct silence {};
+/// Writes `value` into each number of a buffer; with a gate it holds its lease there.
+struct fill {
+  rondo::buffer_ref where;
+  uint32_t value;
+  gate* at;
+};
+/// Adds up its numbers.
+struct add_up {
+  rondo::buffer_ref where;
+  gate* at;
+};
+struct buffer_answer {
+  rondo::errc status;
+  uint64_t sum;
+};
 struct overlap_report {
   uint64_t steps, overlaps, tiles;
 };
@@ -383,6 +399,26 @@ struct exclusive {
   }
 };
 
-RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive)
+/// Leases buffers.
+struct editor {
+  using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>>;
+
+  RONDO_HD void on(rondo::context& ctx, fill const& m) {
+    rondo::write_lease<uint32_t> const lease(ctx.buffers(), m.where);
+    if (m.at != nullptr) m.at->pass();
+    for (auto& number : lease.view()) number = m.value;
+    ctx.reply(buffer_answer{lease.status(), lease.view().size()});
+  }
+  RONDO_HD void on(rondo::context& ctx, add_up const& m) {
+    rondo::read_lease<uint32_t> const lease(ctx.buffers(), m.where);
+    if (m.at != nullptr) m.at->pass();
+    uint64_t sum = 0;
+    for (auto const number : lease.view()) sum += number;
+    ctx.reply(buffer_answer{lease.status(), sum});
+  }
+};
+
+RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
+             editor)
 
 }  // namespace conformance

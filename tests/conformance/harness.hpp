@@ -93,6 +93,15 @@ inline error_code deactivate(rondo::runtime& rt, rondo::actor_id id) {
 }
 rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id);
 
+/// What an editor did with a buffer.
+inline buffer_answer fill_with(rondo::actor_ref<editor> const& actor, rondo::buffer_ref where,
+                               uint32_t value) {
+  return ask(actor, fill{where, value, nullptr}).value();
+}
+inline buffer_answer sum_of(rondo::actor_ref<editor> const& actor, rondo::buffer_ref where) {
+  return ask(actor, add_up{where, nullptr}).value();
+}
+
 /// What an ask came to, for asks that are not waited for at once.
 template <class Reply>
 struct pending {

@@ -58,14 +58,11 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
     throw video_error(
         fmt::format("cannot preload '{}': its length is not known; give --frames", options_.input));
   for (std::size_t i = 0; i < frame_buffers(); ++i)
-    frames_.push_back(
-        rt.buffers().acquire_buffer(overlay::frame_buffer_bytes(format().width, format().height)).value());
+    frames_.emplace_back(rt.memory(),
+                         std::vector{overlay::frame_buffer_bytes(format().width, format().height)});
   overlay::overlay_params const params;
-  memory_ =
-      rt.buffers()
-          .acquire_buffer(overlay::overlay_bytes(format().width, format().height, options_.tiles, params))
-          .value();
-  std::ranges::fill(memory_.span(), std::byte{0});
+  memory_ = {rt.memory(), {overlay::overlay_bytes(format().width, format().height, options_.tiles, params)}};
+  std::ranges::fill(memory_.overwrite().value(), std::byte{0});
 
   // Everything under way at once fits, with room for control messages.
   actor_options const mail{.capacity = static_cast<std::uint32_t>(options_.buffers) + 16};
@@ -83,7 +80,8 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   open.tiles = static_cast<std::uint16_t>(options_.tiles);
   open.keep_state = keep_state;
   open.painter = overlay::handle_of(painter.id());
-  open.memory = overlay::handle_of(memory_.ref());
+  open.memory = overlay::handle_of(memory_.device_for_writing().value());
+  if (auto const e = memory_.drop_host()) throw boost::system::system_error(e, "preparing " + name());
   auto const shown = actor_name(options_.camera);
   std::memcpy(open.name, shown.data(), std::min(shown.size(), sizeof open.name - 1));
   auto const opened =
@@ -162,21 +160,19 @@ void camera_feed::decode_frames() {
       slot = static_cast<std::size_t>(n - first_);
     else if (!read_into(slot))
       return;
+    auto const pixels = frames_[slot].device_for_writing().value();
     enter();
-    send(slot, n);
+    send(slot, n, pixels);
   }
 }
 
 bool camera_feed::read_into(std::size_t slot) {
-  auto const lease = runtime_->buffers().write(frames_[slot].ref());
-  if (!lease)
-    throw std::logic_error(runtime_->buffers().describe(frames_[slot].ref()) +
-                           " is not free to be decoded into");
-  overlay::carver carver(lease.view().data());
+  auto const target = frames_[slot].overwrite().value();
+  overlay::carver carver(target.begin());
   return reader_.read(overlay::carve_frame(carver, format().width, format().height));
 }
 
-void camera_feed::send(std::size_t slot, std::int64_t number) {
+void camera_feed::send(std::size_t slot, std::int64_t number, buffer_ref pixels) {
   overlay::frame f;
   f.camera = options_.camera;
   f.format = overlay::pixel_format::i420;
@@ -185,7 +181,7 @@ void camera_feed::send(std::size_t slot, std::int64_t number) {
   f.width = static_cast<std::uint16_t>(format().width);
   f.height = static_cast<std::uint16_t>(format().height);
   f.stride_bytes = static_cast<std::uint32_t>((format().width + 63) / 64 * 64);
-  f.pixels = overlay::handle_of(frames_[slot].ref());
+  f.pixels = overlay::handle_of(pixels);
   camera_.ask(f, ask_options{}, [this, slot](error_code error, overlay::frame_done const& done) {
     finished_.push({slot, error, done});
   });
@@ -225,8 +221,8 @@ void camera_feed::take(finished_frame const& f) {
   overflow_ = f.done.overflow;
   bool const still = std::ranges::count(still_at_, static_cast<std::int64_t>(f.done.number)) != 0;
   if (writer_ || still || f.done.ticket != 0) {
-    auto const lease = runtime_->buffers().read(frames_[f.slot].ref());
-    overlay::carver carver(const_cast<std::byte*>(lease.view().data()));  // it is only read
+    auto const seen = frames_[f.slot].host().value();
+    overlay::carver carver(const_cast<std::byte*>(seen.begin()));  // it is only read
     auto const picture = overlay::carve_frame(carver, format().width, format().height);
     if (still) write_picture(options_.stills, "still", f.done.number, picture);
     if (f.done.ticket != 0) write_picture(options_.snapshots, "snapshot", f.done.number, picture);

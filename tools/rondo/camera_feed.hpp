@@ -2,7 +2,8 @@
 // encodes what comes back.
 //
 // A fixed number of frame buffers goes round: decode -> camera actor -> painter actor -> encode -> decode.
-// When all are under way the decoder waits; nothing else limits the flow. Frames come back in order.
+// When all are under way the decoder waits; nothing else limits the flow. Frames come back in order. On a device with memory
+// of its own a frame is copied there once, stays there from actor to actor, and comes back if somebody looks at it.
 //
 // Threads: construction to `start`, `join` and destruction from one thread; the rest from any.
 #pragma once
@@ -110,7 +111,7 @@ class camera_feed {
   void decode();
   void decode_frames();
   bool read_into(std::size_t slot);
-  void send(std::size_t slot, std::int64_t number);
+  void send(std::size_t slot, std::int64_t number, buffer_ref pixels);
   void encode();
   void take(finished_frame const& f);
   void write_picture(std::string const& directory, char const* kind, std::uint64_t number,
@@ -126,8 +127,8 @@ class camera_feed {
   std::optional<video_writer> writer_;
   runtime* runtime_ = nullptr;
   actor_ref<overlay::camera> camera_;
-  buffer memory_;
-  std::vector<buffer> frames_;
+  unified_buffer<std::byte> memory_;
+  std::vector<unified_buffer<std::byte>> frames_;
 
   blocking_queue<std::size_t> free_;  // bounds the frames under way
   blocking_queue<finished_frame> finished_;

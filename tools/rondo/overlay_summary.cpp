@@ -8,6 +8,17 @@ namespace rondo::tools {
 
 namespace {
 double rate(feed_progress const& p) { return p.seconds > 0 ? static_cast<double>(p.done) / p.seconds : 0; }
+
+/// How often a frame went over the bus; nothing where there is none.
+std::string transfer_text(transfer_counts const& t, std::int64_t frames) {
+  if (t.to_device + t.to_host == 0) return {};
+  auto const per_frame = [&](std::uint64_t copies) {
+    return static_cast<double>(copies) / static_cast<double>(std::max<std::int64_t>(1, frames));
+  };
+  return fmt::format("copies: {} to the device ({:.2f} per frame), {} back ({:.2f} per frame), {:.1f} MiB\n",
+                     t.to_device, per_frame(t.to_device), t.to_host, per_frame(t.to_host),
+                     static_cast<double>(t.bytes) / (1 << 20));
+}
 }  // namespace
 
 std::string progress_text(camera_feed const& feed) {
@@ -48,8 +59,8 @@ std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds,
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f}\n", "all", width, frames, seconds,
                         static_cast<double>(frames) / seconds);
   return text + "\n" + to_table(now) +
-         fmt::format("\nmessages: {}\ndevice {} ({}): {}\n", conservation_text(now), rt.info().name,
-                     rt.info().description, rt.reason());
+         fmt::format("\nmessages: {}\ndevice {} ({}): {}\n{}", conservation_text(now), rt.info().name,
+                     rt.info().description, rt.reason(), transfer_text(rt.transfers(), frames));
 }
 
 }  // namespace rondo::tools

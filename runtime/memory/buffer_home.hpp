@@ -1,0 +1,38 @@
+// Memory of a device for buffers that its handlers lease: the host acquires and releases them from afar.
+//
+// The table of such buffers lives in the device's memory, because a lease is an exchange, and nothing but loads and stores
+// crosses the bus (kernels/lane_pair.hpp). So the host's orders travel as submissions, in order with its messages; when a
+// buffer was released and its last lease has ended the device says so (record_kind::buffer_free).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/buffer_ref.hpp"
+#include "kernels/status.hpp"
+
+namespace rondo {
+
+/// Threads: any.
+class buffer_home {
+ public:
+  virtual ~buffer_home() = default;
+
+  /// Addresses on the device; the host must not touch them. Aligned to 4 KiB.
+  virtual std::byte* base() const noexcept = 0;
+  virtual std::uint64_t bytes() const noexcept = 0;
+  virtual std::uint32_t slots() const noexcept = 0;
+
+  /// From now on handlers may lease it. Errors: device_busy (try again), device_lost, stopped.
+  virtual errc open(buffer_ref ref, std::byte* at) noexcept = 0;
+  /// No new leases. Errors as `open`.
+  virtual errc close(buffer_ref ref) noexcept = 0;
+  /// Has the device look for buffers that became free, if it sleeps.
+  virtual void collect() noexcept = 0;
+
+  /// Copies between host and device, and waits for the end of it. False: the device is lost.
+  virtual bool copy_in(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
+  virtual bool copy_out(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
+};
+
+}  // namespace rondo
