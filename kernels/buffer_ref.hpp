@@ -15,7 +15,7 @@ inline constexpr int buffer_home_shift = 24;
 
 /// A handle to a range of a buffer. Travels in message payloads; says nothing about who owns the buffer.
 struct buffer_ref {
-  std::uint32_t slot;  // with its home
+  std::uint32_t slot;        // with its home
   std::uint32_t generation;  // 0: refers to nothing
   std::uint64_t offset;      // in bytes, from the buffer's start
   std::uint64_t bytes;

@@ -41,9 +41,11 @@ constexpr std::array entries{
     entry{"double_release", "the buffer was released before"},
     entry{"pool_exhausted", "the pool's cap is reached: release buffers or raise buffer_bytes_cap"},
     entry{"ask_limit", "too many asks are waiting: raise asks"},
-    entry{"buffer_elsewhere",
-          "the buffer is in another device's memory: use one of runtime::buffers(device), or a unified_buffer"},
-    entry{"buffer_empty", "nothing was written into the buffer yet: write on one side before the other reads"},
+    entry{
+        "buffer_elsewhere",
+        "the buffer is in another device's memory: use one of runtime::buffers(device), or a unified_buffer"},
+    entry{"buffer_empty",
+          "nothing was written into the buffer yet: write on one side before the other reads"},
     entry{"wrong_state", "the actor's state does not allow this"},
 };
 static_assert(entries.size() == static_cast<std::size_t>(errc::wrong_state) + 1);

@@ -5,25 +5,13 @@
 // never through the actor's state.
 #pragma once
 
-#include "kernels/buffer_lease.hpp"
 #include "kernels/module.hpp"
-#include "tests/conformance/in_reach.hpp"
+#include "tests/conformance/editor.hpp"
 
 namespace conformance {
 
 using std::uint32_t;
 using std::uint64_t;
-
-/// Holds a handler until a test opens it.
-struct gate {
-  word entered{};
-  word is_open{};
-
-  RONDO_HD void pass() noexcept {
-    entered.fetch_add(1, rondo::memory_order::release);
-    while (is_open.load(rondo::memory_order::acquire) == 0) rondo::yield_thread();
-  }
-};
 
 /// How often starters start, and how many of their starts are to fail: on_start has no message that could carry a pointer.
 struct start_book {
@@ -134,21 +122,6 @@ struct full_size {
   unsigned char bytes[96];
 };
 struct silence {};
-/// Writes `value` into each number of a buffer; with a gate it holds its lease there.
-struct fill {
-  rondo::buffer_ref where;
-  uint32_t value;
-  gate* at;
-};
-/// Adds up its numbers.
-struct add_up {
-  rondo::buffer_ref where;
-  gate* at;
-};
-struct buffer_answer {
-  rondo::errc status;
-  uint64_t sum;
-};
 struct overlap_report {
   uint64_t steps, overlaps, tiles;
 };
@@ -396,25 +369,6 @@ struct exclusive {
   }
   RONDO_HD void on(rondo::context& ctx, get const&) {
     ctx.reply(overlap_report{plain_steps, overlaps, tiles_done});
-  }
-};
-
-/// Leases buffers.
-struct editor {
-  using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>>;
-
-  RONDO_HD void on(rondo::context& ctx, fill const& m) {
-    rondo::write_lease<uint32_t> const lease(ctx.buffers(), m.where);
-    if (m.at != nullptr) m.at->pass();
-    for (auto& number : lease.view()) number = m.value;
-    ctx.reply(buffer_answer{lease.status(), lease.view().size()});
-  }
-  RONDO_HD void on(rondo::context& ctx, add_up const& m) {
-    rondo::read_lease<uint32_t> const lease(ctx.buffers(), m.where);
-    if (m.at != nullptr) m.at->pass();
-    uint64_t sum = 0;
-    for (auto const number : lease.view()) sum += number;
-    ctx.reply(buffer_answer{lease.status(), sum});
   }
 };
 

@@ -1,0 +1,44 @@
+// The behaviour of the conformance suite that leases buffers.
+#pragma once
+
+#include "kernels/buffer_lease.hpp"
+#include "kernels/module.hpp"
+#include "tests/conformance/gate.hpp"
+
+namespace conformance {
+
+/// Writes `value` into each number of a buffer; with a gate it holds its lease there.
+struct fill {
+  rondo::buffer_ref where;
+  std::uint32_t value;
+  gate* at;
+};
+/// Adds up its numbers.
+struct add_up {
+  rondo::buffer_ref where;
+  gate* at;
+};
+struct buffer_answer {
+  rondo::errc status;
+  std::uint64_t sum;
+};
+/// Leases buffers.
+struct editor {
+  using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>>;
+
+  RONDO_HD void on(rondo::context& ctx, fill const& m) {
+    rondo::write_lease<std::uint32_t> const lease(ctx.buffers(), m.where);
+    if (m.at != nullptr) m.at->pass();
+    for (auto& number : lease.view()) number = m.value;
+    ctx.reply(buffer_answer{lease.status(), lease.view().size()});
+  }
+  RONDO_HD void on(rondo::context& ctx, add_up const& m) {
+    rondo::read_lease<std::uint32_t> const lease(ctx.buffers(), m.where);
+    if (m.at != nullptr) m.at->pass();
+    std::uint64_t sum = 0;
+    for (auto const number : lease.view()) sum += number;
+    ctx.reply(buffer_answer{lease.status(), sum});
+  }
+};
+
+}  // namespace conformance
