@@ -36,6 +36,9 @@ struct ring_entry {
   std::uint32_t dedicated;     // belongs to one actor and is never shared
 
   /// Relaxed: published by the actor's word, or the free list. Atomic for who reads counters meanwhile (snapshot.hpp).
+  RONDO_HD std::uint32_t saved_tail() noexcept {
+    return as_atomic(tail).load(memory_order::relaxed) & ticket_mask;
+  }
   RONDO_HD void set_tail(std::uint32_t ticket) noexcept {
     as_atomic(tail).store(ticket, memory_order::relaxed);
   }

@@ -29,10 +29,18 @@ namespace rondo {
 /// A bus that shows every write as soon as the memory model does. An emulated bus
 /// (runtime/device/emulation.hpp) may hold writes back; each question is asked again until the answer is yes.
 struct prompt_bus {
+  /// The writers are host threads whose processors collect writes to these slots, and keep no order between them.
+  bool combines_writes = false;
+
   RONDO_HD static constexpr bool shows(std::uint64_t) noexcept {
     return true;
-  }                                                                      // reader: item of this ticket?
-  RONDO_HD static constexpr void wrote(std::uint64_t) noexcept {}        // writer: about to publish it
+  }                                                    // reader: this ticket's item?
+  RONDO_HD void wrote(std::uint64_t) const noexcept {  // writer: about to publish it
+    if (combines_writes) flush_writes();
+  }
+  RONDO_HD void published() const noexcept {  // writer: has done so
+    if (combines_writes) flush_writes();
+  }
   RONDO_HD static constexpr bool shows_room() noexcept { return true; }  // writer: the reader's progress?
 };
 
@@ -83,6 +91,7 @@ struct bus_ring_ref {
       s.sequence.store(static_cast<std::uint32_t>(ticket + i + 1),
                        i == 0 ? memory_order::release : memory_order::relaxed);
     }
+    bus.published();
     return push_outcome::pushed;
   }
 

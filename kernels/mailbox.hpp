@@ -56,7 +56,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
         continue;
       }
       ring_id = spare_ring;
-      r.ticket = arena.ring(ring_id).tail & ticket_mask;
+      r.ticket = arena.ring(ring_id).saved_tail();
     }
     r.ring = arena.ring_at(ring_id);
     auto const capacity =

@@ -38,6 +38,16 @@ RONDO_HD inline void prefetch([[maybe_unused]] void const* address) noexcept {
 #endif
 }
 
+/// Sends collected writes on their way, before any later one: for memory that a processor writes without its cache.
+RONDO_HD inline void flush_writes() noexcept {
+#if defined(__CUDA_ARCH__)
+#elif defined(__x86_64__)
+  __builtin_ia32_sfence();
+#elif defined(__aarch64__)
+  asm volatile("dmb oshst" ::: "memory");
+#endif
+}
+
 /// Copies a payload of a size that is known at run time alone; `to` is aligned to 16 bytes. nvcc would copy byte by byte.
 RONDO_HOT RONDO_HD inline void copy_payload(std::byte* to, void const* from, std::uint32_t bytes) noexcept {
 #if defined(__CUDA_ARCH__)

@@ -176,7 +176,7 @@ class scheduler {
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
     // Relaxed: the owner's own.
     if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
-    cell.head = cell.scanned = arena_.ring(word.ring()).tail & ticket_mask;
+    cell.head = cell.scanned = arena_.ring(word.ring()).saved_tail();
     cell.held_ring.store(word.ring(), memory_order::relaxed);
   }
 
@@ -190,7 +190,7 @@ class scheduler {
     auto& counted_ring = cell.totals.counted_ring;
     auto const seen = counted_ring.load(memory_order::relaxed) == word.ring()
                           ? cell.tail_seen.load(memory_order::relaxed)
-                          : ring.tail;
+                          : ring.saved_tail();
     totals.accepted += (word.tail() - seen) & ticket_mask;
     if (gives_ring) ring.set_tail(cell.head);
     cell.totals.publish(totals, [&] {

@@ -54,7 +54,7 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
       // A ring of which nothing was counted yet begins where it was attached.
       counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
                     ? cell.tail_seen.load(memory_order::relaxed)
-                    : as_atomic(arena.ring(word.ring()).tail).load(memory_order::relaxed) & ticket_mask;
+                    : arena.ring(word.ring()).saved_tail();
     };
     if (!cell.totals.try_read(s.totals, read_counted)) {
       relax();

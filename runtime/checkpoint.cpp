@@ -58,7 +58,7 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   auto const ring = arena.ring_at(word.ring());
   // A ring that senders attached since the last slice is not known to the cell yet.
   bool const adopted = cell.held_ring.load(memory_order::relaxed) == word.ring();
-  auto const head = adopted ? cell.head : arena.ring(word.ring()).tail & ticket_mask;
+  auto const head = adopted ? cell.head : arena.ring(word.ring()).saved_tail();
   auto const scanned = adopted ? cell.scanned : head;
 
   std::vector<std::uint32_t> slots;

@@ -25,6 +25,7 @@ struct config {
   std::uint32_t pinned_teams = 0;
   std::uint32_t lanes = 0;
   std::uint32_t free_multiprocessors = 2;
+  std::string inbox = "auto";
 
   rondo::ring_mode ring_mode = rondo::ring_mode::persistent;
   std::uint32_t round_messages = 4096;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "runtime/device/cuda_call.hpp"
+#include "runtime/device/cuda_inbox.hpp"
 #include "runtime/device/pinned_cache.hpp"
 
 namespace rondo {
@@ -70,6 +71,7 @@ struct cuda_machine::state {
   cudaEvent_t ended{};
   std::vector<void*> device;
   std::vector<std::byte*> host;
+  cuda_inbox inbox;
   std::unique_ptr<bus_writers> down_writers = std::make_unique<bus_writers>();
   std::chrono::microseconds step{1000};  // between two looks whether the grid has ended
   mutable std::mutex mutex;
@@ -117,6 +119,7 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   check(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, ordinal), "asking for its watchdog");
 
   cuda_fit f;
+  f.inbox = c.inbox;
   f.lanes = c.lanes != 0 ? c.lanes : warp_size;
   if (f.lanes % warp_size != 0)
     throw config_error(
@@ -202,6 +205,7 @@ cuda_machine::state::~state() {
     cudaDeviceReset();
     cudaGetLastError();
     pinned_cache::get().forget();
+    forget_inboxes(ordinal);
     all.faulted[ordinal] = false;
     return;
   }
@@ -303,8 +307,16 @@ lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::ui
   };
   auto const down = std::max(2u, ceil_power_of_two(submissions));
   auto const up = std::max(2u, ceil_power_of_two(completions));
-  return {{slots_of(static_cast<bus_slot<submission>*>(nullptr), down), progress(),
-           state_->down_writers.get(), down},
+  auto& inbox = state_->inbox;
+  {
+    std::lock_guard lock(contexts().mutex);
+    inbox = contexts().machines[state_->ordinal] == 1
+                ? map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox)
+                : cuda_inbox{.where = "inbox in pinned memory, as another ring kernel runs on this GPU"};
+  }
+  auto* const inbox_slots = inbox.host != nullptr ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
+                                                  : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
+  return {{inbox_slots, progress(), state_->down_writers.get(), down, {inbox.combines_writes}},
           {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
            reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
 }
@@ -331,6 +343,8 @@ void cuda_machine::launch(grid<bus> const& g) {
   if (g.round.messages != 0 || g.round.ns != 0) s.step = std::chrono::microseconds(20);
   auto* const stop = &reinterpret_cast<arena_header*>(g.arena)->stop;  // its address, in the device's memory
   grid<bus> launched = g;
+  if (s.inbox.device != nullptr)
+    launched.lanes.down.slots = reinterpret_cast<bus_slot<submission>*>(s.inbox.device);
   auto lanes = s.fit.lanes;
   void* args[] = {&launched, &lanes};
   bool const began =
@@ -360,8 +374,8 @@ grid_end cuda_machine::wait() {
 std::string cuda_machine::name() const { return fmt::format("cuda:{}", state_->ordinal); }
 
 std::string cuda_machine::description(std::uint32_t teams, std::uint32_t pinned) const {
-  return fmt::format("{} teams of {} lanes and {} for pinned actors; {}", teams, state_->fit.lanes, pinned,
-                     state_->fit.text);
+  return fmt::format("{} teams of {} lanes and {} for pinned actors; {}; {}", teams, state_->fit.lanes, pinned,
+                     state_->fit.text, state_->inbox.where);
 }
 
 std::string cuda_machine::fault() const {

@@ -18,6 +18,7 @@ struct cuda_fit {
   std::uint32_t teams = 0, pinned_teams = 0;
   std::uint32_t blocks = 0, block_threads = 0;  // of the grid, the I/O block included
   bool must_end = false;  // the system ends kernels that take long: rounds alone are possible
+  std::string inbox;      // config::inbox
   std::string text;       // for people: what it is, and why
 };
 

@@ -58,6 +58,7 @@ class emulated_bus {
     if (!wire_->visible_at_ns.empty()) at(ticket).store(now_ns() + delay_of(ticket), memory_order::relaxed);
   }
   /// Relaxed: which of the writers decides on the next delay does not matter.
+  static void published() noexcept {}
   bool shows_room() const noexcept {
     if (wire_->visible_at_ns.empty()) return true;
     auto const now = now_ns();
