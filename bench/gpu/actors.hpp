@@ -4,6 +4,7 @@
 // Plain structs outside anonymous namespaces, so that nvcc and the host's compiler spell their names alike.
 #pragma once
 
+#include "kernels/buffer_lease.hpp"
 #include "kernels/module.hpp"
 
 namespace rondo::bench::gpu {
@@ -35,6 +36,12 @@ struct large_ping : numbered<12> {};
 struct large_pong : numbered<12> {};
 static_assert(sizeof(small_ping) == 32 && sizeof(large_ping) == max_payload_bytes);
 
+/// A request whose data is in a buffer: the echo writes the number there, and answers with what it reads.
+struct buffer_ping {
+  buffer_ref where;
+  uint64_t number;
+};
+
 /// Fails its handler, and with it its actor.
 struct crash {};
 struct lives {};
@@ -44,12 +51,20 @@ struct handled_in_this_life {
 
 /// Answers each word plus one.
 struct echo {
-  using messages = rondo::messages<ask<small_ping, small_pong>, ask<large_ping, large_pong>,
-                                   ask<crash, small_pong>, ask<lives, handled_in_this_life>>;
+  using messages =
+      rondo::messages<ask<small_ping, small_pong>, ask<large_ping, large_pong>, ask<buffer_ping, small_pong>,
+                      ask<crash, small_pong>, ask<lives, handled_in_this_life>>;
   uint64_t handled = 0;
 
   RONDO_HD void on(context& ctx, small_ping const& m) { answer<small_pong>(ctx, m); }
   RONDO_HD void on(context& ctx, large_ping const& m) { answer<large_pong>(ctx, m); }
+  RONDO_HD void on(context& ctx, buffer_ping const& m) {
+    write_lease<uint64_t> const lease(ctx.buffers(), m.where);
+    if (!lease) return ctx.fail(lease.status());
+    for (auto& w : lease.view()) w = m.number;
+    ++handled;
+    ctx.reply(small_pong{small_pong::of(lease.view()[lease.view().size() - 1] + 1)});  // as the memory has it
+  }
   RONDO_HD void on(context& ctx, crash const&) { ctx.fail(); }
   RONDO_HD void on(context& ctx, lives const&) { ctx.reply(handled_in_this_life{handled}); }
 

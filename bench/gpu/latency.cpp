@@ -131,6 +131,21 @@ void append_round_trips(case_list& cases, placement where, std::uint32_t actors)
   add("coroutine", by_runtime(by_coroutine<Trip>));
 }
 
+/// The same with a handle of a buffer of so many bytes in the device's memory, which the actor leases and writes.
+measurement by_buffer(sample_budget const& budget, placement where, std::uint64_t bytes) {
+  actor_options const how{.pinned = where == placement::pinned};
+  return with_runtime(settings_for(1, how.pinned ? 1 : 0), [&](runtime& rt) {
+    auto const server = rt.launch<echo>("", how);
+    auto const data = expect("acquiring a buffer", rt.buffers().acquire(bytes));
+    seat_threads(budget.cpus);
+    auto m = round_trips(budget, [&](std::uint64_t number) {
+      return value_of(expect("asking", server.ask(buffer_ping{data, number}, ask_options{}, block)));
+    });
+    rt.buffers().release(data);
+    return m;
+  });
+}
+
 // -- urgent
 
 enum class load { same_actor, other_actors };
@@ -202,6 +217,12 @@ case_list latency_cases() {
       append_round_trips<small_trip>(cases, where, actors);
       append_round_trips<large_trip>(cases, where, actors);
     }
+  for (auto const where : {placement::pooled, placement::pinned})
+    for (std::uint64_t const bytes : {64u, 4096u})
+      cases.push_back({"gpu_round_trip",
+                       std::string("rondo block, buffer, ") + to_string(where),
+                       {{"actors", "1"}, {"buffer_bytes", std::to_string(bytes)}},
+                       [=](sample_budget const& b) { return by_buffer(b, where, bytes); }});
   for (auto const where : {placement::pooled, placement::pinned}) {
     auto const peer = std::string("rondo ") + to_string(where);
     cases.push_back({"gpu_urgent", peer, {{"load", "before_itself"}}, [=](sample_budget const& b) {

@@ -118,8 +118,8 @@ cuda_inbox map_inbox(int ordinal, std::size_t bytes, std::string const& choice) 
   else
     return pinned;
   if (mapped.host == nullptr)
-    throw std::runtime_error(
-        fmt::format("the inbox cannot be mapped into this GPU's memory: {}; or use RONDO_INBOX=auto", mapped.where));
+    throw std::runtime_error(fmt::format(
+        "the inbox cannot be mapped into this GPU's memory: {}; or use RONDO_INBOX=auto", mapped.where));
   return kept()[{ordinal, bytes}] = mapped;
 }
 

@@ -314,8 +314,9 @@ lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::ui
                 ? map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox)
                 : cuda_inbox{.where = "inbox in pinned memory, as another ring kernel runs on this GPU"};
   }
-  auto* const inbox_slots = inbox.host != nullptr ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
-                                                  : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
+  auto* const inbox_slots = inbox.host != nullptr
+                                ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
+                                : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
   return {{inbox_slots, progress(), state_->down_writers.get(), down, {inbox.combines_writes}},
           {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
            reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
@@ -374,8 +375,8 @@ grid_end cuda_machine::wait() {
 std::string cuda_machine::name() const { return fmt::format("cuda:{}", state_->ordinal); }
 
 std::string cuda_machine::description(std::uint32_t teams, std::uint32_t pinned) const {
-  return fmt::format("{} teams of {} lanes and {} for pinned actors; {}; {}", teams, state_->fit.lanes, pinned,
-                     state_->fit.text, state_->inbox.where);
+  return fmt::format("{} teams of {} lanes and {} for pinned actors; {}; {}", teams, state_->fit.lanes,
+                     pinned, state_->fit.text, state_->inbox.where);
 }
 
 std::string cuda_machine::fault() const {

@@ -32,7 +32,7 @@ config settings_for(std::string const& device) {
   config c;
   c.device = device;
   c.teams = 2;
-  c.lanes = 2;
+  c.lanes = device == "cuda" ? 32 : 2;
   return c;
 }
 
@@ -122,10 +122,17 @@ std::vector<std::byte> plain(int count, std::size_t bytes) {
   return all;
 }
 
+/// Where there is a GPU, it too.
+std::vector<std::string> devices() {
+  std::vector<std::string> all{"cpu", "emulated"};
+  if (why_no_cuda(overlay_module::key).empty()) all.emplace_back("cuda");
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("actors draw the pixels that the plain stages draw, on each device", "[overlay][G6]") {
-  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  auto const device = GENERATE(from_range(devices()));
   auto const tiles = GENERATE(1, 6);
   CAPTURE(device, tiles);
   constexpr int count = 40;

@@ -1,8 +1,9 @@
-# cmake -D NVCC=... -D SOURCE_DIR=... -D BUDGET=... -P resources.cmake: compiles a ring kernel as releases are, and compares
-# what it takes of a multiprocessor with a budget file: lines of "name most".
+# cmake -D NVCC=... -D SOURCE_DIR=... -D MODULE=file.cu [-D INCLUDES=dir] -D BUDGET=... -P resources.cmake: compiles the ring
+# kernel of a module as releases are, and compares what it takes of a multiprocessor with a budget file: lines of "name most".
+get_filename_component(name ${BUDGET} NAME_WE)
 execute_process(
-  COMMAND ${NVCC} -std=c++20 -ccbin g++ -arch=sm_90 -I ${SOURCE_DIR} -Werror all-warnings -Xptxas -v -cubin
-          ${SOURCE_DIR}/tests/cuda_compile/module.cu -o module.cubin
+  COMMAND ${NVCC} -std=c++20 -ccbin g++ -arch=sm_90 -I ${SOURCE_DIR} -isystem "${INCLUDES}" -DRONDO_MODULE_TARGET=x
+          -Werror all-warnings -Xptxas -v -cubin ${MODULE} -o ${name}.cubin
   ERROR_VARIABLE report COMMAND_ERROR_IS_FATAL ANY)
 message("${report}")
 
