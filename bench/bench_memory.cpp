@@ -1,13 +1,16 @@
-// What a buffer costs: acquire plus release of a pool beside malloc plus free, and a lease.
+// What a buffer costs: acquire plus release of a pool beside malloc and mimalloc, a lease, and a look at data that two sides
+// share when there is nothing to copy.
 //
 // Host-side cost per pair, alone and with two threads on one pool. "touch" writes the first byte of each
 // page, as whoever fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and
 // date.
 #include <benchmark/benchmark.h>
+#include <mimalloc.h>
 
 #include <cstdlib>
 
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 
 namespace {
 
@@ -48,6 +51,15 @@ void malloc_free(benchmark::State& state) {
   }
 }
 
+void mimalloc_free(benchmark::State& state) {
+  auto const bytes = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    auto* block = mi_malloc(bytes);
+    benchmark::DoNotOptimize(block);
+    mi_free(block);
+  }
+}
+
 void pool_acquire_touch_release(benchmark::State& state) {
   auto& pool = shared_pool();
   auto const bytes = static_cast<std::uint64_t>(state.range(0));
@@ -78,13 +90,31 @@ void read_lease(benchmark::State& state) {
   }
 }
 
+/// The handle for handlers of data that is up to date there.
+void unified_device(benchmark::State& state) {
+  rondo::memory_pair::counters counts;
+  rondo::unified_buffer<std::uint32_t> data({&shared_pool(), &shared_pool(), &counts}, {1024});
+  data.overwrite().value()[0] = 1;
+  for (auto _ : state) benchmark::DoNotOptimize(data.device().value());
+}
+/// The same data on the host, under a lease.
+void unified_host(benchmark::State& state) {
+  rondo::memory_pair::counters counts;
+  rondo::unified_buffer<std::uint32_t> data({&shared_pool(), &shared_pool(), &counts}, {1024});
+  data.overwrite().value()[0] = 1;
+  for (auto _ : state) benchmark::DoNotOptimize(data.host().value()[0]);
+}
+
 }  // namespace
 
 BENCHMARK(pool_acquire_release)->Arg(256)->Arg(4096)->Arg(65536)->Arg(1 << 20)->Threads(1)->Threads(2);
 BENCHMARK(malloc_free)->Arg(256)->Arg(4096)->Arg(65536)->Arg(1 << 20)->Threads(1)->Threads(2);
+BENCHMARK(mimalloc_free)->Arg(256)->Arg(4096)->Arg(65536)->Arg(1 << 20)->Threads(1)->Threads(2);
 BENCHMARK(pool_owner)->Arg(4096)->Threads(1)->Threads(2);
 BENCHMARK(pool_acquire_touch_release)->Arg(65536)->Arg(1 << 20);
 BENCHMARK(malloc_touch_free)->Arg(65536)->Arg(1 << 20);
 BENCHMARK(read_lease);
+BENCHMARK(unified_device);
+BENCHMARK(unified_host);
 
 BENCHMARK_MAIN();
