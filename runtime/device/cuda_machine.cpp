@@ -285,7 +285,7 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
   void* p = nullptr;
   // In the order of a stream: cudaMalloc may wait for the grid of another machine. Arenas begin at a page.
   check(cudaMallocAsync(&p, bytes + 4096, s.copies),
-        "claiming device memory (actors, mail_blocks, state_bytes)");
+        "claiming device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap)");
   s.device.push_back(p);
   check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
   check(cudaStreamSynchronize(s.copies), "clearing device memory");

@@ -19,7 +19,7 @@ class arena_memory {
     if (p == MAP_FAILED)
       throw std::system_error(
           errno, std::generic_category(),
-          "mapping an arena of " + std::to_string(bytes) + " bytes (actors, mail_blocks, state_bytes)");
+          "mapping an arena of " + std::to_string(bytes) + " bytes (actors, mail_blocks, state_bytes; or buffers: buffer_bytes_cap)");
     base_ = static_cast<std::byte*>(p);
   }
   ~arena_memory() { munmap(base_, bytes_); }
