@@ -22,22 +22,26 @@ struct buffer_answer {
   rondo::errc status;
   std::uint64_t sum;
 };
-/// Leases buffers.
+/// Leases buffers. A lease ends before the answer, after which its asker may use the buffer at once.
 struct editor {
   using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>>;
 
   RONDO_HD void on(rondo::context& ctx, fill const& m) {
-    rondo::write_lease<std::uint32_t> const lease(ctx.buffers(), m.where);
+    rondo::write_lease<std::uint32_t> lease(ctx.buffers(), m.where);
     if (m.at != nullptr) m.at->pass();
     for (auto& number : lease.view()) number = m.value;
-    ctx.reply(buffer_answer{lease.status(), lease.view().size()});
+    buffer_answer const answer{lease.status(), lease.view().size()};
+    lease.end();
+    ctx.reply(answer);
   }
   RONDO_HD void on(rondo::context& ctx, add_up const& m) {
-    rondo::read_lease<std::uint32_t> const lease(ctx.buffers(), m.where);
+    rondo::read_lease<std::uint32_t> lease(ctx.buffers(), m.where);
     if (m.at != nullptr) m.at->pass();
     std::uint64_t sum = 0;
     for (auto const number : lease.view()) sum += number;
-    ctx.reply(buffer_answer{lease.status(), sum});
+    buffer_answer const answer{lease.status(), sum};
+    lease.end();
+    ctx.reply(answer);
   }
 };
 
