@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <unordered_map>
 
 #include "runtime/checkpoint_file.hpp"
 #include "runtime/runtime.hpp"
@@ -174,9 +175,13 @@ message_header revived(saved_message const& m, std::uint64_t now_ns, std::uint64
 
 void add_arriving(std::vector<saved_actor>& actors, std::vector<outgoing> const& on_their_way,
                   std::vector<behaviour_info> const& module) {
+  if (on_their_way.empty()) return;
+  std::unordered_map<std::uint32_t, saved_actor*> by_index;
+  for (auto& a : actors) by_index.emplace(a.id.index, &a);
   for (auto const& m : on_their_way)
-    if (auto const to = std::ranges::find(actors, m.to, &saved_actor::id); to != actors.end())
-      to->arriving.push_back(copy_message(m.body.header, m.body.payload, module[to->behaviour]));
+    if (auto const to = by_index.find(m.to.index); to != by_index.end() && to->second->id == m.to)
+      to->second->arriving.push_back(
+          copy_message(m.body.header, m.body.payload, module[to->second->behaviour]));
 }
 
 std::string place_actors(arena_ref const& arena, checkpoint_image const& image, std::uint64_t passed_ns) {

@@ -70,7 +70,8 @@ class directory {
   /// One arena per device, in the order of the devices.
   explicit directory(std::vector<arena_layout> const& arenas);
 
-  /// Chooses a cell and memory on options.device, which exists. Fails with name_taken, actor_limit, out_of_memory. An empty name is no name.
+  /// Chooses a cell and memory on options.device, which exists. Fails with name_taken, actor_limit, out_of_memory. An empty
+  /// name is no name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
   /// Gives all of `actors` the cells and generations that they had, or none of them. On failure specs.size()

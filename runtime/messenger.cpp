@@ -92,6 +92,14 @@ std::vector<outgoing> messenger::forwarded(std::unique_lock<std::mutex>& held) c
   return all;
 }
 
+std::size_t messenger::count_forwarded() const {
+  std::size_t all = 0;
+  std::lock_guard lock(mutex_);
+  for (auto const& [key, l] : lines_)
+    all += static_cast<std::size_t>(std::ranges::count_if(l.waiting_messages, &waiting::forwarded));
+  return all;
+}
+
 /// The way to the device is full: that is no answer to a sender that awaits the mailbox's.
 void messenger::queue_busy(outgoing const& m, actor_id ack) {
   std::lock_guard lock(mutex_);

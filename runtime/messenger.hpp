@@ -85,6 +85,7 @@ class messenger {
   void forward(outgoing m);
   /// What was forwarded and is not in a mailbox yet, in order for each actor; and stays where it is while `held` does.
   std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
+  std::size_t count_forwarded() const;
 
   /// There is room in `actor` again, or it is gone: sends what waits, which in the latter case ends with actor_gone.
   void on_room(actor_id actor);

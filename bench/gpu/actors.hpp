@@ -59,11 +59,13 @@ struct echo {
   RONDO_HD void on(context& ctx, small_ping const& m) { answer<small_pong>(ctx, m); }
   RONDO_HD void on(context& ctx, large_ping const& m) { answer<large_pong>(ctx, m); }
   RONDO_HD void on(context& ctx, buffer_ping const& m) {
-    write_lease<uint64_t> const lease(ctx.buffers(), m.where);
+    write_lease<uint64_t> lease(ctx.buffers(), m.where);
     if (!lease) return ctx.fail(lease.status());
     for (auto& w : lease.view()) w = m.number;
     ++handled;
-    ctx.reply(small_pong{small_pong::of(lease.view()[lease.view().size() - 1] + 1)});  // as the memory has it
+    auto const read = lease.view()[lease.view().size() - 1];
+    lease.end();
+    ctx.reply(small_pong{small_pong::of(read + 1)});
   }
   RONDO_HD void on(context& ctx, crash const&) { ctx.fail(); }
   RONDO_HD void on(context& ctx, lives const&) { ctx.reply(handled_in_this_life{handled}); }

@@ -142,6 +142,11 @@ void buffer_pool::end_lease_of_home(std::uint32_t slot) noexcept {
 }
 
 void buffer_pool::on_free_at_home(std::uint32_t slot) noexcept {
+  if (slot >= options_.slots) return;
+  // Live here, and free there: a handler that owned it has released it.
+  if (auto const word = word_of(table_.entry(slot)); word.is_live())
+    static_cast<void>(
+        release_here({slot | options_.home_number << buffer_home_shift, word.generation(), 0, 0}));
   end_lease_of_home(slot);
   close_more_at_home();
 }

@@ -92,7 +92,7 @@ class buffer_pool {
     return {table(), ref};
   }
 
-  /// The device says that it leases the buffer in this slot no more.
+  /// The device says that the buffer in this slot was released, by its host or by a handler, and is leased no more.
   void on_free_at_home(std::uint32_t slot) noexcept;
   /// The same of all: the device has stopped, or was lost.
   void on_home_gone() noexcept;

@@ -21,7 +21,9 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <functional>
 #include <numeric>
@@ -213,7 +215,10 @@ class unified_buffer {
   auto async_sync(bool to_device, Token&& token) {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [](auto handler, unified_buffer* self, bool down) {
-          auto const executor = boost::asio::get_associated_executor(handler, self->memory_.copier);
+          // Tracked: who runs that executor does not run out of work meanwhile.
+          auto const executor =
+              boost::asio::prefer(boost::asio::get_associated_executor(handler, self->memory_.copier),
+                                  boost::asio::execution::outstanding_work.tracked);
           boost::asio::post(
               self->memory_.copier, [self, down, executor, handler = std::move(handler)]() mutable {
                 auto const outcome = self->sync(down);

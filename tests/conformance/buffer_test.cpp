@@ -145,6 +145,23 @@ TEST_CASE("a buffer that a handler leases is not used again before the lease end
   }));
 }
 
+TEST_CASE("a handler that was given a buffer can release it", "[buffers][G6]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<editor>("editor");
+  auto& pool = rt->buffers();
+  auto const given = pool.acquire_buffer(4 * count).value().detach();
+  CHECK(ask(actor, use_up{given}).value().status == errc::ok);
+  CHECK(ask(actor, use_up{given}).value().status == errc::double_release);
+  CHECK(sum_of(actor, given).status == errc::stale_buffer);
+  REQUIRE(eventually([&] {
+    if (auto* const home = pool.home()) home->collect();
+    return pool.statistics().buffers_in_use == 0;
+  }));
+  CHECK(pool.release(given) == errc::double_release);
+}
+
 TEST_CASE("many buffers come and go, and none is lost", "[buffers][G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

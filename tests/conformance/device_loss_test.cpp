@@ -1,7 +1,5 @@
 // G9: a device that is lost ends every pending ask with an error that says so, names what ran, and a new runtime
 // goes on from the last checkpoint.
-#include <unistd.h>
-
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
@@ -14,16 +12,6 @@ std::vector<variant> losable_variants() {
   std::erase_if(all, [](variant const& v) { return v.settings.device != "emulated"; });
   return all;
 }
-
-struct scratch_file {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("rondo-device-loss-" + std::to_string(::getpid()) + ".checkpoint");
-  scratch_file() { std::filesystem::remove(path); }
-  ~scratch_file() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-};
 
 }  // namespace
 

@@ -18,13 +18,18 @@ struct add_up {
   rondo::buffer_ref where;
   gate* at;
 };
+/// Releases a buffer whose ownership comes with the message.
+struct use_up {
+  rondo::buffer_ref where;
+};
 struct buffer_answer {
   rondo::errc status;
   std::uint64_t sum;
 };
 /// Leases buffers. A lease ends before the answer, after which its asker may use the buffer at once.
 struct editor {
-  using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>>;
+  using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>,
+                                   rondo::ask<use_up, buffer_answer>>;
 
   RONDO_HD void on(rondo::context& ctx, fill const& m) {
     rondo::write_lease<std::uint32_t> lease(ctx.buffers(), m.where);
@@ -42,6 +47,9 @@ struct editor {
     buffer_answer const answer{lease.status(), sum};
     lease.end();
     ctx.reply(answer);
+  }
+  RONDO_HD void on(rondo::context& ctx, use_up const& m) {
+    ctx.reply(buffer_answer{ctx.buffers().release(m.where), 0});
   }
 };
 

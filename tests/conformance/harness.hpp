@@ -3,6 +3,9 @@
 // Every wait ends after `patience`: a guarantee that does not hold fails its test instead of blocking it.
 #pragma once
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <future>
 #include <mutex>
 
@@ -92,6 +95,17 @@ inline error_code deactivate(rondo::runtime& rt, rondo::actor_id id) {
   return outcome_of([&](auto handler) { rt.deactivate(id, std::move(handler)); });
 }
 rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id);
+
+/// A checkpoint's file that goes with the test.
+struct scratch_file {
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("rondo-conformance-" + std::to_string(::getpid()) + ".checkpoint");
+  scratch_file() { std::filesystem::remove(path); }
+  ~scratch_file() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
 
 /// What an editor did with a buffer.
 inline buffer_answer fill_with(rondo::actor_ref<editor> const& actor, rondo::buffer_ref where,

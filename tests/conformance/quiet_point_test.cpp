@@ -1,23 +1,11 @@
 // G9 and G10: a checkpoint that a hanging handler prevents does no harm: the runtime goes on, and a later one
 // succeeds.
-#include <unistd.h>
-
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
 using Catch::Matchers::Contains;
 
 namespace {
-
-struct scratch_file {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("rondo-quiet-point-" + std::to_string(::getpid()) + ".checkpoint");
-  scratch_file() { std::filesystem::remove(path); }
-  ~scratch_file() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-};
 
 std::string why_no_checkpoint(rondo::runtime& rt, std::filesystem::path const& file) {
   try {

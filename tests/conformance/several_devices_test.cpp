@@ -1,7 +1,5 @@
 // One runtime of several devices: refs look the same, messages cross by way of the host in order and complete, and
 // checkpoint, upgrade, loss and stop are of all devices at once.
-#include <unistd.h>
-
 #include "tests/conformance/behaviours_next.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -9,16 +7,6 @@ using namespace conformance;
 using Catch::Matchers::Contains;
 
 namespace {
-
-struct scratch_file {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("rondo-several-devices-" + std::to_string(::getpid()) + ".checkpoint");
-  scratch_file() { std::filesystem::remove(path); }
-  ~scratch_file() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-};
 
 std::uint64_t handled_by(rondo::runtime& rt, rondo::actor_id actor) {
   for (auto const& a : rt.snapshot().actors)

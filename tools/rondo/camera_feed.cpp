@@ -136,6 +136,8 @@ void camera_feed::take_snapshot(std::uint32_t ticket) {
 void camera_feed::decode() {
   try {
     decode_frames();
+  } catch (boost::system::system_error const& e) {  // of the runtime: a buffer, or the device
+    fail(exit_internal, e.what());
   } catch (std::exception const& e) {
     fail(exit_bad_data, e.what());
   }
