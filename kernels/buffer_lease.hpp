@@ -14,6 +14,8 @@ class buffer_lease {
   static constexpr bool shared = std::is_const_v<T>;
 
  public:
+  /// Holds nothing.
+  buffer_lease() = default;
   /// Tries to lease; `status` says what came of it, and only ok holds anything. Never blocks.
   RONDO_HD buffer_lease(buffer_table_ref table, buffer_ref ref) noexcept : table_(table), ref_(ref) {
     if constexpr (shared)
@@ -58,10 +60,10 @@ class buffer_lease {
     status_ = errc::stale_buffer;
   }
 
-  buffer_table_ref table_;
-  buffer_ref ref_;
-  buffer_view<T> view_;
-  errc status_;
+  buffer_table_ref table_{};
+  buffer_ref ref_{};
+  buffer_view<T> view_{};
+  errc status_ = errc::stale_buffer;
 };
 
 template <class T = std::byte>

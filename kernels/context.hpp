@@ -107,6 +107,17 @@ class context {
   /// (kernels/buffer_lease.hpp).
   RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
 
+  /// Replays the graph that the host has recorded for this actor; see kernels/captured.hpp. Blocks the team.
+  RONDO_HD errc replay(void const* request, std::uint32_t request_bytes, void* reply,
+                       std::uint32_t reply_bytes) const noexcept {
+#if defined(__CUDA_ARCH__)
+    return errc::no_graph;
+#else
+    return host_.graphs != nullptr ? host_.graphs->replay(self_, request, request_bytes, reply, reply_bytes)
+                                   : errc::no_graph;
+#endif
+  }
+
   RONDO_HD rondo::team const& team() const noexcept { return team_; }
   /// This lane's share of 0..n.
   RONDO_HD lane_range lanes(std::uint32_t n) const noexcept { return {n, team_.lane(), team_.lanes()}; }

@@ -4,6 +4,7 @@
 #include "kernels/actor_cell.hpp"
 #include "kernels/buffer.hpp"
 #include "kernels/bus_ring.hpp"
+#include "kernels/graph_player.hpp"
 #include "kernels/message.hpp"
 #include "kernels/park.hpp"
 
@@ -75,7 +76,8 @@ RONDO_HD bool try_push_record(bus_ring_ref<host_record, Bus> const& up, host_rec
 struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, host_record const&) = nullptr;
-  buffer_table_ref buffers{};  // of the host's places, for context::buffers
+  buffer_table_ref buffers{};      // of the host's places, for context::buffers
+  graph_player* graphs = nullptr;  // for context::replay; of a device `cpu` alone
 
   RONDO_CALL RONDO_HD void emit(host_record const& record) const {
 #if defined(__CUDA_ARCH__)

@@ -35,6 +35,7 @@ enum class errc : std::uint32_t {
   buffer_elsewhere,      // the buffer is in the memory of another device, or of the host
   buffer_empty,          // nothing was written into the buffer yet
   wrong_state,           // the actor's lifecycle state does not allow this
+  no_graph,              // a captured actor has no graph, or does not live on a device `cpu`
 };
 
 }  // namespace rondo

@@ -13,6 +13,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/snapshot.hpp"
 #include "runtime/config.hpp"
+#include "runtime/graph/graph.hpp"
 #include "runtime/memory/buffer_home.hpp"
 
 namespace rondo {
@@ -49,10 +50,12 @@ class device {
 
   /// Where the buffers are that its handlers lease; null: in the host's memory.
   virtual buffer_home* home() noexcept { return nullptr; }
+  /// For work beside the ring kernel, on the same memory. Outlives the device's end, not the device.
+  virtual graph_engine& graphs() noexcept = 0;
 
-  /// Starts the ring kernel. `host_buffers` is for a device without a home for buffers. Throws std::runtime_error naming
-  /// what was tried.
-  virtual void start(record_sink sink, buffer_table_ref host_buffers) = 0;
+  /// Starts the ring kernel. `host_buffers` and `player`, which may be null, are for a device whose teams are threads of the
+  /// host and share its memory. Throws std::runtime_error naming what was tried.
+  virtual void start(record_sink sink, buffer_table_ref host_buffers, graph_player* player = nullptr) = 0;
   /// Sets the stop word and waits at most `limit`. Messages that wait stay in the arena. Idempotent.
   virtual stop_report stop(std::chrono::nanoseconds limit) = 0;
 

@@ -47,8 +47,12 @@ constexpr std::array entries{
     entry{"buffer_empty",
           "nothing was written into the buffer yet: write on one side before the other reads"},
     entry{"wrong_state", "the actor's state does not allow this"},
+    entry{
+        "no_graph",
+        "no graph is recorded for this captured actor's name: runtime::record, before or after a restore; it "
+        "replays on a device cpu"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::wrong_state) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::no_graph) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

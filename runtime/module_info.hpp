@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/module.hpp"
+#include "kernels/captured.hpp"
 
 namespace rondo {
 
@@ -23,6 +23,7 @@ struct behaviour_info {
   std::string_view
       upgrades;  // the behaviour of an earlier module whose actors go on as this one; empty: none
   void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from one of those
+  bool is_captured;                                               // its handler is a graph
 };
 
 namespace detail {
@@ -38,7 +39,8 @@ message_info describe_message() {
 
 template <class B, class... Entries>
 behaviour_info describe_behaviour(messages<Entries...>) {
-  behaviour_info info{type_name<B>, sizeof(B), {describe_message<Entries>()...}, {}, nullptr};
+  behaviour_info info{type_name<B>, sizeof(B), {describe_message<Entries>()...},
+                      {},           nullptr,   captured_behaviour<B>};
   if constexpr (requires { typename B::upgrades; }) {
     info.upgrades = type_name<typename B::upgrades>;
     info.upgrade = [](std::byte* state, std::byte const* old_state) {

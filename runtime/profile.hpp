@@ -53,8 +53,10 @@ struct costs_so_far {
   costs_so_far(runtime& rt, std::uint32_t device)
       : host_bytes(static_cast<std::int64_t>(rt.host_buffers().statistics().in_use_bytes)),
         copies(rt.transfers(device)) {
-    if (&rt.buffers(device) != &rt.host_buffers())
-      device_bytes = static_cast<std::int64_t>(rt.buffers(device).statistics().in_use_bytes);
+    auto const memory = rt.memory(device);
+    if (!memory.is_one()) device_bytes = static_cast<std::int64_t>(memory.device->statistics().in_use_bytes);
+    if (memory.pinned != nullptr)
+      host_bytes += static_cast<std::int64_t>(memory.pinned->statistics().in_use_bytes);
   }
 };
 
@@ -83,8 +85,7 @@ auto profile_operation(runtime& rt, Operation operation, profile_options const& 
   std::ranges::sort(p.times);
   p.host_bytes = after.host_bytes - before.host_bytes;
   p.device_bytes = after.device_bytes - before.device_bytes;
-  p.copies = {after.copies.to_device - before.copies.to_device, after.copies.to_host - before.copies.to_host,
-              after.copies.bytes - before.copies.bytes, after.copies.saved - before.copies.saved};
+  p.copies = after.copies - before.copies;
   return p;
 }
 

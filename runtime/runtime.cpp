@@ -49,9 +49,17 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
                               .upstream = d.region.get(),
                               .home = home,
                               .home_number = static_cast<std::uint32_t>(devices_.size())});
+      if (home->host_memory_bytes() != 0)
+        d.pinned = std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = home->host_memory_bytes(),
+                                                                     .where = place::pinned_host,
+                                                                     .upstream = &home->host_memory()});
     }
   }
   directory_ = std::make_unique<directory>(arenas);
+  graphs_ = std::make_unique<actor_graphs>([names = directory_.get()](actor_id id) {
+    auto const entry = names->find(id);
+    return entry ? entry->name : std::string();
+  });
   asks_->on_nearer_deadline([this](std::uint64_t deadline_ns) {
     boost::asio::post(context_, [this, deadline_ns] {
       if (when(deadline_ns) < deadline_timer_.expiry() ||
@@ -77,7 +85,7 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
             std::shared_lock lock(gate->mutex);
             if (gate->open != nullptr) gate->open->on_record(started, r);
           },
-          host_buffers_->table());
+          host_buffers_->table(), graphs_.get());
   } catch (...) {
     while (started-- > 0) devices_[started].dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
     throw;
@@ -105,11 +113,13 @@ runtime::~runtime() {
     std::lock_guard lock(gate_->mutex);
     gate_->open = nullptr;
   }
-  using kept = std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<buffer_pool>>;
+  using kept = std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<buffer_pool>,
+                          std::unique_ptr<actor_graphs>, std::unique_ptr<directory>>;
   static std::mutex mutex;
   static auto& abandoned = *new std::list<kept>;
   std::lock_guard lock(mutex);
-  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(host_buffers_));
+  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(host_buffers_), std::move(graphs_),
+                         std::move(directory_));
 }
 
 stop_report runtime::stop() {
@@ -179,6 +189,12 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
   if (found == known.end()) return errc::not_found;
+  if (found->is_captured && devices_[options.device].dev->shared_arena() == nullptr)
+    throw std::invalid_argument(fmt::format(
+        "launching '{}': the graph of a captured actor is replayed by a thread of the host, so the actor "
+        "lives "
+        "on a device cpu, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
+        name));
   auto const b = static_cast<std::uint16_t>(found - known.begin());
   auto spec = directory_->add(std::move(name), b, found->state_bytes, options, capacity);
   if (!spec) return spec.error();
@@ -323,13 +339,6 @@ telemetry runtime::snapshot() {
   t.late_answers = asks_->late();
   t.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
   return t;
-}
-
-transfer_counts runtime::transfers(std::uint32_t device) const noexcept {
-  auto const& c = *devices_[device].transfers;
-  // Relaxed: statistics.
-  auto const read = [](auto const& n) { return n.load(std::memory_order_relaxed); };
-  return {read(c.to_device), read(c.to_host), read(c.bytes), read(c.saved)};
 }
 
 std::string runtime::name_of_actor(actor_id id) const {

@@ -28,6 +28,7 @@
 #include "runtime/config.hpp"
 #include "runtime/device/make_device.hpp"
 #include "runtime/directory.hpp"
+#include "runtime/graph/actor_graphs.hpp"
 #include "runtime/hub.hpp"
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/memory/region_resource.hpp"
@@ -130,6 +131,21 @@ class runtime {
         token, actor);
   }
 
+  /// Records the graph that the captured actor of this name replays for each message: see kernels/captured.hpp. It may come
+  /// before the actor is launched or restored; done again it takes effect between two messages. `work` is called with a
+  /// rondo::stream, and with the addresses of request and reply as the device sees them, and its steps run on `device`.
+  /// Throws boost::system::system_error when there is no memory for those, std::runtime_error when the machine refuses.
+  template <captured_behaviour Behaviour, class Work>
+  void record(std::string actor, std::uint32_t device, Work work) {
+    using request = typename Behaviour::request_type;
+    using reply = typename Behaviour::reply_type;
+    graphs_->record({std::move(actor), sizeof(request), sizeof(reply),
+                     [&work](stream& s, std::byte const* in, std::byte* out) {
+                       work(s, reinterpret_cast<request const*>(in), reinterpret_cast<reply*>(out));
+                     }},
+                    devices_[device].dev->graphs(), memory(device));
+  }
+
   // -- time
 
   /// Sends a copy of `m` every `period` until the returned timer goes. What cannot be delivered is a dead
@@ -171,10 +187,13 @@ class runtime {
   buffer_pool& host_buffers() noexcept { return *host_buffers_; }
   /// For a unified_buffer between this program and the actors of that device.
   memory_pair memory(std::uint32_t device = 0) noexcept {
-    return {host_buffers_.get(), &buffers(device), devices_[device].transfers.get(), copier_.get_executor()};
+    auto& d = devices_[device];
+    return {host_buffers_.get(), &buffers(device), d.transfers.get(), copier_.get_executor(), d.pinned.get()};
   }
   /// Copies of unified buffers between the host and that device so far.
-  transfer_counts transfers(std::uint32_t device = 0) const noexcept;
+  transfer_counts transfers(std::uint32_t device = 0) const noexcept {
+    return devices_[device].transfers->read();
+  }
   boost::asio::any_io_executor executor() { return context_.get_executor(); }
 
   // -- endings
@@ -271,6 +290,7 @@ class runtime {
     std::unique_ptr<messenger> mail{};
     std::unique_ptr<region_resource> region{};  // of the device's memory, for `buffers`
     std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's
+    std::unique_ptr<buffer_pool> pinned{};      // of the host, for copies; null: there are none
     std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
     std::vector<team_snapshot> watched{};  // what the watchdog saw last
   };
@@ -293,6 +313,7 @@ class runtime {
   std::unique_ptr<completions> asks_;
   std::vector<hosted> devices_;  // by the place that actors' ids tell; at least one
   std::unique_ptr<directory> directory_;
+  std::unique_ptr<actor_graphs> graphs_;
   std::unique_ptr<hub<dead_letter>> dead_letters_;
   std::unique_ptr<hub<std::string>> failures_;
   std::unique_ptr<timer_service> timers_;

@@ -41,10 +41,12 @@ case_list selected_cases(options const& chosen) {
   case_list cases = latency_cases();
   append(cases, lifecycle_cases());
   append(cases, device_cases());
+  append(cases, memory_cases());
   append(cases, sustained_cases(std::chrono::seconds(chosen.seconds)));
   if (chosen.rehearse) return cases;  // the others are CUDA's
   append(cases, copy_cases());
   append(cases, bare_cases());
+  append(cases, bare_memory_cases());
   return cases;
 }
 

@@ -16,6 +16,10 @@ case_list lifecycle_cases();
 case_list device_cases();
 /// One thread of the host that sends for `duration`.
 case_list sustained_cases(std::chrono::seconds duration);
+/// Buffers of the device, copies from pinned memory.
+case_list memory_cases();
+/// The same, and graphs, by bare CUDA (memory.cu).
+case_list bare_memory_cases();
 /// A copy kernel alone, and beside an idle runtime.
 case_list copy_cases();
 /// A runtime that is up and has nothing to do for `duration`.

@@ -5,6 +5,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/device/team_threads.hpp"
+#include "runtime/graph/call_list.hpp"
 #include "runtime/memory/arena_memory.hpp"
 #include "runtime/program.hpp"
 
@@ -29,10 +30,12 @@ class cpu_device final : public device {
   arena_shape const& shape() const override { return arena_.shape(); }
   arena_ref const* shared_arena() const override { return &arena_; }
 
-  void start(record_sink sink, buffer_table_ref buffers) override {
+  graph_engine& graphs() noexcept override { return graphs_; }
+
+  void start(record_sink sink, buffer_table_ref buffers, graph_player* player = nullptr) override {
     sink_ = std::move(sink);
     host_ = {this, [](void* self, host_record const& r) { static_cast<cpu_device*>(self)->sink_(r); },
-             buffers};
+             buffers, player};
     std::lock_guard lock(pinning_);
     running_ = true;
     threads_.start(host_);
@@ -112,6 +115,7 @@ class cpu_device final : public device {
   team_thread_options options_;
   record_sink sink_;
   host_port host_;
+  call_list_engine graphs_;
   std::mutex pinning_;    // guards the teams' threads and which of them have a pinned actor
   bool running_ = false;  // between start and stop; guarded by pinning_
   std::mutex launching_;  // one launch or signal at a time; taken after pinning_

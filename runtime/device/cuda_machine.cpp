@@ -6,10 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 
-#include "runtime/device/cuda_call.hpp"
-#include "runtime/device/cuda_inbox.hpp"
+#include "runtime/device/cuda_machine_state.hpp"
 #include "runtime/device/pinned_cache.hpp"
 
 namespace rondo {
@@ -42,51 +40,7 @@ bool is_wsl() {
   return version.find("microsoft") != std::string::npos || version.find("Microsoft") != std::string::npos;
 }
 
-/// Machines of this process on each GPU, and whether one of them has faulted; guarded by its mutex.
-struct context_use {
-  std::mutex mutex;
-  std::map<int, int> machines;
-  std::map<int, bool> faulted;
-};
-context_use& contexts() {
-  static context_use all;
-  return all;
-}
-
 }  // namespace
-
-struct cuda_machine::state {
-  explicit state(int gpu_ordinal) : ordinal(gpu_ordinal) {
-    std::lock_guard lock(contexts().mutex);
-    ++contexts().machines[ordinal];
-  }
-  ~state();
-  state(state const&) = delete;
-  state& operator=(state const&) = delete;
-
-  int ordinal;
-  cuda_program program;
-  cuda_fit fit;
-  cudaStream_t grids{}, copies{};
-  cudaEvent_t ended{};
-  std::vector<void*> device;
-  std::vector<std::byte*> host;
-  cuda_inbox inbox;
-  std::unique_ptr<bus_writers> down_writers = std::make_unique<bus_writers>();
-  std::chrono::microseconds step{1000};  // between two looks whether the grid has ended
-  mutable std::mutex mutex;
-  std::string fault;  // guarded by mutex
-  bool faulted = false;
-
-  /// Remembers the first failure. True: there is none.
-  bool succeeded(cudaError_t e, char const* what) {
-    if (e == cudaSuccess) return true;
-    std::lock_guard lock(mutex);
-    if (!faulted) fault = fmt::format("{}: {}", what, text_of(e));
-    faulted = true;
-    return false;
-  }
-};
 
 int cuda_machine::count(std::string& why_none) {
   ask_for_eager_loading();
@@ -188,6 +142,8 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
             "setting the stack of teams");
     }
   }
+  s.graphs = std::make_unique<cuda_graphs>(
+      ordinal, [&s](cudaError_t e, char const* what) { return s.succeeded(e, what); });
   calibrate_clock();
   set_clock();
 }
@@ -196,6 +152,7 @@ cuda_machine::~cuda_machine() = default;
 
 cuda_machine::state::~state() {
   cudaSetDevice(ordinal);
+  graphs.reset();
   auto& all = contexts();
   std::lock_guard lock(all.mutex);
   if (faulted) all.faulted[ordinal] = true;
@@ -276,63 +233,6 @@ void cuda_machine::set_code(cuda_program const& code) {
     s.faulted = true;
     s.fault = e.what();
   }
-}
-
-// -- memory
-
-std::byte* cuda_machine::device_memory(std::size_t bytes) {
-  auto& s = *state_;
-  void* p = nullptr;
-  // In the order of a stream: cudaMalloc may wait for the grid of another machine. Arenas begin at a page.
-  check(cudaMallocAsync(&p, bytes + 4096, s.copies),
-        "claiming device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap)");
-  s.device.push_back(p);
-  check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
-  check(cudaStreamSynchronize(s.copies), "clearing device memory");
-  return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
-}
-
-std::byte* cuda_machine::pinned_memory(std::size_t bytes) {
-  auto* const p = state_->host.emplace_back(pinned_cache::get().take(bytes));
-  std::memset(p, 0, bytes);
-  return p;
-}
-
-lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::uint32_t completions) {
-  auto const slots_of = [this]<class Item>(bus_slot<Item>*, std::uint32_t n) {
-    return reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>)));
-  };
-  auto const progress = [this] {
-    return reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress)));
-  };
-  auto const down = std::max(2u, ceil_power_of_two(submissions));
-  auto const up = std::max(2u, ceil_power_of_two(completions));
-  auto& inbox = state_->inbox;
-  {
-    std::lock_guard lock(contexts().mutex);
-    inbox = contexts().machines[state_->ordinal] == 1
-                ? map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox)
-                : cuda_inbox{.where = "inbox in pinned memory, as another ring kernel runs on this GPU"};
-  }
-  auto* const inbox_slots = inbox.host != nullptr
-                                ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
-                                : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
-  return {{inbox_slots, progress(), state_->down_writers.get(), down, {inbox.combines_writes}},
-          {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
-           reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
-}
-
-bool cuda_machine::copy(void* to, void const* from, std::size_t bytes, char const* what) {
-  auto& s = *state_;
-  cudaSetDevice(s.ordinal);
-  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.copies), what) &&
-         s.succeeded(cudaStreamSynchronize(s.copies), what);
-}
-bool cuda_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
-  return copy(to, from, bytes, "copying the arena");
-}
-bool cuda_machine::copy_in(std::byte* to, std::byte const* from, std::size_t bytes) {
-  return copy(to, from, bytes, "writing the arena");
 }
 
 // -- launches

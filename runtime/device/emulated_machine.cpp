@@ -140,6 +140,19 @@ bool emulated_machine::copy_in(std::byte* to, std::byte const* from, std::size_t
   return true;
 }
 
+/// The copy engine of a GPU is slower than its host's stores, and several copies in one step are waited for once.
+bool emulated_machine::copy(std::span<copy_job const> jobs) {
+  if (options_.visibility_delay_ns != 0) {
+    auto const n = copies_.fetch_add(1, memory_order::relaxed);  // relaxed: a number of its own
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds((options_.seed + n * 0x9e37'79b9) % (options_.visibility_delay_ns + 1)));
+  }
+  for (auto const& job : jobs)
+    if (!(job.to_device ? copy_in(job.to, job.from, job.bytes) : copy_out(job.to, job.from, job.bytes)))
+      return false;
+  return true;
+}
+
 void emulated_machine::lose() noexcept {
   losing_.store(1, memory_order::release);
   std::lock_guard lock(mutex_);

@@ -12,6 +12,7 @@
 
 #include "runtime/device/emulated_program.hpp"
 #include "runtime/device/lane_device.hpp"
+#include "runtime/graph/call_list.hpp"
 
 namespace rondo {
 
@@ -33,6 +34,8 @@ class emulated_machine {
   void nudge(grid<bus> const& g) { g.state->ring_keeper(); }
   bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy(std::span<copy_job const> jobs);
+  graph_engine& graphs() noexcept { return graphs_; }
   bool end(std::chrono::nanoseconds limit);
   void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
   emulated_program code_of(program const& next) const { return next.emulated; }
@@ -74,6 +77,8 @@ class emulated_machine {
   grid<bus> grid_;
   std::vector<team_shared> shared_;
   atomic<std::uint32_t> losing_{0}, abandoned_{0};
+  atomic<std::uint64_t> copies_{0};
+  call_list_engine graphs_{[this](copy_job const& job) { return copy({&job, 1}); }};
 
   std::mutex mutex_;
   std::condition_variable changed_;

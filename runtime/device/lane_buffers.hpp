@@ -5,6 +5,7 @@
 
 #include "runtime/device/host_lanes.hpp"
 #include "runtime/memory/buffer_home.hpp"
+#include "runtime/memory/region_resource.hpp"
 
 namespace rondo {
 
@@ -15,8 +16,14 @@ class lane_buffers final : public buffer_home {
 
  public:
   /// Claims memory of the machine; before its first launch. `number`: see buffer_home_shift. Throws what the machine throws.
-  lane_buffers(Machine& machine, lanes& way, std::uint64_t bytes, std::uint32_t number)
-      : machine_(machine), way_(way), bytes_(bytes), base_(machine.device_memory(bytes)) {
+  lane_buffers(Machine& machine, lanes& way, std::uint64_t bytes, std::uint64_t pinned_bytes,
+               std::uint32_t number)
+      : machine_(machine),
+        way_(way),
+        bytes_(bytes),
+        pinned_bytes_(pinned_bytes),
+        base_(machine.device_memory(bytes)),
+        pinned_(pinned_bytes != 0 ? machine.pinned_memory(pinned_bytes) : nullptr, pinned_bytes) {
     auto* const entries =
         reinterpret_cast<buffer_entry*>(machine.device_memory(slot_count * sizeof(buffer_entry)));
     table_ = {entries, slot_count,
@@ -34,20 +41,18 @@ class lane_buffers final : public buffer_home {
   }
   errc close(buffer_ref ref) noexcept override { return way_.order(submission_kind::close_buffer, {ref, 0}); }
   void collect() noexcept override { way_.order(submission_kind::close_buffer, {}); }  // which closes none
-  bool copy_in(std::byte* to, std::byte const* from, std::uint64_t bytes) override {
-    return machine_.copy_in(to, from, bytes);
-  }
-  bool copy_out(std::byte* to, std::byte const* from, std::uint64_t bytes) override {
-    return machine_.copy_out(to, from, bytes);
-  }
+  bool copy(std::span<copy_job const> jobs) override { return machine_.copy(jobs); }
+  std::pmr::memory_resource& host_memory() noexcept override { return pinned_; }
+  std::uint64_t host_memory_bytes() const noexcept override { return pinned_bytes_; }
 
  private:
   static constexpr std::uint32_t slot_count = 4096;
 
   Machine& machine_;
   lanes& way_;
-  std::uint64_t bytes_;
+  std::uint64_t bytes_, pinned_bytes_;
   std::byte* base_;
+  region_resource pinned_;
   buffer_table_ref table_;
 };
 

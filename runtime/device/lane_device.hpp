@@ -6,19 +6,18 @@
 //   static constexpr bool rings;                  its teams ring for the poller
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
 //   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
-//   void begin(host_lanes<bus>&);                 before the launches that follow
+//   void begin(host_lanes<bus>&), nudge(grid<bus> const&);      before the launches that follow; wakes a keeper that sleeps
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
-//   void nudge(grid<bus> const&);                 wakes a keeper that sleeps
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
-//   bool end(limit);                              after a grid: false when something of it still runs
-//   void abandon();                               who still runs reports to nobody any more
+//   bool copy(std::span<copy_job const>);         the same, all of them; graph_engine& graphs();
+//   bool end(limit); void abandon();              after a grid: false when something of it still runs, to report to nobody
 //   auto code_of(program const&);                 a module's code for it; throws std::runtime_error when there is none
 //   void set_code(code const&);                   between two launches: what is launched next
 //   std::string name(), description(), fault();
 //
-// Threads: as device.hpp says. `rondo-grid` launches the grid, round by round or once, and waits for its end;
-// `rondo-poller` takes completions (host_lanes.hpp). No call to the machine is on the way of a message.
+// Threads: as device.hpp says. `rondo-grid` launches grids and waits for their end; `rondo-poller` takes completions
+// (host_lanes.hpp). No call to the machine is on the way of a message.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +46,7 @@ struct lane_device_options {
   std::uint32_t submission_slots = 1024,
                 completion_slots = 1024;  // powers of two; the former also the largest batch
   std::uint64_t buffer_bytes = 1 << 20;   // for buffers in the device's memory
+  std::uint64_t pinned_bytes = 1 << 20;   // and in the host's, for copies to and fro
 };
 
 enum class grid_end { over, faulted };
@@ -65,7 +65,8 @@ class lane_device : public device {
         image_(shape),
         lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle,
                Machine::rings ? 0 : options.nap_ns),
-        buffers_(machine_, lanes_, options.buffer_bytes, (shape.first_actor >> device_shift) + 1),
+        buffers_(machine_, lanes_, options.buffer_bytes, options.pinned_bytes,
+                 (shape.first_actor >> device_shift) + 1),
         owners_(options.pinned_teams),
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {
@@ -97,10 +98,10 @@ class lane_device : public device {
   }
   arena_shape const& shape() const override { return image_.arena().shape(); }
   Machine& machine() noexcept { return machine_; }
-
   buffer_home* home() noexcept override { return &buffers_; }
+  graph_engine& graphs() noexcept override { return machine_.graphs(); }
 
-  void start(record_sink sink, buffer_table_ref) override {
+  void start(record_sink sink, buffer_table_ref, graph_player* = nullptr) override {
     std::lock_guard lock(life_);
     if (lost())
       throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
@@ -329,9 +330,8 @@ class lane_device : public device {
   }
 
   /// Whether nobody runs any more, and the sink has had every record: the teams stand still, or the device was stopped. On
-  /// false all goes on as before: a
-  /// handler did not end within `limit`, or hung when the device was stopped, or the device is lost. Precondition: the
-  /// caller holds life_.
+  /// false all goes on as before: a handler did not end within `limit`, or hung when the device was stopped, or the device
+  /// is lost. Precondition: the caller holds life_.
   bool pause(std::chrono::nanoseconds limit) {
     if (lost()) return false;
     if (!grid_thread_.joinable()) return !keeper_.is_answered();

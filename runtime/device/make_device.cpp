@@ -42,6 +42,7 @@ lane_device_options lane_options_for(config const& c) {
   o.submission_slots = c.submission_slots;
   o.completion_slots = c.completion_slots;
   o.buffer_bytes = c.buffer_bytes_cap;
+  o.pinned_bytes = c.pinned_bytes;
   return o;
 }
 

@@ -7,13 +7,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
+#include <span>
 
 #include "kernels/buffer_ref.hpp"
 #include "kernels/status.hpp"
 
 namespace rondo {
 
-/// Threads: any.
+/// One copy between the host and a device.
+struct copy_job {
+  std::byte* to;
+  std::byte const* from;
+  std::uint64_t bytes;
+  bool to_device;
+};
+
+/// Threads: any, but for host_memory.
 class buffer_home {
  public:
   virtual ~buffer_home() = default;
@@ -30,9 +40,13 @@ class buffer_home {
   /// Has the device look for buffers that became free, if it sleeps.
   virtual void collect() noexcept = 0;
 
-  /// Copies between host and device, and waits for the end of it. False: the device is lost.
-  virtual bool copy_in(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
-  virtual bool copy_out(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
+  /// Copies all of `jobs`, in any order and as few steps as the machine can, and waits for the end of it. False: the device
+  /// is lost.
+  virtual bool copy(std::span<copy_job const> jobs) = 0;
+  /// Memory of the host from which copies are fastest (pinned), claimed at the device's start; `pinned_bytes` of it. Threads:
+  /// one at a time.
+  virtual std::pmr::memory_resource& host_memory() noexcept = 0;
+  virtual std::uint64_t host_memory_bytes() const noexcept = 0;
 };
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 
 #include "kernels/module.hpp"
 #include "tests/conformance/editor.hpp"
+#include "tests/conformance/scaler.hpp"
 
 namespace conformance {
 
@@ -373,6 +374,6 @@ struct exclusive {
 };
 
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
-             editor)
+             editor, scaler)
 
 }  // namespace conformance

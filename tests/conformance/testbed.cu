@@ -1,5 +1,6 @@
 // The suite's module, compiled for every device of the build.
 #include "runtime/device/cuda_module.hpp"
+#include "runtime/graph/stream.hpp"
 #include "tests/conformance/behaviours.hpp"
 
 RONDO_CUDA_MODULE(conformance::testbed)
@@ -11,6 +12,32 @@ void set_start_book(start_book& book) {
 #if defined(__CUDACC__)
   rondo::gpu::set_constant(device_start_book, &book);  // where there is no GPU, none needs it
 #endif
+}
+
+namespace {
+
+struct scale_one {
+  scale const* in;
+  scaler_field field;
+  RONDO_HD void operator()(uint32_t i) const {
+    if (i < in->count) field.numbers[i] *= in->factor;
+  }
+};
+struct sum_up {
+  scale const* in;
+  scaled* out;
+  scaler_field field;
+  RONDO_HD void operator()(uint32_t) const {
+    *out = {0, in->factor, field.replays != nullptr ? ++*field.replays : 0};
+    for (uint32_t i = 0; i < field.count; ++i) out->sum += field.numbers[i];
+  }
+};
+
+}  // namespace
+
+void record_scaling(rondo::stream& s, scale const* in, scaled* out, scaler_field field) {
+  s.for_each(field.count, scale_one{in, field});
+  s.for_each(1, sum_up{in, out, field});
 }
 
 }  // namespace conformance

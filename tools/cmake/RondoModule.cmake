@@ -34,6 +34,7 @@ function(rondo_add_module target)
     target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:RONDO_MODULE_TARGET=${name}>)
     target_link_options(${target} INTERFACE LINKER:--undefined=rondo_cuda_module_${name})
     target_link_libraries(${target} PUBLIC CUDA::cudart_static)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)  # for stream::for_each
     set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY None)  # by its target, which says where it is
   else()
     set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")

@@ -1,0 +1,47 @@
+// A buffer of the device from the pool, and a copy down from pinned memory, beside a ring kernel.
+#include "bench/gpu/memory.hpp"
+
+#include "bench/gpu/bed.hpp"
+#include "bench/gpu/cases.hpp"
+#include "bench/harness/sampling.hpp"
+
+namespace rondo::bench::gpu {
+namespace {
+
+measurement acquire(sample_budget const& budget) {
+  return with_runtime(settings_for(1), [&](runtime& rt) {
+    seat_threads(budget.cpus);
+    return repeated(budget, "acquire_release_ns", [&](std::uint64_t) {
+      auto const buffer = rt.buffers().acquire(acquired_bytes);
+      // The way down may be full of earlier ones: the device is given time to take them, as any sender would.
+      if (!buffer && buffer.error() != errc::device_busy) expect("acquiring", buffer);
+      if (buffer) rt.buffers().release(*buffer);
+    });
+  });
+}
+
+measurement copy_down(sample_budget const& budget) {
+  auto settings = settings_for(1);
+  settings.pinned_bytes = 2 * copied_bytes;
+  return with_runtime(settings, [&](runtime& rt) {
+    seat_threads(budget.cpus);
+    unified_buffer<std::byte> data(rt.memory(), {copied_bytes});
+    data.overwrite().value()[0] = std::byte{1};
+    if (rt.memory().pinned->statistics().buffers_in_use != 1)
+      throw std::runtime_error("the host's side is not in pinned memory");
+    return repeated(budget, "copy_ns", [&](std::uint64_t) {
+      data.mark_host_dirty();
+      if (auto const failed = data.sync_to_device())
+        throw std::runtime_error("copying down: " + failed.message());
+    });
+  });
+}
+
+}  // namespace
+
+case_list memory_cases() {
+  return {{"gpu_acquire", "rondo pool", {}, acquire},
+          {"gpu_copy_down", "rondo unified_buffer", {}, copy_down}};
+}
+
+}  // namespace rondo::bench::gpu

@@ -1,0 +1,94 @@
+// A pool of a GPU's memory, or of pinned memory, as a stream-ordered resource of cuda::mr, for CCCL's containers and algorithms.
+//
+//   rondo::cuda_pool_resource<cuda::mr::device_accessible> memory(rt.buffers(1));
+//
+// What is deallocated on a stream is handed out again once the stream has come that far: an event tells. So nothing waits, and
+// nothing is used by two. cuda::mr is experimental in CUDA 13: define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE.
+//
+// Threads: any. Lifetime: as pool_resource; the destructor waits for streams that still use what was deallocated.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cuda/memory_resource>
+#include <cuda/stream_ref>
+#include <vector>
+
+#include "runtime/memory/pool_resource.hpp"
+
+namespace rondo {
+
+/// `Properties`: those of the pool's memory, cuda::mr::device_accessible and host_accessible (pinned memory has both).
+template <class... Properties>
+class cuda_pool_resource final : public pool_resource {
+ public:
+  using pool_resource::pool_resource;
+  ~cuda_pool_resource() override {
+    for (auto const& r : returned_) {
+      cudaEventSynchronize(r.passed);  // a fault of the GPU ends the wait, too
+      give_back(r);
+    }
+  }
+
+  /// Usable at once, in every stream. Throws std::bad_alloc.
+  void* allocate_async(std::size_t bytes, std::size_t alignment, cuda::stream_ref) {
+    collect();
+    return allocate(bytes, alignment);
+  }
+  void* allocate_async(std::size_t bytes, cuda::stream_ref stream) {
+    return allocate_async(bytes, 64, stream);
+  }
+  /// Free when `stream` has come that far.
+  void deallocate_async(void* p, std::size_t bytes, std::size_t alignment, cuda::stream_ref stream) {
+    returned r{nullptr, p, bytes, alignment};
+    if (cudaEventCreateWithFlags(&r.passed, cudaEventDisableTiming) != cudaSuccess ||
+        cudaEventRecord(r.passed, stream.get()) != cudaSuccess) {
+      cudaStreamSynchronize(stream.get());  // without an event: wait
+      return give_back(r);
+    }
+    std::lock_guard lock(mutex_);
+    returned_.push_back(r);
+  }
+  void deallocate_async(void* p, std::size_t bytes, cuda::stream_ref stream) {
+    deallocate_async(p, bytes, 64, stream);
+  }
+
+  /// Gives the pool what streams are done with; done at each allocate_async, too.
+  void collect() {
+    std::vector<returned> passed;
+    {
+      std::lock_guard lock(mutex_);
+      auto const first = std::partition(returned_.begin(), returned_.end(), [](returned const& r) {
+        return cudaEventQuery(r.passed) == cudaErrorNotReady;
+      });
+      passed.assign(first, returned_.end());
+      returned_.erase(first, returned_.end());
+    }
+    cudaGetLastError();  // "not ready" is no error
+    for (auto const& r : passed) give_back(r);
+  }
+
+  friend bool operator==(cuda_pool_resource const& a, cuda_pool_resource const& b) noexcept {
+    return &a == &b;
+  }
+  template <class Property>
+  requires(std::is_same_v<Property, Properties> || ...) friend void get_property(cuda_pool_resource const&,
+                                                                                 Property) noexcept {}
+
+ private:
+  struct returned {
+    cudaEvent_t passed;
+    void* p;
+    std::size_t bytes, alignment;
+  };
+  void give_back(returned const& r) {
+    if (r.passed != nullptr) cudaEventDestroy(r.passed);
+    deallocate(r.p, r.bytes, r.alignment);
+  }
+
+  std::mutex mutex_;
+  std::vector<returned> returned_;  // guarded by mutex_
+};
+
+}  // namespace rondo

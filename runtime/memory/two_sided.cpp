@@ -1,0 +1,166 @@
+#include "runtime/memory/two_sided.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <vector>
+
+#include "kernels/clock.hpp"
+
+namespace rondo {
+
+namespace {
+
+void add(std::atomic<std::uint64_t>& to, std::uint64_t n) noexcept {
+  to.fetch_add(n, std::memory_order_relaxed);  // relaxed: a statistic
+}
+
+}  // namespace
+
+transfer_counts memory_pair::counters::read() const noexcept {
+  auto const of = [](auto const& n) { return n.load(std::memory_order_relaxed); };  // relaxed: statistics
+  return {of(to_device), of(to_host), of(bytes), of(batches), of(saved), of(hidden_ns)};
+}
+
+two_sided& two_sided::operator=(two_sided&& other) noexcept {
+  if (this == &other) return *this;
+  assert(writers_ == 0 && other.writers_ == 0);
+  static_cast<void>(wait_for_background());
+  tell_saved();
+  memory_ = other.memory_;
+  bytes_ = std::exchange(other.bytes_, 0);
+  host_ = std::move(other.host_);
+  device_ = std::move(other.device_);
+  state_ = std::exchange(other.state_, buffer_state::uninitialized);
+  saved_ = std::exchange(other.saved_, 0);
+  background_ = std::move(other.background_);  // which knows the blocks, and not who owns them
+  return *this;
+}
+
+two_sided::~two_sided() {
+  assert(writers_ == 0);
+  static_cast<void>(wait_for_background());
+  tell_saved();
+}
+
+void two_sided::tell_saved() noexcept {
+  if (saved_ != 0) add(memory_.counts->saved, std::exchange(saved_, 0));
+}
+
+error_code two_sided::claim(side of) {
+  auto& block = of == side::host || memory_.is_one() ? host_ : device_;
+  if (block) return {};
+  auto const take_from = [&](buffer_pool& pool) -> error_code {
+    auto claimed = pool.acquire_buffer(bytes_);
+    if (!claimed) return claimed.error();
+    block = std::move(*claimed);
+    return {};
+  };
+  if (&block == &device_) return take_from(*memory_.device);
+  if (memory_.pinned != nullptr && !take_from(*memory_.pinned)) return {};
+  return take_from(*memory_.host);
+}
+
+copy_job two_sided::job(side to) noexcept {
+  auto* const there = memory_.device->address_of(device_.ref());
+  auto* const here = host_.span().data();
+  return to == side::device ? copy_job{there, here, bytes_, true} : copy_job{here, there, bytes_, false};
+}
+
+error_code two_sided::prepare(side to, bool& older) {
+  older = false;
+  if (auto const e = wait_for_background()) return e;
+  if (writers_ != 0) return errc::buffer_in_use;
+  if (state_ == buffer_state::uninitialized) return errc::buffer_empty;
+  if (is_current(to)) return ++saved_, error_code{};
+  older = true;
+  return claim(to);
+}
+
+void two_sided::arrived(side to) noexcept {
+  add(to == side::device ? memory_.counts->to_device : memory_.counts->to_host, 1);
+  add(memory_.counts->bytes, bytes_);
+  tell_saved();
+  state_ = buffer_state::synchronized;
+}
+
+error_code two_sided::bring(side to) {
+  bool older = false;
+  if (auto const e = prepare(to, older); e || !older) return e;
+  auto const one = job(to);
+  if (!memory_.device->home()->copy({&one, 1})) return errc::device_lost;
+  add(memory_.counts->batches, 1);
+  arrived(to);
+  return {};
+}
+
+error_code sync_all(side to, std::span<two_sided* const> all) {
+  struct due {
+    two_sided* data;
+    copy_job job;
+  };
+  std::vector<due> left;
+  left.reserve(all.size());
+  for (auto* data : all) {
+    bool older = false;
+    if (auto const e = data->prepare(to, older)) return e;
+    if (older) left.push_back({data, data->job(to)});
+  }
+  std::vector<copy_job> batch;
+  while (!left.empty()) {
+    auto* const home = left.front().data->memory_.device->home();
+    auto const others = std::partition(
+        left.begin(), left.end(), [home](due const& d) { return d.data->memory_.device->home() == home; });
+    batch.clear();
+    for (auto d = left.begin(); d != others; ++d) batch.push_back(d->job);
+    if (!home->copy(batch)) return errc::device_lost;
+    add(left.front().data->memory_.counts->batches, 1);
+    for (auto d = left.begin(); d != others; ++d) d->data->arrived(to);
+    left.erase(left.begin(), others);
+  }
+  return {};
+}
+
+error_code two_sided::prefetch(side to) {
+  if (memory_.is_one()) return sync(to);
+  bool older = false;
+  if (auto const e = prepare(to, older); e || !older) return e;
+  if (!background_) background_ = std::make_unique<background_copy>();
+  auto& b = *background_;
+  b.began = b.running = true;
+  b.to = to;
+  boost::asio::post(memory_.copier, [&b, home = memory_.device->home(), job = job(to)] {
+    auto const began_ns = now_ns();
+    bool const well = home->copy({&job, 1});
+    std::lock_guard lock(b.mutex);
+    b.arrived = well;
+    b.took_ns = now_ns() - began_ns;
+    b.running = false;
+    b.ended.notify_one();  // under the lock: who waits may free `b` next
+  });
+  return {};
+}
+
+error_code two_sided::wait_for_background() noexcept {
+  if (!background_ || !background_->began) return {};
+  auto& b = *background_;
+  auto const began_ns = now_ns();
+  std::unique_lock lock(b.mutex);
+  b.ended.wait(lock, [&] { return !b.running; });
+  b.began = false;
+  if (!b.arrived) return errc::device_lost;
+  auto const waited_ns = now_ns() - began_ns;
+  if (b.took_ns > waited_ns) add(memory_.counts->hidden_ns, b.took_ns - waited_ns);
+  add(memory_.counts->batches, 1);
+  arrived(b.to);
+  return {};
+}
+
+error_code two_sided::drop_host() {
+  if (memory_.is_one()) return {};
+  if (auto const e = sync(side::device)) return e;
+  host_ = {};
+  state_ = buffer_state::device_only;
+  return {};
+}
+
+}  // namespace rondo

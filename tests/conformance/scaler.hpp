@@ -1,0 +1,32 @@
+// The captured behaviour of the conformance suite, and the steps that its tests record.
+#pragma once
+
+#include "kernels/captured.hpp"
+
+namespace rondo {
+class stream;
+}
+
+namespace conformance {
+
+/// Multiplies the first `count` numbers of a field.
+struct scale {
+  std::uint32_t factor, count;
+};
+/// The sum of the field, and how often this graph was replayed.
+struct scaled {
+  std::uint64_t sum;
+  std::uint32_t factor, replays;
+};
+struct scaler : rondo::captured<scale, scaled> {};
+
+/// Memory of a device.
+struct scaler_field {
+  std::uint32_t* numbers;
+  std::uint32_t count;
+  std::uint32_t* replays;
+};
+/// Records the steps. In testbed.cu, as they are kernels on a GPU.
+void record_scaling(rondo::stream& s, scale const* in, scaled* out, scaler_field field);
+
+}  // namespace conformance

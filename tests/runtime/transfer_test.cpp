@@ -1,0 +1,331 @@
+// When copies happen, and what they are counted as: prefetches, batches, pinned memory, pipelines.
+#include <numeric>
+#include <random>
+
+#include "runtime/memory/stream_pipeline.hpp"
+#include "tests/runtime/buffer_seed.hpp"
+#include "tests/runtime/counter_fixture.hpp"
+
+using namespace rondo_test;
+using rondo::buffer_state;
+using rondo::unified_buffer;
+
+namespace {
+
+std::unique_ptr<rondo::runtime> start_on(std::string const& device, std::uint32_t delay_us = 0,
+                                         std::uint64_t pinned_bytes = 1 << 20) {
+  rondo::config settings;
+  settings.device = device;
+  settings.lanes = 1;
+  settings.visibility_delay_us = delay_us;
+  settings.pinned_bytes = pinned_bytes;
+  settings.buffer_bytes_cap = 16 << 20;
+  return start(settings);
+}
+
+unified_buffer<std::uint32_t> numbers(rondo::runtime& rt, std::uint64_t count, std::uint32_t from) {
+  unified_buffer<std::uint32_t> data(rt.memory(), {count});
+  auto view = data.overwrite().value();
+  std::iota(view.begin(), view.end(), from);
+  return data;
+}
+
+/// What the device has, by way of a buffer of its own.
+std::uint32_t first_on_device(unified_buffer<std::uint32_t>& data) {
+  std::uint32_t seen = 0;
+  auto& pool = *data.memory().device;
+  auto const* const there = pool.address_of(data.device().value());
+  rondo::copy_job const job{reinterpret_cast<std::byte*>(&seen), there, sizeof seen, false};
+  REQUIRE(pool.home()->copy({&job, 1}));
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("what goes to one side together is one batch", "[transfers]") {
+  auto const rt = start_on("emulated");
+  auto one = numbers(*rt, 100, 1), two = numbers(*rt, 100, 2), three = numbers(*rt, 100, 3);
+  REQUIRE_FALSE(three.sync_to_device());
+  auto const before = rt->transfers();
+  REQUIRE_FALSE(rondo::sync_to_device(one, two, three));
+  auto const down = rt->transfers() - before;
+  CHECK(down.to_device == 2);  // the third one was there
+  CHECK(down.batches == 1);
+  CHECK(down.bytes == 800);
+  CHECK(first_on_device(one) == 1);
+  CHECK(first_on_device(two) == 2);
+  one.mark_device_dirty();
+  two.mark_device_dirty();
+  REQUIRE_FALSE(rondo::sync_to_host(one, two, three));
+  CHECK((rt->transfers() - before).batches == 2);
+  CHECK((rt->transfers() - before).to_host == 2);
+  unified_buffer<std::uint32_t> empty(rt->memory(), {10});
+  one.mark_host_dirty();
+  CHECK(rondo::sync_to_device(one, empty) == errc::buffer_empty);
+  CHECK(one.state() == buffer_state::host_dirty);  // nothing was copied
+}
+
+TEST_CASE("a prefetched copy is made beside the program, once", "[transfers]") {
+  auto const delay_us = GENERATE(0u, 300u);
+  auto const rt = start_on("emulated", delay_us);
+  auto data = numbers(*rt, 1000, 5);
+  REQUIRE_FALSE(data.prefetch_to_device());
+  REQUIRE_FALSE(data.prefetch_to_device());  // it waits for the first, and there is nothing left to do
+  CHECK(first_on_device(data) == 5);
+  CHECK(rt->transfers().to_device == 1);
+  CHECK(rt->transfers().batches == 1);
+  CHECK(data.state() == buffer_state::synchronized);
+
+  REQUIRE_FALSE(data.edit().value().size() != 1000);
+  REQUIRE_FALSE(data.prefetch_to_device());
+  data.overwrite().value()[0] = 9;  // waits: the copy reads this side
+  CHECK(data.state() == buffer_state::host_dirty);
+  CHECK(first_on_device(data) == 9);
+  CHECK(rt->transfers().to_device == 3);
+  {
+    auto given_up = numbers(*rt, 1000, 7);
+    REQUIRE_FALSE(given_up.prefetch_to_device());
+  }  // its blocks stay until the copy has ended
+  auto moved = numbers(*rt, 1000, 8);
+  REQUIRE_FALSE(moved.prefetch_to_device());
+  auto const target = std::make_unique<unified_buffer<std::uint32_t>>(std::move(moved));
+  CHECK(first_on_device(*target) == 8);
+}
+
+TEST_CASE("while a view writes, neither side can be had", "[transfers]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  INFO(device);
+  auto const rt = start_on(device);
+  auto data = numbers(*rt, 10, 1);
+  auto const is_in_use = [&] {
+    return data.device().has_error() && data.host().has_error() && data.edit().has_error() &&
+           data.overwrite().has_error() && data.device_for_overwriting().has_error() &&
+           data.device().error() == errc::buffer_in_use && data.prefetch_to_device() == errc::buffer_in_use;
+  };
+  {
+    auto view = data.edit().value();
+    CHECK(is_in_use());
+    auto moved = std::move(view);
+    CHECK(is_in_use());
+    moved[3] = 40;
+  }
+  CHECK(data.device().has_value());
+  CHECK(data.host().value()[3] == 40);
+}
+
+TEST_CASE("the host's side is pinned where that is faster, while pinned memory lasts", "[transfers]") {
+  auto const rt = start_on("emulated", 0, 64 << 10);
+  auto const* const pinned = rt->memory().pinned;
+  REQUIRE(pinned != nullptr);
+  CHECK(pinned->where() == rondo::place::pinned_host);
+  auto small = numbers(*rt, 1000, 1);
+  CHECK(pinned->statistics().buffers_in_use == 1);
+  auto large = numbers(*rt, 100'000, 2);  // more than there is
+  CHECK(pinned->statistics().buffers_in_use == 1);
+  CHECK(rt->host_buffers().statistics().buffers_in_use == 1);
+  CHECK(first_on_device(small) == 1);
+  CHECK(first_on_device(large) == 2);
+  CHECK(start_on("cpu")->memory().pinned == nullptr);
+  CHECK(start_on("emulated", 0, 0)->memory().pinned == nullptr);
+}
+
+TEST_CASE("a pipeline computes each item once, in order, and loads ahead", "[transfers]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  auto const depth = GENERATE(2u, 5u);
+  INFO(device << ", depth " << depth);
+  auto const rt = start_on(device, 50);
+  rondo::stream_pipeline<std::uint32_t> items(rt->memory(), {256}, depth);
+  std::atomic<std::uint64_t> loaded{0};
+  std::uint64_t computed = 0;
+  bool far_ahead = false;
+  auto const report = items.run(
+      [&](std::span<std::uint32_t> to, std::uint64_t i) {
+        std::ranges::fill(to, static_cast<std::uint32_t>(i * i));
+        loaded.store(i + 1);
+        return i < 100;
+      },
+      [&](rondo::buffer_ref item, std::uint64_t i) {
+        CHECK(i == computed);
+        far_ahead = far_ahead || loaded.load() > i + depth;
+        if (i == 0)  // the next one is loaded while this one is computed, or this never ends
+          CHECK(eventually([&] { return loaded.load() >= 2; }));
+        std::uint32_t seen[256] = {};
+        if (auto* const home = rt->buffers().home(); home != nullptr) {
+          rondo::copy_job const job{reinterpret_cast<std::byte*>(seen), rt->buffers().address_of(item),
+                                    sizeof seen, false};
+          REQUIRE(home->copy({&job, 1}));
+        } else {
+          std::ranges::copy(rt->buffers().read<std::uint32_t>(item).view(), seen);
+        }
+        CHECK(std::ranges::all_of(seen, [&](std::uint32_t x) { return x == i * i; }));
+        ++computed;
+        return error_code{};
+      });
+  REQUIRE(report);
+  CHECK(report->items == 100);
+  CHECK(computed == 100);
+  CHECK_FALSE(far_ahead);
+  CHECK(report->elapsed.count() > 0);
+  CHECK(rt->transfers().to_device == (rt->memory().is_one() ? 0 : 100));
+}
+
+TEST_CASE("a pipeline ends with the first error", "[transfers]") {
+  auto const rt = start_on("emulated");
+  rondo::stream_pipeline<std::uint32_t> items(rt->memory(), {16});
+  auto const fill = [](std::span<std::uint32_t> to, std::uint64_t i) {
+    std::ranges::fill(to, static_cast<std::uint32_t>(i));
+    return true;  // for ever
+  };
+  auto const failed = items.run(fill, [](rondo::buffer_ref, std::uint64_t i) {
+    return i == 7 ? error_code(errc::handler_failed) : error_code{};
+  });
+  CHECK(failed.error() == errc::handler_failed);
+  CHECK_THROWS_WITH(items.run(
+                        [](std::span<std::uint32_t>, std::uint64_t i) -> bool {
+                          if (i == 3) throw std::runtime_error("torn file");
+                          return true;
+                        },
+                        [](rondo::buffer_ref, std::uint64_t) { return error_code{}; }),
+                    "torn file");
+  CHECK_THROWS_WITH(items.run(fill,
+                              [](rondo::buffer_ref, std::uint64_t) -> error_code {
+                                throw std::runtime_error("no result");
+                              }),
+                    "no result");
+  rondo::stream_pipeline<std::uint32_t> huge(rt->memory(), {1 << 30});
+  CHECK(huge.run(fill, [](rondo::buffer_ref, std::uint64_t) { return error_code{}; }).error() ==
+        errc::pool_exhausted);
+  CHECK_THROWS_AS((rondo::stream_pipeline<std::uint32_t>(rt->memory(), {16}, 1)), std::invalid_argument);
+}
+
+// Random steps, each compared with two plain arrays and what the states say of them.
+TEST_CASE("unified buffers hold what two plain arrays would", "[transfers][model]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  auto const seed = buffer_test_seed("unified buffers");
+  INFO(device << ", seed " << seed);
+  std::mt19937_64 random(seed);
+  auto const below = [&](std::uint64_t n) { return random() % n; };
+  auto const rt = start_on(device, below(2) == 0 ? 0 : 20);
+  bool const apart = !rt->memory().is_one();
+  auto const write_there = [&](unified_buffer<std::uint32_t>& to, rondo::buffer_ref ref,
+                               std::vector<std::uint32_t> const& values) {
+    auto const bytes = values.size() * sizeof(std::uint32_t);
+    if (!apart) {
+      auto lease = rt->buffers().write<std::uint32_t>(ref);
+      REQUIRE(lease);
+      std::ranges::copy(values, lease.view().begin());
+      return;
+    }
+    rondo::copy_job const job{to.memory().device->address_of(ref),
+                              reinterpret_cast<std::byte const*>(values.data()), bytes, true};
+    REQUIRE(rt->buffers().home()->copy({&job, 1}));
+  };
+  constexpr std::uint64_t buffers = 4, elements = 64;
+  std::vector<unified_buffer<std::uint32_t>> real;
+  std::vector<std::vector<std::uint32_t>> model(buffers);  // the newest contents; empty: none
+  std::uint64_t copies = 0;
+  for (std::uint64_t i = 0; i < buffers; ++i)
+    real.emplace_back(rt->memory(), std::vector<std::uint64_t>{elements});
+  auto const older = [&](rondo::side to, buffer_state s) {
+    return to == rondo::side::device ? s == buffer_state::host_only || s == buffer_state::host_dirty
+                                     : s == buffer_state::device_only || s == buffer_state::device_dirty;
+  };
+  auto const expect_sync = [&](std::uint64_t i, rondo::side to) -> error_code {
+    if (model[i].empty()) return errc::buffer_empty;
+    if (older(to, real[i].state())) ++copies;
+    return {};
+  };
+  for (int step = 0; step < 3000; ++step) {
+    auto const i = below(buffers);
+    auto& b = real[i];
+    std::vector<std::uint32_t> fresh(elements);
+    for (auto& x : fresh) x = static_cast<std::uint32_t>(random());
+    auto const to = below(2) == 0 ? rondo::side::host : rondo::side::device;
+    auto const kind = below(9);
+    INFO("step " << step << ", kind " << kind << ", buffer " << i);
+    switch (kind) {
+      case 0: {
+        auto view = b.overwrite().value();
+        std::ranges::copy(fresh, view.begin());
+        model[i] = fresh;
+        break;
+      }
+      case 1: {
+        auto const expected = expect_sync(i, rondo::side::host);
+        auto view = b.edit();
+        REQUIRE(view.has_error() == bool(expected));
+        if (!view) break;
+        REQUIRE(std::ranges::equal(view->span(), model[i]));
+        auto const at = below(elements);
+        (*view)[at] = fresh[0];
+        model[i][at] = fresh[0];
+        break;
+      }
+      case 2: {
+        auto const expected = expect_sync(i, rondo::side::host);
+        auto const view = b.host();
+        REQUIRE(view.has_error() == bool(expected));
+        if (view) REQUIRE(std::ranges::equal(view->span(), model[i]));
+        break;
+      }
+      case 3:
+        write_there(b, b.device_for_overwriting().value(), fresh);
+        model[i] = fresh;
+        break;
+      case 4: {
+        auto const expected = expect_sync(i, rondo::side::device);
+        auto const ref = b.device_for_writing();
+        REQUIRE(ref.has_error() == bool(expected));
+        if (!ref) break;
+        write_there(b, *ref, fresh);
+        model[i] = fresh;
+        break;
+      }
+      case 5: {
+        auto const expected = expect_sync(i, to);
+        REQUIRE(bool(b.sync(to)) == bool(expected));
+        break;
+      }
+      case 6: {  // what was begun is counted when somebody has waited for it: here, for either side
+        bool const begins = older(to, b.state());
+        auto const expected = expect_sync(i, to);
+        REQUIRE(bool(b.prefetch(to)) == bool(expected));
+        if (expected) break;
+        auto const then = below(2) == 0 ? rondo::side::host : rondo::side::device;
+        if (!begins) static_cast<void>(expect_sync(i, then));
+        REQUIRE_FALSE(b.sync(then));
+        break;
+      }
+      case 7: {
+        auto const j = (i + 1) % buffers;
+        if (model[i].empty() || model[j].empty()) {
+          REQUIRE(rondo::sync_to_device(b, real[j]) == errc::buffer_empty);
+          break;
+        }
+        static_cast<void>(expect_sync(i, rondo::side::device));
+        static_cast<void>(expect_sync(j, rondo::side::device));
+        REQUIRE_FALSE(rondo::sync_to_device(b, real[j]));
+        break;
+      }
+      default:
+        if (below(4) != 0) break;
+        if (below(2) == 0) {
+          auto const expected = apart && model[i].empty();
+          if (apart) static_cast<void>(expect_sync(i, rondo::side::device));
+          REQUIRE(bool(b.drop_host()) == expected);
+        } else {
+          b = unified_buffer<std::uint32_t>(rt->memory(), {elements});
+          model[i].clear();
+        }
+    }
+    auto const t = rt->transfers();
+    REQUIRE(t.to_device + t.to_host == (apart ? copies : 0));
+  }
+  for (std::uint64_t i = 0; i < buffers; ++i)
+    if (!model[i].empty()) CHECK(std::ranges::equal(real[i].host().value().span(), model[i]));
+  real.clear();
+  CHECK(eventually([&] {
+    return rt->buffers().statistics().buffers_in_use == 0 &&
+           rt->host_buffers().statistics().buffers_in_use == 0;
+  }));
+}
