@@ -1,6 +1,5 @@
 // Buffers that handlers lease, wherever their device keeps them; and data that is shared with the host.
 #include <numeric>
-#include <random>
 
 #include "tests/conformance/harness.hpp"
 
@@ -262,71 +261,4 @@ TEST_CASE("buffers of a device that is lost or stopped say so", "[buffers][G9]")
   if (!stops) CHECK(field.host().error() == errc::device_lost);
   field = {};
   CHECK(eventually([&] { return rt->buffers().statistics().buffers_in_use == 0; }));
-}
-
-TEST_CASE("random use of unified buffers is as a plain array's", "[buffers]") {
-  auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
-  auto const rt = start(v.settings);
-  auto const actor = rt->launch<editor>("editor");
-  std::mt19937 random(std::random_device{}());
-  struct pair {
-    rondo::unified_buffer<std::uint32_t> field;
-    std::vector<std::uint32_t> plain;
-    bool written = false;
-  };
-  std::vector<pair> all(4);
-  for (auto& p : all) {
-    p.field = {rt->memory(), {1 + random() % 500}};
-    p.plain.resize(p.field.size());
-  }
-  std::uint64_t changes = 0;  // of side: no more copies than these
-  for (int i = 0; i < 400; ++i) {
-    auto& [field, plain, written] = all[random() % all.size()];
-    auto const value = static_cast<std::uint32_t>(random() % 1000);
-    auto const expected = std::accumulate(plain.begin(), plain.end(), std::uint64_t{0});
-    switch (random() % 6) {
-      case 0:
-        for (auto& x : field.overwrite().value()) x = value;
-        std::ranges::fill(plain, value);
-        written = true;
-        break;
-      case 1:
-        if (auto span = field.edit(); written) {
-          (*span)[plain.size() / 2] = plain[plain.size() / 2] = value;
-          ++changes;
-        } else {
-          REQUIRE(span.error() == errc::buffer_empty);
-        }
-        break;
-      case 2:
-        REQUIRE(fill_with(actor, field.device_for_overwriting().value(), value).status == errc::ok);
-        std::ranges::fill(plain, value);
-        written = true;
-        break;
-      case 3:
-        if (auto const ref = field.device(); written) {
-          REQUIRE(sum_of(actor, *ref).sum == expected);
-          ++changes;
-        } else {
-          REQUIRE(ref.error() == errc::buffer_empty);
-        }
-        break;
-      case 4:
-        if (written) {
-          REQUIRE_FALSE(field.drop_host());
-          ++changes;
-        }
-        break;
-      default:
-        if (auto const seen = field.host(); written) {
-          REQUIRE(std::ranges::equal(*seen, plain));
-          ++changes;
-        } else {
-          REQUIRE(seen.error() == errc::buffer_empty);
-        }
-    }
-  }
-  auto const t = rt->transfers();
-  CHECK(t.to_device + t.to_host <= (is_apart(*rt) ? changes : 0));
 }
