@@ -5,9 +5,11 @@
 // page, as whoever fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and
 // date.
 #include <benchmark/benchmark.h>
-#include <mimalloc.h>
+#include <dlfcn.h>
+#include <malloc.h>
 
 #include <cstdlib>
+#include <stdexcept>
 
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/memory/unified_buffer.hpp"
@@ -51,12 +53,26 @@ void malloc_free(benchmark::State& state) {
   }
 }
 
+/// Loaded by itself: a program that links it has it in malloc's place, too.
+struct mimalloc {
+  void* (*malloc)(std::size_t);
+  void (*free)(void*);
+
+  mimalloc() {
+    auto* const library = ::dlopen("libmimalloc.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr)
+      throw std::runtime_error("libmimalloc.so.2 cannot be loaded: apt install libmimalloc2.0");
+    malloc = reinterpret_cast<void* (*)(std::size_t)>(::dlsym(library, "mi_malloc"));
+    free = reinterpret_cast<void (*)(void*)>(::dlsym(library, "mi_free"));
+  }
+};
 void mimalloc_free(benchmark::State& state) {
+  static mimalloc const mi;
   auto const bytes = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
-    auto* block = mi_malloc(bytes);
+    auto* block = mi.malloc(bytes);
     benchmark::DoNotOptimize(block);
-    mi_free(block);
+    mi.free(block);
   }
 }
 
@@ -78,6 +94,13 @@ void malloc_touch_free(benchmark::State& state) {
     touch(block, bytes);
     std::free(block);
   }
+}
+
+/// Of pages that the process has not touched before: glibc takes large blocks from the kernel, and gives them back, until
+/// its threshold adapts; here it does not.
+void malloc_first_touch_free(benchmark::State& state) {
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  malloc_touch_free(state);
 }
 
 void read_lease(benchmark::State& state) {
@@ -116,5 +139,6 @@ BENCHMARK(malloc_touch_free)->Arg(65536)->Arg(1 << 20);
 BENCHMARK(read_lease);
 BENCHMARK(unified_device);
 BENCHMARK(unified_host);
+BENCHMARK(malloc_first_touch_free)->Arg(1 << 20);  // last, as it changes malloc for good
 
 BENCHMARK_MAIN();

@@ -23,22 +23,23 @@ transfer_counts memory_pair::counters::read() const noexcept {
 
 two_sided& two_sided::operator=(two_sided&& other) noexcept {
   if (this == &other) return *this;
-  assert(writers_ == 0 && other.writers_ == 0);
   static_cast<void>(wait_for_background());
+  assert(busy_ == 0);
   tell_saved();
   memory_ = other.memory_;
   bytes_ = std::exchange(other.bytes_, 0);
   host_ = std::move(other.host_);
   device_ = std::move(other.device_);
   state_ = std::exchange(other.state_, buffer_state::uninitialized);
+  busy_ = std::exchange(other.busy_, 0);
   saved_ = std::exchange(other.saved_, 0);
   background_ = std::move(other.background_);  // which knows the blocks, and not who owns them
   return *this;
 }
 
 two_sided::~two_sided() {
-  assert(writers_ == 0);
   static_cast<void>(wait_for_background());
+  assert(busy_ == 0);
   tell_saved();
 }
 
@@ -69,7 +70,7 @@ copy_job two_sided::job(side to) noexcept {
 error_code two_sided::prepare(side to, bool& older) {
   older = false;
   if (auto const e = wait_for_background()) return e;
-  if (writers_ != 0) return errc::buffer_in_use;
+  if (busy_ != 0) return errc::buffer_in_use;  // by a view that writes: nothing else is left
   if (state_ == buffer_state::uninitialized) return errc::buffer_empty;
   if (is_current(to)) return ++saved_, error_code{};
   older = true;
@@ -127,6 +128,7 @@ error_code two_sided::prefetch(side to) {
   if (!background_) background_ = std::make_unique<background_copy>();
   auto& b = *background_;
   b.began = b.running = true;
+  ++busy_;
   b.to = to;
   boost::asio::post(memory_.copier, [&b, home = memory_.device->home(), job = job(to)] {
     auto const began_ns = now_ns();
@@ -147,6 +149,7 @@ error_code two_sided::wait_for_background() noexcept {
   std::unique_lock lock(b.mutex);
   b.ended.wait(lock, [&] { return !b.running; });
   b.began = false;
+  --busy_;
   if (!b.arrived) return errc::device_lost;
   auto const waited_ns = now_ns() - began_ns;
   if (b.took_ns > waited_ns) add(memory_.counts->hidden_ns, b.took_ns - waited_ns);

@@ -77,11 +77,7 @@ class two_sided {
 
   /// Makes that side hold the newest; copies only if it is older. Errors: buffer_empty before anything was written,
   /// buffer_in_use while the host's view writes, those of buffer_pool::acquire, device_lost.
-  error_code sync(side to) {
-    if (is_current(to) && writers_ == 0 && !(background_ && background_->began)) [[likely]]
-      return ++saved_, error_code{};
-    return bring(to);
-  }
+  error_code sync(side to) { return is_ready(to) ? error_code{} : bring(to); }
   /// Begins the copy that `sync` would make, without waiting for it; what needs either side next waits. Errors as `sync`
   /// but device_lost, which the next sync tells.
   error_code prefetch(side to);
@@ -106,14 +102,14 @@ class two_sided {
   class writing {
    public:
     writing() = default;
-    explicit writing(two_sided& what) noexcept : what_(&what) { ++what.writers_; }
+    explicit writing(two_sided& what) noexcept : what_(&what) { ++what.busy_; }
     writing(writing&& other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
     writing& operator=(writing&& other) noexcept {
       std::swap(what_, other.what_);
       return *this;
     }
     ~writing() {
-      if (what_ != nullptr) --what_->writers_;
+      if (what_ != nullptr) --what_->busy_;
     }
 
    private:
@@ -121,10 +117,18 @@ class two_sided {
   };
 
  protected:
+  /// Whether that side can be used at once: the common case, so it is short.
+  bool is_ready(side to) noexcept {
+    if (!is_current(to) || busy_ != 0) [[unlikely]]
+      return false;
+    ++saved_;
+    return true;
+  }
+  error_code bring(side to);
   /// Makes sure that there is a block to write all of, and nobody who uses it. Errors as `sync` but buffer_empty.
   error_code claim_to_overwrite(side of) {
     if (auto const e = wait_for_background()) return e;
-    if (writers_ != 0) return errc::buffer_in_use;
+    if (busy_ != 0) return errc::buffer_in_use;  // by a view that writes: nothing else is left
     return claim(of);
   }
   buffer const& host_side() const noexcept { return host_; }
@@ -146,7 +150,6 @@ class two_sided {
            (s == side::host ? state_ == buffer_state::host_only || state_ == buffer_state::host_dirty
                             : state_ == buffer_state::device_only || state_ == buffer_state::device_dirty);
   }
-  error_code bring(side to);
   error_code claim(side of);
   /// Whether `to` needs a copy, and its block claimed; errors as `sync`.
   error_code prepare(side to, bool& older);
@@ -159,7 +162,7 @@ class two_sided {
   std::uint64_t bytes_ = 0;
   buffer host_, device_;  // where both are one memory, `host_` alone
   buffer_state state_ = buffer_state::uninitialized;
-  std::uint32_t writers_ = 0;
+  std::uint32_t busy_ = 0;  // views that write, and a copy that was begun
   std::uint64_t saved_ = 0;
   std::unique_ptr<background_copy> background_;
 };

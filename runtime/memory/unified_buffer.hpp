@@ -73,13 +73,15 @@ class unified_buffer : public two_sided {
 
   /// To read; copies first if the device has newer data.
   boost::system::result<host_view<T const>> host() {
-    if (auto const e = sync(side::host)) return e;
+    if (!is_ready(side::host)) [[unlikely]]
+      if (auto const e = bring(side::host)) return e;
     return view<T const>();
   }
   /// To change some of it; the same, and the device's side is older from here on. While the view lives no other one can be
   /// had, and no handle: what is written through it cannot be missed.
   boost::system::result<host_view<T>> edit() {
-    if (auto const e = sync(side::host)) return e;
+    if (!is_ready(side::host)) [[unlikely]]
+      if (auto const e = bring(side::host)) return e;
     return written_here();
   }
   /// To write all of it; the same but that it never copies. What is not written is unspecified.
@@ -92,12 +94,14 @@ class unified_buffer : public two_sided {
 
   /// For handlers that read.
   boost::system::result<buffer_ref> device() {
-    if (auto const e = sync(side::device)) return e;
+    if (!is_ready(side::device)) [[unlikely]]
+      if (auto const e = bring(side::device)) return e;
     return device_side().ref();
   }
   /// For handlers that change it; the host's side is older from here on.
   boost::system::result<buffer_ref> device_for_writing() {
-    if (auto const e = sync(side::device)) return e;
+    if (!is_ready(side::device)) [[unlikely]]
+      if (auto const e = bring(side::device)) return e;
     mark_device_dirty();
     return device_side().ref();
   }
