@@ -67,6 +67,7 @@ class overlay_job {
   std::size_t running_ = 0;
   bool paused_ = false, progress_shown_ = false;
   std::uint32_t last_ticket_ = 0;
+  std::string line_;  // of progress
 };
 
 }  // namespace rondo::tools
