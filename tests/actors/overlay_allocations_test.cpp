@@ -123,6 +123,7 @@ TEST_CASE("after its first frames rondo overlay allocates nothing, on no thread"
   options.output = dir / "out.mp4";
   options.device = device;
   options.teams = 2;
+  options.explain = true;
 
   int status = -1;
   counting::counts counted;

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/bind_allocator.hpp>
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -63,6 +60,10 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   for (std::size_t i = 0; i < frame_buffers(); ++i)
     frames_.emplace_back(rt.memory(),
                          std::vector{overlay::frame_buffer_bytes(format().width, format().height)});
+  for (auto& f : frames_) {  // both sides' blocks, before the first frame rather than with it
+    (void)f.overwrite().value();
+    (void)f.device_for_overwriting().value();
+  }
   asks_ = std::vector<handler_memory>(frames_.size());
   overlay::overlay_params const params;
   memory_ = {rt.memory(), {overlay::overlay_bytes(format().width, format().height, options_.tiles, params)}};
@@ -194,11 +195,7 @@ void camera_feed::send(std::size_t slot, std::int64_t number, buffer_ref pixels)
   auto const on_done = [this, slot](error_code error, overlay::frame_done const& done) {
     finished_.push({slot, error, done});
   };
-  // Where the answer arrives: it only moves to the encoder's thread.
-  camera_.ask(
-      f, ask_options{},
-      boost::asio::bind_executor(boost::asio::system_executor(),
-                                 boost::asio::bind_allocator(handler_allocator<void>(asks_[slot]), on_done)));
+  camera_.ask(f, ask_options{}, at_once(asks_[slot], on_done));
 }
 
 // -- the encoder's thread

@@ -1,12 +1,16 @@
 // Memory for the completion handler of one ask at a time, used again by the next: so that an ask allocates nothing.
 //
-// Give it to a handler with boost::asio::bind_allocator. Asio frees a handler's memory before it calls the handler, so
-// whoever learns from the call that the ask has ended may start the next one.
+// Asio frees a handler's memory before it calls the handler, so whoever learns from the call that the ask has ended may
+// start the next one.
 // Threads: one ask after the other; it may end on another thread than it began. Must not move while it is in use.
 #pragma once
 
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace rondo::tools {
 
@@ -50,5 +54,14 @@ struct handler_allocator {
 
   handler_memory* memory;
 };
+
+/// `handler` with its memory in `memory`. It is called on the thread that the answer arrives on, a team's or the poller's:
+/// it must be short and must not throw.
+template <class Handler>
+auto at_once(handler_memory& memory, Handler handler) {
+  return boost::asio::bind_executor(
+      boost::asio::system_executor(),
+      boost::asio::bind_allocator(handler_allocator<void>(memory), std::move(handler)));
+}
 
 }  // namespace rondo::tools

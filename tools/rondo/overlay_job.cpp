@@ -145,6 +145,7 @@ void overlay_job::run() {
   });
   listen();
   running_ = feeds_.size();
+  claims_ = claims_of(*runtime_);
   line_.reserve(100 * (feeds_.size() + 1));  // frames run beside the first line, too
   feed_events events{[this](camera_feed& ended) { asio::post(io_, [this, &ended] { on_end(ended); }); }};
   for (auto& f : feeds_) {
@@ -281,6 +282,7 @@ void overlay_job::print_summary() {
   auto text = summary_text(feeds_, *runtime_, now);
   for (auto const& f : feeds_)
     for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", picture);
+  if (options_.explain) text += "\n" + explanation(feeds_, *runtime_, claims_);
   if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0)
     report("table", exit_no_output,
            fmt::format("cannot be written to standard output: {}", std::generic_category().message(errno)));
