@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -124,6 +126,7 @@ TEST_CASE("after its first frames rondo overlay allocates nothing, on no thread"
   options.device = device;
   options.teams = 2;
   options.explain = true;
+  options.explain = true;
 
   int status = -1;
   counting::counts counted;
@@ -142,6 +145,14 @@ TEST_CASE("after its first frames rondo overlay allocates nothing, on no thread"
     job.join();
   }
   CHECK(status == 0);
+  int pools = 0;
+  std::ifstream told(dir / "stdout");
+  for (std::string line; std::getline(told, line);) {
+    if (!line.starts_with("buffers (")) continue;
+    ++pools;  // whose blocks are no business of malloc's where they are a device's
+    CHECK_THAT(line, Contains("blocks claimed before the first frame, 0 while frames ran"));
+  }
+  CHECK(pools == (device == "cpu" ? 1 : 2));
   CHECK(counted.ours == 0);
   CHECK(counted.of_libraries > 0);  // FFmpeg's decoder: so the counter did count
   if (counted.ours != 0) counting::print_stacks();
