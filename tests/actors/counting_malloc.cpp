@@ -59,12 +59,11 @@ int add(dl_phdr_info* library, std::size_t, void*) {
 }
 
 void note(void const* caller) {
-  // Relaxed, here and below: who begins and ends counting has its own order with the frames that it counts in between.
-  if (!on.load(std::memory_order_relaxed) || looking) return;
+  if (!on.load(std::memory_order_acquire) || looking) return;
   auto const address = reinterpret_cast<std::uintptr_t>(caller);
   if (std::none_of(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(ranges),
                    [&](range const& r) { return r.first <= address && address < r.last; })) {
-    of_libraries.fetch_add(1, std::memory_order_relaxed);
+    of_libraries.fetch_add(1, std::memory_order_relaxed);  // relaxed, here and below: numbers alone
     return;
   }
   auto const number = of_ours.fetch_add(1, std::memory_order_relaxed);
@@ -85,7 +84,7 @@ void begin() {
   stacks = {};
   of_ours.store(0, std::memory_order_relaxed);
   of_libraries.store(0, std::memory_order_relaxed);
-  on.store(true, std::memory_order_relaxed);
+  on.store(true, std::memory_order_release);  // the ranges, to who reads them
 }
 
 counts end() {

@@ -1,5 +1,6 @@
 // What `rondo overlay` allocates while frames run: nothing. Its job runs here as in the command, and gets its frames from a
-// pipe, so that the test knows how far it is. See counting_malloc.hpp for what counts.
+// pipe, so that the test knows how far it is. See counting_malloc.hpp for what counts. Pictures and checkpoints, which come
+// now and then, do allocate, and none are made here.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
