@@ -13,7 +13,7 @@ constexpr std::uint64_t no_deadline = ~0ull;
 }
 
 completions::completions(std::uint32_t capacity, boost::asio::any_io_executor executor)
-    : slots_(capacity), executor_(std::move(executor)) {
+    : slots_(capacity), executor_(std::move(executor)), fallback_(executor_) {
   // At random: a restored actor may keep the token of an ask of an earlier process, which must match none.
   std::uint32_t const first_generation = std::random_device{}();
   // Relaxed: no other thread yet.
@@ -115,7 +115,7 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
     if (caller == completer::initiator)
       deliver_later(executor_, std::move(handler), a);
     else
-      deliver(executor_, std::move(handler), a);
+      deliver(fallback_, std::move(handler), a);
     return true;
   }
   s.result.reason = reason;

@@ -8,6 +8,7 @@
 // thread's acquire load; `free`: a slot goes with release and acquire through the stack of free slots.
 #pragma once
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
@@ -88,6 +89,7 @@ class completions {
 
   std::vector<slot> slots_;
   boost::asio::any_io_executor executor_;
+  boost::asio::any_completion_executor fallback_;  // the same, as handlers want it: wrapped once
   std::function<void(std::uint64_t)> on_nearer_;
   alignas(64) atomic<std::uint64_t> free_;  // {tag, index + 1}
   alignas(64) atomic<std::uint64_t> nearest_deadline_;

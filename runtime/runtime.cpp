@@ -288,26 +288,41 @@ void runtime::sweep_deadlines() {
   });
 }
 
-/// The watchdog: a team that has not begun another message since the last look runs one handler for too long.
+/// The watchdog: a team that has not begun another message since the last look runs one handler for too long. Looks allocate
+/// nothing: what they compare goes from one to the next.
 void runtime::watch() {
-  watch_timer_.expires_after(std::chrono::milliseconds(settings_.handler_limit_ms));
-  watch_timer_.async_wait([this](boost::system::error_code ec) {
-    if (ec) return;
-    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-      auto& before = devices_[d].watched;
-      std::vector<team_snapshot> now;
-      devices_[d].dev->read_teams(now);
-      before.resize(now.size());
-      for (std::size_t t = 0; t < now.size(); ++t)
-        if (now[t].actor_plus_one != 0 && now[t].beats == before[t].beats &&
-            now[t].actor_plus_one == before[t].actor_plus_one)
-          failures_->publish(fmt::format("{} has run actor '{}' for more than {} ms, in a handler of {}",
-                                         name_of_team(d, t), name_of_index(now[t].actor_plus_one - 1),
-                                         settings_.handler_limit_ms, name_of_type(now[t].type)));
-      before = std::move(now);
+  struct look {
+    runtime* of;
+    std::vector<team_snapshot> now;
+
+    void come_later() && {
+      auto& timer = of->watch_timer_;
+      timer.expires_after(std::chrono::milliseconds(of->settings_.handler_limit_ms));
+      timer.async_wait(std::move(*this));
     }
-    watch();
-  });
+    void operator()(boost::system::error_code ec) {
+      if (ec) return;
+      for (std::uint32_t d = 0; d < of->devices_.size(); ++d) {
+        auto& before = of->devices_[d].watched;
+        of->devices_[d].dev->read_teams(now);
+        before.resize(now.size());
+        for (std::size_t t = 0; t < now.size(); ++t)
+          if (now[t].actor_plus_one != 0 && now[t].beats == before[t].beats &&
+              now[t].actor_plus_one == before[t].actor_plus_one)
+            of->failures_->publish(
+                fmt::format("{} has run actor '{}' for more than {} ms, in a handler of {}",
+                            of->name_of_team(d, t), of->name_of_index(now[t].actor_plus_one - 1),
+                            of->settings_.handler_limit_ms, of->name_of_type(now[t].type)));
+        before.swap(now);
+      }
+      std::move(*this).come_later();
+    }
+  };
+  look first{this, {}};
+  for (auto const& d : devices_)
+    first.now.reserve(std::max<std::size_t>(first.now.capacity(), d.dev->shape().teams));
+  for (auto& d : devices_) d.watched.reserve(first.now.capacity());
+  std::move(first).come_later();
 }
 
 // -- looking

@@ -44,7 +44,8 @@ struct stage {
     looking = rt.launch<camera>("camera 1", {.capacity = 64});
     overlay_params const params;
     memory = {rt.memory(), {overlay_bytes(width, height, tiles, params)}};
-    std::ranges::fill(memory.overwrite().value(), std::byte{0});
+    // A buffer comes as it is: the camera reads nothing that it has not written.
+    std::ranges::fill(memory.overwrite().value(), std::byte{0xa5});
     opening.camera = 1;
     opening.width = width;
     opening.height = height;

@@ -1,7 +1,9 @@
 #include "runtime/completions.hpp"
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <future>
 #include <random>
 #include <thread>
@@ -77,6 +79,19 @@ TEST_CASE("a full table refuses, and leaves the handler to its caller", "[comple
   CHECK(t.asks.open_blocking(0).error() == errc::ask_limit);
   t.asks.complete(first, errc::cancelled, nullptr);
   CHECK(t.asks.open(third, 0));
+}
+
+// With a hop, or memory for one, each answer would cost an allocation.
+TEST_CASE("a handler of the system's executor is called where its answer arrives", "[completions]") {
+  table t{2};
+  std::vector<answer> out;
+  answer_handler handler(
+      boost::asio::bind_executor(boost::asio::system_executor(), [&out](answer a) { out.push_back(a); }));
+  auto const id = t.asks.open(handler, 0).value();
+  auto const m = message_of(7);
+  CHECK(t.asks.complete(id, errc::ok, &m));
+  REQUIRE(out.size() == 1);  // nobody has run the table's own executor
+  CHECK(value_of(out[0]) == 7);
 }
 
 TEST_CASE("an answer to an earlier ask of the same slot is refused", "[completions]") {

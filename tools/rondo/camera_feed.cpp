@@ -60,9 +60,13 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   for (std::size_t i = 0; i < frame_buffers(); ++i)
     frames_.emplace_back(rt.memory(),
                          std::vector{overlay::frame_buffer_bytes(format().width, format().height)});
+  for (auto& f : frames_) {  // both sides' blocks, before the first frame rather than with it
+    (void)f.overwrite().value();
+    (void)f.device_for_overwriting().value();
+  }
+  asks_ = std::vector<handler_memory>(frames_.size());
   overlay::overlay_params const params;
   memory_ = {rt.memory(), {overlay::overlay_bytes(format().width, format().height, options_.tiles, params)}};
-  std::ranges::fill(memory_.overwrite().value(), std::byte{0});
 
   // Everything under way at once fits, with room for control messages.
   actor_options const mail{.capacity = static_cast<std::uint32_t>(options_.buffers) + 16};
@@ -80,8 +84,8 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   open.tiles = static_cast<std::uint16_t>(options_.tiles);
   open.keep_state = keep_state;
   open.painter = overlay::handle_of(painter.id());
-  open.memory = overlay::handle_of(memory_.device_for_writing().value());
-  if (auto const e = memory_.drop_host()) throw boost::system::system_error(e, "preparing " + name());
+  open.memory =
+      overlay::handle_of(memory_.device_for_overwriting().value());  // `open` writes what is read first
   auto const shown = actor_name(options_.camera);
   std::memcpy(open.name, shown.data(), std::min(shown.size(), sizeof open.name - 1));
   auto const opened =
@@ -102,7 +106,10 @@ void camera_feed::open_output() {
 
 void camera_feed::start(feed_events events) {
   events_ = std::move(events);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(options_.buffers); ++i) free_.push(i);
+  auto const under_way = static_cast<std::size_t>(options_.buffers);
+  free_.reserve(under_way);
+  finished_.reserve(under_way);
+  for (std::size_t i = 0; i < under_way; ++i) free_.push(i);
   decoder_ = std::thread([this] { decode(); });
   encoder_ = std::thread([this] { encode(); });
 }
@@ -163,6 +170,7 @@ void camera_feed::decode_frames() {
     else if (!read_into(slot))
       return;
     auto const pixels = frames_[slot].device_for_writing().value();
+    ++sent_;
     enter();
     send(slot, n, pixels);
   }
@@ -184,9 +192,10 @@ void camera_feed::send(std::size_t slot, std::int64_t number, buffer_ref pixels)
   f.height = static_cast<std::uint16_t>(format().height);
   f.stride_bytes = static_cast<std::uint32_t>((format().width + 63) / 64 * 64);
   f.pixels = overlay::handle_of(pixels);
-  camera_.ask(f, ask_options{}, [this, slot](error_code error, overlay::frame_done const& done) {
+  auto const on_done = [this, slot](error_code error, overlay::frame_done const& done) {
     finished_.push({slot, error, done});
-  });
+  };
+  camera_.ask(f, ask_options{}, at_once(asks_[slot], on_done));
 }
 
 // -- the encoder's thread
@@ -224,6 +233,7 @@ void camera_feed::take(finished_frame const& f) {
   bool const still = std::ranges::count(still_at_, static_cast<std::int64_t>(f.done.number)) != 0;
   if (writer_ || still || f.done.ticket != 0) {
     auto const seen = frames_[f.slot].host().value();
+    ++looked_at_;
     overlay::carver carver(const_cast<std::byte*>(seen.begin()));  // it is only read
     auto const picture = overlay::carve_frame(carver, format().width, format().height);
     if (still) write_picture(options_.stills, "still", f.done.number, picture);
@@ -280,6 +290,8 @@ feed_progress camera_feed::progress() const {
   p.done = done_;
   p.expected = std::max<std::int64_t>(0, expected_ - first_);
   p.earlier = first_;
+  p.sent = sent_;
+  p.looked_at = looked_at_;
   std::int64_t const began = started_ns_, ended = ended_ns_;
   if (began != 0) p.seconds = static_cast<double>((ended != 0 ? ended : steady_ns()) - began) / 1e9;
   p.tracks = tracks_;

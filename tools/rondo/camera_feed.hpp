@@ -20,43 +20,18 @@
 #include "actors/overlay/overlay_module.hpp"
 #include "runtime/runtime.hpp"
 #include "tools/rondo/blocking_queue.hpp"
-#include "tools/rondo/exit_codes.hpp"
+#include "tools/rondo/feed_options.hpp"
+#include "tools/rondo/handler_memory.hpp"
 #include "tools/rondo/video_reader.hpp"
 #include "tools/rondo/video_writer.hpp"
 
 namespace rondo::tools {
-
-struct feed_options {
-  std::uint32_t camera = 1;  // counts from 1
-  std::string input;
-  std::string output;           // an MP4 file; empty: none
-  std::string stills;           // a directory for pictures of five places; empty: none
-  std::string snapshots = ".";  // a directory for pictures taken on request
-  std::int64_t frames = 0;      // the clip's first so many; 0: all
-  bool preload = false;         // decode everything before the first frame is handled
-  int buffers = 6;              // frames under way at once
-  int tiles = 8;
-};
-
-/// What a feed came to.
-struct feed_outcome {
-  exit_code code = exit_done;
-  std::string reason;  // empty when all went well
-};
 
 /// Called by the feed's own threads.
 struct feed_events {
   std::function<void(class camera_feed&)> ended;  // once, when everything is written
   std::int64_t every = 1;
   std::function<void()> frames_done = {};  // after each `every` frames
-};
-
-struct feed_progress {
-  std::int64_t done = 0;      // frames drawn and, with an output, encoded
-  std::int64_t expected = 0;  // 0: not known
-  std::int64_t earlier = 0;   // done by runs before this one, up to the checkpoint
-  double seconds = 0;         // from the first frame's start to now, or to the end
-  std::uint32_t tracks = 0, ids = 0, overflow = 0;
 };
 
 class camera_feed {
@@ -129,6 +104,7 @@ class camera_feed {
   actor_ref<overlay::camera> camera_;
   unified_buffer<std::byte> memory_;
   std::vector<unified_buffer<std::byte>> frames_;
+  std::vector<handler_memory> asks_;  // by frame buffer: at most one ask for each is under way
 
   blocking_queue<std::size_t> free_;  // bounds the frames under way
   blocking_queue<finished_frame> finished_;
@@ -140,7 +116,7 @@ class camera_feed {
   bool held_ = false;
   feed_outcome outcome_;
 
-  std::atomic<std::int64_t> done_{0}, started_ns_{0}, ended_ns_{0};
+  std::atomic<std::int64_t> sent_{0}, looked_at_{0}, done_{0}, started_ns_{0}, ended_ns_{0};
   std::atomic<std::uint32_t> tracks_{0}, ids_{0}, overflow_{0};
   std::vector<std::string> pictures_;
   feed_events events_;

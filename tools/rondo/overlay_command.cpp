@@ -31,6 +31,8 @@ void add_overlay_command(CLI::App& app, int& exit_status) {
       ->capture_default_str()
       ->check(CLI::Range(1, 16));
   c->add_flag("--preload", o->preload, "Decode everything first, then start the clock");
+  c->add_flag("--explain", o->explain,
+              "Also print the copies per frame: the least that the places require, and those made");
   c->add_option("--config", o->config_file, "A JSON file with the runtime's configuration");
   auto* const checkpoint = c->add_option(
       "--checkpoint", o->checkpoint,

@@ -145,6 +145,8 @@ void overlay_job::run() {
   });
   listen();
   running_ = feeds_.size();
+  claims_ = claims_of(*runtime_);
+  line_.reserve(100 * (feeds_.size() + 1));  // frames run beside the first line, too
   feed_events events{[this](camera_feed& ended) { asio::post(io_, [this, &ended] { on_end(ended); }); }};
   for (auto& f : feeds_) {
     if (f == feeds_.front() && !options_.checkpoint.empty()) {
@@ -215,11 +217,14 @@ void overlay_job::tick() {
 }
 
 void overlay_job::show_progress() {
-  std::string line;
-  for (auto const& f : feeds_) line += (line.empty() ? "" : " | ") + progress_text(*f);
-  if (paused_) line += "  paused";
+  line_.clear();
+  for (auto const& f : feeds_) {
+    if (!line_.empty()) line_ += " | ";
+    add_progress(line_, *f);
+  }
+  if (paused_) line_ += "  paused";
   bool const terminal = ::isatty(STDERR_FILENO) != 0;
-  fmt::print(stderr, "{}{}{}", terminal ? "\r\x1b[K" : "", line, terminal ? "" : "\n");
+  fmt::print(stderr, "{}{}{}", terminal ? "\r\x1b[K" : "", line_, terminal ? "" : "\n");
   progress_shown_ = terminal;
 }
 
@@ -277,6 +282,7 @@ void overlay_job::print_summary() {
   auto text = summary_text(feeds_, *runtime_, now);
   for (auto const& f : feeds_)
     for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", picture);
+  if (options_.explain) text += "\n" + explanation(feeds_, *runtime_, claims_);
   if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0)
     report("table", exit_no_output,
            fmt::format("cannot be written to standard output: {}", std::generic_category().message(errno)));

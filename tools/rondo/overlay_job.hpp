@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/rondo/camera_feed.hpp"
+#include "tools/rondo/overlay_explain.hpp"
 #include "tools/rondo/overlay_options.hpp"
 
 namespace rondo::tools {
@@ -67,6 +68,8 @@ class overlay_job {
   std::size_t running_ = 0;
   bool paused_ = false, progress_shown_ = false;
   std::uint32_t last_ticket_ = 0;
+  std::string line_;     // of progress
+  block_claims claims_;  // up to the first frame
 };
 
 }  // namespace rondo::tools

@@ -20,6 +20,7 @@ struct overlay_options {
   std::string device;  // empty: from the configuration
   int teams = -1;      // -1: from the configuration
   std::string config_file;
+  bool explain = false;  // the copies that a frame needs and gets, after the table
 
   std::string checkpoint;               // a file; empty: none
   std::int64_t checkpoint_every = 250;  // frames of the first camera

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace rondo::tools {
 
@@ -21,10 +22,12 @@ std::string transfer_text(transfer_counts const& t, std::int64_t frames) {
 }
 }  // namespace
 
-std::string progress_text(camera_feed const& feed) {
+void add_progress(std::string& line, camera_feed const& feed) {
   auto const p = feed.progress();
-  auto const of = p.expected > 0 ? fmt::format("/{}", p.expected) : "";
-  return fmt::format("camera {}  {}{} frames  {:.1f} frames/s", feed.options().camera, p.done, of, rate(p));
+  auto const out = std::back_inserter(line);
+  fmt::format_to(out, "camera {}  {}", feed.options().camera, p.done);
+  if (p.expected > 0) fmt::format_to(out, "/{}", p.expected);
+  fmt::format_to(out, " frames  {:.1f} frames/s", rate(p));
 }
 
 std::string conservation_text(telemetry const& now) {

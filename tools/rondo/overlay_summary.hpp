@@ -9,8 +9,8 @@
 
 namespace rondo::tools {
 
-/// "camera 1  312/795 frames  187.2 frames/s".
-std::string progress_text(camera_feed const& feed);
+/// Appends "camera 1  312/795 frames  187.2 frames/s".
+void add_progress(std::string& line, camera_feed const& feed);
 
 /// Frames and rates by camera, then the actors' counters and latencies, then the sum that proves
 /// conservation, then the device and why it was chosen.
