@@ -35,6 +35,7 @@ enum class errc : std::uint32_t {
   buffer_elsewhere,      // the buffer is in the memory of another device, or of the host
   buffer_empty,          // nothing was written into the buffer yet
   wrong_state,           // the actor's lifecycle state does not allow this
+  peer_gone,             // the process on the other side has ended, or was cut off
 };
 
 }  // namespace rondo

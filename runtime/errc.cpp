@@ -47,8 +47,9 @@ constexpr std::array entries{
     entry{"buffer_empty",
           "nothing was written into the buffer yet: write on one side before the other reads"},
     entry{"wrong_state", "the actor's state does not allow this"},
+    entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::wrong_state) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::peer_gone) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};
