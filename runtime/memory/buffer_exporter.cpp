@@ -41,7 +41,7 @@ buffer_exporter_options checked(buffer_exporter_options o) {
   return o;
 }
 
-/// A connection; an importer once it has a row.
+/// A connection; an importer once it is welcomed.
 struct connection {
   connection(boost::asio::io_context& io, owned_fd fd) : socket(io, fd.get()), who(identity_of(fd.get())) {
     static_cast<void>(fd.release());  // the socket has it now
@@ -55,6 +55,7 @@ struct connection {
   peer_identity who;
   std::uint64_t number = 0;
   std::optional<std::uint32_t> row;
+  bool welcomed = false;
   std::uint64_t beat = 0;
   std::uint32_t silent = 0;  // ticks since the beat changed
 };
@@ -164,35 +165,38 @@ struct buffer_exporter::state {
 
   bool shake_hands(connection& c, packet const& p) {
     auto fault = fault_of(p, c.who);
-    if (fault.empty()) fault = admit(c);
-    if (fault.empty()) {
-      if (options.joined) options.joined(c.number);
-      return true;
+    owned_fd row;
+    if (fault.empty()) fault = admit(c, row);
+    if (!fault.empty()) {
+      share::refusal r;
+      fault.copy(r.text, sizeof r.text - 1);
+      static_cast<void>(send_packet(c.fd(), share::bytes_of(r)));
+      return end(c, counts.refused, "process " + std::to_string(c.who.pid) + " was refused: " + fault);
     }
-    share::refusal r;
-    fault.copy(r.text, sizeof r.text - 1);
-    static_cast<void>(send_packet(c.fd(), share::bytes_of(r)));
-    return end(c, counts.refused, "process " + std::to_string(c.who.pid) + " was refused: " + fault);
+    if (!send_welcome(c, row)) return end(c, counts.refused, {});  // it did not wait for it
+    if (options.joined) options.joined(c.number);
+    return true;
   }
 
-  /// Gives the connection a row and tells it; or says why not.
-  std::string admit(connection& c) try {
+  /// Gives the connection a row, or says why not.
+  std::string admit(connection& c, owned_fd& row) try {
     auto const lock = std::lock_guard(mutex);
-    owned_fd row;
     c.row = table.admit(c.number, row);
-    if (!c.row)
-      return "all " + std::to_string(options.importers) +
-             " places for importers are taken; raise `importers`";
+    if (c.row) return {};
+    return "all " + std::to_string(options.importers) + " places for importers are taken; raise `importers`";
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+
+  bool send_welcome(connection& c, owned_fd const& row) {
     share::welcome w;
     w.share = table.share(), w.importer = c.number, w.data_bytes = memory.size();
     w.beat_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.lease_timeout).count()) / 8;
     w.slots = options.slots, w.rows = options.importers, w.row = *c.row;
     std::array const fds{memory.fd(), table.fd(), row.get()};
-    return send_packet(c.fd(), share::bytes_of(w), fds) == packet_io::done
-               ? ""
-               : "it did not wait for its welcome";
-  } catch (std::exception const& e) {
-    return e.what();
+    auto const lock = std::lock_guard(mutex);  // so that no announcement comes before it
+    c.welcomed = send_packet(c.fd(), share::bytes_of(w), fds) == packet_io::done;
+    return c.welcomed;
   }
 
   /// Ends a connection, and with it all leases of its importer. Always false.
@@ -321,7 +325,7 @@ std::uint32_t buffer_exporter::announce(shared_buffer_ref ref, std::uint64_t tag
   auto const lock = std::lock_guard(state_->mutex);
   std::uint32_t reached = 0;
   for (auto const& [number, c] : state_->connections)
-    if (c->row && send_packet(c->fd(), share::bytes_of(a)) == packet_io::done) ++reached;
+    if (c->welcomed && send_packet(c->fd(), share::bytes_of(a)) == packet_io::done) ++reached;
   return reached;
 }
 
@@ -329,7 +333,7 @@ errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref,
   share::announcement const a{.ref = ref, .tag = tag};
   auto const lock = std::lock_guard(state_->mutex);
   auto const found = state_->connections.find(importer);
-  if (found == state_->connections.end() || !found->second->row) return errc::peer_gone;
+  if (found == state_->connections.end() || !found->second->welcomed) return errc::peer_gone;
   switch (send_packet(found->second->fd(), share::bytes_of(a))) {
     case packet_io::done:
       return errc::ok;
@@ -344,7 +348,7 @@ errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref,
 buffer_exporter_statistics buffer_exporter::statistics() const {
   auto const lock = std::lock_guard(state_->mutex);
   auto now = state_->counts;
-  for (auto const& [number, c] : state_->connections) now.importers += c->row.has_value();
+  for (auto const& [number, c] : state_->connections) now.importers += c->welcomed;
   now.exported = state_->table.open_slots();
   now.closing = state_->table.closing_slots();
   now.leases = state_->table.leases();

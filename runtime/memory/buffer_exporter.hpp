@@ -27,9 +27,9 @@
 namespace rondo {
 
 struct buffer_exporter_options {
-  std::filesystem::path path;    // of the socket; at most 107 bytes
-  std::uint32_t slots = 256;     // buffers exported at once, those withdrawn and still leased included
-  std::uint32_t importers = 16;  // at once
+  std::filesystem::path path = {};  // of the socket; at most 107 bytes
+  std::uint32_t slots = 256;        // buffers exported at once, those withdrawn and still leased included
+  std::uint32_t importers = 16;     // at once
   std::chrono::milliseconds lease_timeout{5000};
   std::uint64_t copies_bytes = 1ull << 30;  // cap of the copies of buffers that lie elsewhere
   /// Gets a line for each importer that is refused or cut off, and one for each kind of buffer that had to be copied,

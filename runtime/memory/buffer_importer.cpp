@@ -138,6 +138,7 @@ struct buffer_importer::state {
   }
 
   void over(errc why) {
+    view->set_peer_gone();  // before anybody hears of it
     std::deque<waiting> left;
     {
       auto const lock = std::lock_guard(mutex);
@@ -147,7 +148,6 @@ struct buffer_importer::state {
       left.swap(receivers);
       arrived.notify_all();
     }
-    view->set_peer_gone();
     clock.cancel();
     if (socket.is_open()) static_cast<void>(socket.release());  // it is the view's
     for (auto& w : left) complete(std::move(w), why, {});
