@@ -22,7 +22,7 @@
 
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/memory/memfd_resource.hpp"
-#include "runtime/memory/share_layout.hpp"
+#include "runtime/memory/share_packets.hpp"
 
 namespace rondo {
 

@@ -29,10 +29,7 @@ export_table::export_table(std::uint64_t data_bytes, std::uint32_t slots, std::u
 }
 
 export_table::~export_table() {
-  for (std::uint32_t row = 0; row < rows_.size(); ++row)
-    // relaxed: the fence below goes before every reuse
-    directory_.owner(row).store(0, memory_order::relaxed);
-  atomic_fence(memory_order::release);  // cut -> reuse
+  for (std::uint32_t row = 0; row < rows_.size(); ++row) directory_.cut_off(row);
 }
 
 result<shared_buffer_ref> export_table::open(std::uint64_t offset, std::uint64_t bytes, keeper keeps) {
@@ -43,11 +40,7 @@ result<shared_buffer_ref> export_table::open(std::uint64_t offset, std::uint64_t
   auto& s = slots_[index];
   s.now = phase::open;
   s.keeps = std::move(keeps);
-  auto& entry = directory_.slot(index);
-  // relaxed twice: published by the word
-  entry.offset.store(offset, memory_order::relaxed);
-  entry.bytes.store(bytes, memory_order::relaxed);
-  entry.state.store(share::slot_word(s.generation, true), memory_order::release);  // open -> lease
+  directory_.open(index, s.generation, offset, bytes);
   ++open_;
   return shared_buffer_ref{share_, index, s.generation, 0, bytes};
 }
@@ -62,8 +55,7 @@ errc export_table::close(shared_buffer_ref ref) {
     return issued ? errc::double_release : errc::stale_buffer;
   }
   s.now = phase::closing;
-  // seq_cst: lease | withdraw, end | withdraw
-  directory_.slot(ref.slot).state.store(share::slot_word(s.generation, false), memory_order::seq_cst);
+  directory_.close(ref.slot, s.generation);
   --open_;
   closing_.push_back(ref.slot);
   sweep();
@@ -87,9 +79,7 @@ void export_table::sweep() {
 
 bool export_table::leased(std::uint32_t slot) const noexcept {
   for (auto const& mapping : rows_)
-    // seq_cst: lease | withdraw, end | withdraw; and its acquire: end -> reuse
-    if (mapping.data() && share::row(mapping.data()).leases(slot).load(memory_order::seq_cst) != 0)
-      return true;
+    if (mapping.data() && share::row(mapping.data()).leased(slot)) return true;
   return false;
 }
 
@@ -107,14 +97,12 @@ std::optional<std::uint32_t> export_table::admit(std::uint64_t importer, owned_f
   auto const bytes = share::row::size_of(static_cast<std::uint32_t>(slots_.size()));
   row = make_memfd("rondo-importer", bytes);
   rows_[index] = shared_mapping(row.get(), bytes, false, "the leases of an importer");
-  // release: a new row counts nothing yet, and the importer gets it by a packet after this
-  directory_.owner(index).store(importer, memory_order::release);
+  directory_.give_row(index, importer);
   return index;
 }
 
 void export_table::drop(std::uint32_t row) {
-  directory_.owner(row).store(0, memory_order::relaxed);  // relaxed: the fence
-  atomic_fence(memory_order::release);                    // cut -> reuse
+  directory_.cut_off(row);
   rows_[row] = {};
   sweep();
 }

@@ -16,7 +16,8 @@
 #include "runtime/errc.hpp"
 #include "runtime/memory/buffer.hpp"
 #include "runtime/memory/memfd.hpp"
-#include "runtime/memory/share_layout.hpp"
+#include "runtime/memory/share_packets.hpp"
+#include "runtime/memory/share_words.hpp"
 
 namespace rondo {
 

@@ -50,23 +50,16 @@ import_view::import_view(share::welcome const& w, owned_fd socket, std::span<own
     throw std::runtime_error("the directory is not the one that the welcome speaks of");
 }
 
-bool import_view::counted() const noexcept {
-  // relaxed: a hint before a lease; after one, the fence of `valid` orders it
-  return directory_.owner(own_row_).load(memory_order::relaxed) == importer_;
-}
-
 result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   if (peer_gone()) return make_error_code(errc::peer_gone);
   if (ref.generation == 0) return make_error_code(errc::stale_buffer);
   if (ref.share != share_) return make_error_code(errc::buffer_elsewhere);
   if (ref.slot >= slots_) return make_error_code(errc::stale_buffer);
-  auto const& entry = directory_.slot(ref.slot);
-  // seq_cst twice: lease | withdraw. The load's acquire: open -> lease.
-  row_.leases(ref.slot).fetch_add(1, memory_order::seq_cst);
-  if (entry.state.load(memory_order::seq_cst) != share::slot_word(ref.generation, true)) {
+  if (!directory_.try_lease(row_, ref.slot, ref.generation)) {
     give_back(ref.slot, ref.generation);
     return make_error_code(errc::stale_buffer);
   }
+  auto const& entry = directory_.slot(ref.slot);
   // relaxed: under the lease. One that is cut off meanwhile may see those of two generations, so both are checked.
   auto const offset = entry.offset.load(memory_order::relaxed);
   auto const bytes = entry.bytes.load(memory_order::relaxed);
@@ -80,18 +73,12 @@ result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
 }
 
 void import_view::give_back(std::uint32_t slot, std::uint32_t generation) const noexcept {
-  // seq_cst twice: end | withdraw. The subtraction's release: end -> reuse.
-  row_.leases(slot).fetch_sub(1, memory_order::seq_cst);
-  if (directory_.slot(slot).state.load(memory_order::seq_cst) == share::slot_word(generation, true)) return;
+  if (directory_.end_lease(row_, slot, generation)) return;
   // When there is no room the exporter has as many packets to read, and looks after the last of them.
   static_cast<void>(send_packet(socket_.get(), share::bytes_of(share::settled{})));
 }
 
-bool shared_lease::valid() const noexcept {
-  if (!view_) return false;
-  atomic_fence(memory_order::acquire);  // cut -> reuse: what was read was read before this looks
-  return view_->counted();
-}
+bool shared_lease::valid() const noexcept { return view_ && view_->counted(); }
 
 void shared_lease::end() noexcept {
   if (!view_) return;

@@ -14,7 +14,8 @@
 
 #include "runtime/errc.hpp"
 #include "runtime/memory/memfd.hpp"
-#include "runtime/memory/share_layout.hpp"
+#include "runtime/memory/share_packets.hpp"
+#include "runtime/memory/share_words.hpp"
 
 namespace rondo {
 
@@ -78,7 +79,7 @@ class import_view : public std::enable_shared_from_this<import_view> {
   std::uint64_t share() const noexcept { return share_; }
   int socket() const noexcept { return socket_.get(); }
   /// Whether the exporter still counts this importer's leases, as far as it has said.
-  bool counted() const noexcept;
+  bool counted() const noexcept { return directory_.still_counted(own_row_, importer_); }
   void beat() const noexcept { row_.beat().add_single_writer(1); }
   void set_peer_gone() noexcept { gone_.store(1, memory_order::relaxed); }  // relaxed: carries nothing
   bool peer_gone() const noexcept { return gone_.load(memory_order::relaxed) != 0 || !counted(); }

@@ -258,7 +258,7 @@ TEST_CASE("a directory that points out of the data leads nowhere", "[share]") {
   rondo::shared_mapping const m(memory.directory.get(), share::directory::size_of(rows, slots), true,
                                 "directory");
   auto& slot = share::directory(m.data(), rows).slot(0);
-  slot.state.store(share::slot_word(1, true), rondo::memory_order::relaxed);
+  slot.state.store(share::slot_state(1, true), rondo::memory_order::relaxed);
   impostor const i(s.socket, [&](int socket) {
     rondo::send_packet(socket, share::bytes_of(good_welcome()), memory.fds());
     rondo::wait_readable(socket, 30s);
