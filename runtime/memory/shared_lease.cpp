@@ -52,9 +52,9 @@ import_view::import_view(share::welcome const& w, owned_fd socket, std::span<own
 
 result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   if (peer_gone()) return make_error_code(errc::peer_gone);
-  if (ref.generation == 0) return make_error_code(errc::stale_buffer);
-  if (ref.share != share_) return make_error_code(errc::buffer_elsewhere);
-  if (ref.slot >= slots_) return make_error_code(errc::stale_buffer);
+  // Of another exporter, or of the one that was here before.
+  if (ref.share != share_ || ref.slot >= slots_ || ref.generation == 0)
+    return make_error_code(errc::stale_buffer);
   if (!directory_.try_lease(row_, ref.slot, ref.generation)) {
     give_back(ref.slot, ref.generation);
     return make_error_code(errc::stale_buffer);

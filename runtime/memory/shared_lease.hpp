@@ -72,8 +72,7 @@ class import_view : public std::enable_shared_from_this<import_view> {
   /// it cannot be used.
   import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd const, 3> memory);
 
-  /// Errors: peer_gone, stale_buffer (withdrawn, or never exported), buffer_elsewhere (of another exporter),
-  /// buffer_out_of_bounds.
+  /// Errors: peer_gone, stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds.
   result<shared_lease> lease(shared_buffer_ref ref) const;
 
   std::uint64_t share() const noexcept { return share_; }

@@ -152,7 +152,7 @@ TEST_CASE("a handle that is not of this exporter, or leaves its buffer, leads no
   CHECK(error_of({}) == errc::stale_buffer);
   auto ref = shared;
   ref.share += 2;
-  CHECK(error_of(ref) == errc::buffer_elsewhere);
+  CHECK(error_of(ref) == errc::stale_buffer);
   CHECK(e.exporter.withdraw(ref) == errc::stale_buffer);
   ref = shared;
   ref.slot = 1u << 31;
