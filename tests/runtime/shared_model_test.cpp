@@ -26,7 +26,7 @@ struct model_lease {
 class comparison {
  public:
   explicit comparison(std::uint64_t seed)
-      : random_(seed), exporter_(memory_, {.path = s_.socket, .slots = slots, .lease_timeout = 60s}) {
+      : random_(seed), exporter_(memory_, {.path = s_.socket, .slots = slots, .lease_timeout = 10min}) {
     for (auto& i : importers_) i = std::make_unique<rondo::buffer_importer>(s_.socket);
   }
 
