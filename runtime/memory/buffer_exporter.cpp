@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -128,7 +129,7 @@ struct buffer_exporter::state {
     });
   }
 
-  void welcome_later(owned_fd fd) {
+  void welcome_later(owned_fd fd) try {
     auto const c = std::make_shared<connection>(io, std::move(fd));
     {
       auto const lock = std::lock_guard(mutex);
@@ -137,6 +138,8 @@ struct buffer_exporter::state {
       connections.emplace(c->number, c);
     }
     listen_to(c);
+  } catch (std::exception const& e) {  // the system has no room to watch one more
+    say(std::string("a connection was closed at once: ") + e.what());
   }
 
   void listen_to(std::shared_ptr<connection> const& c) {

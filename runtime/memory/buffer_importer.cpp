@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -59,7 +60,10 @@ std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseco
 
 struct buffer_importer::state {
   state(std::shared_ptr<import_view> v, std::uint64_t beat_ns)
-      : view(std::move(v)), socket(io, view->socket()), clock(io), beat_every(beat_ns) {
+      : view(std::move(v)),
+        socket(io, view->socket()),
+        clock(io),
+        beat_every(std::max<std::uint64_t>(beat_ns, 1'000'000)) {
     beat();
     listen();
     watch();

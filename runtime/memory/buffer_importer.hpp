@@ -34,7 +34,7 @@ class buffer_importer {
   /// found: nobody there, a refusal with the exporter's reason, or a welcome that makes no sense.
   explicit buffer_importer(std::filesystem::path const& path,
                            std::chrono::milliseconds timeout = std::chrono::seconds(5));
-  /// Ends the connection; receivers that wait get `cancelled`.
+  /// Ends the connection; receivers that wait get `cancelled`. Not from a handler that runs on its own thread.
   ~buffer_importer();
 
   /// Never waits. Errors: see import_view::lease.
