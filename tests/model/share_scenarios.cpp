@@ -79,8 +79,8 @@ void withdrawal_waits(execution& x, std::uint32_t importers) {
 void withdrawal_waits_for_one(execution& x) { withdrawal_waits(x, 1); }
 void withdrawal_waits_for_two(execution& x) { withdrawal_waits(x, 2); }
 
-/// An importer that reads on after it was cut off finds out. The bytes are atomic here, as on no machine a torn word
-/// matters: they are thrown away.
+/// An importer that reads on after it was cut off finds out. The bytes are atomic here: plain ones are the race that
+/// share_words.hpp takes to do no harm.
 void cut_off_readers_notice(execution& x) {
   share_world w{x, 1};
   auto& bytes = x.shared<atomic<std::uint64_t>>();

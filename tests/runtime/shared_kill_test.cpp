@@ -145,7 +145,7 @@ TEST_CASE("an importer that is stopped loses its leases, and finds out when it g
   std::atomic<std::uint64_t> newcomer{0};
   rondo::buffer_exporter exporter(
       memory, {.path = s.socket,
-               .lease_timeout = 200ms,
+               .lease_timeout = 1000ms,
                .report = [&](std::string const& line) { reported += line.find("did not beat") != line.npos; },
                .joined = [&](std::uint64_t importer) { newcomer = importer; }});
   auto b = filled(pool, 7, 100);
