@@ -36,6 +36,7 @@ enum class errc : std::uint32_t {
   buffer_empty,          // nothing was written into the buffer yet
   wrong_state,           // the actor's lifecycle state does not allow this
   no_graph,              // a captured actor has no graph, or does not live on a device `cpu`
+  peer_gone,             // the process on the other side has ended, or was cut off
 };
 
 }  // namespace rondo

@@ -51,8 +51,9 @@ constexpr std::array entries{
         "no_graph",
         "no graph is recorded for this captured actor's name: runtime::record, before or after a restore; it "
         "replays on a device cpu"},
+    entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::no_graph) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::peer_gone) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -11,6 +11,7 @@ std::vector<scenario> team_scenarios();
 std::vector<scenario> lifecycle_scenarios();
 std::vector<scenario> doorbell_scenarios();
 std::vector<scenario> buffer_scenarios();
+std::vector<scenario> share_scenarios();
 std::vector<scenario> small_scenarios();
 std::vector<scenario> bus_ring_scenarios();
 std::vector<scenario> lane_scenarios();
@@ -20,8 +21,8 @@ std::vector<scenario> ask_scenarios();
 inline std::vector<scenario> all_scenarios() {
   std::vector<scenario> all;
   for (auto const group : {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios,
-                           doorbell_scenarios, buffer_scenarios, small_scenarios, bus_ring_scenarios,
-                           lane_scenarios, grid_scenarios, ask_scenarios}) {
+                           doorbell_scenarios, buffer_scenarios, share_scenarios, small_scenarios,
+                           bus_ring_scenarios, lane_scenarios, grid_scenarios, ask_scenarios}) {
     auto some = group();
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -1,0 +1,126 @@
+// What is exported: buffers in place, and copies of those that lie elsewhere.
+#include "runtime/sharing/buffer_exporter.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+
+#include "runtime/sharing/export_server.hpp"
+#include "runtime/sharing/export_table.hpp"
+
+namespace rondo {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+buffer_exporter_options checked(buffer_exporter_options o) {
+  auto const refuse = [](std::string const& text) {
+    throw std::invalid_argument("buffer_exporter: " + text);
+  };
+  if (o.slots == 0 || o.slots > slot_stack::most_slots || o.slots > share::most_slots)
+    refuse("slots is " + std::to_string(o.slots) + "; use 1 to " + std::to_string(share::most_slots - 1));
+  if (o.importers == 0 || o.importers > share::most_rows)
+    refuse("importers is " + std::to_string(o.importers) + "; use 1 to " + std::to_string(share::most_rows));
+  if (o.lease_timeout < 10ms || o.lease_timeout > 24h)
+    refuse("lease_timeout is " + std::to_string(o.lease_timeout.count()) + " ms; use 10 ms to a day");
+  if (!o.report) o.report = [](std::string const& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  return o;
+}
+
+}  // namespace
+
+struct buffer_exporter::state {
+  state(memfd_resource& m, buffer_exporter_options o)
+      : options(checked(std::move(o))),
+        memory(m),
+        copies({.cap_bytes = options.copies_bytes,
+                .slots = options.slots,
+                .upstream = &m,
+                .report = options.report}),
+        table(m.size(), options.slots, options.importers),
+        server(options, m, table, mutex) {}
+
+  result<shared_buffer_ref> open(std::byte const* at, std::uint64_t bytes, export_table::keeper keeps) {
+    auto const lock = std::lock_guard(mutex);
+    return table.open(static_cast<std::uint64_t>(at - memory.data()), bytes, std::move(keeps));
+  }
+
+  /// An export of a copy, which `fill` makes; says so the first time.
+  template <class Fill>
+  result<shared_buffer_ref> open_copy(std::uint64_t bytes, atomic<std::uint32_t>& said, char const* where,
+                                      Fill fill) {
+    auto copy = copies.acquire_buffer(bytes);
+    if (!copy) return copy.error();
+    auto const at = copy->span();
+    if (!fill(at.data())) return make_error_code(errc::device_lost);
+    if (said.exchange(1, memory_order::relaxed) == 0)  // relaxed: only who is first
+      options.report("buffer_exporter " + options.path.string() + ": buffers " + where +
+                     " cannot be shared in place; each export of one is a copy on the host");
+    auto const shared = open(at.data(), bytes, std::move(*copy));
+    if (shared) copied.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
+    return shared;
+  }
+
+  buffer_exporter_options options;
+  memfd_resource& memory;
+  buffer_pool copies;
+  atomic<std::uint32_t> said_elsewhere{0}, said_device{0};
+  atomic<std::uint64_t> copied{0};
+
+  std::mutex mutex;  // guards the table
+  export_table table;
+  export_server server;
+};
+
+buffer_exporter::buffer_exporter(memfd_resource& memory, buffer_exporter_options options)
+    : state_(std::make_unique<state>(memory, std::move(options))) {}
+buffer_exporter::~buffer_exporter() = default;
+
+result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buffer_ref ref) {
+  auto& s = *state_;
+  if (auto* const home = pool.home()) {
+    auto const* const from = pool.address_of(ref);
+    if (!from) return make_error_code(errc::stale_buffer);
+    auto const start = static_cast<std::uint64_t>(from - home->base());
+    if (start > home->bytes() || ref.bytes > home->bytes() - start)
+      return make_error_code(errc::buffer_out_of_bounds);
+    return s.open_copy(ref.bytes, s.said_device, "in a device's memory", [&](std::byte* to) {
+      copy_job const job{to, from, ref.bytes, false};
+      return home->copy({&job, 1});
+    });
+  }
+  auto lease = pool.read(ref);
+  if (!lease) return make_error_code(lease.status());
+  auto const view = lease.view();
+  if (s.memory.holds(view.data())) return s.open(view.data(), view.size(), std::move(lease));
+  return s.open_copy(view.size(), s.said_elsewhere, "outside the exporter's memory",
+                     [&](std::byte* to) { return std::copy(view.begin(), view.end(), to), true; });
+}
+
+errc buffer_exporter::withdraw(shared_buffer_ref ref) {
+  auto const lock = std::lock_guard(state_->mutex);
+  return state_->table.close(ref);
+}
+
+std::uint32_t buffer_exporter::announce(shared_buffer_ref ref, std::uint64_t tag) {
+  return state_->server.announce(ref, tag);
+}
+
+errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag) {
+  return state_->server.announce_to(importer, ref, tag);
+}
+
+buffer_exporter_statistics buffer_exporter::statistics() const {
+  buffer_exporter_statistics now;
+  now.copies = state_->copied.load(memory_order::relaxed);  // relaxed: a statistic
+  state_->server.count(now);
+  auto const lock = std::lock_guard(state_->mutex);
+  now.exported = state_->table.open_slots();
+  now.closing = state_->table.closing_slots();
+  now.leases = state_->table.leases();
+  return now;
+}
+
+}  // namespace rondo

@@ -1,0 +1,232 @@
+#include "runtime/sharing/buffer_importer.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "runtime/sharing/packet_socket.hpp"
+
+namespace rondo {
+
+namespace {
+
+using boost::asio::posix::stream_descriptor;
+
+constexpr std::size_t most_waiting = 1024;  // announcements; then the exporter gets to feel it
+
+/// The reason of a refusal, fit to be printed.
+std::string reason_of(share::refusal& r) {
+  r.text[sizeof r.text - 1] = 0;
+  std::string text = r.text;
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  return text;
+}
+
+std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseconds timeout,
+                                         std::uint64_t& beat_ns) {
+  if (send_packet(socket.get(), share::bytes_of(share::hello{})) != packet_io::done)
+    throw std::runtime_error("the connection was closed before the hello");
+  if (!wait_readable(socket.get(), timeout))
+    throw std::runtime_error("no answer to the hello within " + std::to_string(timeout.count()) +
+                             " ms; is that process stopped?");
+  packet p;
+  if (receive_packet(socket.get(), p) != packet_io::done)
+    throw std::runtime_error("the connection was closed without an answer to the hello");
+  if (share::refusal r; share::read_packet(p.content(), r))
+    throw std::runtime_error("the exporter refused: " + reason_of(r));
+  share::welcome w;
+  if (p.cut || !share::read_packet(p.content(), w))
+    throw std::runtime_error("the answer to the hello (" + std::to_string(p.size) +
+                             " bytes) is no welcome of a buffer_exporter of this version");
+  beat_ns = w.beat_ns;
+  return std::make_shared<import_view>(w, std::move(socket), p.fds);
+}
+
+}  // namespace
+
+struct buffer_importer::state {
+  state(std::shared_ptr<import_view> v, std::uint64_t beat_ns)
+      : view(std::move(v)),
+        socket(io, view->socket()),
+        clock(io),
+        beat_every(std::max<std::uint64_t>(beat_ns, 1'000'000)) {
+    beat();
+    listen();
+    watch();
+    thread = std::thread([this] { io.run(); });
+  }
+
+  ~state() {
+    boost::asio::post(io, [this] { over(errc::cancelled); });
+    alive.reset();
+    thread.join();
+    ::shutdown(view->socket(), SHUT_RDWR);  // leases may keep the socket
+  }
+
+  // -- on the thread
+
+  void beat() {
+    view->beat();
+    clock.expires_after(beat_every);
+    clock.async_wait([this](error_code const& error) {
+      if (!error && !ended) beat();
+    });
+  }
+
+  /// The end of the exporter, also behind announcements that nobody takes.
+  void watch() {
+    socket.async_wait(stream_descriptor::wait_error, [this](error_code const& error) {
+      if (!error) over(errc::peer_gone);
+    });
+  }
+
+  void listen() {
+    socket.async_wait(stream_descriptor::wait_read, [this](error_code const& error) {
+      if (!error && take_in()) listen();
+    });
+  }
+
+  /// Takes in what was announced. False: no more for now.
+  bool take_in() {
+    packet p;
+    for (;;) {
+      {
+        auto const lock = std::lock_guard(mutex);
+        resting = inbox.size() >= most_waiting;
+        if (resting) return false;
+      }
+      auto const got = receive_packet(view->socket(), p);
+      if (got == packet_io::later) return true;
+      share::announcement a;
+      if (got == packet_io::gone || p.cut || !share::read_packet(p.content(), a))
+        return over(errc::peer_gone), false;  // who sends anything else is no exporter any more
+      put({a.ref, a.tag});
+    }
+  }
+
+  /// A receiver that waits keeps its executor at work.
+  struct waiting {
+    receiver r;
+    boost::asio::any_completion_executor executor;
+  };
+  waiting waiting_of(receiver r) {
+    auto const executor = boost::asio::get_associated_executor(r, io.get_executor());
+    return {std::move(r), boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked)};
+  }
+
+  void put(announced_buffer a) {
+    std::unique_lock lock(mutex);
+    if (receivers.empty()) {
+      inbox.push_back(a);
+      arrived.notify_one();
+      return;
+    }
+    auto w = std::move(receivers.front());
+    receivers.pop_front();
+    lock.unlock();
+    complete(std::move(w), errc::ok, a);
+  }
+
+  void over(errc why) {
+    view->set_peer_gone();  // before anybody hears of it
+    std::deque<waiting> left;
+    {
+      auto const lock = std::lock_guard(mutex);
+      if (ended && why == errc::peer_gone) return;
+      ended = true;
+      inbox.clear();
+      left.swap(receivers);
+      arrived.notify_all();
+    }
+    clock.cancel();
+    if (socket.is_open()) static_cast<void>(socket.release());  // it is the view's
+    for (auto& w : left) complete(std::move(w), why, {});
+  }
+
+  /// On the receiver's executor; never inside the call that it began with.
+  void complete(waiting w, errc outcome, announced_buffer a) {
+    boost::asio::post(io, [w = std::move(w), outcome, a]() mutable {
+      auto const executor = w.executor;
+      boost::asio::dispatch(executor, [r = std::move(w.r), outcome, a]() mutable {
+        std::move(r)(make_error_code(outcome), a);
+      });
+    });
+  }
+
+  // -- from any thread
+
+  /// The oldest announcement, under the mutex; room for more is told to the thread.
+  announced_buffer pop() {
+    auto const a = inbox.front();
+    inbox.pop_front();
+    if (resting && inbox.size() <= most_waiting / 2) {
+      resting = false;
+      boost::asio::post(io, [this] {
+        if (!ended && take_in()) listen();
+      });
+    }
+    return a;
+  }
+
+  std::shared_ptr<import_view> view;
+  boost::asio::io_context io{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> alive{io.get_executor()};
+  stream_descriptor socket;
+  boost::asio::steady_timer clock;
+  std::chrono::nanoseconds beat_every;
+
+  std::mutex mutex;  // guards what follows; `ended` changes on the thread alone, and is read there without it
+  std::condition_variable arrived;
+  std::deque<announced_buffer> inbox;
+  std::deque<waiting> receivers;  // none waits while the inbox has any
+  bool resting = false, ended = false;
+  std::thread thread;
+};
+
+buffer_importer::buffer_importer(std::filesystem::path const& path, std::chrono::milliseconds timeout) {
+  auto socket = connect_to(path, timeout);
+  std::uint64_t beat_ns = 0;
+  try {
+    view_ = shake_hands(std::move(socket), timeout, beat_ns);
+  } catch (std::exception const& e) {
+    throw std::runtime_error("importing buffers from " + path.string() + ": " + e.what());
+  }
+  state_ = std::make_unique<state>(view_, beat_ns);
+}
+
+buffer_importer::~buffer_importer() = default;
+
+result<announced_buffer> buffer_importer::receive(std::chrono::nanoseconds timeout) {
+  auto& s = *state_;
+  std::unique_lock lock(s.mutex);
+  if (!s.arrived.wait_for(lock, timeout, [&] { return s.ended || !s.inbox.empty(); }))
+    return make_error_code(errc::timed_out);
+  if (s.ended) return make_error_code(errc::peer_gone);
+  return s.pop();
+}
+
+void buffer_importer::enlist(receiver r) {
+  auto& s = *state_;
+  std::unique_lock lock(s.mutex);
+  if (!s.ended && s.inbox.empty()) return s.receivers.push_back(s.waiting_of(std::move(r)));
+  auto const outcome = s.ended ? errc::peer_gone : errc::ok;
+  auto const a = s.ended ? announced_buffer{} : s.pop();
+  lock.unlock();
+  s.complete(s.waiting_of(std::move(r)), outcome, a);
+}
+
+}  // namespace rondo

@@ -1,0 +1,68 @@
+// Reads buffers that another process of this user exports, in place: see buffer_exporter.hpp, and shared_lease.hpp for
+// what a reader must do.
+//
+//   rondo::buffer_importer importer("/run/user/1000/frames");
+//   auto const news = importer.receive(1s);                  // or co_await importer.async_receive()
+//   auto const lease = importer.lease(news->ref);
+//   auto const sum = sum_of(lease->as<float>());
+//   if (lease->valid()) use(sum);
+//
+// One connection: when it has ended (peer_gone) make another one. **Threads**: all functions from any thread. A thread of
+// its own beats, and watches the exporter. **Lifetime**: leases may outlive it, but the exporter counts them no more.
+#pragma once
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "runtime/sharing/shared_lease.hpp"
+
+namespace rondo {
+
+/// What an exporter announced: a handle, and a number that only the two programs know the meaning of.
+struct announced_buffer {
+  shared_buffer_ref ref{};
+  std::uint64_t tag = 0;
+};
+
+class buffer_importer {
+ public:
+  /// Connects and shakes hands, for at most `timeout`. Throws std::runtime_error that names the path and says what was
+  /// found: nobody there, a refusal with the exporter's reason, or a welcome that makes no sense.
+  explicit buffer_importer(std::filesystem::path const& path,
+                           std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  /// Ends the connection; receivers that wait get `cancelled`. Not from a handler that runs on its own thread.
+  ~buffer_importer();
+
+  /// Never waits. Errors: see import_view::lease.
+  result<shared_lease> lease(shared_buffer_ref ref) const { return view_->lease(ref); }
+
+  /// The next announcement, once. Errors: timed_out, peer_gone.
+  result<announced_buffer> receive(std::chrono::nanoseconds timeout);
+  /// The same for any token, without a limit; receivers are served in turn, each on its handler's executor, or on this
+  /// importer's thread. Errors: peer_gone, cancelled.
+  template <class Token = boost::asio::use_awaitable_t<>>
+  auto async_receive(Token&& token = {}) {
+    return boost::asio::async_initiate<Token, void(error_code, announced_buffer)>(
+        [this](auto handler) { enlist(std::move(handler)); }, token);
+  }
+
+  /// False as soon as the exporter has ended, or has cut this importer off.
+  bool connected() const noexcept { return !view_->peer_gone(); }
+  /// Which exporter this is, as in shared_buffer_ref.
+  std::uint64_t share() const noexcept { return view_->share(); }
+
+ private:
+  using receiver = boost::asio::any_completion_handler<void(error_code, announced_buffer)>;
+  struct state;
+
+  void enlist(receiver r);
+
+  std::shared_ptr<import_view> view_;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace rondo

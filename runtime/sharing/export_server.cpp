@@ -1,0 +1,248 @@
+#include "runtime/sharing/export_server.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+
+namespace rondo {
+
+namespace {
+
+using boost::asio::posix::stream_descriptor;
+
+constexpr std::uint32_t silent_ticks = 4;    // in one lease_timeout
+constexpr std::size_t most_unwelcomed = 64;  // connections that have said no hello yet
+
+/// Why this is no hello of an importer that can be served; empty when it is one.
+std::string fault_of(packet const& p, peer_identity who) {
+  if (who.uid != ::geteuid())
+    return "it is of user " + std::to_string(who.uid) + ", and the exporter of user " +
+           std::to_string(::geteuid());
+  share::packet_header h{.kind = {}};
+  if (p.size >= sizeof h) std::memcpy(&h, p.bytes.data(), sizeof h);
+  if (p.size < sizeof h || h.magic != share::magic)
+    return "what it said first is no hello of a Rondo importer";
+  if (h.version != share::version)
+    return "it speaks version " + std::to_string(h.version) + " of the protocol, and the exporter version " +
+           std::to_string(share::version) + "; build both from the same release";
+  share::hello hello;
+  if (p.cut || !share::read_packet(p.content(), hello))
+    return "its hello has " + std::to_string(p.size) + " bytes and kind " +
+           std::to_string(static_cast<std::uint32_t>(h.kind)) + ", where " + std::to_string(sizeof hello) +
+           " bytes of kind 1 are due";
+  if ((hello.transports & share::host_memory) == 0) return "it cannot map the host's memory";
+  return {};
+}
+
+}  // namespace
+
+export_server::connection::connection(boost::asio::io_context& io, owned_fd fd)
+    : socket(io, fd.get()), who(identity_of(fd.get())) {
+  static_cast<void>(fd.release());  // the socket has it now
+}
+
+std::string export_server::connection::name() const {
+  return "importer " + std::to_string(number) + " (process " + std::to_string(who.pid) + ")";
+}
+
+export_server::export_server(buffer_exporter_options const& options, memfd_resource const& memory,
+                             export_table& table, std::mutex& mutex)
+    : options_(options),
+      memory_(memory),
+      mutex_(mutex),
+      table_(table),
+      door_(io_, listen_at(options.path).release()),
+      clock_(io_) {
+  wait_at_door();
+  tick();
+  thread_ = std::thread([this] { io_.run(); });
+}
+
+export_server::~export_server() {
+  ::unlink(options_.path.c_str());
+  boost::asio::post(io_, [this] {
+    auto const lock = std::lock_guard(mutex_);
+    closing_ = true;
+    door_.close();
+    clock_.cancel();
+    for (auto const& [number, c] : connections_) c->socket.close();
+  });
+  thread_.join();
+}
+
+void export_server::say(std::string const& line) const {
+  if (!line.empty()) options_.report("buffer_exporter " + options_.path.string() + ": " + line);
+}
+
+// -- the door
+
+void export_server::wait_at_door() {
+  door_.async_wait(stream_descriptor::wait_read, [this](error_code const& error) {
+    if (error) return;
+    owned_fd fd;
+    while ((fd = accept_from(door_.native_handle()))) welcome_later(std::move(fd));
+    // Without descriptors waiting on would spin; the next tick tries again.
+    door_rests_ = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR;
+    if (!door_rests_) wait_at_door();
+  });
+}
+
+void export_server::welcome_later(owned_fd fd) try {
+  auto const c = std::make_shared<connection>(io_, std::move(fd));
+  {
+    auto const lock = std::lock_guard(mutex_);
+    if (connections_.size() >= options_.importers + most_unwelcomed) return void(++counts_.refused);
+    c->number = ++last_number_;
+    connections_.emplace(c->number, c);
+  }
+  listen_to(c);
+} catch (std::exception const& e) {  // the system has no room to watch one more
+  say(std::string("a connection was closed at once: ") + e.what());
+}
+
+void export_server::listen_to(std::shared_ptr<connection> const& c) {
+  c->socket.async_wait(stream_descriptor::wait_read, [this, c](error_code const& error) {
+    if (!error && c->socket.is_open() && serve(*c)) listen_to(c);
+  });
+}
+
+/// Takes what a connection has sent. False: it is over.
+bool export_server::serve(connection& c) {
+  packet p;
+  for (int i = 0; i < 64; ++i) {
+    auto const got = receive_packet(c.fd(), p);
+    if (got == packet_io::later) break;
+    if (got == packet_io::gone) return end(c, c.row ? counts_.departed : counts_.refused, {});
+    if (!c.row) {
+      if (!shake_hands(c, p)) return false;
+    } else if (share::settled s; p.cut || !share::read_packet(p.content(), s)) {
+      return end(c, counts_.departed, c.name() + " sent what is no packet of an importer; cut off");
+    }
+  }
+  auto const lock = std::lock_guard(mutex_);
+  table_.sweep();
+  return true;
+}
+
+bool export_server::shake_hands(connection& c, packet const& p) {
+  auto fault = fault_of(p, c.who);
+  owned_fd row;
+  if (fault.empty()) fault = admit(c, row);
+  if (!fault.empty()) {
+    share::refusal r;
+    fault.copy(r.text, sizeof r.text - 1);
+    static_cast<void>(send_packet(c.fd(), share::bytes_of(r)));
+    return end(c, counts_.refused, "process " + std::to_string(c.who.pid) + " was refused: " + fault);
+  }
+  if (!send_welcome(c, row)) return end(c, counts_.refused, {});  // it did not wait for it
+  if (options_.joined) options_.joined(c.number);
+  return true;
+}
+
+/// Gives the connection a row, or says why not.
+std::string export_server::admit(connection& c, owned_fd& row) try {
+  auto const lock = std::lock_guard(mutex_);
+  c.row = table_.admit(c.number, row);
+  if (c.row) return {};
+  return "all " + std::to_string(options_.importers) + " places for importers are taken; raise `importers`";
+} catch (std::exception const& e) {
+  return e.what();
+}
+
+bool export_server::send_welcome(connection& c, owned_fd const& row) {
+  share::welcome w;
+  w.share = table_.share(), w.importer = c.number, w.data_bytes = memory_.size();
+  w.beat_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.lease_timeout).count()) / 8;
+  w.slots = options_.slots, w.rows = options_.importers, w.row = *c.row;
+  std::array const fds{memory_.fd(), table_.fd(), row.get()};
+  auto const lock = std::lock_guard(mutex_);  // so that no announcement comes before it
+  c.welcomed = send_packet(c.fd(), share::bytes_of(w), fds) == packet_io::done;
+  return c.welcomed;
+}
+
+/// Ends a connection, and with it all leases of its importer. Always false.
+bool export_server::end(connection& c, std::uint64_t& counter, std::string const& line) {
+  {
+    auto const lock = std::lock_guard(mutex_);
+    ++counter;
+    forget(c);
+  }
+  say(line);
+  return false;
+}
+void export_server::forget(connection& c) {  // under the mutex
+  if (c.row) table_.drop(*c.row);
+  c.row.reset();
+  c.socket.close();
+  connections_.erase(c.number);  // whoever calls this has it still
+}
+
+// -- heartbeats
+
+void export_server::tick() {
+  // Ticks are counted, not hours: after this process was stopped itself, everybody has time to beat again.
+  clock_.expires_after(std::chrono::nanoseconds(options_.lease_timeout) / silent_ticks);
+  clock_.async_wait([this](error_code const& error) {
+    if (error || closing_) return;
+    for (auto const& line : cut_off_the_silent()) say(line);
+    if (door_rests_) wait_at_door();
+    tick();
+  });
+}
+
+std::vector<std::string> export_server::cut_off_the_silent() {
+  std::vector<std::string> lines;
+  auto const lock = std::lock_guard(mutex_);
+  std::vector<std::shared_ptr<connection>> silent;
+  for (auto const& [number, c] : connections_) {
+    auto const beat = c->row ? table_.beat(*c->row) : 0;
+    c->silent = beat != c->beat ? 0 : c->silent + 1;
+    c->beat = beat;
+    if (c->silent > silent_ticks) silent.push_back(c);
+  }
+  for (auto const& c : silent) {
+    lines.push_back(c->name() + (c->row ? " did not beat" : " said no hello") + " for " +
+                    std::to_string(options_.lease_timeout.count()) + " ms; cut off, its leases have ended");
+    ++(c->row ? counts_.cut_off : counts_.refused);
+    forget(*c);
+  }
+  table_.sweep();
+  return lines;
+}
+
+// -- announcements
+
+std::uint32_t export_server::announce(shared_buffer_ref ref, std::uint64_t tag) {
+  share::announcement const a{.ref = ref, .tag = tag};
+  auto const lock = std::lock_guard(mutex_);
+  std::uint32_t reached = 0;
+  for (auto const& [number, c] : connections_)
+    if (c->welcomed && send_packet(c->fd(), share::bytes_of(a)) == packet_io::done) ++reached;
+  return reached;
+}
+
+errc export_server::announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag) {
+  share::announcement const a{.ref = ref, .tag = tag};
+  auto const lock = std::lock_guard(mutex_);
+  auto const found = connections_.find(importer);
+  if (found == connections_.end() || !found->second->welcomed) return errc::peer_gone;
+  switch (send_packet(found->second->fd(), share::bytes_of(a))) {
+    case packet_io::done:
+      return errc::ok;
+    case packet_io::later:
+      return errc::device_busy;
+    case packet_io::gone:
+      break;
+  }
+  return errc::peer_gone;
+}
+
+void export_server::count(buffer_exporter_statistics& into) const {
+  auto const lock = std::lock_guard(mutex_);
+  into.departed = counts_.departed, into.cut_off = counts_.cut_off, into.refused = counts_.refused;
+  for (auto const& [number, c] : connections_) into.importers += c->welcomed;
+}
+
+}  // namespace rondo

@@ -1,0 +1,124 @@
+#include "runtime/sharing/export_table.hpp"
+
+#include <random>
+
+namespace rondo {
+
+namespace {
+
+/// Not 0, and in all likelihood no other exporter's: handles of an earlier one must lead nowhere.
+std::uint64_t new_share() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32 | random()) | 1;
+}
+
+}  // namespace
+
+export_table::export_table(std::uint64_t data_bytes, std::uint32_t slots, std::uint32_t rows)
+    : share_(new_share()),
+      fd_(make_memfd("rondo-directory", share::directory::size_of(rows, slots))),
+      mapping_(fd_.get(), share::directory::size_of(rows, slots), true, "the directory of exported buffers"),
+      directory_(mapping_.data(), rows),
+      rows_(rows),
+      slots_(slots) {
+  seal_for_readers(fd_.get());
+  directory_.header() = {share::magic, share_, data_bytes, share::version, slots, rows, 0};
+  free_.reserve(slots);
+  closing_.reserve(slots);
+  for (auto slot = slots; slot-- > 0;) free_.push_back(slot);  // so that the lowest is taken first
+}
+
+export_table::~export_table() {
+  for (std::uint32_t row = 0; row < rows_.size(); ++row) directory_.cut_off(row);
+}
+
+result<shared_buffer_ref> export_table::open(std::uint64_t offset, std::uint64_t bytes, keeper keeps) {
+  if (free_.empty()) sweep();
+  if (free_.empty()) return make_error_code(errc::pool_exhausted);
+  auto const index = free_.back();
+  free_.pop_back();
+  auto& s = slots_[index];
+  s.now = phase::open;
+  s.keeps = std::move(keeps);
+  directory_.open(index, s.generation, offset, bytes);
+  ++open_;
+  return shared_buffer_ref{share_, index, s.generation, 0, bytes};
+}
+
+errc export_table::close(shared_buffer_ref ref) {
+  if (ref.share != share_ || ref.slot >= slots_.size() || ref.generation == 0) return errc::stale_buffer;
+  auto& s = slots_[ref.slot];
+  if (!is_open(ref)) {
+    // Generation 0 follows the last one.
+    bool const issued = s.generation == 0 || ref.generation < s.generation ||
+                        (ref.generation == s.generation && s.now == phase::closing);
+    return issued ? errc::double_release : errc::stale_buffer;
+  }
+  s.now = phase::closing;
+  directory_.close(ref.slot, s.generation);
+  --open_;
+  closing_.push_back(ref.slot);
+  sweep();
+  return errc::ok;
+}
+
+bool export_table::is_open(shared_buffer_ref ref) const noexcept {
+  return ref.share == share_ && ref.slot < slots_.size() && slots_[ref.slot].now == phase::open &&
+         slots_[ref.slot].generation == ref.generation;
+}
+
+void export_table::sweep() {
+  for (std::size_t i = closing_.size(); i-- > 0;) {
+    auto const slot = closing_[i];
+    if (leased(slot)) continue;
+    closing_[i] = closing_.back();
+    closing_.pop_back();
+    free(slot);
+  }
+}
+
+bool export_table::leased(std::uint32_t slot) const noexcept {
+  for (auto const& mapping : rows_)
+    if (mapping.data() && share::row(mapping.data()).leased(slot)) return true;
+  return false;
+}
+
+void export_table::free(std::uint32_t index) {
+  auto& s = slots_[index];
+  s.now = phase::free;
+  s.keeps = {};
+  if (++s.generation != 0) free_.push_back(index);
+}
+
+std::optional<std::uint32_t> export_table::admit(std::uint64_t importer, owned_fd& row) {
+  std::uint32_t index = 0;
+  while (index < rows_.size() && rows_[index].data()) ++index;
+  if (index == rows_.size()) return std::nullopt;
+  auto const bytes = share::row::size_of(static_cast<std::uint32_t>(slots_.size()));
+  row = make_memfd("rondo-importer", bytes);
+  rows_[index] = shared_mapping(row.get(), bytes, false, "the leases of an importer");
+  directory_.give_row(index, importer);
+  return index;
+}
+
+void export_table::drop(std::uint32_t row) {
+  directory_.cut_off(row);
+  rows_[row] = {};
+  sweep();
+}
+
+std::uint64_t export_table::beat(std::uint32_t row) const noexcept {
+  return share::row(rows_[row].data())
+      .beat()
+      .load(memory_order::relaxed);  // relaxed: only whether it changes
+}
+
+std::uint64_t export_table::leases() const noexcept {
+  std::uint64_t sum = 0;
+  for (auto const& mapping : rows_)
+    for (std::uint32_t slot = 0; mapping.data() && slot < slots_.size(); ++slot)
+      sum += share::row(mapping.data()).leases(slot).load(memory_order::relaxed);  // relaxed: a statistic
+  return sum;
+}
+
+}  // namespace rondo

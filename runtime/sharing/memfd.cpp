@@ -1,0 +1,65 @@
+#include "runtime/sharing/memfd.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+
+namespace rondo {
+
+namespace {
+
+[[noreturn]] void fail(std::string const& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+}  // namespace
+
+owned_fd::~owned_fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+shared_mapping::shared_mapping(int fd, std::uint64_t bytes, bool writable, std::string const& what)
+    : bytes_(bytes) {
+  void* const p = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  if (p == MAP_FAILED) fail("mapping " + what + " (" + std::to_string(bytes) + " bytes)");
+  base_ = static_cast<std::byte*>(p);
+}
+
+shared_mapping::~shared_mapping() {
+  if (base_) ::munmap(base_, bytes_);
+}
+
+owned_fd make_memfd(char const* name, std::uint64_t bytes) {
+  owned_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) fail(std::string("making shared memory (memfd) for ") + name);
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+    fail("giving " + std::to_string(bytes) + " bytes to the shared memory of " + name);
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+    fail(std::string("sealing the size of the shared memory of ") + name);
+  return fd;
+}
+
+void seal_for_readers(int fd) {
+  // The last seal forbids further ones, which an importer could otherwise set.
+  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+    fail("sealing shared memory against writers (needs Linux 5.1 or later)");
+}
+
+void check_memfd(int fd, std::uint64_t bytes, std::string const& what) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) fail("looking at " + what);
+  if (static_cast<std::uint64_t>(status.st_size) != bytes)
+    throw std::runtime_error(what + " has " + std::to_string(status.st_size) + " bytes where " +
+                             std::to_string(bytes) + " were said");
+  int const seals = ::fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+    throw std::runtime_error(
+        what + " is not sealed against shrinking; only memory that a buffer_exporter made is taken");
+}
+
+}  // namespace rondo

@@ -1,0 +1,54 @@
+// An upstream for buffer pools whose memory other processes can map: one memfd of fixed size.
+//
+//   rondo::memfd_resource shared(64 << 20);
+//   rondo::buffer_pool pool({.cap_bytes = 48 << 20, .upstream = &shared});   // the rest is room for copies
+//   rondo::buffer_exporter exporter(shared, {.path = "/run/user/1000/frames"});
+//
+// Only this process can write it: the memfd is sealed once it is mapped here. **Threads**: any; several pools may use it.
+// **Lifetime**: longer than the pools and the exporter. Importers keep the memory itself for as long as they map it.
+// Pages cost nothing until they are touched, and stay until the end: what is sealed cannot be handed back piece by piece.
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "runtime/memory/region_resource.hpp"
+#include "runtime/sharing/memfd.hpp"
+
+namespace rondo {
+
+class memfd_resource final : public std::pmr::memory_resource {
+ public:
+  /// `bytes` are rounded up to whole pages. Throws std::system_error.
+  explicit memfd_resource(std::uint64_t bytes, char const* name = "rondo-buffers")
+      : fd_(make_memfd(name, align_up(bytes, 4096))),
+        mapping_(fd_.get(), align_up(bytes, 4096), true, name),
+        region_(mapping_.data(), mapping_.size()) {
+    seal_for_readers(fd_.get());
+  }
+
+  int fd() const noexcept { return fd_.get(); }
+  std::byte* data() const noexcept { return mapping_.data(); }
+  std::uint64_t size() const noexcept { return mapping_.size(); }
+  bool holds(std::byte const* p) const noexcept {
+    return !std::less<>{}(p, data()) && std::less<>{}(p, data() + size());
+  }
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    auto const lock = std::lock_guard(mutex_);
+    return region_.allocate(bytes, alignment);
+  }
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
+    auto const lock = std::lock_guard(mutex_);
+    region_.deallocate(p, bytes, alignment);
+  }
+  bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
+
+  owned_fd fd_;
+  shared_mapping mapping_;
+  std::mutex mutex_;
+  region_resource region_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,91 @@
+// The handle of a buffer that another process exports, and the packets by which exporter and importer come together.
+//
+// Each packet begins with its header. An importer says hello and gets a welcome with the descriptors of data,
+// directory and row (share_words.hpp), or a refusal. Then come announcements this way, and that way `settled`: a
+// lease of a closed slot has ended. For a device's memory a welcome would carry another transport, and its handle where
+// the descriptor of the data is; slots, rows, leases and death stay as they are.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace rondo {
+
+/// A range of a buffer that another process exports. Trivially copyable: it may travel any way.
+struct shared_buffer_ref {
+  std::uint64_t share;  // which exporter, by a number that none before it had
+  std::uint32_t slot;
+  std::uint32_t generation;  // 0: refers to nothing
+  std::uint64_t offset;      // in bytes, from the exported range's start
+  std::uint64_t bytes;
+
+  /// As buffer_ref::slice.
+  constexpr shared_buffer_ref slice(std::uint64_t start, std::uint64_t length) const noexcept {
+    if (start > bytes || length > bytes - start) return {share, slot, generation, ~0ull, 0};
+    return {share, slot, generation, offset + start, length};
+  }
+  friend constexpr bool operator==(shared_buffer_ref const&, shared_buffer_ref const&) = default;
+};
+static_assert(sizeof(shared_buffer_ref) == 32 && std::is_trivially_copyable_v<shared_buffer_ref>);
+
+namespace share {
+
+inline constexpr std::uint64_t magic = 0x31455241'48534452;  // "RDSHARE1"
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024;
+
+/// How an importer reaches the data; a bit each.
+enum transport : std::uint32_t { host_memory = 1 };
+
+enum class packet_kind : std::uint32_t { hello = 1, welcome, refusal, announcement, settled };
+struct packet_header {
+  std::uint64_t magic = share::magic;
+  std::uint32_t version = share::version;
+  packet_kind kind;
+};
+struct hello {
+  packet_header header{.kind = packet_kind::hello};
+  std::uint32_t transports = host_memory;  // that it understands
+  std::uint32_t reserved = 0;
+};
+struct welcome {
+  packet_header header{.kind = packet_kind::welcome};
+  std::uint64_t share = 0, importer = 0, data_bytes = 0, beat_ns = 0;
+  std::uint32_t transport = host_memory, slots = 0, rows = 0, row = 0;
+};
+struct refusal {
+  packet_header header{.kind = packet_kind::refusal};
+  char text[240] = {};  // ends with a 0
+};
+struct announcement {
+  packet_header header{.kind = packet_kind::announcement};
+  shared_buffer_ref ref{};
+  std::uint64_t tag = 0;
+};
+struct settled {
+  packet_header header{.kind = packet_kind::settled};
+};
+static_assert(sizeof(hello) == 24 && sizeof(welcome) == 64 && sizeof(refusal) == 256 &&
+              sizeof(announcement) == 56 && sizeof(settled) == 16);
+
+template <class Packet>
+std::span<std::byte const> bytes_of(Packet const& p) noexcept {
+  static_assert(std::is_trivially_copyable_v<Packet>);
+  return std::as_bytes(std::span(&p, 1));
+}
+
+/// Whether these bytes are a Packet of this protocol; then they are in `to`.
+template <class Packet>
+bool read_packet(std::span<std::byte const> bytes, Packet& to) noexcept {
+  auto const wanted = to.header;
+  if (bytes.size() != sizeof to) return false;
+  std::memcpy(&to, bytes.data(), sizeof to);
+  return to.header.magic == wanted.magic && to.header.version == wanted.version &&
+         to.header.kind == wanted.kind;
+}
+
+}  // namespace share
+
+}  // namespace rondo

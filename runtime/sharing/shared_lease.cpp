@@ -1,0 +1,90 @@
+#include "runtime/sharing/shared_lease.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "runtime/sharing/packet_socket.hpp"
+
+namespace rondo {
+
+namespace {
+
+/// Refuses numbers that no exporter says: what follows is made of them.
+share::welcome const& checked(share::welcome const& w) {
+  auto const refuse = [](std::string const& text) { throw std::runtime_error("its welcome " + text); };
+  if (w.transport != share::host_memory)
+    refuse("names transport " + std::to_string(w.transport) +
+           ", which this build does not have; build both from the same release");
+  if (w.slots == 0 || w.slots > share::most_slots) refuse("says " + std::to_string(w.slots) + " slots");
+  if (w.rows == 0 || w.rows > share::most_rows || w.row >= w.rows)
+    refuse("says row " + std::to_string(w.row) + " of " + std::to_string(w.rows));
+  if (w.data_bytes == 0 || w.data_bytes > 1ull << 46)
+    refuse("says " + std::to_string(w.data_bytes) + " bytes of data");
+  if (w.share == 0 || w.importer == 0 || w.beat_ns == 0) refuse("lacks its share, its importer or its beat");
+  return w;
+}
+
+shared_mapping mapped(owned_fd const& fd, std::uint64_t bytes, bool writable, std::string const& what) {
+  if (!fd) throw std::runtime_error(what + " did not come with the welcome");
+  check_memfd(fd.get(), bytes, what);
+  return {fd.get(), bytes, writable, what};
+}
+
+}  // namespace
+
+import_view::import_view(share::welcome const& w, owned_fd socket, std::span<owned_fd const, 3> memory)
+    : share_(checked(w).share),
+      importer_(w.importer),
+      slots_(w.slots),
+      own_row_(w.row),
+      socket_(std::move(socket)),
+      data_(mapped(memory[0], w.data_bytes, false, "the memory of the buffers")),
+      directory_memory_(
+          mapped(memory[1], share::directory::size_of(w.rows, w.slots), false, "the directory")),
+      row_memory_(mapped(memory[2], share::row::size_of(w.slots), true, "this importer's row")),
+      directory_(directory_memory_.data(), w.rows),
+      row_(row_memory_.data()) {
+  auto const& h = directory_.header();
+  if (h.magic != share::magic || h.version != share::version || h.share != w.share || h.slots != w.slots ||
+      h.rows != w.rows || h.data_bytes != w.data_bytes)
+    throw std::runtime_error("the directory is not the one that the welcome speaks of");
+}
+
+result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
+  if (peer_gone()) return make_error_code(errc::peer_gone);
+  // Of another exporter, or of the one that was here before.
+  if (ref.share != share_ || ref.slot >= slots_ || ref.generation == 0)
+    return make_error_code(errc::stale_buffer);
+  if (!directory_.try_lease(row_, ref.slot, ref.generation)) {
+    give_back(ref.slot, ref.generation);
+    return make_error_code(errc::stale_buffer);
+  }
+  auto const& entry = directory_.slot(ref.slot);
+  // relaxed: under the lease. One that is cut off meanwhile may see those of two generations, so both are checked.
+  auto const offset = entry.offset.load(memory_order::relaxed);
+  auto const bytes = entry.bytes.load(memory_order::relaxed);
+  bool const in_data = offset <= data_.size() && bytes <= data_.size() - offset;
+  if (!in_data || ref.offset > bytes || ref.bytes > bytes - ref.offset) {
+    give_back(ref.slot, ref.generation);
+    return make_error_code(errc::buffer_out_of_bounds);
+  }
+  std::span const range(data_.data() + offset + ref.offset, static_cast<std::size_t>(ref.bytes));
+  return shared_lease(shared_from_this(), range, ref.slot, ref.generation);
+}
+
+void import_view::give_back(std::uint32_t slot, std::uint32_t generation) const noexcept {
+  if (directory_.end_lease(row_, slot, generation)) return;
+  // When there is no room the exporter has as many packets to read, and looks after the last of them.
+  static_cast<void>(send_packet(socket_.get(), share::bytes_of(share::settled{})));
+}
+
+bool shared_lease::valid() const noexcept { return view_ && view_->counted(); }
+
+void shared_lease::end() noexcept {
+  if (!view_) return;
+  view_->give_back(slot_, generation_);
+  view_ = nullptr;
+  bytes_ = {};
+}
+
+}  // namespace rondo

@@ -1,0 +1,99 @@
+// The importer's side of the shared words: reading another process's buffers in place, under leases.
+//
+// **Threads**: any, also at once; a lease belongs to one thread at a time. **Lifetime**: leases keep what they need
+// alive, so they may outlive their importer.
+//
+// **What a reader must do.** While this process runs and beats, its leases hold: nobody writes the bytes. One that was
+// stopped for longer than the exporter waits is cut off, and its bytes may serve others from then on; no kernel
+// takes a mapping back. So read first, then ask valid(), and act on what was read only if it says true.
+#pragma once
+
+#include <cassert>
+#include <memory>
+#include <span>
+
+#include "runtime/errc.hpp"
+#include "runtime/sharing/memfd.hpp"
+#include "runtime/sharing/share_packets.hpp"
+#include "runtime/sharing/share_words.hpp"
+
+namespace rondo {
+
+class import_view;
+
+/// Bytes of a buffer of another process, shared for reading until it ends.
+class shared_lease {
+ public:
+  shared_lease() = default;
+  shared_lease(shared_lease&& other) noexcept
+      : view_(std::move(other.view_)),
+        bytes_(std::exchange(other.bytes_, {})),
+        slot_(other.slot_),
+        generation_(other.generation_) {}
+  shared_lease& operator=(shared_lease&& other) noexcept {
+    if (this == &other) return *this;
+    end();
+    view_ = std::move(other.view_), bytes_ = std::exchange(other.bytes_, {});
+    slot_ = other.slot_, generation_ = other.generation_;
+    return *this;
+  }
+  ~shared_lease() { end(); }
+
+  explicit operator bool() const noexcept { return view_ != nullptr; }
+  std::span<std::byte const> bytes() const noexcept { return bytes_; }
+  /// As many whole Ts as fit. Precondition: the range begins at a multiple of T's alignment.
+  template <class T>
+  std::span<T const> as() const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    assert(reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignof(T) == 0);
+    return {reinterpret_cast<T const*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+
+  /// Whether all that was read until now was what the lease was given for. False once this process was cut off, or the
+  /// exporter has closed down; true for good when the exporter was killed, as then nobody is left to write.
+  bool valid() const noexcept;
+  void end() noexcept;
+
+ private:
+  friend import_view;
+  shared_lease(std::shared_ptr<import_view const> view, std::span<std::byte const> bytes, std::uint32_t slot,
+               std::uint32_t generation) noexcept
+      : view_(std::move(view)), bytes_(bytes), slot_(slot), generation_(generation) {}
+
+  std::shared_ptr<import_view const> view_;
+  std::span<std::byte const> bytes_;
+  std::uint32_t slot_ = 0, generation_ = 0;
+};
+
+/// What one connection has mapped. Made by buffer_importer.
+class import_view : public std::enable_shared_from_this<import_view> {
+ public:
+  /// Takes what came with the welcome, in the order data, directory, row. Throws std::runtime_error that says what of
+  /// it cannot be used.
+  import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd const, 3> memory);
+
+  /// Errors: peer_gone, stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds.
+  result<shared_lease> lease(shared_buffer_ref ref) const;
+
+  std::uint64_t share() const noexcept { return share_; }
+  int socket() const noexcept { return socket_.get(); }
+  /// Whether the exporter still counts this importer's leases, as far as it has said.
+  bool counted() const noexcept { return directory_.still_counted(own_row_, importer_); }
+  void beat() const noexcept { row_.beat().add_single_writer(1); }
+  void set_peer_gone() noexcept { gone_.store(1, memory_order::relaxed); }  // relaxed: carries nothing
+  bool peer_gone() const noexcept { return gone_.load(memory_order::relaxed) != 0 || !counted(); }
+
+ private:
+  friend shared_lease;
+  void give_back(std::uint32_t slot, std::uint32_t generation) const noexcept;
+
+  std::uint64_t share_, importer_;
+  std::uint32_t slots_, own_row_;
+  owned_fd socket_;  // open until the last lease ends, so that its end can be told
+  shared_mapping data_, directory_memory_, row_memory_;
+  share::directory directory_;
+  share::row row_;
+  atomic<std::uint32_t> gone_{0};
+};
+
+}  // namespace rondo

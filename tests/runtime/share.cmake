@@ -1,0 +1,16 @@
+# test_share, and the program that its kill test kills; included by CMakeLists.txt beside it.
+add_executable(share_victim share_victim.cpp)
+target_link_libraries(share_victim PRIVATE rondo_runtime)
+target_include_directories(share_victim PRIVATE ${PROJECT_SOURCE_DIR})
+rondo_warnings(share_victim)
+
+add_executable(test_share
+  shared_buffer_test.cpp
+  shared_kill_test.cpp
+  shared_model_test.cpp
+  shared_refusal_test.cpp)
+target_link_libraries(test_share PRIVATE rondo_runtime rondo_test_main)
+target_compile_definitions(test_share PRIVATE RONDO_SHARE_VICTIM="$<TARGET_FILE:share_victim>")
+add_dependencies(test_share share_victim)
+rondo_warnings(test_share)
+add_test(NAME share COMMAND test_share)

@@ -1,0 +1,173 @@
+// Each side of shared buffers is killed a hundred times at work, and fifty times before, and the other one goes on.
+#include <atomic>
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/runtime/buffer_seed.hpp"
+#include "tests/runtime/share_fixture.hpp"
+
+using namespace share_test;
+
+namespace {
+
+constexpr int kills = 100;
+
+void wait_for_a_moment(std::mt19937_64& random, unsigned most_us) {
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % most_us));
+}
+
+/// Kills one while it starts, connects or shakes hands.
+void kill_early(char const* role, std::filesystem::path const& socket, std::mt19937_64& random) {
+  victim v(role, socket);
+  wait_for_a_moment(random, 6000);
+  REQUIRE(v.killed());
+}
+
+}  // namespace
+
+TEST_CASE("an importer that is killed takes no block with it, and disturbs no other one", "[share][kill]") {
+  scratch s;
+  std::mt19937_64 random(buffer_test_seed("share_kill_importers"));
+  auto const before = open_descriptors();
+  std::uint64_t leased = 0;
+  {
+    rondo::memfd_resource memory(1 << 20);
+    rondo::buffer_pool pool({.cap_bytes = 1 << 20, .upstream = &memory});
+    std::atomic<int> reports{0};
+    rondo::buffer_exporter exporter(
+        memory, {.path = s.socket, .slots = 12, .lease_timeout = 30s, .report = [&](std::string const& line) {
+                   ++reports;
+                   std::printf("%s\n", line.c_str());
+                 }});
+    publisher p(pool, exporter);
+    std::atomic<bool> stop{false};
+    std::string fault;
+    std::uint64_t read = 0;
+    {
+      rondo::buffer_importer other(s.socket);
+      std::jthread const reading([&] {
+        try {
+          for (reader r(other); !stop.load(std::memory_order_relaxed);) read += r.step(10ms) == errc::ok;
+        } catch (std::exception const& e) {
+          fault = e.what();
+        }
+      });
+      std::jthread const publishing([&] {
+        while (!stop.load(std::memory_order_relaxed)) p.step();
+      });
+      struct stopper {
+        std::atomic<bool>& stop;
+        ~stopper() { stop = true; }
+      } const stop_at_end{stop};
+      for (int round = 0; round < kills; ++round) {
+        CAPTURE(round);
+        if (round % 2 == 0) kill_early("import", s.socket, random);
+        victim v("import", s.socket);
+        REQUIRE(v.began());
+        wait_for_a_moment(random, 1000);
+        leased += exporter.statistics().leases;
+        REQUIRE(v.killed());
+      }
+      // The other one is all that is left, and it is there from the start.
+      CHECK(eventually([&] { return exporter.statistics().importers == 1; }));
+      CHECK(other.connected());
+    }
+    CHECK(fault.empty());
+    CHECK(read > 0);
+    p.finish();
+    CHECK(eventually([&] {
+      auto const now = exporter.statistics();
+      return now.importers == 0 && now.closing == 0 && pool.statistics().buffers_in_use == 0;
+    }));
+    auto const now = exporter.statistics();
+    CHECK(now.exported == 0);
+    CHECK(now.leases == 0);
+    CHECK(now.cut_off == 0);
+    CHECK(now.departed >= kills + 1);
+    CHECK(reports == 0);
+    CHECK(pool.statistics().in_use_bytes == 0);
+    std::printf("share_kill: %d importers killed, %llu leases seen before, %llu read by the other of %llu\n",
+                kills, static_cast<unsigned long long>(leased), static_cast<unsigned long long>(read),
+                static_cast<unsigned long long>(p.published()));
+  }
+  CHECK(leased > 4 * kills);  // more than the other one's
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("an exporter that is killed leaves its importers what they lease, and the next one is found",
+          "[share][kill]") {
+  scratch s;
+  std::mt19937_64 random(buffer_test_seed("share_kill_exporters"));
+  auto const before = open_descriptors();
+  int held = 0;
+  for (int round = 0; round < kills; ++round) {
+    CAPTURE(round);
+    if (round % 2 == 0)
+      kill_early("export", s.socket, random);  // whatever it left there, the next has to begin with
+    victim v("export", s.socket);
+    REQUIRE(v.began());
+    rondo::buffer_importer importer(s.socket);
+    reader r(importer);
+    rondo::shared_lease own;
+    rondo::announced_buffer news;
+    REQUIRE(eventually([&] {  // a buffer may be withdrawn before it is looked at
+      for (auto newer = importer.receive(30s); newer; newer = importer.receive(0ms)) news = *newer;
+      auto lease = importer.lease(news.ref);
+      if (lease) own = std::move(*lease);
+      return lease.has_value();
+    }));
+    std::jthread const killer([&, wait = random() % 1500] {
+      std::this_thread::sleep_for(std::chrono::microseconds(wait));
+      v.send(SIGKILL);
+    });
+    errc outcome = errc::ok;
+    while (outcome == errc::ok || outcome == errc::stale_buffer) outcome = r.step(30s);
+    REQUIRE(outcome == errc::peer_gone);
+    REQUIRE(WIFSIGNALED(v.wait()));
+    REQUIRE_FALSE(importer.connected());
+    REQUIRE(importer.lease(news.ref).error() == errc::peer_gone);
+    REQUIRE(importer.receive(0ms).error() == errc::peer_gone);
+    // Nobody is left to write what it leases.
+    REQUIRE(whole(own, news.tag));
+    REQUIRE(own.valid());
+    r.check_held();
+    held += r.held() != 0;
+  }
+  std::printf("share_kill: %d exporters killed, %d times with more leases out\n", kills, held);
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("an importer that is stopped loses its leases, and finds out when it goes on", "[share][kill]") {
+  scratch s;
+  rondo::memfd_resource memory(1 << 20);
+  rondo::buffer_pool pool({.cap_bytes = 1 << 20, .upstream = &memory});
+  std::atomic<int> reported{0};
+  std::atomic<std::uint64_t> newcomer{0};
+  rondo::buffer_exporter exporter(
+      memory, {.path = s.socket,
+               .lease_timeout = 1000ms,
+               .report = [&](std::string const& line) { reported += line.find("did not beat") != line.npos; },
+               .joined = [&](std::uint64_t importer) { newcomer = importer; }});
+  auto b = filled(pool, 7, 100);
+  auto const shared = exporter.export_buffer(pool, b->ref()).value();
+  REQUIRE(b->release() == errc::ok);
+  victim v("hold", s.socket);
+  REQUIRE(eventually([&] { return newcomer != 0; }));
+  REQUIRE(exporter.announce_to(newcomer, shared, 7) == errc::ok);
+  REQUIRE(v.began());
+  REQUIRE(exporter.withdraw(shared) == errc::ok);
+  CHECK(exporter.statistics().closing == 1);  // its lease keeps the block
+  CHECK(pool.statistics().buffers_in_use == 1);
+  v.send(SIGSTOP);
+  CHECK(eventually([&] { return exporter.statistics().cut_off == 1; }));
+  CHECK(eventually([&] { return reported == 1; }));
+  CHECK(eventually([&] { return pool.statistics().buffers_in_use == 0; }));
+  CHECK(exporter.announce_to(newcomer, shared, 7) == errc::peer_gone);
+  {
+    auto const next = filled(pool, 8, 100);  // which the sleeper will read
+    v.send(SIGCONT);
+    auto const status = v.wait();
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 7);
+  }
+}

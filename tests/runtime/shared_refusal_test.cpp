@@ -1,0 +1,300 @@
+// Handshakes that fail: each is refused, and both sides hear why.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <mutex>
+
+#include "runtime/sharing/packet_socket.hpp"
+#include "tests/catch.hpp"
+#include "tests/runtime/share_fixture.hpp"
+
+using namespace share_test;
+namespace share = rondo::share;
+
+namespace {
+
+bool contains(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
+
+struct exporting {
+  explicit exporting(std::uint32_t importers = 16, std::chrono::milliseconds timeout = 30s)
+      : exporter(memory, {.path = s.socket,
+                          .slots = 4,
+                          .importers = importers,
+                          .lease_timeout = timeout,
+                          .report = [this](std::string const& line) {
+                            std::lock_guard const lock(mutex);
+                            last = line;
+                          }}) {}
+  std::string report() {
+    std::lock_guard const lock(mutex);
+    return last;
+  }
+
+  scratch s;
+  std::mutex mutex;
+  std::string last;
+  rondo::memfd_resource memory{1 << 16};
+  rondo::buffer_exporter exporter;
+};
+
+/// What the exporter answers to one packet: the text of its refusal, "welcome", or "end".
+std::string answer_to(std::filesystem::path const& path, std::span<std::byte const> hello) {
+  auto const socket = rondo::connect_to(path, 5s);
+  if (rondo::send_packet(socket.get(), hello) != rondo::packet_io::done) return "not sent";
+  rondo::packet p;
+  if (!rondo::wait_readable(socket.get(), 30s)) return "silence";
+  if (rondo::receive_packet(socket.get(), p) != rondo::packet_io::done) return "end";
+  share::refusal r;
+  if (share::read_packet(p.content(), r)) return r.text;
+  share::welcome w;
+  return share::read_packet(p.content(), w) ? "welcome" : "nonsense";
+}
+
+/// Behaves as an exporter that answers each hello in its own way.
+class impostor {
+ public:
+  using answer = std::function<void(int socket)>;
+  impostor(std::filesystem::path const& path, answer a) : listening_(rondo::listen_at(path)) {
+    thread_ = std::jthread([this, a = std::move(a)] {
+      if (!rondo::wait_readable(listening_.get(), 30s)) return;
+      auto const socket = rondo::accept_from(listening_.get());
+      rondo::packet p;
+      if (!rondo::wait_readable(socket.get(), 30s)) return;
+      if (rondo::receive_packet(socket.get(), p) == rondo::packet_io::done) a(socket.get());
+    });
+  }
+
+ private:
+  rondo::owned_fd listening_;
+  std::jthread thread_;
+};
+
+/// What connecting there throws.
+std::string error_of(std::filesystem::path const& path, std::chrono::milliseconds timeout = 30s) {
+  try {
+    rondo::buffer_importer const importer(path, timeout);
+    return {};
+  } catch (std::runtime_error const& e) {
+    return e.what();
+  }
+}
+
+constexpr std::uint32_t slots = 4, rows = 2;
+share::welcome good_welcome() {
+  share::welcome w;
+  w.share = 9, w.importer = 1, w.data_bytes = 4096, w.beat_ns = 1'000'000'000;
+  w.slots = slots, w.rows = rows, w.row = 1;
+  return w;
+}
+
+/// The memory that goes with `good_welcome`; a test replaces one piece or changes a field.
+struct memory_of_an_exporter {
+  rondo::owned_fd data = rondo::make_memfd("data", 4096);
+  rondo::owned_fd directory = rondo::make_memfd("directory", share::directory::size_of(rows, slots));
+  rondo::owned_fd row = rondo::make_memfd("row", share::row::size_of(slots));
+  memory_of_an_exporter() {
+    rondo::shared_mapping const m(directory.get(), share::directory::size_of(rows, slots), true, "directory");
+    share::directory d(m.data(), rows);
+    d.header() = {share::magic, 9, 4096, share::version, slots, rows, 0};
+    d.owner(1).store(1, rondo::memory_order::relaxed);
+  }
+  std::array<int, 3> fds() const { return {data.get(), directory.get(), row.get()}; }
+};
+
+}  // namespace
+
+TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]") {
+  exporting e;
+  auto const refused = [&](auto const& bytes, std::string const& why) {
+    auto const text = answer_to(e.s.socket, std::as_bytes(std::span(bytes)));
+    CHECK(contains(text, why));
+    CHECK(eventually([&] { return contains(e.report(), why); }));
+    CHECK(contains(e.report(), e.s.socket.string()));
+    CHECK(contains(e.report(), std::to_string(::getpid())));
+  };
+  refused(std::string("GET / HTTP/1.1\r\n\r\n"), "no hello of a Rondo importer");
+  refused(std::string("x"), "no hello of a Rondo importer");
+  refused(std::string(5000, 'x'), "no hello of a Rondo importer");
+  auto const changed = [&](auto change) {
+    share::hello h;
+    change(h);
+    auto const bytes = share::bytes_of(h);
+    return std::vector(bytes.begin(), bytes.end());
+  };
+  refused(changed([](share::hello& h) { h.header.magic ^= 1; }), "no hello of a Rondo importer");
+  refused(changed([](share::hello& h) { h.header.version = 7; }), "it speaks version 7");
+  refused(changed([](share::hello& h) { h.header.kind = share::packet_kind::settled; }), "kind 5");
+  refused(changed([](share::hello& h) { h.transports = 2; }), "cannot map the host's memory");
+  auto longer = changed([](share::hello&) {});
+  longer.push_back({});
+  refused(longer, "25 bytes");
+  CHECK(answer_to(e.s.socket, share::bytes_of(share::hello{})) == "welcome");
+  CHECK(eventually([&] {
+    auto const now = e.exporter.statistics();
+    return now.refused == 8 && now.departed == 1 && now.importers == 0;
+  }));
+}
+
+TEST_CASE("an importer too many is refused, until another one leaves", "[share]") {
+  exporting e(1);
+  {
+    rondo::buffer_importer const first(e.s.socket);
+    CHECK(contains(error_of(e.s.socket), "all 1 places for importers are taken"));
+  }
+  CHECK(eventually([&] { return e.exporter.statistics().importers == 0; }));
+  CHECK(error_of(e.s.socket).empty());
+}
+
+TEST_CASE("who connects and says nothing is cut off, and descriptors that nobody wants are closed",
+          "[share]") {
+  auto const before = open_descriptors();
+  {
+    exporting e(16, 20ms);
+    auto const silent = rondo::connect_to(e.s.socket, 5s);
+    CHECK(rondo::wait_readable(silent.get(), 30s));  // its end
+    CHECK(eventually([&] { return contains(e.report(), "said no hello"); }));
+    auto const generous = rondo::connect_to(e.s.socket, 5s);
+    std::array const fds{0, 1, 2};
+    CHECK(rondo::send_packet(generous.get(), share::bytes_of(share::settled{}), fds) ==
+          rondo::packet_io::done);
+    CHECK(rondo::wait_readable(generous.get(), 30s));
+  }
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("an importer that sends nonsense later is cut off", "[share]") {
+  exporting e;
+  auto const socket = rondo::connect_to(e.s.socket, 5s);
+  rondo::packet p;
+  CHECK(rondo::send_packet(socket.get(), share::bytes_of(share::hello{})) == rondo::packet_io::done);
+  CHECK(rondo::wait_readable(socket.get(), 30s));
+  CHECK(rondo::receive_packet(socket.get(), p) == rondo::packet_io::done);
+  CHECK(p.fd_count == 3);
+  CHECK(rondo::send_packet(socket.get(), share::bytes_of(share::hello{})) == rondo::packet_io::done);
+  CHECK(eventually([&] { return contains(e.report(), "no packet of an importer"); }));
+  CHECK(eventually([&] { return e.exporter.statistics().importers == 0; }));
+}
+
+TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
+  scratch s;
+  auto const before = open_descriptors();
+  auto const error_with = [&](impostor::answer answer, std::chrono::milliseconds timeout = 30s) {
+    impostor const i(s.socket, std::move(answer));
+    auto const text = error_of(s.socket, timeout);
+    CHECK((text.empty() || contains(text, s.socket.string())));
+    return text;
+  };
+  CHECK(contains(error_of(s.socket), "nothing is there"));
+  CHECK(contains(error_with([](int) {}), "closed without an answer"));
+  CHECK(contains(error_with([](int socket) { rondo::wait_readable(socket, 30s); }, 20ms),
+                 "no answer to the hello within 20 ms"));
+  CHECK(contains(error_of(s.socket), "nobody listens there any more"));
+  CHECK(contains(
+      error_with([](int socket) { rondo::send_packet(socket, std::as_bytes(std::span("hello yourself"))); }),
+      "is no welcome"));
+  CHECK(contains(error_with([](int socket) {
+                   share::refusal r;
+                   std::fill(std::begin(r.text), std::end(r.text),
+                             '\a');  // without an end, and not to be printed
+                   rondo::send_packet(socket, share::bytes_of(r));
+                 }),
+                 "the exporter refused: ???"));
+  auto const with_welcome = [&](auto change, auto change_memory) {
+    return error_with([&](int socket) {
+      memory_of_an_exporter memory;
+      auto w = good_welcome();
+      change(w);
+      change_memory(memory);
+      rondo::send_packet(socket, share::bytes_of(w), memory.fds());
+      rondo::wait_readable(socket, 30s);
+    });
+  };
+  auto const keep = [](auto&) {};
+  CHECK(with_welcome(keep, keep) == "");  // so that what follows fails by its change alone
+  auto const with_field = [&](auto change) { return with_welcome(change, keep); };
+  CHECK(contains(with_field([](auto& w) { w.header.version = 2; }), "is no welcome"));
+  CHECK(contains(with_field([](auto& w) { w.transport = 2; }), "transport 2"));
+  CHECK(contains(with_field([](auto& w) { w.slots = 0; }), "0 slots"));
+  CHECK(contains(with_field([](auto& w) { w.slots = ~0u; }), "4294967295 slots"));
+  CHECK(contains(with_field([](auto& w) { w.row = 2; }), "row 2 of 2"));
+  CHECK(contains(with_field([](auto& w) { w.rows = ~0u; }), "row 1 of 4294967295"));
+  CHECK(contains(with_field([](auto& w) { w.data_bytes = ~0ull; }), "bytes of data"));
+  CHECK(contains(with_field([](auto& w) { w.data_bytes = 8192; }), "has 4096 bytes where 8192 were said"));
+  CHECK(contains(with_field([](auto& w) { w.slots = 5; }), "the directory has"));
+  CHECK(contains(with_field([](auto& w) { w.share = 8; }), "not the one that the welcome speaks of"));
+  CHECK(contains(with_field([](auto& w) { w.beat_ns = 0; }), "lacks"));
+  auto const with_memory = [&](auto change) { return with_welcome(keep, change); };
+  CHECK(contains(with_memory([](auto& m) {
+                   m.data = rondo::owned_fd(::memfd_create("unsealed", MFD_CLOEXEC));
+                   if (::ftruncate(m.data.get(), 4096) != 0) std::abort();
+                 }),
+                 "not sealed against shrinking"));
+  CHECK(
+      contains(with_memory([](auto& m) { m.row = rondo::owned_fd(::open("/dev/null", O_RDWR | O_CLOEXEC)); }),
+               "this importer's row has 0 bytes"));
+  CHECK(contains(error_with([](int socket) { rondo::send_packet(socket, share::bytes_of(good_welcome())); }),
+                 "did not come with the welcome"));
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("an importer that gets anything but announcements ends", "[share]") {
+  scratch s;
+  impostor const i(s.socket, [](int socket) {
+    memory_of_an_exporter const memory;
+    rondo::send_packet(socket, share::bytes_of(good_welcome()), memory.fds());
+    rondo::send_packet(socket, std::as_bytes(std::span("what?")));
+    rondo::wait_readable(socket, 30s);
+  });
+  rondo::buffer_importer importer(s.socket);
+  CHECK(importer.receive(30s).error() == errc::peer_gone);
+  CHECK_FALSE(importer.connected());
+}
+
+TEST_CASE("a directory that points out of the data leads nowhere", "[share]") {
+  scratch s;
+  memory_of_an_exporter const memory;
+  rondo::shared_mapping const m(memory.directory.get(), share::directory::size_of(rows, slots), true,
+                                "directory");
+  auto& slot = share::directory(m.data(), rows).slot(0);
+  slot.state.store(share::slot_state(1, true), rondo::memory_order::relaxed);
+  impostor const i(s.socket, [&](int socket) {
+    rondo::send_packet(socket, share::bytes_of(good_welcome()), memory.fds());
+    rondo::wait_readable(socket, 30s);
+  });
+  rondo::buffer_importer const importer(s.socket);
+  for (auto const& [offset, bytes] :
+       {std::pair{0ull, 4097ull}, {4096ull, 1ull}, {1ull, ~0ull}, {~0ull, 1ull}}) {
+    slot.offset.store(offset, rondo::memory_order::relaxed);
+    slot.bytes.store(bytes, rondo::memory_order::relaxed);
+    CHECK(importer.lease({9, 0, 1, 0, 1}).error() == errc::buffer_out_of_bounds);
+  }
+  slot.offset.store(4095, rondo::memory_order::relaxed);
+  slot.bytes.store(1, rondo::memory_order::relaxed);
+  CHECK(importer.lease({9, 0, 1, 0, 1}).has_value());
+}
+
+TEST_CASE("an exporter's options and its place are checked", "[share]") {
+  scratch s;
+  rondo::memfd_resource memory(4096);
+  auto const error_with = [&](rondo::buffer_exporter_options o) -> std::string {
+    try {
+      rondo::buffer_exporter const e(memory, std::move(o));
+      return {};
+    } catch (std::exception const& e) {
+      return e.what();
+    }
+  };
+  CHECK(error_with({.path = s.socket}).empty());
+  CHECK_FALSE(std::filesystem::exists(s.socket));  // it tidies up
+  CHECK(contains(error_with({.path = s.socket, .slots = 0}), "slots is 0"));
+  CHECK(contains(error_with({.path = s.socket, .importers = 5000}), "importers is 5000"));
+  CHECK(contains(error_with({.path = s.socket, .lease_timeout = 1ms}), "lease_timeout is 1 ms"));
+  CHECK(contains(error_with({}), "the path of a socket"));
+  CHECK(contains(error_with({.path = s.directory / std::string(120, 'x')}), "107 bytes"));
+  CHECK(contains(error_with({.path = s.directory / "none" / "there"}), "could not be put there"));
+  CHECK(contains(error_with({.path = s.directory}), "no socket is there"));
+  rondo::buffer_exporter const first(memory, {.path = s.socket});
+  CHECK(contains(error_with({.path = s.socket}), "another process listens there"));
+}
