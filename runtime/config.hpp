@@ -40,6 +40,7 @@ struct config {
   std::uint32_t completion_slots = 1024;
   std::uint64_t buffer_bytes_cap = std::uint64_t{1} << 30;
   std::uint64_t pinned_bytes = std::uint64_t{64} << 20;
+  bool share_buffers = false;
 
   std::uint32_t quota = 64;
   std::uint32_t starvation_limit = 64;

@@ -43,6 +43,7 @@ constexpr binding bindings[] = {
     RONDO_BIND(completion_slots),
     RONDO_BIND(buffer_bytes_cap),
     RONDO_BIND(pinned_bytes),
+    RONDO_BIND(share_buffers),
     RONDO_BIND(quota),
     RONDO_BIND(starvation_limit),
     RONDO_BIND(spin_us),

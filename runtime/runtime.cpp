@@ -27,8 +27,14 @@ constexpr bool changes_activity(control_bits bits) noexcept {
 runtime::runtime(config settings, program const& p, std::vector<chosen_device> chosen)
     : settings_(std::move(settings)),
       program_(&p),
-      host_buffers_(
-          std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = settings_.buffer_bytes_cap})),
+      // Twice: what is exported from elsewhere is copied there, too; pages cost nothing until they are touched.
+      shared_memory_(settings_.share_buffers
+                         ? std::make_unique<memfd_resource>(2 * settings_.buffer_bytes_cap)
+                         : nullptr),
+      host_buffers_(std::make_unique<buffer_pool>(buffer_pool_options{
+          .cap_bytes = settings_.buffer_bytes_cap,
+          .upstream = shared_memory_ ? static_cast<std::pmr::memory_resource*>(shared_memory_.get())
+                                     : std::pmr::new_delete_resource()})),
       asks_(std::make_unique<completions>(settings_.asks, context_.get_executor())),
       dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
       failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
@@ -113,13 +119,14 @@ runtime::~runtime() {
     std::lock_guard lock(gate_->mutex);
     gate_->open = nullptr;
   }
-  using kept = std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<buffer_pool>,
-                          std::unique_ptr<actor_graphs>, std::unique_ptr<directory>>;
+  using kept =
+      std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<buffer_pool>,
+                 std::unique_ptr<actor_graphs>, std::unique_ptr<directory>, std::unique_ptr<memfd_resource>>;
   static std::mutex mutex;
   static auto& abandoned = *new std::list<kept>;
   std::lock_guard lock(mutex);
   abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(host_buffers_), std::move(graphs_),
-                         std::move(directory_));
+                         std::move(directory_), std::move(shared_memory_));
 }
 
 stop_report runtime::stop() {
@@ -354,49 +361,6 @@ telemetry runtime::snapshot() {
   t.late_answers = asks_->late();
   t.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
   return t;
-}
-
-std::string runtime::name_of_actor(actor_id id) const {
-  auto const e = directory_->find(id);
-  return e ? e->name : std::string();
-}
-
-std::string runtime::name_of_index(std::uint32_t index) const {
-  for (auto const& e : directory_->list())
-    if (e.id.index == index) return e.name.empty() ? fmt::format("#{}", index) : e.name;
-  return fmt::format("#{}", index);
-}
-
-std::string runtime::name_of_type(std::uint32_t type) const {
-  for (auto const& b : behaviours())
-    for (auto const& m : b.messages)
-      if (m.id == type) return std::string(m.name);
-  return {};
-}
-
-/// A record may be of the module before.
-std::string runtime::name_of_behaviour(std::uint32_t index) const {
-  auto const& known = behaviours();
-  return index < known.size() ? std::string(known[index].name) : std::string();
-}
-
-std::string runtime::name_of_team(std::uint32_t device, std::size_t team) const {
-  return devices_.size() == 1
-             ? fmt::format("team {}", team)
-             : fmt::format("team {} of device {} ({})", team, device, devices_[device].dev->info().name);
-}
-
-std::vector<std::string> runtime::busy_teams(char const* does) const {
-  std::vector<std::string> lines;
-  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-    std::vector<team_snapshot> teams;
-    devices_[d].dev->read_teams(teams);
-    for (std::size_t t = 0; t < teams.size(); ++t)
-      if (teams[t].actor_plus_one != 0)
-        lines.push_back(fmt::format("{} {} actor '{}', in a handler of {}", name_of_team(d, t), does,
-                                    name_of_index(teams[t].actor_plus_one - 1), name_of_type(teams[t].type)));
-  }
-  return lines;
 }
 
 }  // namespace rondo

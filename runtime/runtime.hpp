@@ -34,6 +34,7 @@
 #include "runtime/memory/region_resource.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/program.hpp"
+#include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/timers.hpp"
 
@@ -185,6 +186,8 @@ class runtime {
     return devices_[device].buffers ? *devices_[device].buffers : *host_buffers_;
   }
   buffer_pool& host_buffers() noexcept { return *host_buffers_; }
+  /// What host_buffers lie in, for a buffer_exporter; null without settings().share_buffers.
+  memfd_resource* shared_memory() noexcept { return shared_memory_.get(); }
   /// For a unified_buffer between this program and the actors of that device.
   memory_pair memory(std::uint32_t device = 0) noexcept {
     auto& d = devices_[device];
@@ -307,6 +310,7 @@ class runtime {
 
   config settings_;
   std::atomic<program const*> program_;
+  std::unique_ptr<memfd_resource> shared_memory_;
   std::unique_ptr<buffer_pool> host_buffers_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};

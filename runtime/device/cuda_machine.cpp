@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -167,6 +168,9 @@ cuda_machine::state::~state() {
     return;
   }
   for (auto* p : device) cudaFreeAsync(p, copies);
+  if (shared.pool >= 0) ::close(shared.pool);
+  if (ready != nullptr) cudaEventDestroy(ready);
+  if (shared_pool != nullptr) cudaMemPoolDestroy(shared_pool);  // when what is freed has gone
   for (auto* p : host) pinned_cache::get().give_back(p);
   if (ended != nullptr) cudaEventDestroy(ended);
   if (grids != nullptr) cudaStreamDestroy(grids);

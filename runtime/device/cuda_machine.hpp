@@ -43,6 +43,9 @@ class cuda_machine {
   cuda_machine& operator=(cuda_machine const&) = delete;
 
   std::byte* device_memory(std::size_t bytes);
+  std::byte* buffer_memory(std::size_t bytes);
+  std::optional<device_share> share() noexcept;
+  bool mark_ready();
   std::byte* pinned_memory(std::size_t bytes);
   lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
   void begin(host_lanes<bus>&) {}

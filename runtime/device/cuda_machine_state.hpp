@@ -38,6 +38,9 @@ struct cuda_machine::state {
   cudaStream_t grids{}, copies{};
   cudaEvent_t ended{};
   std::vector<void*> device;
+  cudaMemPool_t shared_pool{};  // of the buffers alone, where other processes may open it
+  cudaEvent_t ready{};
+  device_share shared;
   std::vector<std::byte*> host;
   cuda_inbox inbox;
   std::unique_ptr<cuda_graphs> graphs;

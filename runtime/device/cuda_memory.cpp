@@ -1,4 +1,6 @@
 // Memory of a cuda_machine: claimed in the order of a stream, because what waits for the whole GPU waits for the ring kernel.
+#include <unistd.h>
+
 #include <cstring>
 
 #include "runtime/device/cuda_machine_state.hpp"
@@ -16,6 +18,62 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
   check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
   check(cudaStreamSynchronize(s.copies), "clearing device memory");
   return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
+}
+
+/// In a pool of its own whose one allocation other processes can open, if the GPU and the system can do that.
+std::byte* cuda_machine::buffer_memory(std::size_t bytes) {
+  auto& s = *state_;
+  int handles = 0;
+  check(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, s.ordinal),
+        "asking how memory can be shared");
+  if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) return device_memory(bytes);
+  cudaMemPoolProps wanted{};
+  wanted.allocType = cudaMemAllocationTypePinned;
+  wanted.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  wanted.location = {cudaMemLocationTypeDevice, s.ordinal};
+  void* p = nullptr;
+  check(cudaMemPoolCreate(&s.shared_pool, &wanted), "making a pool of memory that can be shared");
+  check(cudaMallocFromPoolAsync(&p, bytes, s.shared_pool, s.copies),
+        "claiming device memory (buffer_bytes_cap)");
+  s.device.push_back(p);
+  check(cudaMemsetAsync(p, 0, bytes, s.copies), "clearing device memory");
+  check(cudaStreamSynchronize(s.copies), "clearing device memory");
+  auto* const base = static_cast<std::byte*>(p);
+  if (reinterpret_cast<std::uintptr_t>(p) % 4096 != 0)
+    throw std::runtime_error("CUDA: a pool's first allocation does not begin at a page");
+  cudaMemPoolPtrExportData where{};
+  cudaIpcEventHandle_t event{};
+  cudaDeviceProp gpu{};
+  static_assert(sizeof where == sizeof s.shared.memory && sizeof event == sizeof s.shared.ready &&
+                sizeof gpu.uuid == sizeof s.shared.identity);
+  bool const shared =
+      cudaMemPoolExportToShareableHandle(&s.shared.pool, s.shared_pool, cudaMemHandleTypePosixFileDescriptor,
+                                         0) == cudaSuccess &&
+      cudaMemPoolExportPointer(&where, p) == cudaSuccess &&
+      cudaEventCreateWithFlags(&s.ready, cudaEventDisableTiming | cudaEventInterprocess) == cudaSuccess &&
+      cudaIpcGetEventHandle(&event, s.ready) == cudaSuccess &&
+      cudaGetDeviceProperties(&gpu, s.ordinal) == cudaSuccess;
+  if (!shared) {  // exports are copies on the host then
+    cudaGetLastError();
+    if (s.shared.pool >= 0) ::close(s.shared.pool);
+    s.shared.pool = -1;
+    return base;
+  }
+  std::memcpy(s.shared.memory.data(), &where, sizeof where);
+  std::memcpy(s.shared.ready.data(), &event, sizeof event);
+  std::memcpy(s.shared.identity.data(), &gpu.uuid, sizeof gpu.uuid);
+  return base;
+}
+
+std::optional<device_share> cuda_machine::share() noexcept {
+  if (state_->shared.pool < 0) return std::nullopt;
+  return state_->shared;
+}
+
+bool cuda_machine::mark_ready() {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  return s.succeeded(cudaEventRecord(s.ready, s.copies), "marking shared buffers as ready");
 }
 
 std::byte* cuda_machine::pinned_memory(std::size_t bytes) {

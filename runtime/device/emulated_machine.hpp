@@ -26,6 +26,9 @@ class emulated_machine {
   ~emulated_machine();
 
   std::byte* device_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
+  std::byte* buffer_memory(std::size_t bytes) { return device_memory(bytes); }
+  std::optional<device_share> share() noexcept { return std::nullopt; }
+  bool mark_ready() noexcept { return false; }
   std::byte* pinned_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
   lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
   void begin(host_lanes<bus>& lanes) { host_ = &lanes; }

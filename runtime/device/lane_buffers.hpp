@@ -22,7 +22,7 @@ class lane_buffers final : public buffer_home {
         way_(way),
         bytes_(bytes),
         pinned_bytes_(pinned_bytes),
-        base_(machine.device_memory(bytes)),
+        base_(machine.buffer_memory(bytes)),
         pinned_(pinned_bytes != 0 ? machine.pinned_memory(pinned_bytes) : nullptr, pinned_bytes) {
     auto* const entries =
         reinterpret_cast<buffer_entry*>(machine.device_memory(slot_count * sizeof(buffer_entry)));
@@ -44,6 +44,8 @@ class lane_buffers final : public buffer_home {
   bool copy(std::span<copy_job const> jobs) override { return machine_.copy(jobs); }
   std::pmr::memory_resource& host_memory() noexcept override { return pinned_; }
   std::uint64_t host_memory_bytes() const noexcept override { return pinned_bytes_; }
+  std::optional<device_share> share() noexcept override { return machine_.share(); }
+  bool mark_ready() override { return machine_.mark_ready(); }
 
  private:
   static constexpr std::uint32_t slot_count = 4096;

@@ -10,7 +10,7 @@
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
-//   bool copy(std::span<copy_job const>);         the same, all of them; graph_engine& graphs();
+//   bool copy(std::span<copy_job const>), graph_engine& graphs(), buffer_memory(bytes), share(), mark_ready();  buffer_home.hpp
 //   bool end(limit); void abandon();              after a grid: false when something of it still runs, to report to nobody
 //   auto code_of(program const&);                 a module's code for it; throws std::runtime_error when there is none
 //   void set_code(code const&);                   between two launches: what is launched next

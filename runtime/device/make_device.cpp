@@ -4,6 +4,8 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/device/cuda_view.hpp"
+
 namespace rondo {
 
 namespace {
@@ -119,6 +121,7 @@ chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
       "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
       "(nvcc in CUDACXX, PATH or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu, or auto");
 }
+device_opener cuda_opener(int) { return {}; }
 std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device, and the CPU needs nothing"; }
 #endif
 

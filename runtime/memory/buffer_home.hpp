@@ -5,9 +5,11 @@
 // buffer was released and its last lease has ended the device says so (record_kind::buffer_free).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <span>
 
 #include "kernels/buffer_ref.hpp"
@@ -21,6 +23,14 @@ struct copy_job {
   std::byte const* from;
   std::uint64_t bytes;
   bool to_device;
+};
+
+/// By what another process reaches a device's memory in place: runtime/device/cuda_view.hpp opens it.
+struct device_share {
+  int pool = -1;                         // a descriptor, of the home
+  std::array<std::byte, 64> memory{};    // opaque: where in the pool base() is
+  std::array<std::byte, 64> ready{};     // opaque: an event
+  std::array<std::byte, 16> identity{};  // of the device: the same in all processes
 };
 
 /// Threads: any, but for host_memory.
@@ -47,6 +57,11 @@ class buffer_home {
   /// one at a time.
   virtual std::pmr::memory_resource& host_memory() noexcept = 0;
   virtual std::uint64_t host_memory_bytes() const noexcept = 0;
+
+  /// None where other processes cannot reach this memory.
+  virtual std::optional<device_share> share() noexcept { return std::nullopt; }
+  /// The event of `share` comes after all copies made here so far. False: the device is lost.
+  virtual bool mark_ready() { return false; }
 };
 
 }  // namespace rondo

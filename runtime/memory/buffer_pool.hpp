@@ -92,6 +92,10 @@ class buffer_pool {
     return {table(), ref};
   }
 
+  /// Keeps the buffer's block from serving again until this ends, whoever releases it. In a device's pool it is no lease among
+  /// those of handlers, and its view must not be touched.
+  [[nodiscard]] read_lease<> keep_block(buffer_ref ref) const noexcept { return {table_, ref}; }
+
   /// The device says that the buffer in this slot was released, by its host or by a handler, and is leased no more.
   void on_free_at_home(std::uint32_t slot) noexcept;
   /// The same of all: the device has stopped, or was lost.

@@ -86,6 +86,13 @@ result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buff
     auto const start = static_cast<std::uint64_t>(from - home->base());
     if (start > home->bytes() || ref.bytes > home->bytes() - start)
       return make_error_code(errc::buffer_out_of_bounds);
+    if (s.server.shares_device(home)) {
+      auto kept = pool.keep_block(ref);
+      if (!kept) return make_error_code(kept.status());
+      if (!home->mark_ready()) return make_error_code(errc::device_lost);
+      auto const lock = std::lock_guard(s.mutex);
+      return s.table.open(start | share::on_device, ref.bytes, std::move(kept));
+    }
     return s.open_copy(ref.bytes, s.said_device, "in a device's memory", [&](std::byte* to) {
       copy_job const job{to, from, ref.bytes, false};
       return home->copy({&job, 1});

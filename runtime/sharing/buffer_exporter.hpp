@@ -32,6 +32,8 @@ struct buffer_exporter_options {
   std::uint32_t importers = 16;     // at once
   std::chrono::milliseconds lease_timeout{5000};
   std::uint64_t copies_bytes = 1ull << 30;  // cap of the copies of buffers that lie elsewhere
+  /// Buffers of this device's memory are shared in place, too, with importers that can open it; outlives the exporter.
+  buffer_home* device = nullptr;
   /// Gets a line for each importer that is refused or cut off, and one for each kind of buffer that had to be copied,
   /// the first time. From any thread; must not throw. Empty: standard error.
   std::function<void(std::string const&)> report = {};
@@ -59,8 +61,9 @@ class buffer_exporter {
   ~buffer_exporter();
 
   /// Lets importers lease the range for reading; until it is withdrawn and leased no more, writing it is refused with
-  /// buffer_in_use. A buffer that does not lie in the exporter's memory is copied into it, as it is now; one of a device's
-  /// memory too, and then the caller owns it and nobody writes it meanwhile. Errors: those of a read;
+  /// buffer_in_use. A buffer that does not lie in the exporter's memory is copied into it, as it is now. One in a device's memory is
+  /// shared in place if that is options.device and all importers can open it, else copied; the caller owns it, and nobody
+  /// writes it until it is withdrawn, or while it is copied. Errors: those of a read;
   /// pool_exhausted (slots, or copies_bytes), out_of_memory (the shared memory is full), device_lost.
   result<shared_buffer_ref> export_buffer(buffer_pool& pool, buffer_ref ref);
 

@@ -37,8 +37,13 @@ std::string reason_of(share::refusal& r) {
 }
 
 std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseconds timeout,
-                                         std::uint64_t& beat_ns) {
-  if (send_packet(socket.get(), share::bytes_of(share::hello{})) != packet_io::done)
+                                         device_opener const& open_device, std::uint64_t& beat_ns) {
+  share::hello hello;
+  if (open_device) {
+    hello.transports |= share::device_memory;
+    hello.device_identity = open_device.identity;
+  }
+  if (send_packet(socket.get(), share::bytes_of(hello)) != packet_io::done)
     throw std::runtime_error("the connection was closed before the hello");
   if (!wait_readable(socket.get(), timeout))
     throw std::runtime_error("no answer to the hello within " + std::to_string(timeout.count()) +
@@ -53,7 +58,7 @@ std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseco
     throw std::runtime_error("the answer to the hello (" + std::to_string(p.size) +
                              " bytes) is no welcome of a buffer_exporter of this version");
   beat_ns = w.beat_ns;
-  return std::make_shared<import_view>(w, std::move(socket), p.fds);
+  return std::make_shared<import_view>(w, std::move(socket), p.fds, open_device);
 }
 
 }  // namespace
@@ -197,11 +202,12 @@ struct buffer_importer::state {
   std::thread thread;
 };
 
-buffer_importer::buffer_importer(std::filesystem::path const& path, std::chrono::milliseconds timeout) {
+buffer_importer::buffer_importer(std::filesystem::path const& path, std::chrono::milliseconds timeout,
+                                 device_opener const& open_device) {
   auto socket = connect_to(path, timeout);
   std::uint64_t beat_ns = 0;
   try {
-    view_ = shake_hands(std::move(socket), timeout, beat_ns);
+    view_ = shake_hands(std::move(socket), timeout, open_device, beat_ns);
   } catch (std::exception const& e) {
     throw std::runtime_error("importing buffers from " + path.string() + ": " + e.what());
   }

@@ -32,8 +32,10 @@ class buffer_importer {
  public:
   /// Connects and shakes hands, for at most `timeout`. Throws std::runtime_error that names the path and says what was
   /// found: nobody there, a refusal with the exporter's reason, or a welcome that makes no sense.
+  /// `open_device`, if there is one, lets it read buffers in a device's memory in place (runtime/device/cuda_view.hpp).
   explicit buffer_importer(std::filesystem::path const& path,
-                           std::chrono::milliseconds timeout = std::chrono::seconds(5));
+                           std::chrono::milliseconds timeout = std::chrono::seconds(5),
+                           device_opener const& open_device = {});
   /// Ends the connection; receivers that wait get `cancelled`. Not from a handler that runs on its own thread.
   ~buffer_importer();
 

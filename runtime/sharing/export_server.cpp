@@ -53,6 +53,7 @@ export_server::export_server(buffer_exporter_options const& options, memfd_resou
       memory_(memory),
       mutex_(mutex),
       table_(table),
+      device_(options.device != nullptr ? options.device->share() : std::nullopt),
       door_(io_, listen_at(options.path).release()),
       clock_(io_) {
   wait_at_door();
@@ -128,6 +129,9 @@ bool export_server::serve(connection& c) {
 
 bool export_server::shake_hands(connection& c, packet const& p) {
   auto fault = fault_of(p, c.who);
+  if (share::hello h; fault.empty() && share::read_packet(p.content(), h))
+    c.opens_device =
+        device_ && (h.transports & share::device_memory) != 0 && h.device_identity == device_->identity;
   owned_fd row;
   if (fault.empty()) fault = admit(c, row);
   if (!fault.empty()) {
@@ -156,9 +160,16 @@ bool export_server::send_welcome(connection& c, owned_fd const& row) {
   w.share = table_.share(), w.importer = c.number, w.data_bytes = memory_.size();
   w.beat_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.lease_timeout).count()) / 8;
   w.slots = options_.slots, w.rows = options_.importers, w.row = *c.row;
-  std::array const fds{memory_.fd(), table_.fd(), row.get()};
+  std::array fds{memory_.fd(), table_.fd(), row.get(), -1};
+  if (c.opens_device) {
+    w.transports |= share::device_memory;
+    w.device_bytes = options_.device->bytes();
+    w.device_data = device_->memory, w.device_ready = device_->ready, w.device_identity = device_->identity;
+    fds[3] = device_->pool;
+  }
   auto const lock = std::lock_guard(mutex_);  // so that no announcement comes before it
-  c.welcomed = send_packet(c.fd(), share::bytes_of(w), fds) == packet_io::done;
+  c.welcomed = send_packet(c.fd(), share::bytes_of(w), std::span(fds).first(c.opens_device ? 4 : 3)) ==
+               packet_io::done;
   return c.welcomed;
 }
 
@@ -237,6 +248,13 @@ errc export_server::announce_to(std::uint64_t importer, shared_buffer_ref ref, s
       break;
   }
   return errc::peer_gone;
+}
+
+bool export_server::shares_device(buffer_home const* home) const {
+  if (!device_ || home != options_.device) return false;
+  auto const lock = std::lock_guard(mutex_);
+  return std::ranges::all_of(connections_,
+                             [](auto const& c) { return !c.second->welcomed || c.second->opens_device; });
 }
 
 void export_server::count(buffer_exporter_statistics& into) const {

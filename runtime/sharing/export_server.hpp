@@ -27,6 +27,8 @@ class export_server {
 
   std::uint32_t announce(shared_buffer_ref ref, std::uint64_t tag);
   errc announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag);
+  /// Whether all importers can open the memory of that device. Those that come later and cannot find its buffers elsewhere.
+  bool shares_device(buffer_home const* home) const;
   /// Adds what it knows.
   void count(buffer_exporter_statistics& into) const;
 
@@ -41,7 +43,7 @@ class export_server {
     peer_identity who;
     std::uint64_t number = 0;
     std::optional<std::uint32_t> row;
-    bool welcomed = false;
+    bool welcomed = false, opens_device = false;
     std::uint64_t beat = 0;
     std::uint32_t silent = 0;  // ticks since the beat changed
   };
@@ -64,6 +66,7 @@ class export_server {
   boost::asio::io_context io_{1};
   std::mutex& mutex_;  // guards the table, connections_, last_number_, counts_, and that sockets stay open
   export_table& table_;
+  std::optional<device_share> device_;
   std::map<std::uint64_t, std::shared_ptr<connection>> connections_;
   std::uint64_t last_number_ = 0;
   buffer_exporter_statistics counts_;

@@ -16,7 +16,7 @@ namespace rondo {
 
 /// What came in. Descriptors that nobody takes out are closed with it.
 struct packet {
-  static constexpr std::size_t most_bytes = 512, most_fds = 3;
+  static constexpr std::size_t most_bytes = 512, most_fds = 4;
 
   alignas(8) std::array<std::byte, most_bytes> bytes;
   std::size_t size = 0;

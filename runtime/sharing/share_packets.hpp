@@ -2,10 +2,12 @@
 //
 // Each packet begins with its header. An importer says hello and gets a welcome with the descriptors of data,
 // directory and row (share_words.hpp), or a refusal. Then come announcements this way, and that way `settled`: a
-// lease of a closed slot has ended. For a device's memory a welcome would carry another transport, and its handle where
-// the descriptor of the data is; slots, rows, leases and death stay as they are.
+// lease of a closed slot has ended. An importer that can open a device's memory, and gets the exporter's, reads buffers there in
+// place as well; slots, rows, leases and death are the same.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -36,8 +38,10 @@ inline constexpr std::uint64_t magic = 0x31455241'48534452;  // "RDSHARE1"
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024;
 
-/// How an importer reaches the data; a bit each.
-enum transport : std::uint32_t { host_memory = 1 };
+/// How an importer reaches data; a bit each.
+enum transport : std::uint32_t { host_memory = 1, device_memory = 2 };
+/// In a slot's offset: it is in the device's memory.
+inline constexpr std::uint64_t on_device = 1ull << 63;
 
 enum class packet_kind : std::uint32_t { hello = 1, welcome, refusal, announcement, settled };
 struct packet_header {
@@ -49,11 +53,16 @@ struct hello {
   packet_header header{.kind = packet_kind::hello};
   std::uint32_t transports = host_memory;  // that it understands
   std::uint32_t reserved = 0;
+  std::array<std::byte, 16> device_identity{};  // with device_memory: which device it can open
 };
 struct welcome {
   packet_header header{.kind = packet_kind::welcome};
   std::uint64_t share = 0, importer = 0, data_bytes = 0, beat_ns = 0;
-  std::uint32_t transport = host_memory, slots = 0, rows = 0, row = 0;
+  std::uint32_t transports = host_memory, slots = 0, rows = 0, row = 0;
+  // With transport device_memory: what device_share says, whose descriptor comes as the fourth.
+  std::uint64_t device_bytes = 0;
+  std::array<std::byte, 64> device_data{}, device_ready{};
+  std::array<std::byte, 16> device_identity{};
 };
 struct refusal {
   packet_header header{.kind = packet_kind::refusal};
@@ -67,7 +76,7 @@ struct announcement {
 struct settled {
   packet_header header{.kind = packet_kind::settled};
 };
-static_assert(sizeof(hello) == 24 && sizeof(welcome) == 64 && sizeof(refusal) == 256 &&
+static_assert(sizeof(hello) == 40 && sizeof(welcome) == 216 && sizeof(refusal) == 256 &&
               sizeof(announcement) == 56 && sizeof(settled) == 16);
 
 template <class Packet>

@@ -5,7 +5,7 @@
 //   directory  which slots are exported, and who may read. Written by the exporter; sealed likewise.
 //   row        one per importer: its heartbeat, and how many leases it has of each slot. Written by that importer alone,
 //              so one that is broken harms nobody but itself (and keeps the blocks that it says it leases).
-// A transport for a device's memory would differ in `data` alone.
+// A device's memory is data, too, for importers that can open it: nothing but the device seals that.
 //
 // **Threads**: the exporter's functions one at a time; the importer's from any thread.
 //

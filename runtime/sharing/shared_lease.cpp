@@ -12,8 +12,9 @@ namespace {
 /// Refuses numbers that no exporter says: what follows is made of them.
 share::welcome const& checked(share::welcome const& w) {
   auto const refuse = [](std::string const& text) { throw std::runtime_error("its welcome " + text); };
-  if (w.transport != share::host_memory)
-    refuse("names transport " + std::to_string(w.transport) +
+  if ((w.transports & share::host_memory) == 0 ||
+      (w.transports & ~(share::host_memory | share::device_memory)) != 0)
+    refuse("names transports " + std::to_string(w.transports) +
            ", which this build does not have; build both from the same release");
   if (w.slots == 0 || w.slots > share::most_slots) refuse("says " + std::to_string(w.slots) + " slots");
   if (w.rows == 0 || w.rows > share::most_rows || w.row >= w.rows)
@@ -32,7 +33,8 @@ shared_mapping mapped(owned_fd const& fd, std::uint64_t bytes, bool writable, st
 
 }  // namespace
 
-import_view::import_view(share::welcome const& w, owned_fd socket, std::span<owned_fd const, 3> memory)
+import_view::import_view(share::welcome const& w, owned_fd socket, std::span<owned_fd, 4> memory,
+                         device_opener const& open_device)
     : share_(checked(w).share),
       importer_(w.importer),
       slots_(w.slots),
@@ -48,6 +50,12 @@ import_view::import_view(share::welcome const& w, owned_fd socket, std::span<own
   if (h.magic != share::magic || h.version != share::version || h.share != w.share || h.slots != w.slots ||
       h.rows != w.rows || h.data_bytes != w.data_bytes)
     throw std::runtime_error("the directory is not the one that the welcome speaks of");
+  if ((w.transports & share::device_memory) == 0) return;
+  if (!open_device || !memory[3] || w.device_bytes == 0 || w.device_bytes >= share::on_device)
+    throw std::runtime_error("the welcome offers a device's memory that was not asked for, or is not there");
+  // Shared from here on: without it the importer reads what is on the host.
+  device_ = open_device.open({memory[3].get(), w.device_data, w.device_ready, w.device_identity});
+  device_bytes_ = w.device_bytes;
 }
 
 result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
@@ -63,19 +71,30 @@ result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   // relaxed: under the lease. One that is cut off meanwhile may see those of two generations, so both are checked.
   auto const offset = entry.offset.load(memory_order::relaxed);
   auto const bytes = entry.bytes.load(memory_order::relaxed);
-  bool const in_data = offset <= data_.size() && bytes <= data_.size() - offset;
-  if (!in_data || ref.offset > bytes || ref.bytes > bytes - ref.offset) {
+  bool const there = (offset & share::on_device) != 0;
+  auto const start = offset & ~share::on_device, size = there ? device_bytes_ : data_.size();
+  auto const refuse = [&](errc why) {
     give_back(ref.slot, ref.generation);
-    return make_error_code(errc::buffer_out_of_bounds);
-  }
-  std::span const range(data_.data() + offset + ref.offset, static_cast<std::size_t>(ref.bytes));
-  return shared_lease(shared_from_this(), range, ref.slot, ref.generation);
+    return make_error_code(why);
+  };
+  if (there && !device_) return refuse(errc::buffer_elsewhere);
+  if (start > size || bytes > size - start || ref.offset > bytes || ref.bytes > bytes - ref.offset)
+    return refuse(errc::buffer_out_of_bounds);
+  if (there && !device_->wait_ready()) return refuse(errc::device_lost);
+  auto const* const first = (there ? device_->base() : data_.data()) + start + ref.offset;
+  return shared_lease(shared_from_this(), {first, static_cast<std::size_t>(ref.bytes)}, ref.slot,
+                      ref.generation);
 }
 
 void import_view::give_back(std::uint32_t slot, std::uint32_t generation) const noexcept {
   if (directory_.end_lease(row_, slot, generation)) return;
   // When there is no room the exporter has as many packets to read, and looks after the last of them.
   static_cast<void>(send_packet(socket_.get(), share::bytes_of(share::settled{})));
+}
+
+bool shared_lease::on_device() const noexcept {
+  return view_ && view_->device_ && !bytes_.empty() && bytes_.data() >= view_->device_->base() &&
+         bytes_.data() < view_->device_->base() + view_->device_bytes_;
 }
 
 bool shared_lease::valid() const noexcept { return view_ && view_->counted(); }

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "runtime/errc.hpp"
+#include "runtime/sharing/device_view.hpp"
 #include "runtime/sharing/memfd.hpp"
 #include "runtime/sharing/share_packets.hpp"
 #include "runtime/sharing/share_words.hpp"
@@ -41,6 +42,8 @@ class shared_lease {
 
   explicit operator bool() const noexcept { return view_ != nullptr; }
   std::span<std::byte const> bytes() const noexcept { return bytes_; }
+  /// The bytes are addresses of the device: for its copies and kernels, which end before the lease.
+  bool on_device() const noexcept;
   /// As many whole Ts as fit. Precondition: the range begins at a multiple of T's alignment.
   template <class T>
   std::span<T const> as() const noexcept {
@@ -68,11 +71,13 @@ class shared_lease {
 /// What one connection has mapped. Made by buffer_importer.
 class import_view : public std::enable_shared_from_this<import_view> {
  public:
-  /// Takes what came with the welcome, in the order data, directory, row. Throws std::runtime_error that says what of
-  /// it cannot be used.
-  import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd const, 3> memory);
+  /// Takes what came with the welcome, in the order data, directory, row, and a device's memory. Throws std::runtime_error
+  /// that says what of it cannot be used.
+  import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd, 4> memory,
+              device_opener const& open_device);
 
-  /// Errors: peer_gone, stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds.
+  /// Errors: peer_gone, stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds,
+  /// buffer_elsewhere (in a device's memory that this importer has not opened), device_lost.
   result<shared_lease> lease(shared_buffer_ref ref) const;
 
   std::uint64_t share() const noexcept { return share_; }
@@ -91,6 +96,8 @@ class import_view : public std::enable_shared_from_this<import_view> {
   std::uint32_t slots_, own_row_;
   owned_fd socket_;  // open until the last lease ends, so that its end can be told
   shared_mapping data_, directory_memory_, row_memory_;
+  std::unique_ptr<device_view> device_;  // null: there is none
+  std::uint64_t device_bytes_ = 0;
   share::directory directory_;
   share::row row_;
   atomic<std::uint32_t> gone_{0};

@@ -1,6 +1,8 @@
 // Buffers that handlers lease, wherever their device keeps them; and data that is shared with the host.
 #include <numeric>
 
+#include "runtime/sharing/buffer_exporter.hpp"
+#include "runtime/sharing/buffer_importer.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
@@ -261,4 +263,32 @@ TEST_CASE("buffers of a device that is lost or stopped say so", "[buffers][G9]")
   if (!stops) CHECK(field.host().error() == errc::device_lost);
   field = {};
   CHECK(eventually([&] { return rt->buffers().statistics().buffers_in_use == 0; }));
+}
+
+TEST_CASE("what handlers have written others read, in place where the memory is the host's",
+          "[buffers][share]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.share_buffers = true;
+  settings.buffer_bytes_cap = 16 << 20;
+  auto const rt = start(settings);
+  auto const actor = rt->launch<editor>("editor");
+  scratch_file const at;
+  rondo::buffer_exporter exporter(*rt->shared_memory(),
+                                  {.path = at.path, .report = [](std::string const&) {}});
+  rondo::buffer_importer const importer(at.path);
+  auto const written = rt->buffers().acquire_buffer(4 * count).value();
+  REQUIRE(fill_with(actor, written.ref(), 6).status == errc::ok);
+  auto const shared = exporter.export_buffer(rt->buffers(), written.ref()).value();
+  CHECK(exporter.statistics().copies == is_apart(*rt));
+  {
+    auto const lease = importer.lease(shared).value();
+    auto const seen = lease.as<std::uint32_t>();
+    CHECK(std::accumulate(seen.begin(), seen.end(), std::uint64_t{0}) == 6 * count);
+    CHECK(lease.valid());
+  }
+  if (!is_apart(*rt)) CHECK(fill_with(actor, written.ref(), 7).status == errc::buffer_in_use);
+  REQUIRE(exporter.withdraw(shared) == errc::ok);
+  REQUIRE(eventually([&] { return fill_with(actor, written.ref(), 7).status == errc::ok; }));
 }

@@ -126,10 +126,10 @@ TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]")
   refused(changed([](share::hello& h) { h.header.magic ^= 1; }), "no hello of a Rondo importer");
   refused(changed([](share::hello& h) { h.header.version = 7; }), "it speaks version 7");
   refused(changed([](share::hello& h) { h.header.kind = share::packet_kind::settled; }), "kind 5");
-  refused(changed([](share::hello& h) { h.transports = 2; }), "cannot map the host's memory");
+  refused(changed([](share::hello& h) { h.transports = 4; }), "cannot map the host's memory");
   auto longer = changed([](share::hello&) {});
   longer.push_back({});
-  refused(longer, "25 bytes");
+  refused(longer, "41 bytes");
   CHECK(answer_to(e.s.socket, share::bytes_of(share::hello{})) == "welcome");
   CHECK(eventually([&] {
     auto const now = e.exporter.statistics();
@@ -215,7 +215,7 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
   CHECK(with_welcome(keep, keep) == "");  // so that what follows fails by its change alone
   auto const with_field = [&](auto change) { return with_welcome(change, keep); };
   CHECK(contains(with_field([](auto& w) { w.header.version = 2; }), "is no welcome"));
-  CHECK(contains(with_field([](auto& w) { w.transport = 2; }), "transport 2"));
+  CHECK(contains(with_field([](auto& w) { w.transports = 4; }), "transports 4"));
   CHECK(contains(with_field([](auto& w) { w.slots = 0; }), "0 slots"));
   CHECK(contains(with_field([](auto& w) { w.slots = ~0u; }), "4294967295 slots"));
   CHECK(contains(with_field([](auto& w) { w.row = 2; }), "row 2 of 2"));
@@ -265,11 +265,13 @@ TEST_CASE("a directory that points out of the data leads nowhere", "[share]") {
   });
   rondo::buffer_importer const importer(s.socket);
   for (auto const& [offset, bytes] :
-       {std::pair{0ull, 4097ull}, {4096ull, 1ull}, {1ull, ~0ull}, {~0ull, 1ull}}) {
+       {std::pair{0ull, 4097ull}, {4096ull, 1ull}, {1ull, ~0ull}, {~0ull >> 1, 1ull}}) {
     slot.offset.store(offset, rondo::memory_order::relaxed);
     slot.bytes.store(bytes, rondo::memory_order::relaxed);
     CHECK(importer.lease({9, 0, 1, 0, 1}).error() == errc::buffer_out_of_bounds);
   }
+  slot.offset.store(~0ull, rondo::memory_order::relaxed);  // on a device that was not opened
+  CHECK(importer.lease({9, 0, 1, 0, 1}).error() == errc::buffer_elsewhere);
   slot.offset.store(4095, rondo::memory_order::relaxed);
   slot.bytes.store(1, rondo::memory_order::relaxed);
   CHECK(importer.lease({9, 0, 1, 0, 1}).has_value());

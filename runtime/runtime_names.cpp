@@ -1,0 +1,51 @@
+// What actors, messages, behaviours and teams are called, for people.
+#include <fmt/format.h>
+
+#include "runtime/runtime.hpp"
+
+namespace rondo {
+
+std::string runtime::name_of_actor(actor_id id) const {
+  auto const e = directory_->find(id);
+  return e ? e->name : std::string();
+}
+
+std::string runtime::name_of_index(std::uint32_t index) const {
+  for (auto const& e : directory_->list())
+    if (e.id.index == index) return e.name.empty() ? fmt::format("#{}", index) : e.name;
+  return fmt::format("#{}", index);
+}
+
+std::string runtime::name_of_type(std::uint32_t type) const {
+  for (auto const& b : behaviours())
+    for (auto const& m : b.messages)
+      if (m.id == type) return std::string(m.name);
+  return {};
+}
+
+/// A record may be of the module before.
+std::string runtime::name_of_behaviour(std::uint32_t index) const {
+  auto const& known = behaviours();
+  return index < known.size() ? std::string(known[index].name) : std::string();
+}
+
+std::string runtime::name_of_team(std::uint32_t device, std::size_t team) const {
+  return devices_.size() == 1
+             ? fmt::format("team {}", team)
+             : fmt::format("team {} of device {} ({})", team, device, devices_[device].dev->info().name);
+}
+
+std::vector<std::string> runtime::busy_teams(char const* does) const {
+  std::vector<std::string> lines;
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    std::vector<team_snapshot> teams;
+    devices_[d].dev->read_teams(teams);
+    for (std::size_t t = 0; t < teams.size(); ++t)
+      if (teams[t].actor_plus_one != 0)
+        lines.push_back(fmt::format("{} {} actor '{}', in a handler of {}", name_of_team(d, t), does,
+                                    name_of_index(teams[t].actor_plus_one - 1), name_of_type(teams[t].type)));
+  }
+  return lines;
+}
+
+}  // namespace rondo
