@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "bench/gpu/targets.hpp"
+#include "bench/memory_page.hpp"
 #include "bench/results.hpp"
 
 namespace rondo::bench {
@@ -225,11 +226,13 @@ void write_gpu_part(std::ostream& out, results const& all, std::string const& co
   gpu::write_summary(out, all);
 }
 
-void write_page(std::ostream& out, results const& all, std::string const& command) {
+void write_page(std::ostream& out, results const& all, std::string const& memory,
+                std::string const& command) {
   results cpu, gpu;
   for (auto const& r : all) (gpu::is_of_gpu(r) ? gpu : cpu).push_back(r);
   out << "# Benchmarks\n\nWritten by `tools/bench`; do not edit. ";
   if (!cpu.empty()) write_cpu_part(out, cpu, command);
+  write_memory_part(out, memory);
   write_gpu_part(out, gpu, command);
   std::set<std::string> charts;
   for (auto const& r : all) charts.insert(chart_name(r));
@@ -288,18 +291,19 @@ void write_chart_data(std::filesystem::path const& folder, results const& all) {
 }  // namespace rondo::bench
 
 int main(int argc, char** argv) {
-  std::string input, page, charts, command = "tools/bench";
+  std::string input, page, charts, memory, command = "tools/bench";
   CLI::App app{"Writes the page and the chart data of bench results"};
   app.add_option("results", input, "file of result lines")->required();
   app.add_option("--page", page, "Markdown page to write")->required();
   app.add_option("--charts", charts, "folder for the chart data")->required();
+  app.add_option("--memory", memory, "what bench_memory wrote");
   app.add_option("--command", command, "the command that made the results");
   CLI11_PARSE(app, argc, argv);
   try {
     auto const all = rondo::bench::read_results(input);
     if (all.empty()) throw std::runtime_error(input + ": holds no results");
     std::ofstream out(page);
-    rondo::bench::write_page(out, all, command);
+    rondo::bench::write_page(out, all, memory, command);
     if (!out.flush()) throw std::runtime_error(page + ": cannot be written");
     rondo::bench::write_chart_data(charts, all);
   } catch (std::exception const& failure) {

@@ -1,0 +1,103 @@
+#include "bench/memory_page.hpp"
+
+#include <flatbuffers/flexbuffers.h>
+#include <flatbuffers/idl.h>
+#include <fmt/ostream.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace rondo::bench {
+
+namespace {
+
+/// Medians, in processor nanoseconds for one thread's operation, by the benchmark's name.
+class figures {
+ public:
+  explicit figures(std::string const& json) {
+    std::ostringstream text;
+    text << std::ifstream(json).rdbuf();
+    flatbuffers::Parser parser;
+    if (!parser.ParseFlexBuffer(text.str().c_str(), json.c_str(), &builder_))
+      throw std::runtime_error(json + ": is not what bench_memory writes: " + parser.error_);
+    auto const root = flexbuffers::GetRoot(builder_.GetBuffer()).AsMap();
+    auto const all = root["benchmarks"].AsVector();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto const one = all[i].AsMap();
+      if (one["aggregate_name"].AsString().str() == "median")
+        ns_[one["run_name"].AsString().str()] = one["cpu_time"].AsDouble();
+    }
+    if (ns_.empty()) throw std::runtime_error(json + ": holds no medians; run it with repetitions");
+    context_ = root["context"].AsMap();
+  }
+  double of(std::string const& name) const {
+    auto const found = ns_.find(name);
+    if (found == ns_.end()) throw std::runtime_error("bench_memory did not measure " + name);
+    return found->second;
+  }
+  std::map<std::string, double> const& all() const { return ns_; }
+  flexbuffers::Map context() const { return context_; }
+
+ private:
+  flexbuffers::Builder builder_;
+  std::map<std::string, double> ns_;
+  flexbuffers::Map context_ = flexbuffers::Map::EmptyMap();
+};
+
+void row(std::ostream& out, std::string const& what, std::string const& limit, double value, bool met,
+         char const* unit) {
+  fmt::print(out, "| {} | {} | {:.3g}{}, {} |\n", what, limit, value, unit, met ? "met" : "**missed**");
+}
+
+void write_targets(std::ostream& out, figures const& f) {
+  constexpr std::array sizes{"256", "4096", "65536", "1048576"};
+  auto const pair_of = [&](char const* who, std::string const& size, int threads) {
+    return f.of(fmt::format("{}/{}/threads:{}", who, size, threads));
+  };
+  out << "| what | to be reached | measured |\n| --- | --- | --- |\n";
+  for (auto const* size : sizes) {
+    auto const ns = pair_of("pool_acquire_release", size, 1);
+    row(out, fmt::format("acquire and release of {} bytes", size), "at most 60 ns", ns, ns <= 60, " ns");
+  }
+  for (auto const* size : sizes) {
+    auto const times = pair_of("pool_acquire_release", size, 2) / pair_of("pool_acquire_release", size, 1);
+    row(out, fmt::format("the same by each of two threads, {} bytes, in times of one alone", size),
+        "at most 1.25", times, times <= 1.25, "");
+  }
+  for (auto const* size : {"256", "4096", "65536"}) {
+    auto const times = pair_of("pool_acquire_release", size, 1) / pair_of("mimalloc_free", size, 1);
+    row(out, fmt::format("acquire and release of {} bytes, in times of mimalloc", size), "at most 1.3", times,
+        times <= 1.3, "");
+  }
+  auto const touched = f.of("malloc_first_touch_free/1048576") / f.of("pool_acquire_touch_release/1048576");
+  row(out, "malloc, first touch and free of 1 MiB, in times of the pool's", "at least 5", touched,
+      touched >= 5, "");
+  auto const look = f.of("unified_device");
+  row(out, "a unified buffer's handle, with nothing to copy", "at most 3 ns", look, look <= 3, " ns");
+}
+
+}  // namespace
+
+void write_memory_part(std::ostream& out, std::string const& json) {
+  out << "\n## Memory\n\n";
+  if (json.empty()) {
+    out << "Not measured in this run.\n";
+    return;
+  }
+  figures const f(json);
+  auto const load = f.context()["load_avg"].AsVector();
+  fmt::print(out,
+             "Processor time of one operation, medians of `bench_memory`, in this run of `tools/bench`, on "
+             "{} processors of {} "
+             "MHz; load average when it began {:.2f}.\n\n",
+             f.context()["num_cpus"].AsInt64(), f.context()["mhz_per_cpu"].AsInt64(),
+             load.size() != 0 ? load[0].AsDouble() : 0.0);
+  write_targets(out, f);
+  out << "\n| operation | ns |\n| --- | --- |\n";
+  for (auto const& [name, ns] : f.all()) fmt::print(out, "| {} | {:.3g} |\n", name, ns);
+}
+
+}  // namespace rondo::bench
