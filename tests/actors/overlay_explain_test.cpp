@@ -44,7 +44,9 @@ TEST_CASE("--explain: a frame goes to the device once, and back once if it is en
   CHECK_THAT(line_of(text, "  to the encoder"),
              Contains("emulated -> host") && Contains("1.00      1.00") && Contains("60 of 60 frames"));
   CHECK_THAT(text, Contains("beyond the least: 0 to the device, 0 to the host"));
-  CHECK_THAT(line_of(text, "buffers (host)"), Contains("12 in use") && Contains(" 0 while frames ran"));
+  CHECK_THAT(line_of(text, "buffers (host)"), Contains(": 0 in use") && Contains(" 0 while frames ran"));
+  CHECK_THAT(line_of(text, "buffers (pinned host)"),
+             Contains("12 in use") && Contains(" 0 while frames ran"));
   CHECK_THAT(line_of(text, "buffers (emulated)"), Contains("14 in use") && Contains(" 0 while frames ran"));
 }
 

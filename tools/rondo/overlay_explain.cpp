@@ -62,7 +62,9 @@ std::string explain_pool(pool_account const& a) {
 }
 
 block_claims claims_of(runtime& rt) {
-  return {rt.host_buffers().statistics().misses, rt.buffers().statistics().misses};
+  auto const* const pinned = rt.memory().pinned;
+  return {rt.host_buffers().statistics().misses, pinned != nullptr ? pinned->statistics().misses : 0,
+          rt.buffers().statistics().misses};
 }
 
 std::string explanation(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime& rt,
@@ -75,6 +77,8 @@ std::string explanation(std::vector<std::unique_ptr<camera_feed>> const& feeds, 
     copies.looked_at += p.looked_at;
   }
   auto text = explain_copies(copies) + explain_pool({"host", before.host, rt.host_buffers().statistics()});
+  if (auto const* const pinned = rt.memory().pinned; pinned != nullptr)
+    text += explain_pool({"pinned host", before.pinned, pinned->statistics()});
   if (!copies.one_memory) text += explain_pool({copies.device, before.device, rt.buffers().statistics()});
   return text;
 }

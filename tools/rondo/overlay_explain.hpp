@@ -32,9 +32,9 @@ struct pool_account {
 /// One line: what is in use, the part of it that nobody asked for, and the blocks claimed before and during the frames.
 std::string explain_pool(pool_account const& a);
 
-/// Misses so far of the pools of the host and of the device.
+/// Misses so far of the pools of the host, of its pinned memory and of the device.
 struct block_claims {
-  std::uint64_t host = 0, device = 0;
+  std::uint64_t host = 0, pinned = 0, device = 0;
 };
 block_claims claims_of(runtime& rt);
 

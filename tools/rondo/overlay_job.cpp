@@ -99,6 +99,7 @@ void overlay_job::start_runtime(config c) {
   std::uint64_t needed = 0;
   for (auto const& f : feeds_) needed += f->buffer_bytes();
   c.buffer_bytes_cap = std::max(c.buffer_bytes_cap, 2 * needed);  // blocks come in classes of size
+  c.pinned_bytes = std::max(c.pinned_bytes, 2 * needed);
   try {
     runtime_.emplace(use<overlay::overlay_module>, c);
   } catch (config_error const&) {
