@@ -306,13 +306,18 @@ void runtime::checkpoint(std::filesystem::path const& file) {
   write_checkpoint(file, image, behaviours());
 }
 
-/// What of this runtime is too small for the image; empty: nothing.
+/// What of this runtime is too small or of another kind than the image asks for; empty: nothing.
 std::string runtime::why_no_room(checkpoint_image const& image) const {
   for (auto const& a : image.actors) {
     if (device_of(a.id) >= devices_.size())
       return fmt::format(
           "actor '{}' lives on device {}, and this runtime has {}, counted from 0; list it in `device`",
           a.name, device_of(a.id), devices_.size());
+    if (!can_live_on(behaviours()[a.behaviour], device_of(a.id)))
+      return fmt::format(
+          "the captured actor '{}' lives on device {}, and that is no cpu here; list the devices in the "
+          "order they had",
+          a.name, device_of(a.id));
     if (auto const cells = devices_[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)
       return fmt::format("actor '{}' lives in cell {}, and this runtime has {}; raise `actors`", a.name,
                          cell_of(a.id), cells);

@@ -196,7 +196,7 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
   if (found == known.end()) return errc::not_found;
-  if (found->is_captured && devices_[options.device].dev->shared_arena() == nullptr)
+  if (!can_live_on(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': the graph of a captured actor is replayed by a thread of the host, so the actor "
         "lives "
@@ -210,6 +210,14 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
     return refused;
   }
   return spec->id;
+}
+
+void runtime::record_untyped(actor_graphs::recording const& what, std::uint32_t device) {
+  if (device >= devices_.size())
+    throw std::invalid_argument(fmt::format(
+        "recording a graph for '{}': device {} was asked for, and this runtime has {}, counted from 0",
+        what.actor, device, devices_.size()));
+  graphs_->record(what, devices_[device].dev->graphs(), memory(device));
 }
 
 void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {

@@ -135,16 +135,17 @@ class runtime {
   /// Records the graph that the captured actor of this name replays for each message: see kernels/captured.hpp. It may come
   /// before the actor is launched or restored; done again it takes effect between two messages. `work` is called with a
   /// rondo::stream, and with the addresses of request and reply as the device sees them, and its steps run on `device`.
-  /// Throws boost::system::system_error when there is no memory for those, std::runtime_error when the machine refuses.
+  /// Throws boost::system::system_error when there is no memory for those, std::runtime_error when the machine refuses,
+  /// std::invalid_argument for a device that the runtime has not.
   template <captured_behaviour Behaviour, class Work>
   void record(std::string actor, std::uint32_t device, Work work) {
     using request = typename Behaviour::request_type;
     using reply = typename Behaviour::reply_type;
-    graphs_->record({std::move(actor), sizeof(request), sizeof(reply),
-                     [&work](stream& s, std::byte const* in, std::byte* out) {
-                       work(s, reinterpret_cast<request const*>(in), reinterpret_cast<reply*>(out));
-                     }},
-                    devices_[device].dev->graphs(), memory(device));
+    record_untyped({std::move(actor), sizeof(request), sizeof(reply),
+                    [&work](stream& s, std::byte const* in, std::byte* out) {
+                      work(s, reinterpret_cast<request const*>(in), reinterpret_cast<reply*>(out));
+                    }},
+                   device);
   }
 
   // -- time
@@ -231,6 +232,11 @@ class runtime {
   };
   using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
   runtime(config settings, program const& p, std::vector<chosen_device> chosen);
+  void record_untyped(actor_graphs::recording const& what, std::uint32_t device);
+  /// The graph of a captured actor is replayed by a team of the host.
+  bool can_live_on(behaviour_info const& b, std::uint32_t device) const {
+    return !b.is_captured || devices_[device].dev->shared_arena() != nullptr;
+  }
   void upgrade_to(program const& next);
   bool upgrade_devices(std::uint32_t first, program const& next,
                        std::function<void(arena_ref const&)> const& use);

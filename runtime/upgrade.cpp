@@ -71,6 +71,12 @@ void runtime::upgrade_to(program const& next) {
   if (planned != errc::ok) refuse(make_error_code(planned).message());
 
   std::vector<bool> happened(plan.size(), false);
+  for (auto const& s : plan)
+    if (!can_live_on(next.behaviours[s.behaviour], device_of(s.id))) {
+      directory_->finish_upgrade(plan, happened);
+      refuse(fmt::format("actor '{}' would become a captured actor, and its device {} is no cpu",
+                         name_of_actor(s.id), device_of(s.id)));
+    }
   bool quiet = false;
   try {
     quiet = upgrade_devices(0, next, [&](arena_ref const& arena) {

@@ -16,7 +16,8 @@ class cuda_view final : public device_view {
   ~cuda_view() override {
     cudaSetDevice(ordinal_);
     if (ready_ != nullptr) cudaEventDestroy(ready_);
-    if (base_ != nullptr) cudaFreeAsync(base_, nullptr);
+    if (base_ != nullptr) cudaFreeAsync(base_, copies_);
+    if (copies_ != nullptr) cudaStreamDestroy(copies_);
     if (pool_ != nullptr) cudaMemPoolDestroy(pool_);
     cudaGetLastError();
   }
@@ -31,7 +32,8 @@ class cuda_view final : public device_view {
     access.location = {cudaMemLocationTypeDevice, ordinal_};
     access.flags = cudaMemAccessFlagsProtReadWrite;  // pools know no less
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(what.pool));
-    return cudaMemPoolImportFromShareableHandle(&pool_, descriptor, cudaMemHandleTypePosixFileDescriptor,
+    return cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking) == cudaSuccess &&
+           cudaMemPoolImportFromShareableHandle(&pool_, descriptor, cudaMemHandleTypePosixFileDescriptor,
                                                 0) == cudaSuccess &&
            cudaMemPoolSetAccess(pool_, &access, 1) == cudaSuccess &&
            cudaMemPoolImportPointer(&base_, pool_, &where) == cudaSuccess &&
@@ -43,9 +45,15 @@ class cuda_view final : public device_view {
     cudaSetDevice(ordinal_);
     return cudaEventSynchronize(ready_) == cudaSuccess;
   }
+  bool copy_out(std::byte* to, std::byte const* from, std::uint64_t bytes) noexcept override {
+    cudaSetDevice(ordinal_);
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, copies_) == cudaSuccess &&
+           cudaStreamSynchronize(copies_) == cudaSuccess;
+  }
 
  private:
   int ordinal_;
+  cudaStream_t copies_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
   void* base_ = nullptr;
   cudaEvent_t ready_ = nullptr;

@@ -17,6 +17,8 @@ class device_view {
   virtual std::byte const* base() const noexcept = 0;
   /// Waits until what was exported last is there. False: the device has faulted.
   virtual bool wait_ready() noexcept = 0;
+  /// Copies to the host, and waits for it. False: the device has faulted.
+  virtual bool copy_out(std::byte* to, std::byte const* from, std::uint64_t bytes) noexcept = 0;
 };
 
 /// What an importer has to open a device's memory with; empty when it has none.

@@ -1,5 +1,6 @@
 #include "runtime/sharing/shared_lease.hpp"
 
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -95,6 +96,14 @@ void import_view::give_back(std::uint32_t slot, std::uint32_t generation) const 
 bool shared_lease::on_device() const noexcept {
   return view_ && view_->device_ && !bytes_.empty() && bytes_.data() >= view_->device_->base() &&
          bytes_.data() < view_->device_->base() + view_->device_bytes_;
+}
+
+errc shared_lease::copy_to(std::byte* to) const noexcept {
+  if (!view_) return errc::stale_buffer;
+  if (on_device())
+    return view_->device_->copy_out(to, bytes_.data(), bytes_.size()) ? errc::ok : errc::device_lost;
+  std::memcpy(to, bytes_.data(), bytes_.size());
+  return errc::ok;
 }
 
 bool shared_lease::valid() const noexcept { return view_ && view_->counted(); }

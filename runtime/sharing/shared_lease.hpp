@@ -44,6 +44,8 @@ class shared_lease {
   std::span<std::byte const> bytes() const noexcept { return bytes_; }
   /// The bytes are addresses of the device: for its copies and kernels, which end before the lease.
   bool on_device() const noexcept;
+  /// Copies all of them to the host, wherever they are. Errors: device_lost; stale_buffer when it has ended.
+  errc copy_to(std::byte* to) const noexcept;
   /// As many whole Ts as fit. Precondition: the range begins at a multiple of T's alignment.
   template <class T>
   std::span<T const> as() const noexcept {

@@ -198,6 +198,19 @@ TEST_CASE("a captured actor and its mail come back from a checkpoint", "[capture
   CHECK(ask(actor, scale{1, 10}).value().sum == 80);
 }
 
+TEST_CASE("a captured actor is not restored onto a device that replays nothing", "[captured][G9]") {
+  scratch_file const file;
+  {
+    auto const rt = start_at({"cpu,emulated", 0, 0});
+    rt->launch<scaler>("scaler");
+    rt->checkpoint(file.path);
+  }
+  auto const rt = start_at({"emulated,cpu", 1, 0});
+  CHECK_THROWS_WITH(rt->restore(file.path), Contains("'scaler'") && Contains("no cpu"));
+  CHECK_THROWS_WITH(rt->record<scaler>("scaler", 7, [](auto&&...) {}),
+                    Contains("'scaler'") && Contains("device 7"));
+}
+
 TEST_CASE("the loss of its device ends what a captured actor had begun", "[captured][G9]") {
   auto settings = variants().front().settings;
   settings.device = "cpu,emulated";

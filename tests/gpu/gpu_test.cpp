@@ -1,5 +1,8 @@
 // What only a real GPU can show: faults, and how a runtime and its process go on after them; clocks; limits.
+#include <cstdlib>
+
 #include "runtime/runtime.hpp"
+#include "runtime/sharing/buffer_exporter.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/bombs.hpp"
 
@@ -88,6 +91,27 @@ TEST_CASE("two runtimes share a GPU", "[gpu]") {
   }
   auto const actor = first.find<bomb>("pooled").value();
   CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 101);
+}
+
+TEST_CASE("another process reads a GPU's buffer in place", "[gpu][share]") {
+  auto c = small_config();
+  c.share_buffers = true;
+  rondo::runtime rt{rondo::use<bombs>, c};
+  auto* const home = rt.buffers().home();
+  REQUIRE(home != nullptr);
+  REQUIRE(home->share());
+  rondo::unified_buffer<std::uint64_t> numbers(rt.memory(), {1000});
+  std::ranges::fill(numbers.overwrite().value(), 7u);
+  std::string const socket = "/tmp/rondo-gpu-share-" + std::to_string(::getpid());
+  rondo::buffer_exporter exporter(*rt.shared_memory(), {.path = socket, .device = home});
+  auto const shared = exporter.export_buffer(rt.buffers(), numbers.device().value()).value();
+  auto reader = std::async(std::launch::async, [&] {
+    return std::system((std::string(RONDO_SHARE_READER) + " " + socket + " 7000").c_str());
+  });
+  REQUIRE(eventually([&] { return exporter.announce(shared, 1) == 1; }));
+  CHECK(reader.get() == 0);
+  CHECK(exporter.statistics().copies == 0);
+  REQUIRE(exporter.withdraw(shared) == errc::ok);
 }
 
 TEST_CASE("a deadline means the same to host and GPU", "[gpu][G12]") {

@@ -48,6 +48,9 @@ struct opened final : rondo::device_view {
   explicit opened(int fd) : memory(fd, device_bytes, false, "device") {}
   std::byte const* base() const noexcept override { return memory.data(); }
   bool wait_ready() noexcept override { return !faulted; }
+  bool copy_out(std::byte* to, std::byte const* from, std::uint64_t n) noexcept override {
+    return std::memcpy(to, from, n), !faulted;
+  }
   rondo::shared_mapping memory;
   static inline bool faulted = false;
 };
@@ -103,6 +106,9 @@ TEST_CASE("a device's buffer is read in place by who can open that device", "[sh
   CHECK(importer.lease({shared.share, shared.slot, shared.generation, 0, 8001}).error() ==
         errc::buffer_out_of_bounds);
   CHECK(e.exporter.statistics().copies == 0);
+  std::vector<std::uint64_t> here(1000);
+  CHECK(lease.copy_to(reinterpret_cast<std::byte*>(here.data())) == errc::ok);
+  CHECK(here == std::vector<std::uint64_t>(1000, 42));
 
   REQUIRE(e.pool.release(ref) == errc::ok);  // the block stays as long as somebody may read it
   CHECK(e.pool.statistics().buffers_in_use == 1);
