@@ -90,14 +90,28 @@ void write_memory_part(std::ostream& out, std::string const& json) {
   figures const f(json);
   auto const load = f.context()["load_avg"].AsVector();
   fmt::print(out,
-             "Processor time of one operation, medians of `bench_memory`, in this run of `tools/bench`, on "
-             "{} processors of {} "
+             "Written by `tools/bench --memory` on {}: processor time of one operation, medians of "
+             "`bench_memory`, on {} processors of {} "
              "MHz; load average when it began {:.2f}.\n\n",
-             f.context()["num_cpus"].AsInt64(), f.context()["mhz_per_cpu"].AsInt64(),
-             load.size() != 0 ? load[0].AsDouble() : 0.0);
+             f.context()["date"].AsString().str(), f.context()["num_cpus"].AsInt64(),
+             f.context()["mhz_per_cpu"].AsInt64(), load.size() != 0 ? load[0].AsDouble() : 0.0);
   write_targets(out, f);
   out << "\n| operation | ns |\n| --- | --- |\n";
   for (auto const& [name, ns] : f.all()) fmt::print(out, "| {} | {:.3g} |\n", name, ns);
+}
+
+void renew_memory_part(std::string const& page, std::string const& json) {
+  std::ostringstream text;
+  text << std::ifstream(page).rdbuf();
+  auto whole = text.str();
+  auto const begin = whole.find("\n## Memory\n");
+  auto const end = whole.find("\n## ", begin == std::string::npos ? begin : begin + 1);
+  if (end == std::string::npos)
+    throw std::runtime_error(page + ": has no part for memory that another one follows");
+  std::ostringstream part;
+  write_memory_part(part, json);
+  whole.replace(begin, end - begin, part.str());
+  if (!(std::ofstream(page) << whole).flush()) throw std::runtime_error(page + ": cannot be written");
 }
 
 }  // namespace rondo::bench

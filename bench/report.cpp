@@ -293,13 +293,15 @@ void write_chart_data(std::filesystem::path const& folder, results const& all) {
 int main(int argc, char** argv) {
   std::string input, page, charts, memory, command = "tools/bench";
   CLI::App app{"Writes the page and the chart data of bench results"};
-  app.add_option("results", input, "file of result lines")->required();
+  app.add_option("results", input,
+                 "file of result lines; without it the page's part for memory alone is renewed");
   app.add_option("--page", page, "Markdown page to write")->required();
-  app.add_option("--charts", charts, "folder for the chart data")->required();
+  app.add_option("--charts", charts, "folder for the chart data");
   app.add_option("--memory", memory, "what bench_memory wrote");
   app.add_option("--command", command, "the command that made the results");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (input.empty()) return rondo::bench::renew_memory_part(page, memory), 0;
     auto const all = rondo::bench::read_results(input);
     if (all.empty()) throw std::runtime_error(input + ": holds no results");
     std::ofstream out(page);

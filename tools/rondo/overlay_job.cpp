@@ -283,7 +283,7 @@ void overlay_job::print_summary() {
   auto text = summary_text(feeds_, *runtime_, now);
   for (auto const& f : feeds_)
     for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", picture);
-  if (options_.explain) text += "\n" + explanation(feeds_, *runtime_, claims_);
+  if (options_.explain) text += fmt::format("\n{}", explanation(feeds_, *runtime_, claims_));
   if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0)
     report("table", exit_no_output,
            fmt::format("cannot be written to standard output: {}", std::generic_category().message(errno)));
