@@ -17,6 +17,7 @@ errc buffer::release() noexcept {
   if (outcome != errc::ok)
     pool_->report(ref_, " was released by its handle while it had an owner; detach it first");
   pool_ = nullptr;
+  ref_ = {};
   return outcome;
 }
 

@@ -18,7 +18,7 @@ class buffer {
  public:
   buffer() = default;
   buffer(buffer&& other) noexcept
-      : pool_(std::exchange(other.pool_, nullptr)), base_(other.base_), ref_(other.ref_) {}
+      : pool_(std::exchange(other.pool_, nullptr)), base_(other.base_), ref_(std::exchange(other.ref_, {})) {}
   buffer& operator=(buffer&& other) noexcept {
     buffer(std::move(other)).swap(*this);
     return *this;
@@ -28,8 +28,8 @@ class buffer {
   explicit operator bool() const noexcept { return pool_ != nullptr; }
 
   /// The handle to send in a message. It stays good as long as the buffer is owned.
-  buffer_ref ref() const noexcept { return pool_ ? ref_ : buffer_ref{}; }
-  std::uint64_t bytes() const noexcept { return ref().bytes; }
+  buffer_ref const& ref() const noexcept { return ref_; }
+  std::uint64_t bytes() const noexcept { return ref_.bytes; }
   place where() const noexcept;
 
   /// The owner's own access to as many whole Ts as fit, for filling the buffer before its handle is shared;
@@ -48,9 +48,8 @@ class buffer {
 
   /// Gives up ownership without releasing: whoever the handle goes to adopts or releases it.
   [[nodiscard]] buffer_ref detach() noexcept {
-    auto const handle = ref();
     pool_ = nullptr;
-    return handle;
+    return std::exchange(ref_, {});
   }
 
  private:
@@ -65,7 +64,7 @@ class buffer {
 
   buffer_pool* pool_ = nullptr;
   std::byte* base_ = nullptr;
-  buffer_ref ref_{};
+  buffer_ref ref_{};  // of nothing without a pool
 };
 
 }  // namespace rondo

@@ -18,21 +18,19 @@ void add(std::atomic<std::uint64_t>& to, std::uint64_t n) noexcept {
 
 transfer_counts memory_pair::counters::read() const noexcept {
   auto const of = [](auto const& n) { return n.load(std::memory_order_relaxed); };  // relaxed: statistics
-  return {of(to_device), of(to_host), of(bytes), of(batches), of(saved), of(hidden_ns)};
+  return {of(to_device), of(to_host), of(bytes), of(batches), of(hidden_ns)};
 }
 
 two_sided& two_sided::operator=(two_sided&& other) noexcept {
   if (this == &other) return *this;
   static_cast<void>(wait_for_background());
   assert(busy_ == 0);
-  tell_saved();
   memory_ = other.memory_;
   bytes_ = std::exchange(other.bytes_, 0);
   host_ = std::move(other.host_);
   device_ = std::move(other.device_);
   state_ = std::exchange(other.state_, buffer_state::uninitialized);
   busy_ = std::exchange(other.busy_, 0);
-  saved_ = std::exchange(other.saved_, 0);
   background_ = std::move(other.background_);  // which knows the blocks, and not who owns them
   return *this;
 }
@@ -40,11 +38,6 @@ two_sided& two_sided::operator=(two_sided&& other) noexcept {
 two_sided::~two_sided() {
   static_cast<void>(wait_for_background());
   assert(busy_ == 0);
-  tell_saved();
-}
-
-void two_sided::tell_saved() noexcept {
-  if (saved_ != 0) add(memory_.counts->saved, std::exchange(saved_, 0));
 }
 
 error_code two_sided::claim(side of) {
@@ -72,7 +65,7 @@ error_code two_sided::prepare(side to, bool& older) {
   if (auto const e = wait_for_background()) return e;
   if (busy_ != 0) return errc::buffer_in_use;  // by a view that writes: nothing else is left
   if (state_ == buffer_state::uninitialized) return errc::buffer_empty;
-  if (is_current(to)) return ++saved_, error_code{};
+  if (is_current(to)) return {};
   older = true;
   return claim(to);
 }
@@ -80,7 +73,6 @@ error_code two_sided::prepare(side to, bool& older) {
 void two_sided::arrived(side to) noexcept {
   add(to == side::device ? memory_.counts->to_device : memory_.counts->to_host, 1);
   add(memory_.counts->bytes, bytes_);
-  tell_saved();
   state_ = buffer_state::synchronized;
 }
 

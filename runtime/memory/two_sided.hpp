@@ -34,21 +34,19 @@ enum class side : std::uint8_t { host, device };
 struct transfer_counts {
   std::uint64_t to_device = 0, to_host = 0;  // copies
   std::uint64_t bytes = 0;
-  std::uint64_t batches = 0;  // calls of the machine that these took
-  std::uint64_t saved =
-      0;  // looks at a side that was up to date; told when the buffer is copied next, or goes
+  std::uint64_t batches = 0;    // calls of the machine that these took
   std::uint64_t hidden_ns = 0;  // of prefetched copies: how long nobody had to wait for them
 
   friend transfer_counts operator-(transfer_counts a, transfer_counts const& b) noexcept {
-    return {a.to_device - b.to_device, a.to_host - b.to_host, a.bytes - b.bytes,
-            a.batches - b.batches,     a.saved - b.saved,     a.hidden_ns - b.hidden_ns};
+    return {a.to_device - b.to_device, a.to_host - b.to_host, a.bytes - b.bytes, a.batches - b.batches,
+            a.hidden_ns - b.hidden_ns};
   }
 };
 
 /// The memory that a program and the handlers of one device share data in: runtime::memory.
 struct memory_pair {
   struct counters {
-    std::atomic<std::uint64_t> to_device{0}, to_host{0}, bytes{0}, batches{0}, saved{0}, hidden_ns{0};
+    std::atomic<std::uint64_t> to_device{0}, to_host{0}, bytes{0}, batches{0}, hidden_ns{0};
     transfer_counts read() const noexcept;
   };
   buffer_pool* host = nullptr;
@@ -118,12 +116,7 @@ class two_sided {
 
  protected:
   /// Whether that side can be used at once: the common case, so it is short.
-  bool is_ready(side to) noexcept {
-    if (!is_current(to) || busy_ != 0) [[unlikely]]
-      return false;
-    ++saved_;
-    return true;
-  }
+  bool is_ready(side to) const noexcept { return is_current(to) && busy_ == 0; }
   error_code bring(side to);
   /// Makes sure that there is a block to write all of, and nobody who uses it. Errors as `sync` but buffer_empty.
   error_code claim_to_overwrite(side of) {
@@ -156,14 +149,12 @@ class two_sided {
   copy_job job(side to) noexcept;
   void arrived(side to) noexcept;
   error_code wait_for_background() noexcept;
-  void tell_saved() noexcept;
 
   memory_pair memory_;
   std::uint64_t bytes_ = 0;
   buffer host_, device_;  // where both are one memory, `host_` alone
   buffer_state state_ = buffer_state::uninitialized;
   std::uint32_t busy_ = 0;  // views that write, and a copy that was begun
-  std::uint64_t saved_ = 0;
   std::unique_ptr<background_copy> background_;
 };
 

@@ -69,8 +69,6 @@ TEST_CASE("data is copied once per change of side, and not at all where there is
   REQUIRE_FALSE(fresh.drop_host());
   CHECK(sum_of(actor, fresh.device().value()).sum == 9 * count);
   CHECK(sum_on_host(fresh) == 9 * count);
-  { auto const told = std::move(field); }
-  CHECK(rt->transfers().saved >= 4);
 }
 
 TEST_CASE("copies can be awaited", "[buffers]") {

@@ -56,12 +56,7 @@ TEST_CASE("a profile counts the buffers that are kept, and the copies", "[profil
   CHECK(p.copies.to_device == (apart ? 4 : 0));
   CHECK(p.copies.to_host == 0);
   CHECK(p.copies.bytes == (apart ? 4u << 20 : 0u));
-  auto const saved_before = rt->transfers().saved;
-
   auto const giving_back =
       rondo::profile_operation(*rt, [&] { kept.pop_back(); }, {.warm_up = 0, .repeats = 2});
   CHECK(giving_back.host_bytes == -(2 << 20));
-  kept.clear();
-  // Told at the end of each buffer, and at its copy: each was looked at once, or twice, when it was up to date.
-  CHECK(rt->transfers().saved - saved_before == (apart ? 5 : 10));
 }
