@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <list>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -39,7 +40,9 @@ class cuda_stream final : public stream {
   void* native() const noexcept override { return stream_; }
 
  private:
-  void run(std::function<void()>) override {}  // for_each launches a kernel instead
+  void run(std::function<void()>) override {
+    throw std::logic_error("for_each launches a kernel where there is a native stream");
+  }
 
   cudaStream_t stream_;
   host_calls& calls_;

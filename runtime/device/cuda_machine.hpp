@@ -2,7 +2,7 @@
 // module's ring kernel (cuda_module.hpp); all memory is claimed before that, and streams are non-blocking, because
 // whatever waits for the whole device would wait for ever.
 //
-// Threads: as lane_device.hpp says. Only this file and its source know CUDA's host interface.
+// Threads: as lane_device.hpp says. Only runtime/device knows CUDA's host interface.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ class call_recorder final : public stream {
   }
   void cross(copy_job job) {
     if (!copies_) return copy(job.to, job.from, job.bytes);
-    calls_.emplace_back([this_copies = copies_, job] { return this_copies(job); });
+    calls_.emplace_back([&copies = copies_, job] { return copies(job); });
   }
 
   copy_engine const& copies_;

@@ -21,6 +21,16 @@ transfer_counts memory_pair::counters::read() const noexcept {
   return {of(to_device), of(to_host), of(bytes), of(batches), of(hidden_ns)};
 }
 
+two_sided::two_sided(memory_pair const& memory, std::span<std::uint64_t const> shape,
+                     std::uint64_t element_bytes)
+    : memory_(memory), bytes_(element_bytes) {
+  for (auto const extent : shape)
+    if (__builtin_mul_overflow(bytes_, extent, &bytes_)) {
+      bytes_ = ~std::uint64_t{0};  // no pool has them
+      return;
+    }
+}
+
 two_sided& two_sided::operator=(two_sided&& other) noexcept {
   if (this == &other) return *this;
   static_cast<void>(wait_for_background());
@@ -96,7 +106,8 @@ error_code sync_all(side to, std::span<two_sided* const> all) {
   for (auto* data : all) {
     bool older = false;
     if (auto const e = data->prepare(to, older)) return e;
-    if (older) left.push_back({data, data->job(to)});
+    bool const listed = std::ranges::any_of(left, [data](due const& d) { return d.data == data; });
+    if (older && !listed) left.push_back({data, data->job(to)});
   }
   std::vector<copy_job> batch;
   while (!left.empty()) {
@@ -119,8 +130,7 @@ error_code two_sided::prefetch(side to) {
   if (auto const e = prepare(to, older); e || !older) return e;
   if (!background_) background_ = std::make_unique<background_copy>();
   auto& b = *background_;
-  b.began = b.running = true;
-  ++busy_;
+  b.running = true;
   b.to = to;
   boost::asio::post(memory_.copier, [&b, home = memory_.device->home(), job = job(to)] {
     auto const began_ns = now_ns();
@@ -131,6 +141,8 @@ error_code two_sided::prefetch(side to) {
     b.running = false;
     b.ended.notify_one();  // under the lock: who waits may free `b` next
   });
+  b.began = true;  // only now: nobody is to wait for what could not be posted
+  ++busy_;
   return {};
 }
 

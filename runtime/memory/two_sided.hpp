@@ -61,8 +61,8 @@ struct memory_pair {
 class two_sided {
  public:
   two_sided() = default;
-  /// Claims nothing yet.
-  two_sided(memory_pair const& memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {}
+  /// Claims nothing yet. More bytes than a number can hold are refused by whatever claims them (pool_exhausted).
+  two_sided(memory_pair const& memory, std::span<std::uint64_t const> shape, std::uint64_t element_bytes);
   two_sided(two_sided&& other) noexcept { *this = std::move(other); }
   /// Precondition, also of the constructor and the destructor: no view that writes is there.
   two_sided& operator=(two_sided&& other) noexcept;

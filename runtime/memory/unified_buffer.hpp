@@ -23,8 +23,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -61,9 +59,7 @@ class unified_buffer : public two_sided {
   unified_buffer() = default;
   /// Claims nothing yet. `shape`: elements by dimension, the last one next to each other.
   unified_buffer(memory_pair const& memory, std::vector<std::uint64_t> shape)
-      : two_sided(memory, sizeof(T) * std::accumulate(shape.begin(), shape.end(), std::uint64_t{1},
-                                                      std::multiplies<>{})),
-        shape_(std::move(shape)) {}
+      : two_sided(memory, shape, sizeof(T)), shape_(std::move(shape)) {}
 
   std::vector<std::uint64_t> const& shape() const noexcept { return shape_; }
   std::uint64_t size() const noexcept { return bytes() / sizeof(T); }

@@ -9,26 +9,15 @@
 
 #include "tests/catch.hpp"
 #include "tests/runtime/checkpoint_module.hpp"
+#include "tests/scratch_directory.hpp"
 
 namespace checkpoint_test {
 
 using namespace std::chrono_literals;
 
-struct scratch {
-  std::filesystem::path directory =
-      std::filesystem::temp_directory_path() / ("rondo-checkpoint-" + std::to_string(::getpid()));
+struct scratch : rondo_test::scratch_directory {
   std::filesystem::path file = directory / "arena.checkpoint";
-
-  scratch() {
-    std::filesystem::remove_all(directory);
-    std::filesystem::create_directory(directory);
-  }
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
-  }
-  scratch(scratch const&) = delete;
-  scratch& operator=(scratch const&) = delete;
+  scratch() : scratch_directory("checkpoint") {}
 
   /// Files in the directory.
   std::size_t files() const {

@@ -16,27 +16,16 @@
 
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
+#include "tests/scratch_directory.hpp"
 
 namespace share_test {
 
 using namespace std::chrono_literals;
 using rondo::errc;
 
-struct scratch {
-  std::filesystem::path directory =
-      std::filesystem::temp_directory_path() / ("rondo-share-" + std::to_string(::getpid()));
+struct scratch : rondo_test::scratch_directory {
   std::filesystem::path socket = directory / "buffers";
-
-  scratch() {
-    std::filesystem::remove_all(directory);
-    std::filesystem::create_directory(directory);
-  }
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
-  }
-  scratch(scratch const&) = delete;
-  scratch& operator=(scratch const&) = delete;
+  scratch() : scratch_directory("share") {}
 };
 
 template <class Condition>

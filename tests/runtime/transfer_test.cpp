@@ -57,6 +57,10 @@ TEST_CASE("what goes to one side together is one batch", "[transfers]") {
   REQUIRE_FALSE(rondo::sync_to_host(one, two, three));
   CHECK((rt->transfers() - before).batches == 2);
   CHECK((rt->transfers() - before).to_host == 2);
+  one.mark_host_dirty();
+  REQUIRE_FALSE(rondo::sync_to_device(one, one));  // listed twice is copied once
+  CHECK((rt->transfers() - before).to_device == 3);
+  CHECK((rt->transfers() - before).bytes == 2000);
   unified_buffer<std::uint32_t> empty(rt->memory(), {10});
   one.mark_host_dirty();
   CHECK(rondo::sync_to_device(one, empty) == errc::buffer_empty);
@@ -125,6 +129,16 @@ TEST_CASE("the host's side is pinned where that is faster, while pinned memory l
   CHECK(first_on_device(large) == 2);
   CHECK(start_on("cpu")->memory().pinned == nullptr);
   CHECK(start_on("emulated", 0, 0)->memory().pinned == nullptr);
+}
+
+TEST_CASE("a shape of more bytes than there are numbers is refused", "[transfers]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  auto const rt = start_on(device);
+  for (auto const& shape : {std::vector<std::uint64_t>{1ull << 40, 1ull << 40}, {1ull << 62, 1}}) {
+    unified_buffer<std::uint32_t> huge(rt->memory(), shape);  // modulo 2^64 it would be nothing
+    CHECK(huge.overwrite().error() == errc::pool_exhausted);
+    CHECK(huge.device_for_overwriting().error() == errc::pool_exhausted);
+  }
 }
 
 TEST_CASE("a pipeline computes each item once, in order, and loads ahead", "[transfers]") {
