@@ -1,0 +1,48 @@
+#include "runtime/service/frame.hpp"
+
+#include <cstring>
+
+#include "tests/catch.hpp"
+
+using rondo::service::frame_reader;
+
+namespace {
+
+void put(frame_reader& reader, std::vector<unsigned char> const& bytes) {
+  auto const room = reader.room(bytes.size());
+  std::memcpy(room.data(), bytes.data(), bytes.size());
+  reader.came(bytes.size());
+}
+
+}  // namespace
+
+TEST_CASE("a frame that comes byte by byte is given once it is whole", "[service]") {
+  frame_reader reader(16);
+  std::span<std::byte const> frame;
+  for (unsigned char const byte : {3, 0, 0, 0, 'a', 'b'}) {
+    put(reader, {byte});
+    REQUIRE(reader.next(frame) == frame_reader::state::more);
+    REQUIRE(reader.in_frame());
+  }
+  put(reader, {'c', 1, 0, 0, 0, 'd'});
+  REQUIRE(reader.next(frame) == frame_reader::state::frame);
+  REQUIRE(frame.size() == 3);
+  REQUIRE(static_cast<char>(frame[2]) == 'c');
+  REQUIRE(reader.next(frame) == frame_reader::state::frame);
+  REQUIRE(frame.size() == 1);
+  REQUIRE(reader.next(frame) == frame_reader::state::more);
+  REQUIRE_FALSE(reader.in_frame());
+}
+
+TEST_CASE("a frame longer than the limit is refused, and so is all that follows", "[service]") {
+  frame_reader reader(16);
+  std::span<std::byte const> frame;
+  put(reader, {16, 0, 0, 0});
+  REQUIRE(reader.next(frame) == frame_reader::state::more);
+  frame_reader other(16);
+  put(other, {17, 0, 0, 0, 1, 2, 3});
+  REQUIRE(other.next(frame) == frame_reader::state::too_large);
+  REQUIRE(other.refused_bytes() == 17);
+  put(other, {1, 0, 0, 0, 1});
+  REQUIRE(other.next(frame) == frame_reader::state::too_large);
+}
