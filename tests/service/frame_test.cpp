@@ -19,8 +19,8 @@ void put(frame_reader& reader, std::vector<unsigned char> const& bytes) {
 TEST_CASE("a frame that comes byte by byte is given once it is whole", "[service]") {
   frame_reader reader(16);
   std::span<std::byte const> frame;
-  for (unsigned char const byte : {3, 0, 0, 0, 'a', 'b'}) {
-    put(reader, {byte});
+  for (int const byte : {3, 0, 0, 0, int{'a'}, int{'b'}}) {
+    put(reader, {static_cast<unsigned char>(byte)});
     REQUIRE(reader.next(frame) == frame_reader::state::more);
     REQUIRE(reader.in_frame());
   }
