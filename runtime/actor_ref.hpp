@@ -30,6 +30,17 @@ struct ask_options {
   std::uint8_t priority = default_priority;
 };
 
+/// What every message sent with these options has in its header.
+inline message_header plain_header(tell_options options) noexcept {
+  message_header h;
+  h.priority = options.priority;
+  if (options.deadline.count() > 0 && options.deadline.count() <= 0xffff'ffff) {
+    h.deadline_us = static_cast<std::uint32_t>(options.deadline.count());
+    h.stamp(now_ns());
+  }
+  return h;
+}
+
 template <class Behaviour>
 class actor_ref {
  public:
@@ -97,13 +108,8 @@ class actor_ref {
   /// The header that a message of this type travels with.
   template <class Message>
   static message_header header_for(tell_options options) noexcept {
-    message_header h;
+    message_header h = plain_header(options);
     h.type = type_id<Message>;
-    h.priority = options.priority;
-    if (options.deadline.count() > 0 && options.deadline.count() <= 0xffff'ffff) {
-      h.deadline_us = static_cast<std::uint32_t>(options.deadline.count());
-      h.stamp(now_ns());
-    }
     return h;
   }
 

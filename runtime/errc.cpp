@@ -52,8 +52,13 @@ constexpr std::array entries{
         "no graph is recorded for this captured actor's name: runtime::record, before or after a restore; it "
         "replays on a device cpu"},
     entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
+    entry{"wrong_size",
+          "the payload has not as many bytes as a message of this type: build both ends from one schema"},
+    entry{"outcome_unknown",
+          "the service ended while the message was on its way; it may or may not have been handled"},
+    entry{"service_refuses", "the service does not do this for this client"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::peer_gone) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::service_refuses) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

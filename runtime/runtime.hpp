@@ -24,7 +24,7 @@
 #include <shared_mutex>
 #include <thread>
 
-#include "runtime/actor_ref.hpp"
+#include "runtime/any_ref.hpp"
 #include "runtime/config.hpp"
 #include "runtime/device/make_device.hpp"
 #include "runtime/directory.hpp"
@@ -99,6 +99,10 @@ class runtime {
     if (!found || behaviours()[found->behaviour].name != type_name<Behaviour>) return errc::not_found;
     return actor_ref<Behaviour>{mail_of(found->id), found->id};
   }
+  /// The living actor of this name, or of this id, whatever its behaviour; not_found or actor_gone when there is none. The ref
+  /// knows the module that runs at present: look again after an upgrade.
+  result<any_ref> find_any(std::string_view name) const;
+  result<any_ref> at(actor_id actor) const;
   std::vector<directory::entry> list() const { return directory_->list(); }
   /// Of the module that runs at present.
   std::vector<behaviour_info> const& behaviours() const noexcept {

@@ -5,6 +5,18 @@
 
 namespace rondo {
 
+result<any_ref> runtime::find_any(std::string_view name) const {
+  auto const found = directory_->find(name);
+  if (!found) return errc::not_found;
+  return any_ref{mail_of(found->id), found->id, behaviours()[found->behaviour]};
+}
+
+result<any_ref> runtime::at(actor_id actor) const {
+  auto const found = device_of(actor) < devices_.size() ? directory_->find(actor) : std::nullopt;
+  if (!found) return errc::actor_gone;
+  return any_ref{mail_of(actor), actor, behaviours()[found->behaviour]};
+}
+
 std::string runtime::name_of_actor(actor_id id) const {
   auto const e = directory_->find(id);
   return e ? e->name : std::string();

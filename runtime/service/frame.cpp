@@ -29,8 +29,16 @@ frame_reader::state frame_reader::next(std::span<std::byte const>& frame) noexce
     return state::too_large;
   }
   if (end_ - begin_ - frame_head_bytes < length) return state::more;
-  frame = {bytes_.data() + begin_ + frame_head_bytes, length};
-  begin_ += frame_head_bytes + length;
+  auto const whole = frame_head_bytes + length;
+  auto const* at = bytes_.data() + begin_;
+  if (reinterpret_cast<std::uintptr_t>(at) % alignof(std::max_align_t) != 0) {
+    if (auto const units = whole / sizeof(std::max_align_t) + 1; aligned_.size() < units)
+      aligned_.resize(units);
+    std::memcpy(aligned_.data(), at, whole);
+    at = reinterpret_cast<std::byte const*>(aligned_.data());
+  }
+  frame = {at, whole};
+  begin_ += whole;
   return state::frame;
 }
 

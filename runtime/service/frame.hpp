@@ -1,7 +1,8 @@
 // Frames of the wire protocol: how bytes from a socket become requests and responses, and back.
 //
-// A frame is 4 bytes with the length of what follows, little-endian, then one FlatBuffer of schemas/wire.fbs. Nothing is
-// read from one before its length was held against a limit and FlatBuffers' verifier has passed it.
+// A frame is 4 bytes with the length of what follows, little-endian, then one FlatBuffer of schemas/wire.fbs: what
+// FlatBuffers calls a size-prefixed buffer. Nothing is read from one before its length was held against a limit and
+// FlatBuffers' verifier has passed it.
 //
 // Threads: one at a time per object.
 #pragma once
@@ -27,8 +28,8 @@ class frame_reader {
   void came(std::size_t count) noexcept { end_ += count; }
 
   enum class state { frame, more, too_large };
-  /// The next whole frame without its head, if there is one; `too_large` for ever once a frame says that it is longer than
-  /// the limit: nothing after it can be understood.
+  /// The next whole frame with its head, if there is one, at an address that FlatBuffers can read from; `too_large` for
+  /// ever once a frame says that it is longer than the limit: nothing after it can be understood.
   state next(std::span<std::byte const>& frame) noexcept;
 
   /// The length that a frame gave which was too large.
@@ -40,6 +41,7 @@ class frame_reader {
   std::uint32_t max_frame_bytes_, refused_ = 0;
   std::vector<std::byte> bytes_;
   std::size_t begin_ = 0, end_ = 0;  // of what came and was not taken
+  std::vector<std::max_align_t> aligned_;
 };
 
 }  // namespace rondo::service

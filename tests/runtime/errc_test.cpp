@@ -9,7 +9,7 @@ using rondo::errc;
 
 TEST_CASE("each error has a name and a text of its own, in the category rondo", "[errc]") {
   std::set<std::string> names, texts;
-  int const last = static_cast<int>(errc::peer_gone);
+  int const last = static_cast<int>(errc::service_refuses);
   for (int i = 0; i <= last; ++i) {
     auto const e = static_cast<errc>(i);
     rondo::error_code const code = e;

@@ -26,10 +26,10 @@ TEST_CASE("a frame that comes byte by byte is given once it is whole", "[service
   }
   put(reader, {'c', 1, 0, 0, 0, 'd'});
   REQUIRE(reader.next(frame) == frame_reader::state::frame);
-  REQUIRE(frame.size() == 3);
-  REQUIRE(static_cast<char>(frame[2]) == 'c');
+  REQUIRE(frame.size() == 4 + 3);
+  REQUIRE(static_cast<char>(frame[6]) == 'c');
   REQUIRE(reader.next(frame) == frame_reader::state::frame);
-  REQUIRE(frame.size() == 1);
+  REQUIRE(frame.size() == 4 + 1);
   REQUIRE(reader.next(frame) == frame_reader::state::more);
   REQUIRE_FALSE(reader.in_frame());
 }

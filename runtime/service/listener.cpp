@@ -1,0 +1,136 @@
+#include "runtime/service/listener.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <system_error>
+
+namespace rondo::service {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using local = asio::local::stream_protocol;
+
+namespace {
+
+void require(error_code const& ec, endpoint const& at, char const* what) {
+  if (ec) throw std::system_error(ec, fmt::format("{}: {}", at.text(), what));
+}
+
+template <class Protocol>
+class listener_of : public listener {
+ public:
+  listener_of(asio::io_context& network, endpoint at)
+      : at_(std::move(at)), acceptor_(network), pause_(network) {}
+
+  endpoint where() const override { return at_; }
+  void accept(taker take) override {
+    take_ = std::move(take);
+    next();
+  }
+
+ protected:
+  void open(typename Protocol::endpoint const& where) {
+    error_code ec;
+    acceptor_.open(where.protocol(), ec);
+    require(ec, at_, "no socket could be made");
+    prepare();
+    acceptor_.bind(where, ec);
+    require(ec, at_, "the address could not be had");
+    acceptor_.listen(asio::socket_base::max_listen_connections, ec);
+    require(ec, at_, "the socket does not listen");
+  }
+  virtual void prepare() = 0;
+  virtual std::string name_of(typename Protocol::socket& s) = 0;
+
+  endpoint at_;
+  asio::basic_socket_acceptor<Protocol> acceptor_;
+
+ private:
+  void next() {
+    acceptor_.async_accept([this](error_code ec, typename Protocol::socket s) {
+      if (ec == asio::error::operation_aborted) return;
+      if (!ec) {
+        auto name = name_of(s);
+        take_(stream_socket(std::move(s)), std::move(name));
+        return next();
+      }
+      // Out of file handles, most likely: some will be free again.
+      pause_.expires_after(std::chrono::milliseconds(50));
+      pause_.async_wait([this](error_code over) {
+        if (!over) next();
+      });
+    });
+  }
+
+  taker take_;
+  asio::steady_timer pause_;
+};
+
+class unix_listener final : public listener_of<local> {
+ public:
+  unix_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
+    std::filesystem::path const path = at.path;
+    std::error_code ignored;
+    if (auto const folder = path.parent_path();
+        !folder.empty() && !std::filesystem::exists(folder, ignored)) {
+      if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+        throw std::system_error(errno, std::system_category(),
+                                fmt::format("{}: its folder could not be made", at.text()));
+    }
+    error_code ec;
+    local::socket probe(network);
+    probe.connect(local::endpoint(at.path), ec);
+    if (!ec)
+      throw config_error(
+          fmt::format("{}: another service listens there; end it, or choose another path", at.text()));
+    if (ec == asio::error::connection_refused) std::filesystem::remove(path, ignored);
+    open(local::endpoint(at.path));
+    ours_ = true;
+  }
+  ~unix_listener() override {
+    std::error_code ignored;
+    if (ours_) std::filesystem::remove(at_.path, ignored);
+  }
+
+ private:
+  // Before it is bound: from its first moment on nobody else can connect.
+  void prepare() override { ::fchmod(acceptor_.native_handle(), 0600); }
+  std::string name_of(local::socket& s) override {
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (::getsockopt(s.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return "a local client";
+    return fmt::format("process {} of user {}", who.pid, who.uid);
+  }
+  bool ours_ = false;
+};
+
+class tcp_listener final : public listener_of<tcp> {
+ public:
+  tcp_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
+    open({asio::ip::make_address(at.path), at.port});
+    at_.port = acceptor_.local_endpoint().port();
+  }
+
+ private:
+  void prepare() override { acceptor_.set_option(asio::socket_base::reuse_address(true)); }
+  std::string name_of(tcp::socket& s) override {
+    error_code ignored;
+    s.set_option(tcp::no_delay(true), ignored);
+    s.set_option(asio::socket_base::keep_alive(true), ignored);
+    auto const from = s.remote_endpoint(ignored);
+    return fmt::format("{}:{}", from.address().to_string(), from.port());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<listener> make_listener(asio::io_context& network, endpoint const& at) {
+  if (at.is_unix) return std::make_unique<unix_listener>(network, at);
+  return std::make_unique<tcp_listener>(network, at);
+}
+
+}  // namespace rondo::service

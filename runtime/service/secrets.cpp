@@ -1,0 +1,69 @@
+#include "runtime/service/secrets.hpp"
+
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "runtime/config.hpp"
+#include "runtime/errc.hpp"
+
+namespace rondo::service {
+
+namespace ssl = boost::asio::ssl;
+
+namespace {
+
+void require(error_code const& ec, std::filesystem::path const& file, char const* what) {
+  if (ec) throw config_error(fmt::format("{}: {}: {}", file.string(), what, ec.message()));
+}
+
+std::unique_ptr<ssl::context> modern(ssl::context::method method) {
+  auto context = std::make_unique<ssl::context>(method);
+  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  return context;
+}
+
+}  // namespace
+
+std::string read_token(std::filesystem::path const& file) {
+  std::ifstream in(file, std::ios::binary);
+  struct stat about {};
+  if (!in || ::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+    throw config_error(
+        fmt::format("{}: cannot be read; it must hold the word that clients say", file.string()));
+  if ((about.st_mode & 077) != 0)
+    throw config_error(fmt::format("{}: others than its owner may read it; chmod 600 it", file.string()));
+  std::string const text(std::istreambuf_iterator<char>(in), {});
+  auto const begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
+  if (begin == std::string::npos)
+    throw config_error(fmt::format("{}: is empty; write a long random word into it", file.string()));
+  return text.substr(begin, end - begin + 1);
+}
+
+std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificate,
+                                         std::filesystem::path const& key) {
+  auto context = modern(ssl::context::tls_server);
+  error_code ec;
+  context->use_certificate_chain_file(certificate.string(), ec);
+  require(ec, certificate, "is no certificate in PEM");
+  context->use_private_key_file(key.string(), ssl::context::pem, ec);
+  require(ec, key, "is no private key in PEM, or not that of the certificate");
+  return context;
+}
+
+std::unique_ptr<ssl::context> client_tls(std::filesystem::path const& authorities) {
+  auto context = modern(ssl::context::tls_client);
+  error_code ec;
+  if (authorities.empty())
+    context->set_default_verify_paths(ec);
+  else
+    context->load_verify_file(authorities.string(), ec);
+  require(ec, authorities, "holds no certificates in PEM");
+  context->set_verify_mode(ssl::verify_peer);
+  return context;
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,209 @@
+#include "runtime/service/service.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <future>
+#include <random>
+#include <thread>
+
+#include "runtime/device/team_threads.hpp"
+#include "runtime/service/behaviour_names.hpp"
+#include "runtime/service/listener.hpp"
+#include "runtime/service/secrets.hpp"
+#include "runtime/service/session.hpp"
+
+namespace rondo::service {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device source;
+  return (std::uint64_t{source()} << 32 | source()) | 1;
+}
+
+bool is_loopback(endpoint const& e) { return e.is_unix || asio::ip::make_address(e.path).is_loopback(); }
+
+}  // namespace
+
+struct service::parts {
+  parts(rondo::runtime& rt, service_config c)
+      : config(std::move(c)), core(std::make_shared<service_core>(rt)) {}
+
+  service_config config;
+  std::shared_ptr<service_core> core;
+  asio::thread_pool slow{1};
+  std::unique_ptr<asio::ssl::context> tls;
+  std::vector<std::unique_ptr<listener>> listeners;
+  std::vector<endpoint> endpoints;
+  asio::steady_timer clock{core->network};
+  std::thread thread;
+  std::uint64_t unanswered = 0;
+  bool stopped = false;
+
+  void launch_actors();
+  void listen();
+  void look_at_clock();
+  void add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token);
+  /// Runs `f` on the network thread, and waits for it.
+  template <class F>
+  auto there(F f) {
+    std::packaged_task<decltype(f())()> task(std::move(f));
+    auto done = task.get_future();
+    asio::post(core->network, std::move(task));
+    return done.get();
+  }
+};
+
+void service::parts::launch_actors() {
+  auto& rt = core->rt;
+  for (auto const& a : config.actors) {
+    std::string why;
+    auto const behaviour = full_behaviour_name(rt.behaviours(), a.behaviour, why);
+    auto const refuse = [&](std::string_view text) {
+      throw config_error(fmt::format("actor '{}' could not be launched: {}", a.name, text));
+    };
+    if (behaviour.empty()) refuse(why);
+    if (auto const there = rt.find_any(a.name)) {
+      // A checkpoint brought it back.
+      if (there->behaviour().name != behaviour)
+        refuse(fmt::format("an actor of this name lives already, a {}", there->behaviour().name));
+      continue;
+    }
+    try {
+      if (auto const launched = rt.try_launch_untyped(a.name, behaviour, a.options); !launched)
+        refuse(launched.error().message());
+    } catch (std::invalid_argument const& e) {
+      refuse(e.what());
+    }
+  }
+}
+
+void service::parts::listen() {
+  if (config.listen.empty()) config.listen.push_back(default_socket(config.name));
+  if (config.tls_certificate.empty() != config.tls_key.empty())
+    throw config_error("tls_certificate and tls_key belong together; one of them is missing");
+  if (!config.token_file.empty()) core->token = read_token(config.token_file);
+  if (!config.tls_certificate.empty()) tls = server_tls(config.tls_certificate, config.tls_key);
+  for (auto const& e : config.listen) {
+    if (!is_loopback(e) && (core->token.empty() || !tls))
+      throw config_error(fmt::format(
+          "{}: others than this machine can reach it, so it needs token_file, tls_certificate and "
+          "tls_key; or listen on 127.0.0.1 or a unix socket",
+          e.text()));
+    listeners.push_back(make_listener(core->network, e));
+    endpoints.push_back(listeners.back()->where());
+  }
+  for (auto& l : listeners)
+    l->accept([this, is_unix = l->where().is_unix](stream_socket s, std::string peer) {
+      add(std::move(s), std::move(peer), !is_unix && tls, !is_unix);
+    });
+}
+
+void service::parts::add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token) {
+  service_counters::add(core->counters.connections_total);
+  service_counters::add(core->counters.connections_open);
+  auto stream =
+      with_tls ? make_tls_transport(std::move(socket), *tls, true) : make_plain_transport(std::move(socket));
+  auto const s = std::make_shared<session>(core, std::move(stream), std::move(peer), asks_for_token);
+  core->sessions.insert(s);
+  if (core->sessions.size() > core->limits.clients)
+    return s->drop(
+        drop_reason::too_many_connections,
+        fmt::format("this service takes {} connections at once (limits.clients)", core->limits.clients));
+  s->start();
+}
+
+void service::parts::look_at_clock() {
+  clock.expires_after(std::chrono::milliseconds(250));
+  clock.async_wait([this](error_code ec) {
+    if (ec) return;
+    auto const now = session::clock::now();
+    auto const all = core->sessions;  // one that is dropped leaves the set
+    for (auto const& s : all) s->check_time(now);
+    core->keys.sweep(now);
+    look_at_clock();
+  });
+}
+
+service::service(rondo::runtime& rt, service_config config,
+                 std::vector<std::span<std::uint8_t const>> schemas,
+                 std::function<void(std::string const&)> log)
+    : parts_(std::make_unique<parts>(rt, std::move(config))) {
+  auto& core = *parts_->core;
+  core.name = parts_->config.name;
+  core.limits = parts_->config.limits;
+  core.incarnation = random_number();
+  for (auto const& s : schemas) core.schemas.emplace_back(s.begin(), s.end());
+  core.checkpoint_file = parts_->config.checkpoint;
+  core.log = log ? std::move(log) : [](std::string const&) {};
+  core.slow_work = parts_->slow.get_executor();
+}
+
+service::~service() {
+  parts_->config.drain = {};
+  stop();
+}
+
+void service::start() {
+  parts_->launch_actors();
+  parts_->listen();
+  parts_->look_at_clock();
+  parts_->thread = std::thread([this] {
+    prepare_team_thread("rondo-network", -1);
+    auto const work = asio::make_work_guard(parts_->core->network);
+    parts_->core->network.run();
+  });
+}
+
+std::uint64_t service::stop() {
+  auto& p = *parts_;
+  if (std::exchange(p.stopped, true)) return p.unanswered;
+  if (p.thread.joinable()) {
+    auto const until = session::clock::now() + p.config.drain;
+    p.there([&] {
+      p.listeners.clear();
+      auto const all = p.core->sessions;
+      for (auto const& s : all) s->drain();
+    });
+    while (p.there([&] { return !p.core->sessions.empty(); }) && session::clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    p.unanswered = p.there([&] {
+      std::uint64_t left = 0;
+      auto const all = p.core->sessions;
+      for (auto const& s : all) left += s->abandon();
+      p.clock.cancel();
+      return left;
+    });
+    p.core->network.stop();
+    p.thread.join();
+  }
+  p.slow.join();
+  return p.unanswered;
+}
+
+std::vector<endpoint> const& service::listens_at() const noexcept { return parts_->endpoints; }
+service_counters const& service::counters() const noexcept { return parts_->core->counters; }
+std::size_t service::connections() const {
+  return parts_->thread.joinable() ? parts_->there([&] { return parts_->core->sessions.size(); }) : 0;
+}
+
+void service::reload(service_config const& config) {
+  auto token = config.token_file.empty() ? std::string() : read_token(config.token_file);
+  parts_->there([&] {
+    parts_->core->limits = config.limits;
+    parts_->core->token = std::move(token);
+  });
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,204 @@
+#include "runtime/service/service_config.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "runtime/config_fields.hpp"
+#include "runtime/service/json_reader.hpp"
+
+namespace rondo::service {
+
+namespace json = boost::json;
+
+namespace {
+
+void read_runtime(json::object const& fields, std::string const& origin, rondo::config& to) {
+  for (auto const& field : fields) {
+    std::string const name(field.key().data(), field.key().size());
+    auto const place = origin + ": runtime";
+    auto const* const f = config_fields::find(name);
+    if (f == nullptr)
+      config_fields::refuse(place, name,
+                            "is no field of the runtime's configuration; rondo serve --help lists them");
+    auto const& v = field.value();
+    bool const fits = f->is_flag()     ? v.is_bool()
+                      : f->is_number() ? v.is_int64() || v.is_uint64()
+                                       : v.is_string();
+    boost::system::error_code negative;
+    auto const number = fits && f->is_number() ? v.to_number<std::uint64_t>(negative) : 0;
+    if (!fits || negative)
+      config_fields::refuse(
+          place, name, fmt::format("is {}; it must be {}", json::serialize(v), config_fields::accepted(*f)));
+    if (f->is_flag())
+      config_fields::set(to, *f, v.get_bool(), place);
+    else if (f->is_number())
+      config_fields::set(to, *f, number, place);
+    else
+      config_fields::set(to, *f, std::string(v.get_string().data(), v.get_string().size()), place);
+  }
+}
+
+void read_milliseconds(json_reader& from, char const* name, std::chrono::milliseconds& to) {
+  auto ms = static_cast<std::uint64_t>(to.count());
+  from.number(name, 1, 3'600'000, ms);
+  to = std::chrono::milliseconds(ms);
+}
+
+void read_path(json_reader& from, char const* name, std::filesystem::path& to) {
+  std::string text = to.string();
+  from.text(name, text);
+  to = text;
+}
+
+client_limits read_limits(json::value const& v, std::string const& origin, std::string const& path) {
+  client_limits l;
+  json_reader from(v, origin, path);
+  from.number("clients", 1, 100'000, l.clients);
+  from.number("open_requests", 1, 65'536, l.open_requests);
+  from.number("frame_bytes", 256, 16 << 20, l.frame_bytes);
+  from.number("requests_per_second", 0, 100'000'000, l.requests_per_second);
+  read_milliseconds(from, "hello_ms", l.hello);
+  read_milliseconds(from, "frame_ms", l.frame);
+  read_milliseconds(from, "reading_ms", l.reading);
+  from.done();
+  return l;
+}
+
+actor_entry read_actor(json::value const& v, std::string const& origin, std::string const& path) {
+  actor_entry a;
+  json_reader from(v, origin, path);
+  from.text("name", a.name);
+  from.text("behaviour", a.behaviour);
+  std::uint64_t capacity = 0;
+  from.number("capacity", 1, 1'048'576, capacity);
+  if (capacity != 0) a.options.capacity = static_cast<std::uint32_t>(capacity);
+  from.number("device", 0, 255, a.options.device);
+  from.flag("pinned", a.options.pinned);
+  from.flag("active", a.options.active);
+  from.number("poison_after", 1, max_attempts, a.options.supervise.poison_after);
+  from.number("max_restarts", 0, 65'535, a.options.supervise.max_restarts);
+  from.number("within_ms", 1, 86'400'000, a.options.supervise.within_ms);
+  from.done();
+  if (a.name.empty()) from.refuse("name", "is missing; clients send to actors by their names");
+  if (a.behaviour.empty()) from.refuse("behaviour", "is missing; it names the actor's type");
+  return a;
+}
+
+}  // namespace
+
+endpoint endpoint::parse(std::string const& text, std::string const& origin) {
+  auto const refuse = [&](std::string_view why) {
+    throw config_error(
+        fmt::format("{}: '{}' {}; it must be unix:PATH or tcp:ADDRESS:PORT, as in tcp:127.0.0.1:7400 "
+                    "or tcp:[::1]:7400",
+                    origin, text, why));
+  };
+  endpoint e;
+  if (text.starts_with("unix:")) {
+    e.path = text.substr(5);
+    if (e.path.empty() || e.path.size() > 107) refuse("has a path of 0, or more than 107 bytes");
+    return e;
+  }
+  if (!text.starts_with("tcp:")) refuse("names no kind of socket");
+  auto const colon = text.rfind(':');
+  if (colon <= 4) refuse("names no port");
+  e.is_unix = false;
+  e.path = text.substr(4, colon - 4);
+  if (e.path.starts_with('[') && e.path.ends_with(']')) e.path = e.path.substr(1, e.path.size() - 2);
+  auto const port = config_fields::parse_number(text.substr(colon + 1));
+  if (!port || *port > 65'535) refuse("has a port that is no number from 0 to 65535");
+  e.port = static_cast<std::uint16_t>(*port);
+  boost::system::error_code no_address;
+  boost::asio::ip::make_address(e.path, no_address);
+  if (no_address) refuse("has no numeric address");
+  return e;
+}
+
+std::string endpoint::text() const {
+  if (is_unix) return "unix:" + path;
+  return path.find(':') == std::string::npos ? fmt::format("tcp:{}:{}", path, port)
+                                             : fmt::format("tcp:[{}]:{}", path, port);
+}
+
+endpoint default_socket(std::string const& name) {
+  auto const* const run = std::getenv("XDG_RUNTIME_DIR");
+  endpoint e;
+  e.path = run != nullptr && *run != '\0' ? fmt::format("{}/rondo/{}.sock", run, name)
+                                          : fmt::format("/tmp/rondo-{}/{}.sock", ::getuid(), name);
+  return e;
+}
+
+service_config parse_service_config(std::string const& text, std::string const& origin) {
+  auto const root = parse_json(text, origin);
+  service_config c;
+  json_reader from(root, origin);
+  from.text("name", c.name);
+  if (c.name.empty() ||
+      c.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
+          std::string::npos)
+    from.refuse("name", "must be of letters, digits, _ and -");
+  from.list("listen", [&](json::value const& v, std::string const& path) {
+    if (!v.is_string()) throw config_error(fmt::format("{}: {}: must be a string", origin, path));
+    c.listen.push_back(endpoint::parse(std::string(v.get_string().data(), v.get_string().size()),
+                                       fmt::format("{}: {}", origin, path)));
+  });
+  read_path(from, "token_file", c.token_file);
+  read_path(from, "tls_certificate", c.tls_certificate);
+  read_path(from, "tls_key", c.tls_key);
+  from.object("limits", [&](json::object const& o, std::string const& path) {
+    c.limits = read_limits(o, origin, path);
+  });
+  read_milliseconds(from, "drain_ms", c.drain);
+  from.text("metrics", c.metrics);
+  read_path(from, "checkpoint", c.checkpoint);
+  std::uint64_t every = 0;
+  from.number("checkpoint_s", 0, 86'400, every);
+  c.checkpoint_every = std::chrono::seconds(every);
+  if (every != 0 && c.checkpoint.empty())
+    from.refuse("checkpoint_s", "needs `checkpoint`, the file to write");
+  from.text("nats", c.nats);
+  from.object("runtime",
+              [&](json::object const& o, std::string const&) { read_runtime(o, origin, c.runtime); });
+  from.list("actors", [&](json::value const& v, std::string const& path) {
+    c.actors.push_back(read_actor(v, origin, path));
+  });
+  from.done();
+  return c;
+}
+
+service_config load_service_config(std::filesystem::path const& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file))
+    throw config_error(fmt::format("{}: cannot be read; name an existing JSON file", file.string()));
+  return parse_service_config(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
+}
+
+std::string describe_service_config() {
+  service_config const d;
+  return fmt::format(
+      R"(name              what clients and dashboards call it; default {}
+listen            list of unix:PATH and tcp:ADDRESS:PORT; default {}
+token_file        a file with the word that clients must say; needed beyond this machine
+tls_certificate   PEM files; needed beyond this machine
+tls_key
+limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: any),
+                  hello_ms ({}), frame_ms ({}), reading_ms ({})
+drain_ms          at the end, how long open requests may take; default {}
+metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
+checkpoint        file that is restored at the start, and written at the end and every checkpoint_s seconds
+nats              nats://HOST:PORT, to answer subjects rondo.NAME.ACTOR
+actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms
+runtime           object with these fields:
+)",
+      d.name, default_socket(d.name).text(), d.limits.clients, d.limits.open_requests, d.limits.frame_bytes,
+      d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.drain.count());
+}
+
+}  // namespace rondo::service

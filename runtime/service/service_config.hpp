@@ -1,0 +1,77 @@
+// What a service is told at its start: one JSON object, of which `runtime` is the configuration of runtime/config.hpp.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/config.hpp"
+#include "runtime/directory.hpp"
+
+namespace rondo::service {
+
+/// Where a service listens: `unix:PATH`, or `tcp:HOST:PORT` with a numeric address.
+struct endpoint {
+  bool is_unix = true;
+  std::string path;  // of a socket; or the host
+  std::uint16_t port = 0;
+
+  /// Throws config_error; its text begins with `origin`.
+  static endpoint parse(std::string const& text, std::string const& origin);
+  std::string text() const;
+};
+
+/// What a client may do at most, and how long it may take.
+struct client_limits {
+  std::uint32_t clients = 1100;               // connections at once
+  std::uint32_t open_requests = 128;          // of one connection; beyond them it is not read
+  std::uint32_t frame_bytes = 64 * 1024;      // of a request
+  std::uint32_t requests_per_second = 0;      // of one connection; beyond them it is not read; 0: any number
+  std::chrono::milliseconds hello{5'000};     // until its first request
+  std::chrono::milliseconds frame{10'000};    // from a frame's first byte to its last
+  std::chrono::milliseconds reading{10'000};  // in which it takes nothing of what waits for it
+  bool operator==(client_limits const&) const = default;
+};
+
+struct actor_entry {
+  std::string name;
+  std::string behaviour;  // qualified, or its last part where that names one alone
+  actor_options options{};
+};
+
+struct service_config {
+  std::string name = "rondo";
+  std::vector<endpoint> listen;  // empty: default_socket(name)
+  std::filesystem::path token_file, tls_certificate, tls_key;
+  client_limits limits;
+  std::chrono::milliseconds drain{5'000};  // at the end: how long open requests may take
+  std::string metrics;                     // HOST:PORT for /metrics, /healthz and /readyz; empty: none
+  std::filesystem::path checkpoint;        // restored at the start where it exists, written at the end
+  std::chrono::seconds checkpoint_every{0};
+  std::string nats;  // nats://...; empty: none
+  std::vector<actor_entry> actors;
+  rondo::config runtime = default_runtime();
+
+  /// Many clients ask at once.
+  static rondo::config default_runtime() {
+    rondo::config c;
+    c.asks = 65'536;
+    c.default_capacity = 1024;
+    return c;
+  }
+};
+
+/// The socket of a service of this name when nothing else is said: in $XDG_RUNTIME_DIR, else in a folder of /tmp that only
+/// its owner may enter.
+endpoint default_socket(std::string const& name);
+
+/// Reads a file. Throws config_error, which names file, field, what was found and what would do.
+service_config load_service_config(std::filesystem::path const& file);
+/// The same from text; `origin` stands for the file in errors.
+service_config parse_service_config(std::string const& text, std::string const& origin);
+
+/// What can be set, a line or two for each: for --help.
+std::string describe_service_config();
+
+}  // namespace rondo::service

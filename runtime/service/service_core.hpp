@@ -1,0 +1,41 @@
+// What all connections of a service share. Private to the library; users see service.hpp.
+//
+// Threads: the network thread, but for what says otherwise.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "runtime/service/key_book.hpp"
+#include "runtime/service/service_config.hpp"
+#include "runtime/service/service_counters.hpp"
+
+namespace rondo::service {
+
+class session;
+
+struct service_core {
+  explicit service_core(rondo::runtime& runtime) : rt(runtime) {}
+
+  rondo::runtime& rt;
+  boost::asio::io_context network{1};
+  std::string name;
+  client_limits limits;
+  std::string token;  // empty: none is asked for
+  std::uint64_t incarnation = 0;
+  std::vector<std::vector<std::uint8_t>> schemas;
+  std::filesystem::path checkpoint_file;
+  key_book keys;                                      // any thread
+  service_counters counters;                          // any thread
+  std::function<std::vector<std::uint8_t>()> report;  // telemetry of all, as a FlatBuffer; any thread
+  std::function<void(std::string const&)> log;        // any thread
+  boost::asio::any_io_executor slow_work;             // for what blocks: checkpoints, reports
+  std::unordered_set<std::shared_ptr<session>> sessions;
+};
+
+}  // namespace rondo::service

@@ -1,0 +1,363 @@
+#include "runtime/service/session.hpp"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include "runtime/service/operations.hpp"
+
+namespace rondo::service {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// As long for a wrong word as for the right one.
+bool same_word(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+/// Handlers of asks run where the answer is made: no hop to another thread.
+template <class Function>
+answer_handler on_any_thread(Function f) {
+  return answer_handler(asio::bind_executor(asio::system_executor{}, std::move(f)));
+}
+
+std::span<std::byte const> frame_of(std::uint64_t id, answer const& a) {
+  return a.reason == errc::ok && a.body.header.type != 0 ? reply_frame(id, a.body)
+                                                         : outcome_frame(id, a.reason);
+}
+
+}  // namespace
+
+session::session(std::shared_ptr<service_core> core, std::unique_ptr<transport> stream, std::string peer,
+                 bool asks_for_token)
+    : shared_core_(std::move(core)),
+      core_(*shared_core_),
+      stream_(std::move(stream)),
+      peer_(std::move(peer)),
+      asks_for_token_(asks_for_token),
+      in_(core_.limits.frame_bytes) {}
+
+void session::start() { wait_for_requests(); }
+
+void session::wait_for_requests() {
+  if (ended_ || reading_) return;
+  reading_ = true;
+  stream_->async_readable([self = shared_from_this()](error_code ec) {
+    self->reading_ = false;
+    if (self->ended_) return;
+    ec ? self->end() : self->on_readable();
+  });
+}
+
+void session::on_readable() {
+  for (;;) {
+    if (draining_) return;
+    error_code ec;
+    auto const room = in_.room(4096);
+    auto const n = stream_->read(room, ec);
+    if (ec == asio::error::would_block) return wait_for_requests();
+    if (ec) return end();
+    service_counters::add(core_.counters.bytes_in, n);
+    if (!in_.in_frame()) since_ = clock::now();
+    in_.came(n);
+    // What is left in the socket waits for another turn.
+    return take_requests();
+  }
+}
+
+/// Handles the requests that have come, at most a turn's worth, and goes on in another turn when there may be more.
+void session::take_requests() {
+  {
+    std::lock_guard lock(mutex_);
+    in_turn_ = true;
+  }
+  bool more = false;
+  auto self = shared_from_this();
+  for (int taken = 0;; ++taken) {
+    if (ended_ || draining_) break;
+    if (more = taken == requests_per_turn; more) break;
+    if (!may_take()) break;
+    std::span<std::byte const> frame;
+    auto const state = in_.next(frame);
+    if (state == frame_reader::state::too_large) {
+      drop(drop_reason::too_large,
+           fmt::format("a frame of {} bytes is more than the {} that this service takes", in_.refused_bytes(),
+                       core_.limits.frame_bytes));
+      break;
+    }
+    if (state == frame_reader::state::more) {
+      wait_for_requests();
+      break;
+    }
+    since_ = clock::now();
+    handle(frame);
+  }
+  {
+    std::lock_guard lock(mutex_);
+    in_turn_ = false;
+  }
+  if (ended_) return;
+  flush();
+  if (more) asio::post(core_.network, [self] { self->take_requests(); });
+}
+
+/// Whether the next request may be read now; else somebody calls take_requests later.
+bool session::may_take() {
+  if (auto const rate = core_.limits.requests_per_second; rate != 0) {
+    auto const now = clock::now();
+    tokens_ = std::min(tokens_ + std::chrono::duration<double>(now - tokens_at_).count() * rate,
+                       std::max(rate / 10.0, 1.0));
+    tokens_at_ = now;
+    if (tokens_ < 1) {
+      auto timer = std::make_shared<asio::steady_timer>(core_.network, std::chrono::milliseconds(10));
+      timer->async_wait([self = shared_from_this(), timer](error_code) {
+        if (!self->ended_) self->take_requests();
+      });
+      return false;
+    }
+  }
+  {
+    std::lock_guard lock(mutex_);
+    full_ =
+        open_ >= core_.limits.open_requests || waiting_bytes() > 4 * std::size_t{core_.limits.frame_bytes};
+    if (full_) return false;
+  }
+  tokens_ -= 1;
+  return true;
+}
+
+void session::handle(std::span<std::byte const> frame) {
+  auto const* const r = verified<wire::request>(frame);
+  if (r == nullptr || r->body() == nullptr) {
+    service_counters::add(core_.counters.frames_refused);
+    return drop(drop_reason::malformed, "a frame is no request of schemas/wire.fbs, or a damaged one");
+  }
+  service_counters::add(core_.counters.requests);
+  {
+    std::lock_guard lock(mutex_);
+    ++open_;
+  }
+  if (r->id() == 0)
+    return drop(drop_reason::malformed, "a request has the id 0, which stands for the connection");
+  if (!greeted_) {
+    auto const* const h = r->body_as_hello();
+    if (h == nullptr) return drop(drop_reason::malformed, "the first request must be hello");
+    return greet(r->id(), *h);
+  }
+  if (auto const* const s = r->body_as_send(); s != nullptr) return handle_send(r->id(), *s);
+  if (r->body_as_hello() != nullptr)
+    return respond(outcome_frame(r->id(), errc::wrong_state, "this connection has said hello before"));
+  operate(core_, shared_from_this(), *r);
+}
+
+void session::greet(std::uint64_t id, wire::hello const& h) {
+  if (h.version() != wire::protocol_version)
+    return drop(drop_reason::malformed,
+                fmt::format("this service speaks version {} of the protocol, the client version {}",
+                            static_cast<int>(wire::protocol_version), h.version()));
+  if (asks_for_token_ && !core_.token.empty() &&
+      !same_word(core_.token, h.token() != nullptr ? h.token()->string_view() : std::string_view()))
+    return drop(drop_reason::unauthorised,
+                "the token is missing or wrong: see token_file in the service's configuration");
+  greeted_ = true;
+  id_ = h.session();
+  auto& b = frame_builder();
+  auto const name = b.CreateString(core_.name);
+  respond(response_frame(b, id,
+                         wire::Createwelcome(b, wire::protocol_version, name, core_.incarnation,
+                                             core_.limits.frame_bytes, core_.limits.open_requests)));
+}
+
+void session::handle_send(std::uint64_t id, wire::send const& s) {
+  auto const to = s.actor() != nullptr  ? core_.rt.at({s.actor()->index(), s.actor()->generation()})
+                  : s.name() != nullptr ? core_.rt.find_any(s.name()->string_view())
+                                        : result<any_ref>(errc::not_found);
+  if (!to) return respond(outcome_frame(id, static_cast<errc>(to.error().value())));
+  std::span<std::byte const> payload;
+  if (s.payload() != nullptr)
+    payload = {reinterpret_cast<std::byte const*>(s.payload()->data()), s.payload()->size()};
+  if (auto const refused = to->check(s.type(), payload.size()); refused != errc::ok)
+    return respond(outcome_frame(id, refused));
+
+  bool const keyed = s.key() != 0 && id_ != 0;
+  if (keyed && !open_key(id, s)) return;
+  // Not assigned: Boost 1.81's completion handlers must not be.
+  auto handler = keyed ? on_any_thread([core = shared_core_, who = id_, key = s.key()](answer const& a) {
+    for (auto const& w : core->keys.settle(who, key, a))
+      if (auto const client = w.connection.lock()) client->respond(frame_of(w.request, a));
+  })
+                       : on_any_thread([self = shared_from_this(), id](answer const& a) {
+                           self->respond(frame_of(id, a));
+                         });
+  std::chrono::microseconds const limit{s.deadline_us()};
+  if (s.wants_reply())
+    to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority()}, std::move(handler));
+  else
+    to->tell(s.type(), payload,
+             {.priority = s.priority(), .deadline = limit, .wait_for_room = s.wait_for_room()},
+             std::move(handler));
+}
+
+/// Whether the message of this key is to be sent; else its response is given, or will be.
+bool session::open_key(std::uint64_t id, wire::send const& s) {
+  answer known;
+  switch (core_.keys.open(id_, s.key(), s.settled_below(), {weak_from_this(), id}, known)) {
+    case key_book::entry::fresh:
+      return true;
+    case key_book::entry::pending:
+      break;
+    case key_book::entry::known:
+      respond(frame_of(id, known));
+      break;
+    case key_book::entry::settled:
+      respond(outcome_frame(id, errc::service_refuses, "the client has settled this message's key before"));
+      break;
+    case key_book::entry::full:
+      respond(outcome_frame(id, errc::service_refuses,
+                            "too many keyed messages are not settled: send settled_below with later ones"));
+      break;
+  }
+  return false;
+}
+
+// -- writing
+
+void session::respond(std::span<std::byte const> frame) {
+  std::unique_lock lock(mutex_);
+  --open_;
+  service_counters::add(core_.counters.responses);
+  if (closed_) return;
+  out_.insert(out_.end(), frame.begin(), frame.end());
+  if (in_turn_ || flush_posted_) return;  // the network thread is about to flush
+  // The last one that is open goes out from here; after others more follow soon, so that the network thread sends several
+  // at once.
+  if (open_ == 0 && !full_ && !draining_ && stuck_since_ == clock::time_point{} &&
+      stream_->writes_from_any_thread() && write_some())
+    return;
+  flush_posted_ = true;
+  lock.unlock();
+  asio::post(core_.network, [self = shared_from_this()] { self->flush(); });
+}
+
+/// Writes what the socket takes; false when something is left. Under the mutex.
+bool session::write_some() {
+  error_code ec;
+  auto const n = stream_->write({out_.data() + out_begin_, waiting_bytes()}, ec);
+  service_counters::add(core_.counters.bytes_out, n);
+  out_begin_ += n;
+  if (waiting_bytes() == 0) {
+    out_.clear();
+    out_begin_ = 0;
+    if (out_.capacity() > 64 * 1024) out_.shrink_to_fit();
+    stuck_since_ = {};
+    return true;
+  }
+  if (n != 0 || stuck_since_ == clock::time_point{}) stuck_since_ = clock::now();
+  return false;
+}
+
+void session::flush() {
+  if (ended_) return;
+  bool over = false, resume = false;
+  {
+    std::lock_guard lock(mutex_);
+    flush_posted_ = false;
+    if (waiting_bytes() != 0 && !write_some()) {
+      flush_posted_ = true;
+      return wait_for_room();
+    }
+    over = draining_ && open_ == 0;
+    if (resume = full_ && open_ < core_.limits.open_requests; resume) full_ = false;
+  }
+  if (over) return end();
+  if (resume)
+    asio::post(core_.network, [self = shared_from_this()] {
+      if (!self->ended_) self->take_requests();
+    });
+}
+
+void session::wait_for_room() {
+  stream_->async_writable([self = shared_from_this()](error_code ec) {
+    if (self->ended_) return;
+    ec ? self->end() : self->flush();
+  });
+}
+
+// -- endings
+
+void session::check_time(clock::time_point now) {
+  if (ended_) return;
+  if (!greeted_ && now - since_ > core_.limits.hello)
+    return drop(drop_reason::idle, "the client did not say hello in time");
+  bool stuck = false, full = false;
+  {
+    std::lock_guard lock(mutex_);
+    stuck = stuck_since_ != clock::time_point{} && now - stuck_since_ > core_.limits.reading;
+    full = full_;
+  }
+  if (stuck) return drop(drop_reason::slow_reader, "the client did not take its responses in time");
+  if (in_.in_frame() && reading_ && !full && now - since_ > core_.limits.frame)
+    drop(drop_reason::idle, "a request began to come and did not end in time");
+}
+
+void session::drain() {
+  if (ended_) return;
+  bool idle = false;
+  {
+    std::lock_guard lock(mutex_);
+    draining_ = true;
+    if (!closed_) {
+      auto const bye = outcome_frame(0, errc::stopped, "the service ends");
+      out_.insert(out_.end(), bye.begin(), bye.end());
+    }
+    idle = open_ == 0;
+  }
+  core_.counters.count_drop(drop_reason::shutdown);
+  if (idle) flush();
+}
+
+std::uint32_t session::abandon() {
+  std::uint32_t left = 0;
+  {
+    std::lock_guard lock(mutex_);
+    left = open_;
+  }
+  end();
+  return left;
+}
+
+void session::drop(drop_reason why, std::string const& text) {
+  if (ended_) return;
+  core_.counters.count_drop(why);
+  core_.log(fmt::format("{} is dropped ({}): {}", peer_, name_of(why), text));
+  {
+    std::lock_guard lock(mutex_);
+    auto const bye = outcome_frame(0, errc::service_refuses, text);
+    out_.insert(out_.end(), bye.begin(), bye.end());
+    write_some();
+  }
+  end();
+}
+
+void session::end() {
+  if (ended_) return;
+  ended_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    stream_->close();
+    out_ = {};
+    out_begin_ = 0;
+  }
+  service_counters::add(core_.counters.connections_open, ~std::uint64_t{0});  // one less
+  core_.sessions.erase(shared_from_this());
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,95 @@
+// One connection of a service: reads requests, has actors answer them, writes responses.
+//
+// Threads: a session lives on the service's network thread; `respond` comes from any thread, mostly from the team that ran
+// the handler, which then also writes to the socket if that saves the network thread from being woken.
+// Lifetime: shared by the network thread, its waits, and the asks that are on their way.
+//
+// What holds a client back: its open requests (beyond limits.open_requests it is not read), its rate, and its share of each
+// turn (requests_per_turn); so memory is bounded, and one that floods delays others by a turn. What ends it: see drop_reason.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/service/frame.hpp"
+#include "runtime/service/key_book.hpp"
+#include "runtime/service/service_core.hpp"
+#include "runtime/service/transport.hpp"
+#include "runtime/service/wire.hpp"
+
+namespace rondo::service {
+
+class session : public std::enable_shared_from_this<session> {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  session(std::shared_ptr<service_core> core, std::unique_ptr<transport> stream, std::string peer,
+          bool asks_for_token);
+
+  // -- network thread
+
+  void start();
+  /// Ends it when something takes too long. `now` is looked at about once a second.
+  void check_time(clock::time_point now);
+  /// Reads no further requests; ends once all that are open are answered and sent.
+  void drain();
+  /// Says why, as far as the client takes it, and ends.
+  void drop(drop_reason why, std::string const& text);
+  /// Ends it as it is; returns how many requests were open.
+  std::uint32_t abandon();
+  /// Sends what waits.
+  void flush();
+  std::string const& peer() const noexcept { return peer_; }
+  bool ended() const noexcept { return ended_; }
+
+  // -- any thread
+
+  /// Sends a response, which ends one request.
+  void respond(std::span<std::byte const> frame);
+
+ private:
+  void wait_for_requests();
+  void on_readable();
+  void take_requests();
+  bool may_take();
+  void handle(std::span<std::byte const> frame);
+  void greet(std::uint64_t id, wire::hello const& h);
+  void handle_send(std::uint64_t id, wire::send const& s);
+  bool open_key(std::uint64_t id, wire::send const& s);
+  void end();
+  bool write_some();
+  void wait_for_room();
+  std::size_t waiting_bytes() const noexcept { return out_.size() - out_begin_; }
+
+  static constexpr int requests_per_turn = 32;
+
+  std::shared_ptr<service_core> shared_core_;  // first: the socket needs its context to the end
+  service_core& core_;
+  std::unique_ptr<transport> stream_;
+  std::string peer_;
+  bool asks_for_token_;
+  frame_reader in_;
+  bool greeted_ = false, ended_ = false, reading_ = false;
+  std::uint64_t id_ = 0;                    // that the client gave itself
+  clock::time_point since_ = clock::now();  // connected, or its unfinished frame began
+  clock::time_point tokens_at_ = clock::now();
+  double tokens_ = 0;
+
+  std::mutex mutex_;  // guards all below, and writes
+  std::vector<std::byte> out_;
+  std::size_t out_begin_ = 0;
+  std::uint32_t open_ = 0;
+  bool closed_ = false;
+  bool draining_ = false;            // written by the network thread, which reads it without
+  bool in_turn_ = false;             // the network thread reads requests, and flushes after that
+  bool flush_posted_ = false;        // or a wait for room in the socket
+  bool full_ = false;                // not read, for its open requests
+  clock::time_point stuck_since_{};  // the socket takes nothing; zero: it does
+};
+
+}  // namespace rondo::service

@@ -1,0 +1,153 @@
+#include "runtime/service/transport.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+
+namespace rondo::service {
+
+namespace {
+
+namespace asio = boost::asio;
+
+error_code last_error() noexcept {
+  // EWOULDBLOCK, in Asio's words.
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return asio::error::would_block;
+  return {errno, boost::system::system_category()};
+}
+
+class plain_transport final : public transport {
+ public:
+  explicit plain_transport(stream_socket socket) : socket_(std::move(socket)) {
+    socket_.native_non_blocking(true);
+  }
+
+  std::size_t read(std::span<std::byte> into, error_code& ec) override {
+    for (;;) {
+      auto const n = ::recv(socket_.native_handle(), into.data(), into.size(), 0);
+      if (n > 0) return static_cast<std::size_t>(n);
+      if (n < 0 && errno == EINTR) continue;
+      ec = n == 0 ? error_code(asio::error::eof) : last_error();
+      return 0;
+    }
+  }
+  std::size_t write(std::span<std::byte const> bytes, error_code& ec) override {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      auto const n = ::send(socket_.native_handle(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (n >= 0) {
+        sent += static_cast<std::size_t>(n);
+      } else if (errno != EINTR) {
+        ec = last_error();
+        break;
+      }
+    }
+    return sent;
+  }
+  void async_readable(ready_handler ready) override {
+    socket_.async_wait(socket_.wait_read, std::move(ready));
+  }
+  void async_writable(ready_handler ready) override {
+    socket_.async_wait(socket_.wait_write, std::move(ready));
+  }
+  void close() noexcept override {
+    error_code ignored;
+    socket_.shutdown(socket_.shutdown_both, ignored);
+    socket_.close(ignored);
+  }
+  bool writes_from_any_thread() const noexcept override { return true; }
+
+ private:
+  stream_socket socket_;
+};
+
+/// OpenSSL on a socket that does not block: either direction may have to wait for the other one.
+class tls_transport final : public transport {
+ public:
+  tls_transport(stream_socket socket, asio::ssl::context& context, bool is_server,
+                std::string const& server_name)
+      : socket_(std::move(socket)), ssl_(SSL_new(context.native_handle()), &SSL_free) {
+    socket_.native_non_blocking(true);
+    if (!ssl_ || SSL_set_fd(ssl_.get(), static_cast<int>(socket_.native_handle())) != 1)
+      throw std::runtime_error("TLS: a connection could not be made ready; memory is short");
+    SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    is_server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
+    if (!server_name.empty()) {
+      SSL_set_tlsext_host_name(ssl_.get(), server_name.c_str());
+      SSL_set1_host(ssl_.get(), server_name.c_str());
+    }
+  }
+
+  std::size_t read(std::span<std::byte> into, error_code& ec) override {
+    std::size_t n = 0;
+    ERR_clear_error();
+    auto const status = SSL_read_ex(ssl_.get(), into.data(), into.size(), &n);
+    if (status == 1) return n;
+    read_waits_for_write_ = failed(status, ec) == SSL_ERROR_WANT_WRITE;
+    return 0;
+  }
+  std::size_t write(std::span<std::byte const> bytes, error_code& ec) override {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      std::size_t n = 0;
+      ERR_clear_error();
+      auto const status = SSL_write_ex(ssl_.get(), bytes.data() + sent, bytes.size() - sent, &n);
+      if (status != 1) {
+        write_waits_for_read_ = failed(status, ec) == SSL_ERROR_WANT_READ;
+        break;
+      }
+      sent += n;
+    }
+    return sent;
+  }
+  void async_readable(ready_handler ready) override {
+    if (SSL_has_pending(ssl_.get()) == 1 && !read_waits_for_write_)
+      return asio::post(socket_.get_executor(),
+                        [ready = std::move(ready)]() mutable { std::move(ready)(error_code()); });
+    socket_.async_wait(read_waits_for_write_ ? socket_.wait_write : socket_.wait_read, std::move(ready));
+  }
+  void async_writable(ready_handler ready) override {
+    socket_.async_wait(write_waits_for_read_ ? socket_.wait_read : socket_.wait_write, std::move(ready));
+  }
+  void close() noexcept override {
+    SSL_shutdown(ssl_.get());  // says so to the peer, if there is room; its answer is not waited for
+    error_code ignored;
+    socket_.shutdown(socket_.shutdown_both, ignored);
+    socket_.close(ignored);
+  }
+  bool writes_from_any_thread() const noexcept override { return false; }
+
+ private:
+  int failed(int status, error_code& ec) const noexcept {
+    auto const why = SSL_get_error(ssl_.get(), status);
+    if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
+      ec = asio::error::would_block;
+    else if (why == SSL_ERROR_ZERO_RETURN)
+      ec = asio::error::eof;
+    else if (auto const code = ERR_get_error(); code != 0)
+      ec = {static_cast<int>(code), asio::error::get_ssl_category()};
+    else
+      ec = asio::ssl::error::stream_truncated;
+    return why;
+  }
+
+  stream_socket socket_;
+  std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
+  bool read_waits_for_write_ = false, write_waits_for_read_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<transport> make_plain_transport(stream_socket socket) {
+  return std::make_unique<plain_transport>(std::move(socket));
+}
+
+std::unique_ptr<transport> make_tls_transport(stream_socket socket, asio::ssl::context& context,
+                                              bool is_server, std::string const& server_name) {
+  return std::make_unique<tls_transport>(std::move(socket), context, is_server, server_name);
+}
+
+}  // namespace rondo::service

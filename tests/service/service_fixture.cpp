@@ -1,0 +1,9 @@
+#include "tests/service/service_fixture.hpp"
+
+namespace rondo_test {
+
+std::unique_ptr<rondo::runtime> start_basics(rondo::config const& settings) {
+  return std::make_unique<rondo::runtime>(rondo::use<basics::basics_module>, settings);
+}
+
+}  // namespace rondo_test
