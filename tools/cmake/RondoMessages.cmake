@@ -1,6 +1,7 @@
 # rondo_add_messages(target schema.fbs...): plain C++ headers for the structs of FlatBuffers schemas.
 #
-# Makes the INTERFACE library `target`. Whoever links it can `#include "generated/<stem>_messages.hpp"`. A schema that
+# Makes the INTERFACE library `target`. Whoever links it can `#include "generated/<stem>_messages.hpp"`, and to describe
+# those messages to others `#include "generated/<stem>_schema.hpp"`, which holds the binary schema. A schema that
 # another one includes must be listed in the same call. Works in this project's build, where rondo::schemac is built,
 # and beside an installed package, where it is imported.
 
@@ -55,11 +56,12 @@ function(rondo_add_messages target)
     cmake_path(GET schema STEM stem)
     set(binary ${binary_dir}/${stem}.bfbs)
     set(header ${header_dir}/${stem}_messages.hpp)
+    set(embedded ${header_dir}/${stem}_schema.hpp)
     add_custom_command(
       OUTPUT ${header}
-      BYPRODUCTS ${binary}
+      BYPRODUCTS ${binary} ${embedded}
       COMMAND ${flatc} --binary --schema --bfbs-comments -o ${binary_dir} ${schema}
-      COMMAND rondo::schemac --schema ${binary} --output ${header}
+      COMMAND rondo::schemac --schema ${binary} --output ${header} --embed ${embedded}
       DEPENDS ${schemas} rondo::schemac
       COMMENT "Messages of ${stem}.fbs"
       VERBATIM)

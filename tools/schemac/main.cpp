@@ -1,4 +1,5 @@
-// rondo-schemac: reads a binary FlatBuffers schema, writes its structs as a plain C++ header.
+// rondo-schemac: reads a binary FlatBuffers schema, writes its structs as a plain C++ header, and if asked another
+// header that holds the schema itself.
 //
 // Exit codes follow sysexits.h: 64 bad options, 65 refused schema, 66 unreadable schema, 73 unwritable
 // output.
@@ -15,6 +16,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/schemac/embed.hpp"
 #include "tools/schemac/header_writer.hpp"
 #include "tools/schemac/schema_model.hpp"
 
@@ -57,10 +59,12 @@ int main(int argc, char** argv) {
   CLI::App app("Writes the structs of a binary FlatBuffers schema as a plain C++ header.", "rondo-schemac");
   std::filesystem::path schema;
   std::filesystem::path output;
+  std::filesystem::path embedded;
   std::vector<std::string> includes;
   app.add_option("--schema", schema, "binary schema, from flatc --binary --schema --bfbs-comments")
       ->required();
   app.add_option("--output", output, "header to write")->required();
+  app.add_option("--embed", embedded, "header to write with the bytes of the schema");
   app.add_option("--include", includes, "header to include in the one written; may be given more than once");
   try {
     app.parse(argc, argv);
@@ -76,6 +80,9 @@ int main(int argc, char** argv) {
     auto const header = rondo::schemac::write_header(rondo::schemac::read_schema(*bytes, source), includes);
     if (!write_file(output, header)) {
       return complain(cannot_create, fmt::format("{}: cannot be written", output.string()));
+    }
+    if (!embedded.empty() && !write_file(embedded, rondo::schemac::embed_schema(*bytes, source))) {
+      return complain(cannot_create, fmt::format("{}: cannot be written", embedded.string()));
     }
   } catch (rondo::schemac::schema_error const& e) {
     return complain(bad_schema, e.what());

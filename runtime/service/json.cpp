@@ -1,2 +1,0 @@
-// Boost.JSON, compiled once.
-#include <boost/json/src.hpp>

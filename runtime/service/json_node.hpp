@@ -1,0 +1,45 @@
+// JSON text as a small tree that keeps what a general one throws away: each number as it was written, each field that
+// was given twice.
+//
+// Boost.JSON's parser reads the text; its own tree rounds numbers to doubles and keeps the last of two equal fields.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::service {
+
+/// What may come: a payload of a message needs far less.
+inline constexpr std::size_t max_json_bytes = std::size_t{64} << 10;
+inline constexpr std::size_t max_json_depth = 16;
+inline constexpr std::size_t max_json_entries = 256;  // of one list or object
+
+/// Text that is no JSON, or beyond the limits. The text says where: `line 2, column 7: syntax error`.
+struct json_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct json_node {
+  enum class kind : std::uint8_t { null, flag, number, string, list, object };
+
+  kind what = kind::null;
+  bool flag = false;
+  std::string text = {};                //  a number as it was written, or what a string says
+  std::vector<json_node> entries = {};  //  of a list or an object
+  std::vector<std::string> names = {};  //  of an object: one for each entry
+
+  /// For errors: `a string`, `a list`; numbers as they are.
+  std::string described() const;
+};
+
+/// Strict JSON in UTF-8. Throws json_error.
+json_node parse_json(std::string_view text);
+
+/// `text` as a JSON string, with its quotation marks. `text` is ASCII or UTF-8.
+std::string json_string(std::string_view text);
+
+}  // namespace rondo::service

@@ -1,0 +1,186 @@
+// Which schemas are taken, and how types are found: schemas may come from anybody.
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/schemac/odd_schema.hpp"
+#include "tests/service/known_schemas.hpp"
+
+using namespace rondo::service;
+using schemac_test::field;
+using schemac_test::object;
+using schemac_test::schema_of;
+
+namespace {
+
+std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span(text)); }
+
+std::string refusal_of_bytes(std::string const& schema) {
+  message_schemas known;
+  try {
+    known.add(bytes_of(schema), "odd.fbs");
+  } catch (schema_error const& e) {
+    CHECK(known.names().empty());
+    return e.what();
+  }
+  return "accepted";
+}
+
+std::string refusal(std::vector<object> const& objects, bool with_union = false) {
+  return refusal_of_bytes(schema_of(objects, with_union));
+}
+
+object with(field f) { return {.name = "t.s", .fields = {std::move(f)}}; }
+
+std::string lookup(message_schemas const& known, std::string_view type) {
+  try {
+    return known.find(type).name;
+  } catch (payload_error const& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a type is found by its whole name, and by its end where that is enough", "[schemas]") {
+  auto const known = rondo_test::known_schemas();
+  CHECK(lookup(known, "rondo.basics.add") == "rondo.basics.add");
+  CHECK(lookup(known, "basics.add") == "rondo.basics.add");
+  CHECK(lookup(known, "add") == "rondo.basics.add");
+  CHECK(lookup(known, "actor_handle") ==
+        "'actor_handle' may be rondo.basics.actor_handle or rondo.overlay.actor_handle; give the whole name");
+  CHECK_FALSE(known.knows("actor_handle"));
+  CHECK_FALSE(known.knows("dd"));
+  CHECK_FALSE(known.knows(""));
+  CHECK(lookup(known, "dd").starts_with("'dd' is no message of a known schema; known are golden.aligned, "));
+  CHECK(lookup(message_schemas{}, "add") == "'add' is no message of a known schema; no schema is known");
+}
+
+TEST_CASE("types are described in one line", "[schemas]") {
+  auto const known = rondo_test::known_schemas();
+  CHECK(known.describe("add") == "add {amount: ulong}");
+  CHECK(known.describe("put") == "put {bytes: [ubyte:64]}");
+  CHECK(known.describe("link") == "link {next: actor_handle {index: uint, generation: uint}}");
+  CHECK(known.describe("golden.shapes") ==
+        "shapes {fill: colour {red: ubyte, green: ubyte, blue: ubyte}, corners: [point {x: float, y: "
+        "float}:4], side: "
+        "side(left|none|right), sides: [side(left|none|right):3], flags: flags(first|last), extremes: "
+        "extremes(lowest|zero|highest), samples: [short:5]}");
+  CHECK(known.find("add").doc == "Adds to a counter.");
+  CHECK(known.example("add") == R"({"amount":1})");
+  CHECK(known.example("put") == R"({"bytes":"text"})");
+}
+
+TEST_CASE("structs too large for a message are left out", "[schemas]") {
+  CHECK_FALSE(rondo_test::known_schemas().knows("golden.page"));
+}
+
+TEST_CASE("a schema may be added again, and one that differs is refused", "[schemas]") {
+  auto known = rondo_test::known_schemas();
+  auto const count = known.names().size();
+  known.add(rondo::generated::basics_schema());
+  CHECK(known.names().size() == count);
+  auto const other = schema_of({{.name = "rondo.basics.add", .fields = {{.name = "amount"}}},
+                                {.name = "rondo.basics.new_one", .fields = {{.name = "a"}}}});
+  CHECK_THROWS_WITH(
+      known.add(bytes_of(other), "other.fbs"),
+      "other.fbs: rondo.basics.add: has other fields than in a schema that was read before; build both "
+      "sides from one schema");
+  CHECK_FALSE(known.knows("rondo.basics.new_one"));
+}
+
+TEST_CASE("schemas that flatc would not write are refused by name", "[schemas]") {
+  CHECK(refusal({with({.name = "a"})}) == "accepted");
+  CHECK(refusal_of_bytes(std::string("not a schema")).find("odd.fbs: is no binary schema") == 0);
+  CHECK(refusal_of_bytes(std::string()).find("odd.fbs: is no binary schema") == 0);
+  CHECK(refusal_of_bytes(std::string(300'000, 'x')).find("more than 256 KiB") != std::string::npos);
+  CHECK(refusal({{.name = "t.s", .fields = {}}}) == "odd.fbs: the schema is damaged: t.s: has no field");
+  CHECK(refusal({{.name = "t.s", .bytes = 0, .fields = {{.name = "a"}}}}).find("has 0 bytes") !=
+        std::string::npos);
+  CHECK(refusal({{.name = "t.s", .bytes = -4, .fields = {{.name = "a"}}}}).find("has -4 bytes") !=
+        std::string::npos);
+  CHECK(refusal({{.name = "t.s", .align = 3, .fields = {{.name = "a"}}}}).find("aligned to 3") !=
+        std::string::npos);
+  CHECK(refusal({{.name = "t.s", .align = 2, .fields = {{.name = "a"}}}}).find("t.s.a: is misaligned") !=
+        std::string::npos);
+  CHECK(
+      refusal({{.name = "t.s", .bytes = 64, .align = 32, .fields = {{.name = "a"}}}}).find("aligned to 32") !=
+      std::string::npos);
+  CHECK(refusal({with({.name = "a", .offset = 1})}).find("misaligned") != std::string::npos);
+  CHECK(refusal({with({.name = "a", .offset = 65532})}).find("reaches beyond") != std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::ULong})}).find("misaligned") != std::string::npos);
+  CHECK(refusal({{.name = "t.s", .fields = {{.name = "a"}, {.name = "b"}}}}).find("t.s.b: overlaps") !=
+        std::string::npos);
+  CHECK(refusal({{.name = "t.s", .bytes = 8, .fields = {{.name = "a"}, {.name = "a", .offset = 4}}}})
+            .find("t.s.a: is declared twice") != std::string::npos);
+  CHECK(refusal({with({.name = "a"}), with({.name = "a"})}).find("t.s: is declared twice") !=
+        std::string::npos);
+}
+
+TEST_CASE("types that have no fixed size, or are not there, are refused", "[schemas]") {
+  CHECK(refusal({with({.name = "a", .type = reflection::String})}).find("t.s.a: has no fixed size") !=
+        std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::Vector, .element = reflection::Int})})
+            .find("no fixed size") != std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::MaxBaseType})}).find("no fixed size") !=
+        std::string::npos);
+  for (int const index : {9, -1, -2147483647, 2147483647})
+    CHECK(refusal({with({.name = "a", .type = reflection::Obj, .index = index})}).find("not there") !=
+          std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::UInt, .index = 9})}).find("not there") !=
+        std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::UByte, .index = 0})}, true).find("no enum") !=
+        std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::Array, .element = reflection::UInt, .length = 0})})
+            .find("no elements") != std::string::npos);
+  CHECK(
+      refusal({with({.name = "a", .type = reflection::Array, .element = reflection::UInt, .length = 65535})})
+          .find("reaches beyond") != std::string::npos);
+  CHECK(refusal({with({.name = "a", .type = reflection::Array, .element = reflection::Array, .length = 1})})
+            .find("no fixed size") != std::string::npos);
+}
+
+TEST_CASE("structs that contain themselves, or nest too deep, are refused", "[schemas]") {
+  CHECK(refusal({with({.name = "a", .type = reflection::Obj, .index = 0})}).find("contains itself") !=
+        std::string::npos);
+  // Forwards and backwards, since what was read before is not read again.
+  for (bool const forwards : {true, false}) {
+    std::vector<object> chain;
+    constexpr int length = 1000;
+    for (int i = 0; i < length; ++i) {
+      int const next = forwards ? i + 1 : i - 1;
+      bool const last = next < 0 || next == length;
+      chain.push_back({.name = "t.s" + std::to_string(i),
+                       .fields = {last ? field{.name = "a"}
+                                       : field{.name = "a", .type = reflection::Obj, .index = next}}});
+    }
+    CHECK(refusal(chain).find("nest too deep") != std::string::npos);
+  }
+}
+
+TEST_CASE("names that are no identifiers cannot smuggle anything into JSON or logs", "[schemas]") {
+  for (auto const* const name : {"a\"b", "", "a b", "1a", "a\n", "a.b"})
+    CHECK(refusal({with({.name = name})}).find("no identifier") != std::string::npos);
+  for (auto const* const name : {"", "t..s", ".s", "s.", "t.s\x1b[31m"})
+    CHECK(refusal({{.name = name, .fields = {{.name = "a"}}}}).find("no identifier") != std::string::npos);
+  CHECK(refusal({with({.name = std::string(300, 'a')})}).find("more than 256 bytes") != std::string::npos);
+}
+
+TEST_CASE("a schema with a byte changed is refused or read, never worse", "[schemas]") {
+  auto const seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  auto const sound = rondo::generated::overlay_schema();
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::byte> schema(sound.begin(), sound.end());
+    for (auto changes = 1 + random() % 3; changes != 0; --changes)
+      schema[random() % schema.size()] = static_cast<std::byte>(random());
+    if (random() % 8 == 0) schema.resize(random() % schema.size());
+    message_schemas known;
+    try {
+      known.add(schema);
+    } catch (schema_error const&) {
+      continue;
+    }
+    for (auto const type : known.names()) known.to_bytes(type, known.example(type));
+  }
+}
