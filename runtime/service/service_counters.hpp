@@ -1,0 +1,46 @@
+// What a service counts about its connections: plain counters that its server adds to and a report reads.
+//
+// Threads: any. Relaxed throughout: statistics, in no order with anything.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::service {
+
+/// Why a service ended a connection, or did not take it.
+enum class drop_reason : std::uint8_t {
+  too_large,             // a frame longer than the limit
+  malformed,             // a frame that is no request
+  unauthorised,          // no token, or another one
+  slow_reader,           // it did not take its responses in time
+  idle,                  // it said nothing for too long
+  too_many_connections,  // no room for one more
+  flooding,              // it sent more than it may
+  shutdown,              // the service has ended
+};
+inline constexpr std::size_t drop_reasons = 8;
+
+constexpr char const* name_of(drop_reason why) noexcept {
+  constexpr char const* names[drop_reasons] = {"too_large",   "malformed", "unauthorised",
+                                               "slow_reader", "idle",      "too_many_connections",
+                                               "flooding",    "shutdown"};
+  return names[static_cast<std::size_t>(why)];
+}
+
+struct service_counters {
+  std::atomic<std::uint64_t> connections_open{0}, connections_total{0};
+  std::atomic<std::uint64_t> requests{0}, responses{0};
+  std::atomic<std::uint64_t> bytes_in{0}, bytes_out{0};
+  std::atomic<std::uint64_t> frames_refused{0};  // that the verifier or a limit did not let through
+  std::array<std::atomic<std::uint64_t>, drop_reasons> dropped{};
+
+  static void add(std::atomic<std::uint64_t>& to, std::uint64_t n = 1) noexcept {
+    to.fetch_add(n, std::memory_order_relaxed);
+  }
+  void count_drop(drop_reason why) noexcept { add(dropped[static_cast<std::size_t>(why)]); }
+};
+
+}  // namespace rondo::service
