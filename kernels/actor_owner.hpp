@@ -62,7 +62,7 @@ class actor_owner {
     auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
     if ((asked & control_start) != 0) {
       auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_);
-      if (started.failure != errc::ok) supervise(started.failure);
+      if (started.failure != errc::ok) supervise(started.failure, 0);
     }
     if ((asked & control_inspect) != 0) report_depths();
     if (state() == lifecycle::failed || state() == lifecycle::terminated) return;
@@ -162,23 +162,26 @@ class actor_owner {
     message_header& header = ring_.slot(ticket).header;
     header.count_attempt();
     bool const last_try = header.attempts() >= cell_.supervise.poison_after;
-    bool const goes_on = supervise(failure);
+    bool const goes_on = supervise(failure, header.type);
     if (!goes_on)
       dispose(ticket, failure);
     else if (last_try)
       dispose(ticket, cell_.supervise.poison_after > 1 ? errc::quarantined : failure);
   }
 
-  /// Restarts the actor with fresh state, or ends it; true when it goes on.
-  RONDO_CALL RONDO_HD bool supervise(errc failure) {
+  /// Restarts the actor with fresh state, or ends it; true when it goes on. `type`: of the message at hand; 0: its start.
+  RONDO_CALL RONDO_HD bool supervise(errc failure, std::uint32_t type) {
     ++totals_.failures;
     auto const report = [&](failure_action action) {
-      host_.emit({.kind = record_kind::actor_failed,
-                  .reason = failure,
-                  .actor = self_,
-                  .detail = static_cast<std::uint64_t>(action),
-                  .behaviour = cell_.behaviour(),
-                  .team = team_.index()});
+      host_record r;
+      r.kind = record_kind::actor_failed;
+      r.reason = failure;
+      r.actor = self_;
+      r.detail = static_cast<std::uint64_t>(action);
+      r.behaviour = cell_.behaviour();
+      r.team = team_.index();
+      r.body.header.type = type;
+      host_.emit(r);
     };
     if (cell_.supervise.rule == on_failure::restart && may_restart()) {
       Module::construct(cell_.behaviour(), arena_.state(cell_));

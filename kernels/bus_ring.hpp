@@ -106,6 +106,10 @@ struct bus_ring_ref {
   RONDO_HD std::uint64_t tail() const noexcept {
     return writers->tail.load(memory_order::relaxed) & ~closed_bit;
   }
+  /// Either side: tickets that the reader is done with.
+  RONDO_HD std::uint64_t count_consumed() const noexcept {
+    return progress->consumed.load(memory_order::relaxed);  // relaxed: a statistic
+  }
   /// Whether the reader is done with `ticket`; what it did then is visible to the caller.
   RONDO_HD bool consumed(std::uint64_t ticket) const noexcept {
     return progress->consumed.load(memory_order::acquire) > ticket;  // the edge `reuse`

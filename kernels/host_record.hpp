@@ -14,7 +14,7 @@ enum class record_kind : std::uint32_t {
   reply,          // `body` answers the ask at body.header.reply_to; `reason` is ok or why there is no answer
   dead_letter,    // `body` ended at `actor` without being handled, for `reason`
   actor_failed,   // a handler of `actor` failed for `reason`; detail: what the supervision rule did
-                  // (failure_action)
+                  // (failure_action); body.header.type: of the message; 0: it was the actor's start
   terminated,     // `actor` is gone; body.payload holds its actor_totals
   state_changed,  // `actor` is now in lifecycle state `detail`
   room,           // `actor`, once full, has room again

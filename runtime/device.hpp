@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct device_info {
 
 /// Gets every record of a device, from the device's own threads, several at once. Must not block for long.
 using record_sink = std::function<void(host_record const&)>;
+
+/// What has gone through a lane pair, as its host sees it: how many completions wait there only the device knows.
+struct lane_counts {
+  std::uint64_t submitted = 0, taken = 0;  // by the host; by the device
+  std::uint64_t completed = 0;             // completions that the host has dealt with
+  std::uint32_t submission_slots = 0, completion_slots = 0;
+};
 
 /// What is done to an arena at a quiet point: a copy of it that was only looked at need not be put back.
 enum class arena_access { reads, writes };
@@ -82,6 +90,8 @@ class device {
   /// Counters of the actors in the first `count` cells.
   virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
   virtual void read_teams(std::vector<team_snapshot>& out) = 0;
+  /// Of a device that has a lane pair.
+  virtual std::optional<lane_counts> read_lanes() const noexcept { return std::nullopt; }
 
   /// Calls `use` with the arena, or with a copy of it, while no handler runs: every team has ended its slice, and the sink
   /// has returned from every record. Senders may go on. False when a handler did not end within `limit`, or the device is lost; `use` was not called then, and all

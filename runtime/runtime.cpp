@@ -357,11 +357,13 @@ telemetry runtime::snapshot() {
     for (auto const& a : actors) {
       if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
       auto const entry = directory_->find(actor_id{a.index, a.generation});
-      t.actors.push_back({entry ? entry->name : std::string(), name_of_behaviour(a.behaviour), d, a});
+      auto failure = a.totals.failures == 0 ? std::nullopt : last_failures_.find({a.index, a.generation});
+      t.actors.push_back(
+          {entry ? entry->name : std::string(), name_of_behaviour(a.behaviour), d, a, std::move(failure)});
       t.live += a.totals;
       t.waiting += a.waiting;
     }
-    t.devices.push_back({dev.info(), {}});
+    t.devices.push_back({dev.info(), {}, dev.read_lanes()});
     dev.read_teams(t.devices.back().teams);
     t.crossing += devices_[d].mail->count_forwarded();
   }

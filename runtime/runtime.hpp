@@ -330,6 +330,7 @@ class runtime {
   std::unique_ptr<actor_graphs> graphs_;
   std::unique_ptr<hub<dead_letter>> dead_letters_;
   std::unique_ptr<hub<std::string>> failures_;
+  failure_log last_failures_;
   std::unique_ptr<timer_service> timers_;
   boost::asio::steady_timer deadline_timer_{context_};
   boost::asio::steady_timer watch_timer_{context_};

@@ -110,6 +110,7 @@ void runtime::on_terminated(host_record const& r) {
     });
   }
   directory_->remove(r.actor);
+  last_failures_.forget(r.actor);
   mail_of(r.actor).on_room(r.actor);
   settle(r.actor, lifecycle::terminated);
   for (auto& handler : lost)
@@ -120,6 +121,7 @@ void runtime::on_failure(host_record const& r) {
   static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
                                             "escalated"};
   auto const action = static_cast<failure_action>(r.detail);
+  last_failures_.note(r.actor, {r.reason, action, r.body.header.type, now_ns()});
   failures_->publish(fmt::format("actor '{}' ({}) failed: {}; {}", name_of_actor(r.actor),
                                  name_of_behaviour(r.behaviour), make_error_code(r.reason).message(),
                                  actions[r.detail]));

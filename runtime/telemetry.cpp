@@ -35,6 +35,13 @@ bool telemetry::conserved() const {
                                                  retired.rejected + live.dead + retired.dead + waiting;
 }
 
+char const* name_of(lifecycle state) noexcept {
+  static constexpr char const* names[] = {"free",        "launched",   "active",     "deactivated",
+                                          "terminating", "discarding", "terminated", "failed"};
+  auto const n = static_cast<std::uint32_t>(state);
+  return n < std::size(names) ? names[n] : "unknown";
+}
+
 std::string to_table(telemetry const& t) {
   auto rows = t.actors;
   std::ranges::stable_sort(

@@ -1,10 +1,12 @@
 // One moment of a whole runtime: each actor's counters and latencies, and the sums that prove conservation.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/device.hpp"
+#include "runtime/failure_log.hpp"
 
 namespace rondo {
 
@@ -13,6 +15,7 @@ struct actor_report {
   std::string behaviour;
   std::uint32_t device = 0;  // its place among `devices`
   actor_snapshot now;
+  std::optional<actor_failure> last_failure{};  // since the runtime began
 
   /// The latency that a share `q` of the sampled messages did not exceed, in ns; interpolated within a bucket
   /// (two per octave), so within a fifth of the truth. 0 without samples.
@@ -23,6 +26,7 @@ struct actor_report {
 struct device_report {
   device_info info;
   std::vector<team_snapshot> teams;
+  std::optional<lane_counts> lanes{};  // of a device that has a lane pair
 };
 
 struct telemetry {
@@ -40,6 +44,9 @@ struct telemetry {
   /// counted only when they let the actor go.
   bool conserved() const;
 };
+
+/// `active`, `deactivated`, ...
+char const* name_of(lifecycle state) noexcept;
 
 /// A table for people: one line per actor, busiest first.
 std::string to_table(telemetry const& t);

@@ -33,6 +33,12 @@ class host_lanes {
   doorbell& io_bell() noexcept { return io_bell_; }
   completion_poller<Bus>& poller() noexcept { return poller_; }
 
+  lane_counts counts() const noexcept {
+    auto const taken = lanes_.down.count_consumed();  // first: never more than were submitted
+    return {lanes_.down.tail(), taken, lanes_.up.count_consumed(), lanes_.down.slot_count,
+            lanes_.up.slot_count};
+  }
+
   /// As device::post. A batch larger than the ring is refused with payload_too_large.
   errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
             std::uint32_t stride, std::uint32_t count, actor_id ack, bool want_room) {

@@ -184,7 +184,7 @@ class lane_device : public device {
     keeper_.ask(0, reading_limit);
     for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(grid_.reports[t].read());
   }
-
+  std::optional<lane_counts> read_lanes() const noexcept override { return lanes_.counts(); }
   bool lost() const noexcept override { return lost_.load(memory_order::acquire) != 0; }
   std::string why_lost() const override { return lost() ? machine_.fault() : std::string(); }
 

@@ -26,12 +26,15 @@ struct settle {
 struct total {
   std::uint64_t value;
 };
+/// Fails its actor.
+struct boom {};
 
 struct counter {
-  using messages = rondo::messages<add, settle, rondo::ask<get, total>, rondo::ask<later, total>>;
+  using messages = rondo::messages<add, settle, boom, rondo::ask<get, total>, rondo::ask<later, total>>;
   std::uint64_t sum = 0;
   rondo::reply_token waiting{};
   RONDO_HD void on(rondo::context&, add const& m) { sum += m.amount; }
+  RONDO_HD void on(rondo::context& ctx, boom const&) { ctx.fail(errc::handler_failed); }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{sum}); }
   RONDO_HD void on(rondo::context& ctx, later const&) { waiting = ctx.defer(); }
   RONDO_HD void on(rondo::context& ctx, settle const& m) { ctx.reply_to(waiting, total{m.value}); }

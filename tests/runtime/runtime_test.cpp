@@ -119,7 +119,7 @@ TEST_CASE("find and list know the living actors by name and behaviour", "[runtim
   CHECK(rt->find<counter>("a").error() == errc::not_found);
   REQUIRE(rt->behaviours().size() == 2);
   CHECK(rt->behaviours()[0].name == rondo::type_name<counter>);
-  CHECK(rt->behaviours()[0].messages.size() == 4);
+  CHECK(rt->behaviours()[0].messages.size() == 5);
 }
 
 TEST_CASE("a timer repeats its message until it goes", "[runtime]") {

@@ -1,0 +1,12 @@
+// Names from elsewhere, made fit for terminals, JSON and metrics.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rondo::service {
+
+/// `text` with each control character, and each byte that belongs to no UTF-8 character, replaced by '?'.
+std::string clean_text(std::string_view text);
+
+}  // namespace rondo::service

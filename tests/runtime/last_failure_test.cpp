@@ -1,0 +1,67 @@
+// What telemetry says beside counters: an actor's last failure, and what goes through a lane pair.
+#include "tests/runtime/counter_fixture.hpp"
+
+using namespace rondo_test;
+
+namespace {
+
+std::unique_ptr<rondo::runtime> start_on(char const* device) {
+  rondo::config settings;
+  settings.device = device;
+  settings.teams = 2;
+  return start(settings);
+}
+
+std::optional<rondo::actor_failure> failure_of(rondo::runtime& rt, std::string_view name) {
+  for (auto const& a : rt.snapshot().actors)
+    if (a.name == name) return a.last_failure;
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("telemetry tells an actor's last failure, with the message that it happened in", "[telemetry]") {
+  auto const* const device = GENERATE("cpu", "emulated");
+  INFO(device);
+  auto const rt = start_on(device);
+  auto const fragile =
+      rt->launch<counter>("fragile", {.supervise = {.poison_after = 1, .max_restarts = 100}});
+  rt->launch<counter>("sound");
+  auto const before = rondo::now_ns();
+  CHECK_FALSE(failure_of(*rt, "fragile"));
+  REQUIRE_FALSE(fragile.try_tell(boom{}));
+  REQUIRE(eventually([&] { return failure_of(*rt, "fragile").has_value(); }));
+  auto const failure = failure_of(*rt, "fragile").value();
+  CHECK(failure.reason == errc::handler_failed);
+  CHECK(failure.action == rondo::failure_action::restarted);
+  CHECK(failure.type == rondo::type_id<boom>);
+  CHECK(failure.at_ns >= before);
+  CHECK(failure.at_ns <= rondo::now_ns());
+  CHECK_FALSE(failure_of(*rt, "sound"));
+}
+
+TEST_CASE("a successor in the same cell has not inherited a failure", "[telemetry]") {
+  rondo::failure_log log;
+  log.note({3, 1}, {.reason = errc::handler_failed});
+  CHECK(log.find({3, 1}));
+  CHECK_FALSE(log.find({3, 2}));
+  log.forget({3, 2});
+  CHECK(log.find({3, 1}));
+  log.forget({3, 1});
+  CHECK_FALSE(log.find({3, 1}));
+}
+
+TEST_CASE("telemetry counts what goes through the lane pair of a device that has one", "[telemetry]") {
+  CHECK_FALSE(start_on("cpu")->snapshot().devices[0].lanes);
+  auto const rt = start_on("emulated");
+  auto const first = rt->snapshot().devices[0].lanes.value();
+  CHECK(first.submission_slots == rt->settings().submission_slots);
+  CHECK(first.completion_slots == rt->settings().completion_slots);
+  auto const c = rt->launch<counter>("c");
+  REQUIRE(c.ask(get{}, patience, rondo::block));
+  REQUIRE(eventually([&] {
+    auto const now = rt->snapshot().devices[0].lanes.value();
+    return now.submitted >= first.submitted + 2 && now.taken == now.submitted &&
+           now.completed > first.completed;
+  }));
+}

@@ -1,0 +1,39 @@
+// A runtime of the built-in module, and traffic for it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "actors/basics/basics_module.hpp"
+#include "runtime/runtime.hpp"
+#include "tests/catch.hpp"
+
+namespace service_test {
+
+using namespace std::chrono_literals;
+namespace basics = rondo::basics;
+
+inline constexpr std::chrono::seconds patience{20};
+
+/// Two teams.
+inline std::unique_ptr<rondo::runtime> start(char const* device = "cpu") {
+  rondo::config settings;
+  settings.device = device;
+  settings.teams = 2;
+  settings.latency_sample_every = 1;
+  return std::make_unique<rondo::runtime>(rondo::use<basics::basics_module>, settings);
+}
+
+/// Waits until `holds()`; false when it does not within `patience`.
+inline bool eventually(std::function<bool()> const& holds) {
+  auto const end = std::chrono::steady_clock::now() + patience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+}  // namespace service_test
