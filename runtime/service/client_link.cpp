@@ -324,6 +324,7 @@ void client::link::look_at_time() {
   if (state_ != state::ready && state_ != state::idle)
     next = std::min(next, apart_since_ + options_.connect_timeout);
   arm_timer(next);
+  pump();
 }
 
 /// Has look_at_time called at `when`, unless it is to be called before.

@@ -20,13 +20,7 @@ std::string_view text_of(flatbuffers::String const* s) {
   return s != nullptr ? s->string_view() : std::string_view();
 }
 
-wire::actor_name name_of(actor_id id) { return {id.index, id.generation}; }
-
-char const* name_of(lifecycle state) noexcept {
-  static constexpr char const* names[] = {"free",        "launched",   "active",     "deactivated",
-                                          "terminating", "discarding", "terminated", "failed"};
-  return names[static_cast<std::size_t>(state)];
-}
+wire::actor_name wire_name(actor_id id) { return {id.index, id.generation}; }
 
 /// Responds with the outcome of a step that some thread completes.
 auto outcome_to(peer client, std::uint64_t id) {
@@ -40,7 +34,7 @@ void find(service_core& core, peer const& client, std::uint64_t id, wire::find c
   if (!found) return client->respond(outcome_frame(id, errc::not_found));
   auto& b = frame_builder();
   auto const behaviour = b.CreateString(std::string(found->behaviour().name));
-  auto const name = name_of(found->id());
+  auto const name = wire_name(found->id());
   client->respond(response_frame(b, id, wire::Createfound(b, &name, behaviour)));
 }
 
@@ -55,7 +49,7 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
     if (!actor) return client->respond(outcome_frame(id, static_cast<errc>(actor.error().value())));
     auto& b = frame_builder();
     auto const full = b.CreateString(std::string(behaviour));
-    auto const name = name_of(*actor);
+    auto const name = wire_name(*actor);
     client->respond(response_frame(b, id, wire::Createfound(b, &name, full)));
   } catch (std::invalid_argument const& e) {
     client->respond(outcome_frame(id, errc::service_refuses, e.what()));
@@ -84,7 +78,7 @@ Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, directory::e
   auto const name = b.CreateString(e.name);
   auto const of = b.CreateString(behaviour.data(), behaviour.size());
   auto const state = b.CreateString(name_of(now.state));
-  auto const actor = name_of(e.id);
+  auto const actor = wire_name(e.id);
   return wire::Createactor_line(b, name, of, &actor, e.options.device, capacity, e.options.pinned, state,
                                 now.waiting, now.totals.handled, now.totals.failures);
 }

@@ -18,6 +18,7 @@
 #include "runtime/device/team_threads.hpp"
 #include "runtime/service/behaviour_names.hpp"
 #include "runtime/service/listener.hpp"
+#include "runtime/service/report.hpp"
 #include "runtime/service/secrets.hpp"
 #include "runtime/service/session.hpp"
 
@@ -42,6 +43,8 @@ struct service::parts {
 
   service_config config;
   std::shared_ptr<service_core> core;
+  gpu_monitor gpus;
+  std::unique_ptr<reporter> watcher;
   asio::thread_pool slow{1};
   std::unique_ptr<asio::ssl::context> tls;
   std::vector<std::unique_ptr<listener>> listeners;
@@ -136,18 +139,23 @@ void service::parts::look_at_clock() {
   });
 }
 
-service::service(rondo::runtime& rt, service_config config,
-                 std::vector<std::span<std::uint8_t const>> schemas,
+service::service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,
                  std::function<void(std::string const&)> log)
     : parts_(std::make_unique<parts>(rt, std::move(config))) {
   auto& core = *parts_->core;
   core.name = parts_->config.name;
   core.limits = parts_->config.limits;
   core.incarnation = random_number();
-  for (auto const& s : schemas) core.schemas.emplace_back(s.begin(), s.end());
+  for (auto const& s : schemas) {
+    auto const* const bytes = reinterpret_cast<std::uint8_t const*>(s.data());
+    core.schemas.emplace_back(bytes, bytes + s.size());
+  }
   core.checkpoint_file = parts_->config.checkpoint;
   core.log = log ? std::move(log) : [](std::string const&) {};
   core.slow_work = parts_->slow.get_executor();
+  parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
+                                               &core.counters, &parts_->gpus);
+  core.report = [watcher = parts_->watcher.get()] { return encode(watcher->gather()); };
 }
 
 service::~service() {

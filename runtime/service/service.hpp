@@ -1,7 +1,7 @@
 // Serves the actors of a runtime to other processes, over sockets: docs/protocol.md.
 //
 //   rondo::runtime rt{rondo::use<my_module>};
-//   rondo::service::service s{rt, config, {rondo::schemas::my_schema()}};
+//   rondo::service::service s{rt, config, {rondo::generated::my_schema()}};
 //   s.start();
 //   ...
 //   s.stop();
@@ -28,7 +28,7 @@ class service {
  public:
   /// `schemas` are the binary schemas of the messages; clients ask for them. `rt` outlives the service. `log` gets a line
   /// for each thing that an operator may want to know, from any thread; empty: none.
-  service(rondo::runtime& rt, service_config config, std::vector<std::span<std::uint8_t const>> schemas,
+  service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,
           std::function<void(std::string const&)> log = {});
   /// Stops without waiting for anybody.
   ~service();

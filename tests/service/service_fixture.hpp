@@ -22,7 +22,7 @@ struct served {
   }
   /// Another life of the service, on the same runtime.
   void start() {
-    it = std::make_unique<rondo::service::service>(*rt, config, std::vector<std::span<std::uint8_t const>>{},
+    it = std::make_unique<rondo::service::service>(*rt, config, std::vector<std::span<std::byte const>>{},
                                                    [this](std::string const& line) {
                                                      std::lock_guard lock(mutex);
                                                      lines.push_back(line);

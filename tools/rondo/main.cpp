@@ -1,4 +1,7 @@
 // The rondo command.
+#include "actors/basics/basics_module.hpp"
+#include "generated/basics_schema.hpp"
+#include "runtime/service/commands.hpp"
 #include "tools/rondo/exit_codes.hpp"
 #include "tools/rondo/overlay_command.hpp"
 
@@ -9,6 +12,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_status = rondo::tools::exit_done;
   rondo::tools::add_overlay_command(app, exit_status);
+  rondo::service::add_serve_command(
+      app,
+      rondo::service::module_for_service(rondo::use<rondo::basics::basics_module>,
+                                         {rondo::generated::basics_schema()}),
+      exit_status);
+  rondo::service::add_client_commands(app, exit_status);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {

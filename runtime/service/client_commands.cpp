@@ -1,0 +1,243 @@
+// tell, ask, and what is asked of the service itself.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "runtime/service/command_line.hpp"
+#include "runtime/service/commands.hpp"
+#include "runtime/service/send_batch.hpp"
+
+namespace rondo::service {
+
+namespace {
+
+struct send_arguments {
+  reach where;
+  std::string actor, message, json;
+  std::uint32_t priority = default_priority;
+  std::uint32_t deadline_us = 0;
+  bool wait_for_room = false;
+  std::string file;
+  std::uint32_t open = 64;
+};
+
+/// What an actor said to one message, as a line of JSON; throws command_error.
+std::string outcome_text(conversation& with, wire::outcome const& o) {
+  if (o.status() != 0)
+    throw command_error(exit_failed,
+                        o.reason() != nullptr ? o.reason()->str() : name_of(static_cast<errc>(o.status())));
+  if (o.type() == 0 || o.payload() == nullptr) return {};
+  return with.text_of(o.type(), std::as_bytes(std::span(o.payload()->data(), o.payload()->size())));
+}
+
+void send_one(send_arguments const& a, bool wants_reply) {
+  conversation with(a.where);
+  auto const& m = with.message_of(a.actor, a.message);
+  if (wants_reply && !m.has_reply)
+    throw command_error(exit_usage, fmt::format("{} has no answer: tell it", m.name));
+  auto const payload = with.payload(m, a.json);
+  auto& b = frame_builder();
+  auto const name = b.CreateString(a.actor);
+  auto const bytes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(payload.data()), payload.size());
+  auto deadline_us = a.deadline_us;
+  if (deadline_us == 0 && wants_reply)  // the actor need not answer one who has gone
+    deadline_us = static_cast<std::uint32_t>(std::min(a.where.timeout_s * 1e6, 4e9));
+  auto const& o = with.request<wire::outcome>(
+      request_frame(b, 1,
+                    wire::Createsend(b, nullptr, name, m.id, static_cast<std::uint8_t>(a.priority),
+                                     wants_reply, a.wait_for_room, deadline_us, 0, 0, bytes)));
+  if (auto const text = outcome_text(with, o); !text.empty()) fmt::print("{}\n", text);
+}
+
+void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
+  auto const a = std::make_shared<send_arguments>();
+  auto& c = add_command(app, wants_reply ? "ask" : "tell",
+                        wants_reply ? "Send a message to an actor, and print its answer as JSON"
+                                    : "Send a message to an actor, and wait until its mailbox has it",
+                        exit_status, [a, wants_reply] {
+                          if (!a->file.empty()) return send_batch({a->where, a->file, wants_reply, a->open});
+                          if (a->message.empty())
+                            throw command_error(exit_usage, "say ACTOR and MESSAGE, or --file; see --help");
+                          send_one(*a, wants_reply);
+                        });
+  c.add_option("actor", a->actor, "the actor's name");
+  c.add_option("message", a->message, "the message's type: its name in the schema, or the end of it");
+  c.add_option("json", a->json, "its fields, as a JSON object; those that are not given are 0");
+  c.add_option("--priority", a->priority, "0 to 255, which is first")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  c.add_option("--deadline-us", a->deadline_us, "microseconds after which it is not handled any more");
+  if (!wants_reply) c.add_flag("--wait", a->wait_for_room, "wait for room in a full mailbox");
+  c.add_option("--file", a->file,
+               "send each line of this file (- for standard input): {\"actor\": ..., \"message\": ..., "
+               "\"payload\": {...}, "
+               "\"priority\": ...}; an answer per line");
+  c.add_option("--open", a->open, "with --file: messages on their way at once")
+      ->check(CLI::Range(1, 2000))
+      ->capture_default_str();
+  a->where.add_to(c);
+  c.footer(
+      wants_reply
+          ? "Examples:\n  rondo ask clicks get\n  rondo ask clicks add_and_get '{\"amount\": 2}' --priority "
+            "255\n"
+            "  rondo ask --file requests.jsonl > answers.jsonl\n"
+          : "Examples:\n  rondo tell clicks add '{\"amount\": 2}'\n  rondo tell --file messages.jsonl\n");
+}
+
+void add_control_command(CLI::App& app, char const* name, char const* help, wire::control_kind kind,
+                         int& exit_status) {
+  struct arguments {
+    reach where;
+    std::string actor;
+    bool discard = false;
+  };
+  auto const a = std::make_shared<arguments>();
+  auto& c = add_command(app, name, help, exit_status, [a, kind] {
+    conversation with(a->where);
+    auto& b = frame_builder();
+    auto const how = a->discard ? wire::control_kind_terminate_discard : kind;
+    with.require(request_frame(b, 1, wire::Createcontrol(b, b.CreateString(a->actor), how)));
+  });
+  c.add_option("actor", a->actor, "the actor's name")->required();
+  if (kind == wire::control_kind_terminate_drain)
+    c.add_flag("--discard", a->discard, "dead-letter its waiting mail; else it is handled first");
+  a->where.add_to(c);
+}
+
+void add_launch_command(CLI::App& app, int& exit_status) {
+  struct arguments {
+    reach where;
+    std::string actor, behaviour;
+    std::uint32_t capacity = 0, device = 0;
+    bool pinned = false, inactive = false;
+  };
+  auto const a = std::make_shared<arguments>();
+  auto& c = add_command(app, "launch", "Make a new actor", exit_status, [a] {
+    conversation with(a->where);
+    auto& b = frame_builder();
+    auto const name = b.CreateString(a->actor), behaviour = b.CreateString(a->behaviour);
+    auto const& f = with.request<wire::found>(request_frame(
+        b, 1, wire::Createlaunch(b, name, behaviour, a->capacity, a->device, a->pinned, !a->inactive)));
+    fmt::print("{} is a {}\n", a->actor, f.behaviour() != nullptr ? f.behaviour()->string_view() : "?");
+  });
+  c.add_option("actor", a->actor, "its name")->required();
+  c.add_option("behaviour", a->behaviour, "its type, as rondo describe lists them")->required();
+  c.add_option("--capacity", a->capacity, "messages that its mailbox holds")->check(CLI::Range(1, 1'048'576));
+  c.add_option("--device", a->device, "its device's place in the service's list");
+  c.add_flag("--pinned", a->pinned, "it owns a team: the lowest latency");
+  c.add_flag("--inactive", a->inactive, "it keeps its mail until it is activated");
+  a->where.add_to(c);
+}
+
+std::string_view text_of(flatbuffers::String const* s) {
+  return s != nullptr ? s->string_view() : std::string_view();
+}
+
+void print_line(wire::actor_line const& l) {
+  fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", text_of(l.name()), text_of(l.behaviour()),
+             text_of(l.state()), l.waiting(), l.handled(), l.failures());
+}
+
+void add_list_command(CLI::App& app, int& exit_status) {
+  auto const where = std::make_shared<reach>();
+  auto& c = add_command(app, "list", "Print the actors that live", exit_status, [where] {
+    conversation with(*where);
+    auto& b = frame_builder();
+    auto const& found = with.request<wire::actors>(request_frame(b, 1, wire::Createlist(b)));
+    fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", "actor", "behaviour", "state", "waiting",
+               "handled", "failures");
+    if (found.all() != nullptr)
+      for (auto const* l : *found.all()) print_line(*l);
+  });
+  where->add_to(c);
+}
+
+void add_inspect_command(CLI::App& app, int& exit_status) {
+  struct arguments {
+    reach where;
+    std::string actor;
+  };
+  auto const a = std::make_shared<arguments>();
+  auto& c = add_command(app, "inspect", "Print all about one actor", exit_status, [a] {
+    conversation with(a->where);
+    auto& b = frame_builder();
+    auto const& i =
+        with.request<wire::inspection>(request_frame(b, 1, wire::Createinspect(b, b.CreateString(a->actor))));
+    if (auto const* const l = i.line(); l != nullptr) {
+      fmt::print("actor       {}\nbehaviour   {}\nstate       {}\n", text_of(l->name()),
+                 text_of(l->behaviour()), text_of(l->state()));
+      if (l->actor() != nullptr)
+        fmt::print("id          {{\"index\": {}, \"generation\": {}}}\n", l->actor()->index(),
+                   l->actor()->generation());
+      fmt::print("device      {}{}\ncapacity    {}\nwaiting     {}\nhandled     {}\nfailures    {}\n",
+                 l->device(), l->pinned() ? ", pinned" : "", l->capacity(), l->waiting(), l->handled(),
+                 l->failures());
+    }
+    fmt::print("accepted    {}\nrejected    {}\ndead        {}\npeak depth  {}\n", i.accepted(), i.rejected(),
+               i.dead(), i.peak_depth());
+    fmt::print("latency     mean {:.1f} us, p50 {:.1f} us, p99 {:.1f} us\n", i.mean_latency_ns() / 1e3,
+               i.p50_latency_ns() / 1e3, i.p99_latency_ns() / 1e3);
+    if (i.depths() != nullptr)
+      for (auto const* d : *i.depths())
+        fmt::print("priority {:>3} {} waiting\n", d->priority(), d->messages());
+  });
+  c.add_option("actor", a->actor, "the actor's name")->required();
+  a->where.add_to(c);
+}
+
+void add_describe_command(CLI::App& app, int& exit_status) {
+  auto const where = std::make_shared<reach>();
+  auto& c = add_command(
+      app, "describe", "Print what kinds of actors there can be, and their messages", exit_status, [where] {
+        conversation with(*where);
+        auto const& d = with.description();
+        auto const text = [&](std::string const& name, std::uint32_t bytes) {
+          return with.schemas().knows(name) ? with.schemas().describe(name)
+                                            : fmt::format("{} ({} bytes)", name, bytes);
+        };
+        if (d.behaviours() == nullptr) return;
+        for (auto const* b : *d.behaviours()) {
+          fmt::print("{}\n", text_of(b->name()));
+          if (b->messages() == nullptr) continue;
+          for (auto const* m : *b->messages()) {
+            auto const name = dotted(text_of(m->name()));
+            auto const reply = m->has_reply() ? with.name_of_type(m->reply_id()) : std::string();
+            fmt::print("  {}{}{}\n", text(name, m->bytes()), m->has_reply() ? "  ->  " : "",
+                       !m->has_reply() ? ""
+                       : reply.empty() ? "?"
+                                       : text(reply, 0));
+          }
+        }
+      });
+  where->add_to(c);
+}
+
+void add_checkpoint_command(CLI::App& app, int& exit_status) {
+  auto const where = std::make_shared<reach>();
+  auto& c = add_command(app, "checkpoint", "Have the service write its checkpoint now", exit_status, [where] {
+    conversation with(*where);
+    auto& b = frame_builder();
+    auto const& done = with.request<wire::checkpoint_done>(request_frame(b, 1, wire::Createcheckpoint(b)));
+    fmt::print("{}\n", text_of(done.file()));
+  });
+  where->add_to(c);
+}
+
+}  // namespace
+
+void add_client_commands(CLI::App& app, int& exit_status) {
+  add_send_command(app, true, exit_status);
+  add_send_command(app, false, exit_status);
+  add_launch_command(app, exit_status);
+  add_control_command(app, "activate", "Let an actor handle its mail again", wire::control_kind_activate,
+                      exit_status);
+  add_control_command(app, "deactivate", "Have an actor keep its mail and handle none",
+                      wire::control_kind_deactivate, exit_status);
+  add_control_command(app, "terminate", "End an actor", wire::control_kind_terminate_drain, exit_status);
+  add_list_command(app, exit_status);
+  add_inspect_command(app, exit_status);
+  add_describe_command(app, exit_status);
+  add_checkpoint_command(app, exit_status);
+}
+
+}  // namespace rondo::service

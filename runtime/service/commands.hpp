@@ -1,0 +1,53 @@
+// The commands with which people run a service and talk to it: serve, ask, tell, launch, activate, deactivate, terminate,
+// list, inspect, describe, checkpoint.
+//
+// Threads: the main one. Each command sets `exit_status` as sysexits.h has it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace rondo::service {
+
+/// A module as `serve` needs it.
+struct served_module {
+  std::function<std::unique_ptr<rondo::runtime>(rondo::config const&)> start;
+  std::vector<std::span<std::byte const>> schemas;  // of its messages: rondo::generated::NAME_schema()
+};
+
+template <class Module>
+served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byte const>> schemas) {
+  return {[m](rondo::config const& c) { return std::make_unique<rondo::runtime>(m, c); }, std::move(schemas)};
+}
+
+void add_serve_command(CLI::App& app, served_module module, int& exit_status);
+/// All others: clients of a running service.
+void add_client_commands(CLI::App& app, int& exit_status);
+
+/// A whole program: parses, runs one command, returns the exit status.
+int run_commands(int argc, char** argv, served_module module);
+
+}  // namespace rondo::service
+
+namespace rondo {
+
+/// The main function of a program that serves a module of its own, with every command above:
+///
+///   int main(int argc, char** argv) {
+///     return rondo::serve_main(argc, argv, rondo::use<my_module>, {rondo::generated::my_messages_schema()});
+///   }
+template <class Module>
+int serve_main(int argc, char** argv, use_t<Module> module, std::vector<std::span<std::byte const>> schemas) {
+  return service::run_commands(argc, argv, service::module_for_service(module, std::move(schemas)));
+}
+
+}  // namespace rondo

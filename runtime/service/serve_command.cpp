@@ -1,0 +1,206 @@
+// serve: a process that hosts actors until it is told to end.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <cstring>
+
+#include "runtime/service/command_line.hpp"
+#include "runtime/service/commands.hpp"
+#include "runtime/service/service.hpp"
+
+namespace rondo::service {
+
+namespace {
+
+struct serve_arguments {
+  std::string config_file, name, checkpoint, device;
+  std::vector<std::string> listen, actors;
+  bool quiet = false;
+};
+
+void print_line(std::string const& text) {
+  auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  fmt::print(stderr, "{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), text);
+}
+
+/// What systemd, if it has started this process, wants to know: see sd_notify(3).
+void notify_system(char const* state) {
+  auto const* const path = std::getenv("NOTIFY_SOCKET");
+  if (path == nullptr || *path == '\0') return;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  auto const length = std::strlen(path);
+  if (length >= sizeof to.sun_path) return;
+  std::memcpy(to.sun_path, path, length);
+  if (*path == '@') to.sun_path[0] = '\0';
+  int const s = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (s < 0) return;
+  [[maybe_unused]] auto const sent =
+      ::sendto(s, state, std::strlen(state), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&to),
+               static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
+  ::close(s);
+}
+
+service_config configure(serve_arguments const& a) {
+  auto c = a.config_file.empty() ? service_config{} : load_service_config(a.config_file);
+  c.runtime = config_from_environment(c.runtime);
+  if (!a.name.empty()) c.name = a.name;
+  if (!a.device.empty()) c.runtime.device = a.device;
+  if (!a.checkpoint.empty()) c.checkpoint = a.checkpoint;
+  if (!a.listen.empty()) {
+    c.listen.clear();
+    for (auto const& e : a.listen) c.listen.push_back(endpoint::parse(e, "--listen"));
+  }
+  for (auto const& actor : a.actors) {
+    auto const equals = actor.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw config_error(fmt::format("--actor: '{}' must be NAME=BEHAVIOUR", actor));
+    c.actors.push_back({actor.substr(0, equals), actor.substr(equals + 1)});
+  }
+  return c;
+}
+
+/// One life of the service: from its start to SIGTERM or SIGINT.
+class server {
+ public:
+  server(serve_arguments const& a, served_module const& m)
+      : arguments_(a),
+        config_(configure(a)),
+        runtime_(m.start(config_.runtime)),
+        failures_(runtime_->on_failure_report([this](std::string const& text) { log(text); })),
+        service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }) {}
+
+  int run() {
+    if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
+      runtime_->restore(config_.checkpoint);
+      log(fmt::format("went on from {}", config_.checkpoint.string()));
+    }
+    signals_.add(SIGTERM);
+    signals_.add(SIGINT);
+    signals_.add(SIGHUP);
+    service_.start();
+    for (auto const& e : service_.listens_at()) log(fmt::format("{} listens at {}", config_.name, e.text()));
+    log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
+    notify_system("READY=1");
+    wait_for_signal();
+    write_checkpoints();
+    context_.run();
+    return finish();
+  }
+
+ private:
+  void log(std::string const& text) const {
+    if (!arguments_.quiet) print_line(text);
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](error_code ec, int signal) {
+      if (ec) return;
+      if (signal != SIGHUP) {
+        log(signal == SIGTERM ? "SIGTERM: ends" : "interrupted: ends");
+        return context_.stop();
+      }
+      try {
+        auto const next = configure(arguments_);
+        service_.reload(next);
+        log("SIGHUP: limits of new connections and the token were read again; all else needs a new start");
+      } catch (std::exception const& e) {
+        log(fmt::format("SIGHUP: {}; all stays as it was", e.what()));
+      }
+      wait_for_signal();
+    });
+  }
+
+  void write_checkpoints() {
+    if (config_.checkpoint_every.count() == 0) return;
+    timer_.expires_after(config_.checkpoint_every);
+    timer_.async_wait([this](error_code ec) {
+      if (ec) return;
+      checkpoint();
+      write_checkpoints();
+    });
+  }
+
+  bool checkpoint() {
+    try {
+      runtime_->checkpoint(config_.checkpoint);
+      return true;
+    } catch (std::exception const& e) {
+      log(fmt::format("no checkpoint was written: {}", e.what()));
+      return false;
+    }
+  }
+
+  int finish() {
+    notify_system("STOPPING=1");
+    auto const left = service_.stop();
+    bool const kept = config_.checkpoint.empty() || checkpoint();
+    auto const stopped = runtime_->stop();
+    for (auto const& line : stopped.stuck) log("did not stop: " + line);
+    auto const t = runtime_->snapshot();
+    auto const& c = service_.counters();
+    log(fmt::format(
+        "{} connections, {} requests, {} left unanswered; actors handled {} messages, {} failures, {} dead "
+        "letters",
+        c.connections_total.load(), c.requests.load(), left, t.live.handled + t.retired.handled,
+        t.live.failures + t.retired.failures, t.dead_letters));
+    return left == 0 && kept && stopped.stopped ? exit_done : exit_failed;
+  }
+
+  serve_arguments const& arguments_;
+  service_config config_;
+  std::unique_ptr<rondo::runtime> runtime_;
+  subscription failures_;
+  service service_;
+  boost::asio::io_context context_;
+  boost::asio::signal_set signals_{context_};
+  boost::asio::steady_timer timer_{context_};
+};
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
+  auto const a = std::make_shared<serve_arguments>();
+  auto& c =
+      add_command(app, "serve", "Host actors, and answer clients at a socket until SIGTERM", exit_status,
+                  [a, module = std::move(module), &exit_status] { exit_status = server(*a, module).run(); });
+  c.add_option("--config", a->config_file, "a JSON file; its fields are below");
+  c.add_option("--name", a->name, "what clients call the service");
+  c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; may be given more than once");
+  c.add_option("--actor", a->actors, "NAME=BEHAVIOUR: an actor to launch; may be given more than once");
+  c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas");
+  c.add_option("--checkpoint", a->checkpoint, "file that is restored at the start and written at the end");
+  c.add_flag("--quiet", a->quiet, "log nothing");
+  c.footer([] {
+    return "Examples:\n  rondo serve --actor clicks=counter\n  rondo serve --config service.json\n\n"
+           "SIGTERM: answers what is open, writes the checkpoint, ends. SIGHUP: reads limits and token "
+           "again.\n\n"
+           "The configuration, one JSON object:\n\n" +
+           describe_service_config() + describe_config_fields();
+  });
+}
+
+int run_commands(int argc, char** argv, served_module module) {
+  CLI::App app{"A service of Rondo actors"};
+  app.require_subcommand(1);
+  int exit_status = exit_done;
+  add_serve_command(app, std::move(module), exit_status);
+  add_client_commands(app, exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    fmt::print(stderr, "{}: {}; see --help\n", argv[0], e.what());
+    return exit_usage;
+  }
+  return exit_status;
+}
+
+}  // namespace rondo::service
