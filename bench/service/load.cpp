@@ -1,0 +1,206 @@
+// One thread that loads a server over a Unix socket with requests of 64 bytes: puts to a cell of `rondo serve`, or SETs to
+// redis-server. The same loop for both, so that what differs is the server.
+//
+//   bench_service_load --kind rondo --socket PATH --clients 50 --pipeline 16 --requests 1000000
+//
+// Prints one JSON line: round trips per second, and how long each took from the write of its batch to its answer.
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "generated/basics_messages.hpp"
+#include "runtime/service/wire.hpp"
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+namespace service = rondo::service;
+
+struct options {
+  std::string kind = "rondo", socket;
+  std::size_t clients = 50, pipeline = 1, requests = 200'000;
+};
+
+[[noreturn]] void fail(std::string const& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
+void append(std::string& to, std::span<std::byte const> bytes) {
+  to.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+}
+
+int connect_to(std::string const& path) {
+  int const s = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  std::strncpy(at.sun_path, path.c_str(), sizeof at.sun_path - 1);
+  if (s < 0 || ::connect(s, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) fail(path);
+  return s;
+}
+
+/// Blocks until a whole frame has come.
+std::string read_frame(int s) {
+  std::string frame;
+  char buffer[4096];
+  for (;;) {
+    if (frame.size() >= 4) {
+      std::uint32_t length = 0;
+      std::memcpy(&length, frame.data(), 4);
+      if (frame.size() == length + 4) return frame;
+    }
+    auto const n = ::read(s, buffer, sizeof buffer);
+    if (n <= 0) fail("reading");
+    frame.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+/// Says hello and finds the cell; returns the frame of a put.
+std::string open_rondo(int s) {
+  auto& b = service::frame_builder();
+  std::string hello, find, put;
+  append(hello, service::request_frame(b, 1, rondo::wire::Createhello(b, rondo::wire::protocol_version)));
+  if (::write(s, hello.data(), hello.size()) < 0) fail("hello");
+  read_frame(s);
+  auto& f = service::frame_builder();
+  append(find, service::request_frame(f, 2, rondo::wire::Createfind(f, f.CreateString("store"))));
+  if (::write(s, find.data(), find.size()) < 0) fail("find");
+  auto const answer = read_frame(s);
+  auto const* const r = service::verified<rondo::wire::response>(std::as_bytes(std::span(answer)));
+  if (r == nullptr || r->body_as_found() == nullptr) throw std::runtime_error("there is no actor 'store'");
+  auto const* const actor = r->body_as_found()->actor();
+  rondo::basics::put message{};
+  std::memset(message.bytes, 'x', sizeof message.bytes);
+  auto& p = service::frame_builder();
+  auto const payload = p.CreateVector(reinterpret_cast<std::uint8_t const*>(&message), sizeof message);
+  append(put, service::request_frame(p, 3,
+                                     rondo::wire::Createsend(p, actor, 0, rondo::type_id<rondo::basics::put>,
+                                                             128, true, false, 0, 0, 0, payload)));
+  return put;
+}
+
+struct connection {
+  int socket = -1;
+  std::string batch{};  // the bytes of one round
+  std::string in{};
+  std::size_t awaited = 0;
+  clock_type::time_point began{};
+};
+
+/// Takes whole answers off the front; throws for one that is an error.
+std::size_t take_answers(connection& c, bool redis) {
+  std::size_t at = 0, count = 0;
+  if (redis) {
+    while (c.in.size() - at >= 5) {
+      if (c.in.compare(at, 5, "+OK\r\n") != 0) throw std::runtime_error("redis said " + c.in.substr(at, 40));
+      at += 5;
+      ++count;
+    }
+  } else {
+    while (c.in.size() - at >= 4) {
+      std::uint32_t length = 0;
+      std::memcpy(&length, c.in.data() + at, 4);
+      if (c.in.size() - at < length + 4u) break;
+      // Checked as a client would, without a copy: frames are made of whole words.
+      alignas(16) std::byte frame[256];
+      if (length + 4u > sizeof frame) throw std::runtime_error("an answer is no reply to a put");
+      std::memcpy(frame, c.in.data() + at, length + 4u);
+      auto const* const r = service::verified<rondo::wire::response>({frame, length + 4u});
+      if (r == nullptr || r->body_as_outcome() == nullptr || r->body_as_outcome()->status() != 0)
+        throw std::runtime_error("an answer is no reply to a put");
+      at += length + 4u;
+      ++count;
+    }
+  }
+  c.in.erase(0, at);
+  return count;
+}
+
+void run(options const& o) {
+  bool const redis = o.kind == "redis";
+  int const poll = ::epoll_create1(0);
+  std::vector<connection> all(o.clients);
+  for (auto& c : all) {
+    c.socket = connect_to(o.socket);
+    auto const one = redis
+                         ? "*3\r\n$3\r\nSET\r\n$12\r\nkey:00000000\r\n$64\r\n" + std::string(64, 'x') + "\r\n"
+                         : open_rondo(c.socket);
+    for (std::size_t i = 0; i < o.pipeline; ++i) c.batch += one;
+    epoll_event e{};
+    e.events = EPOLLIN;
+    e.data.ptr = &c;
+    ::epoll_ctl(poll, EPOLL_CTL_ADD, c.socket, &e);
+  }
+  std::vector<double> took_us;
+  took_us.reserve(o.requests);
+  std::size_t begun = 0, done = 0;
+  auto const begin = [&](connection& c) {
+    c.began = clock_type::now();
+    c.awaited = o.pipeline;
+    begun += o.pipeline;
+    if (::send(c.socket, c.batch.data(), c.batch.size(), 0) != static_cast<ssize_t>(c.batch.size()))
+      fail("writing");
+  };
+  auto const start = clock_type::now();
+  for (auto& c : all)
+    if (begun < o.requests) begin(c);
+  std::vector<epoll_event> events(1024);
+  char buffer[16 * 1024];
+  while (done < begun) {
+    int const n = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), 10'000);
+    if (n == 0)
+      throw std::runtime_error(fmt::format("no answer for 10 s; {} of {} are missing", begun - done, begun));
+    for (int i = 0; i < n; ++i) {
+      auto& c = *static_cast<connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+      auto const got = ::read(c.socket, buffer, sizeof buffer);
+      if (got <= 0) fail("the server hung up");
+      c.in.append(buffer, static_cast<std::size_t>(got));
+      auto const answers = take_answers(c, redis);
+      if (answers == 0) continue;
+      auto const us = std::chrono::duration<double, std::micro>(clock_type::now() - c.began).count();
+      took_us.insert(took_us.end(), answers, us);
+      done += answers;
+      c.awaited -= answers;
+      if (c.awaited == 0 && begun < o.requests) begin(c);
+    }
+  }
+  auto const seconds = std::chrono::duration<double>(clock_type::now() - start).count();
+  std::ranges::sort(took_us);
+  auto const at = [&](double q) {
+    return took_us[static_cast<std::size_t>(q * static_cast<double>(took_us.size() - 1))];
+  };
+  fmt::print(
+      "{{\"bench\": \"service\", \"kind\": \"{}\", \"clients\": {}, \"pipeline\": {}, \"requests\": {}, "
+      "\"per_second\": {:.0f}, \"p50_us\": {:.1f}, \"p99_us\": {:.1f}, \"p999_us\": {:.1f}, \"max_us\": "
+      "{:.1f}}}\n",
+      o.kind, o.clients, o.pipeline, done, static_cast<double>(done) / seconds, at(0.5), at(0.99), at(0.999),
+      took_us.back());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  CLI::App app("Loads a server over a Unix socket");
+  app.add_option("--kind", o.kind)->check(CLI::IsMember({"rondo", "redis"}));
+  app.add_option("--socket", o.socket)->required();
+  app.add_option("--clients", o.clients)->check(CLI::Range(1, 20'000));
+  app.add_option("--pipeline", o.pipeline)->check(CLI::Range(1, 100));
+  app.add_option("--requests", o.requests)->check(CLI::Range(1, 100'000'000));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(o);
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "bench_service_load: {}\n", e.what());
+    return 1;
+  }
+}
