@@ -20,6 +20,11 @@ report decode(std::span<std::uint8_t const> bytes) {
     throw std::runtime_error("these bytes are no report; are service and client of the same version?");
   report r;
   flatbuffers::GetRoot<reports::report>(bytes.data())->UnPackTo(&r);
+  // What was not sent is empty, so that nobody who reads a report has to ask.
+  if (!r.live) r.live = std::make_unique<reports::totalsT>();
+  if (!r.retired) r.retired = std::make_unique<reports::totalsT>();
+  for (auto& d : r.devices)
+    if (!d->transfers) d->transfers = std::make_unique<reports::copiesT>();
   return r;
 }
 

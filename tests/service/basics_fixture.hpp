@@ -8,7 +8,7 @@
 
 #include "actors/basics/basics_module.hpp"
 #include "runtime/runtime.hpp"
-#include "tests/catch.hpp"
+#include "tests/runtime/result_text.hpp"
 
 namespace service_test {
 

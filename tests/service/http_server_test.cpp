@@ -1,0 +1,131 @@
+// What the monitoring server answers, refuses and survives.
+#include "runtime/service/http_server.hpp"
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "tests/service/basics_fixture.hpp"
+#include "tests/service/http_client.hpp"
+
+using namespace service_test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using rondo::service::http_answer;
+using rondo::service::http_options;
+using rondo::service::http_server;
+namespace asio = boost::asio;
+
+namespace {
+
+struct served {
+  asio::thread_pool pool{2};
+  http_server server;
+
+  explicit served(rondo::service::http_routes routes, http_options options = {})
+      : server(pool.get_executor(), pool.get_executor(), {asio::ip::address_v4::loopback(), 0},
+               std::move(routes), options) {}
+  ~served() {
+    server.stop();
+    pool.join();
+  }
+};
+
+rondo::service::http_routes one_route() {
+  return {{"/hello", [] { return http_answer{.body = "hello\n"}; }},
+          {"/broken", []() -> http_answer { throw std::runtime_error("the well is dry"); }}};
+}
+
+asio::ip::tcp::socket connect(asio::io_context& io, std::uint16_t port) {
+  asio::ip::tcp::socket s(io);
+  s.connect({asio::ip::address_v4::loopback(), port});
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("a path is answered with its length, type and body", "[http]") {
+  served const s(one_route());
+  auto const answer = get(s.server.port(), "/hello?x=1");
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && Contains("Content-Length: 6\r\n") &&
+                         Contains("text/plain; charset=utf-8") &&
+                         Catch::Matchers::EndsWith("\r\n\r\nhello\n"));
+  auto const head = get(s.server.port(), "/hello", "HEAD");
+  CHECK_THAT(head, Contains("Content-Length: 6\r\n") && Catch::Matchers::EndsWith("\r\n\r\n"));
+}
+
+TEST_CASE("several requests come over one connection", "[http]") {
+  served const s(one_route());
+  auto const answer = talk(s.server.port(),
+                           "GET /hello HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
+                           "GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  CHECK_THAT(answer, Contains("404 Not Found"));
+  CHECK_THAT(answer.substr(answer.find("404")), Contains("200 OK"));
+}
+
+TEST_CASE("what is not understood is refused with the reason", "[http]") {
+  served const s(one_route(), {.header_bytes = 1024, .body_bytes = 100, .request_time = 300ms});
+  auto const port = s.server.port();
+  CHECK_THAT(get(port, "/nothing"), StartsWith("HTTP/1.1 404") && Contains("/hello"));
+  CHECK_THAT(get(port, "/hello", "DELETE"), StartsWith("HTTP/1.1 405") && Contains("Allow: GET, HEAD"));
+  CHECK_THAT(get(port, "/broken"), StartsWith("HTTP/1.1 500") && Contains("the well is dry"));
+  CHECK_THAT(talk(port, "what is this\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  CHECK_THAT(talk(port, "GET /hello HTTP/1.1\r\nX: " + std::string(5000, 'x') + "\r\n\r\n"),
+             StartsWith("HTTP/1.1 431") && Contains("1024 bytes"));
+  CHECK_THAT(talk(port, "GET /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n"),
+             StartsWith("HTTP/1.1 413"));
+  CHECK_THAT(get(port, "/hello"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_CASE("who sends a request too slowly is cut off", "[http]") {
+  served const s(one_route(), {.request_time = 50ms});
+  asio::io_context io;
+  auto socket = connect(io, s.server.port());
+  asio::write(socket, asio::buffer(std::string("GET /hel")));
+  std::string answer;
+  boost::system::error_code ec;
+  asio::read(socket, asio::dynamic_buffer(answer), ec);  // ends when the server hangs up
+  CHECK(ec);
+  CHECK(answer.find("200") == std::string::npos);
+}
+
+TEST_CASE("one connection too many is told so, and room comes back", "[http]") {
+  served const s(one_route(), {.connections = 2, .request_time = 20s});
+  asio::io_context io;
+  {
+    auto const first = connect(io, s.server.port());
+    auto const second = connect(io, s.server.port());
+    CHECK(eventually([&] { return get(s.server.port(), "/hello").rfind("HTTP/1.1 503", 0) == 0; }));
+  }
+  CHECK(eventually([&] { return get(s.server.port(), "/hello").rfind("HTTP/1.1 200", 0) == 0; }));
+}
+
+TEST_CASE("stopping ends the connections that are open", "[http]") {
+  asio::io_context io;
+  auto s = std::make_unique<served>(one_route(), http_options{.request_time = 60s});
+  auto socket = connect(io, s->server.port());
+  auto const port = s->server.port();
+  asio::write(socket, asio::buffer(std::string("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")));
+  char first = 0;
+  asio::read(socket, asio::buffer(&first, 1));  // it is being served
+  s.reset();
+  std::string rest;
+  boost::system::error_code ec;
+  asio::read(socket, asio::dynamic_buffer(rest), ec);
+  CHECK(ec);
+  CHECK_THROWS(connect(io, port));
+}
+
+TEST_CASE("health is not readiness", "[http]") {
+  std::atomic<bool> ready{false};
+  served const s(rondo::service::monitoring_routes(
+      [] { return std::string("rondo_conserved 1\n"); },
+      [&] { return ready ? std::string() : std::string("the checkpoint is being restored"); }));
+  auto const port = s.server.port();
+  CHECK_THAT(get(port, "/healthz"), StartsWith("HTTP/1.1 200"));
+  CHECK_THAT(get(port, "/readyz"),
+             StartsWith("HTTP/1.1 503") && Contains("the checkpoint is being restored"));
+  ready = true;
+  CHECK_THAT(get(port, "/readyz"), StartsWith("HTTP/1.1 200"));
+  CHECK_THAT(get(port, "/metrics"), Contains("text/plain; version=0.0.4") && Contains("rondo_conserved 1"));
+}

@@ -1,0 +1,118 @@
+// What Prometheus is told, line by line.
+#include "runtime/service/metrics.hpp"
+
+#include <sstream>
+
+#include "tests/service/basics_fixture.hpp"
+#include "tests/service/report_samples.hpp"
+
+using namespace service_test;
+using Catch::Matchers::Contains;
+using rondo::service::to_metrics;
+
+namespace {
+
+std::vector<std::string> lines_with(std::string const& text, std::string const& what) {
+  std::vector<std::string> found;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (line.find(what) != std::string::npos) found.push_back(line);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("each family says once what it is, before its samples", "[metrics]") {
+  auto const text = to_metrics(sample_report());
+  std::set<std::string> families;
+  std::string family;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    INFO(line);
+    std::istringstream words(line);
+    std::string first, second, third;
+    words >> first >> second >> third;
+    if (first == "#") {
+      if (second == "HELP") CHECK(families.insert(third).second);
+      family = third;
+      continue;
+    }
+    CHECK(line.rfind(family, 0) == 0);
+    CHECK_THAT(line, !Contains("nan"));
+  }
+  CHECK(families.size() > 40);
+  for (auto const& name : families) CHECK(name.rfind("rondo_", 0) == 0);
+}
+
+TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]") {
+  auto const text = to_metrics(sample_report());
+  CHECK_THAT(
+      text,
+      Contains(
+          "rondo_actor_handled_total{actor=\"clicks\",behaviour=\"shop::counter\",device=\"0\"} 1000\n"));
+  CHECK_THAT(
+      text,
+      Contains(
+          "rondo_actor_waiting_messages{actor=\"clicks\",behaviour=\"shop::counter\",device=\"0\"} 7\n"));
+  CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // with those of actors that are gone
+  CHECK_THAT(text, Contains("rondo_connections_dropped_total{reason=\"slow_reader\"} 2\n"));
+  CHECK_THAT(text, Contains("rondo_gpu_utilization_ratio{gpu=\"0\",name=\"Fake H1\"} 0.73\n"));
+  CHECK_THAT(text, !Contains("rondo_gpu_power_watts{gpu=\"1\""));  // that one does not tell
+}
+
+TEST_CASE("a histogram's buckets add up, and end with its count", "[metrics]") {
+  auto r = sample_report();
+  auto& counts = r.actors[0]->latency_counts;
+  std::ranges::fill(counts, 0u);
+  counts[0] = 1;  // under 96 ns
+  counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(1024))] = 2;
+  counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(1023))] = 4;
+  counts.back() = 8;
+  auto const lines = lines_with(to_metrics(r), "rondo_actor_latency_seconds_bucket{actor=\"clicks\"");
+  REQUIRE(lines.size() == 20);
+  CHECK_THAT(lines[0], Contains("le=\"1.024e-06\"} 5"));
+  CHECK_THAT(lines[1], Contains("le=\"2.048e-06\"} 7"));
+  CHECK_THAT(lines[18], Contains("le=\"0.268435456\"} 7"));
+  CHECK_THAT(lines[19], Contains("le=\"+Inf\"} 15"));
+  CHECK_THAT(to_metrics(r), Contains("rondo_actor_latency_seconds_count{actor=\"clicks\",behaviour=\"shop::"
+                                     "counter\",device=\"0\"} 15\n"));
+}
+
+TEST_CASE("what a label must not hold is escaped", "[metrics]") {
+  auto r = sample_report();
+  r.actors[0]->name = "a\"b\\c\nd";
+  CHECK_THAT(to_metrics(r), Contains("actor=\"a\\\"b\\\\c\\nd\""));
+}
+
+TEST_CASE("more actors than the limit, nameless ones and doubles are summed into one", "[metrics]") {
+  auto r = sample_report();
+  r.actors.clear();
+  for (std::uint32_t i = 0; i < 1000; ++i) r.actors.push_back(sample_actor("a" + std::to_string(i), i));
+  r.actors[0]->name.clear();
+  r.actors[1]->name = "other";
+  r.actors[3]->name = "a2";
+  auto const text = to_metrics(r, {.actors = 10});
+  auto const lines = lines_with(text, "rondo_actor_handled_total{");
+  REQUIRE(lines.size() == 11);
+  CHECK_THAT(lines[0], Contains("\"a2\""));
+  CHECK(lines[10] ==
+        "rondo_actor_handled_total{actor=\"other\",behaviour=\"other\",device=\"other\"} 990000");
+  std::set<std::string> unique;
+  for (auto const& line : lines_with(text, "rondo_"))
+    CHECK((line[0] == '#' || unique.insert(line.substr(0, line.rfind(' '))).second));
+  CHECK_THAT(text, Contains("rondo_actors{state=\"active\"} 1000\n"));
+}
+
+TEST_CASE("a live runtime's metrics are its counters", "[metrics]") {
+  auto const rt = start();
+  auto const c = rt->launch<basics::counter>("clicks", {.capacity = 256});
+  for (int i = 0; i < 41; ++i) REQUIRE_FALSE(c.try_tell(basics::add{1}));
+  REQUIRE(c.ask(basics::get{}, patience, rondo::block));
+  rondo::service::reporter watcher{*rt, {}};
+  REQUIRE(eventually([&] {
+    return to_metrics(watcher.gather())
+               .find(
+                   "rondo_actor_handled_total{actor=\"clicks\",behaviour=\"rondo::basics::counter\",device="
+                   "\"0\"} 42\n") != std::string::npos;
+  }));
+}
