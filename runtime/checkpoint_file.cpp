@@ -235,24 +235,6 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   return a;
 }
 
-checkpoint_image decode(std::vector<std::byte> const& bytes, std::vector<behaviour_info> const& module) {
-  check_head(bytes);
-  auto const* const body = reinterpret_cast<std::uint8_t const*>(bytes.data()) + sizeof(file_head);
-  auto const length = bytes.size() - sizeof(file_head);
-  auto const tables = static_cast<flatbuffers::uoffset_t>(length / 8 + 64);  // no bound but the file's own
-  flatbuffers::Verifier verifier(body, length, 64, tables);
-  require(schemas::Verifysaved_arenaBuffer(verifier), "is inconsistent: its body is no valid FlatBuffer");
-  auto const& file = *schemas::Getsaved_arena(body);
-  check_module(file, module);
-  checkpoint_image image;
-  image.written_us = file.written_us();
-  image.dead_letters = file.dead_letters();
-  image.retired = unpack(*file.retired(), 0);
-  image.actors.reserve(file.actors()->size());
-  for (auto const* const a : *file.actors()) image.actors.push_back(unpack(*a, module));
-  return image;
-}
-
 }  // namespace
 
 void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
@@ -280,11 +262,30 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
   replace_file(file, parts);
 }
 
+checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
+                                        std::vector<behaviour_info> const& module) {
+  auto const* const body = reinterpret_cast<std::uint8_t const*>(bytes.data());
+  auto const tables =
+      static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 64);  // no bound but the file's own
+  flatbuffers::Verifier verifier(body, bytes.size(), 64, tables);
+  require(schemas::Verifysaved_arenaBuffer(verifier), "is inconsistent: its body is no valid FlatBuffer");
+  auto const& file = *schemas::Getsaved_arena(body);
+  check_module(file, module);
+  checkpoint_image image;
+  image.written_us = file.written_us();
+  image.dead_letters = file.dead_letters();
+  image.retired = unpack(*file.retired(), 0);
+  image.actors.reserve(file.actors()->size());
+  for (auto const* const a : *file.actors()) image.actors.push_back(unpack(*a, module));
+  return image;
+}
+
 checkpoint_image read_checkpoint(std::filesystem::path const& file,
                                  std::vector<behaviour_info> const& module) {
   auto const bytes = read_whole_file(file, body_limit + sizeof(file_head));
   try {
-    return decode(bytes, module);
+    check_head(bytes);
+    return decode_checkpoint_body(std::span(bytes).subspan(sizeof(file_head)), module);
   } catch (refusal const& r) {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), r.what()));
   }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "runtime/checkpoint_image.hpp"
@@ -30,5 +31,10 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
 /// foreign, or was written by another module, version or byte order.
 checkpoint_image read_checkpoint(std::filesystem::path const& file,
                                  std::vector<behaviour_info> const& module);
+
+/// What stands behind the head of a checkpoint file, without its checksum: of what is left, nothing is believed. `body`
+/// is aligned to 8 bytes. Throws std::runtime_error with the reason.
+checkpoint_image decode_checkpoint_body(std::span<std::byte const> body,
+                                        std::vector<behaviour_info> const& module);
 
 }  // namespace rondo

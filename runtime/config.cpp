@@ -9,7 +9,6 @@
 #include <cctype>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <string_view>
 
 #include "runtime/config_fields.hpp"
@@ -41,9 +40,6 @@ std::string read_text(std::filesystem::path const& file) {
     in.setstate(std::ios::failbit);
   if (in.fail())
     throw config_error(fmt::format("{}: cannot be read; name an existing JSON file", file.string()));
-  if (text.find('\0') != std::string::npos) {
-    throw config_error(fmt::format("{}: contains a zero byte; it must be JSON text", file.string()));
-  }
   return text;
 }
 
@@ -78,19 +74,37 @@ void check_kind(field const& f, flexbuffers::Reference const& json, std::string_
     refuse(place, f.name, fmt::format("is {}; it must be {}", kind_of(json), config_fields::accepted(f)));
 }
 
+/// The text gives the field exactly this number. Without std::regex, which recurses for each character that it reads.
+bool gives(std::string_view text, std::string_view name, std::string_view number) {
+  constexpr std::string_view blank = " \t\r\n";
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    auto rest = text.substr(at + name.size());
+    if (at == 0 || text[at - 1] != '"' || !rest.starts_with('"')) continue;
+    auto const skip_blanks = [&] {
+      rest.remove_prefix(std::min(rest.find_first_not_of(blank), rest.size()));
+    };
+    rest.remove_prefix(1);
+    skip_blanks();
+    if (!rest.starts_with(':')) continue;
+    rest.remove_prefix(1);
+    skip_blanks();
+    if (rest.substr(0, rest.find_first_of(" \t\r\n,}")) == number) return true;
+  }
+  return false;
+}
+
 /// What the parser says of a number that its type cannot hold names no field: look for who had that number.
 [[noreturn]] void refuse_overflow(std::string const& file, std::string const& text,
                                   std::string const& error) {
-  std::smatch number;
-  std::smatch key;
-  if (std::regex_search(error, number, std::regex("invalid number: \"([^\"]*)\""))) {
-    for (auto const& f : config_fields::all()) {
-      std::regex const pair(fmt::format("\"{}\"\\s*:\\s*([^\\s,}}]+)", f.name));
-      if (std::regex_search(text, key, pair) && key[1] == number[1]) {
+  constexpr std::string_view mark = "invalid number: \"";
+  if (auto const at = error.find(mark); at != std::string::npos) {
+    auto const number = std::string_view(error).substr(at + mark.size());
+    auto const digits = number.substr(0, number.find('"'));
+    for (auto const& f : config_fields::all())
+      if (gives(text, f.name, digits))
         refuse(place_of(file, text, f.name), f.name,
-               fmt::format("{} is refused; it must be {}", number[1].str(), config_fields::accepted(f)));
-      }
-    }
+               fmt::format("{} is refused; it must be {}", config_fields::shortened(digits),
+                           config_fields::accepted(f)));
   }
   throw config_error(error);
 }
@@ -102,6 +116,8 @@ std::string known_names() {
 }
 
 config read_json(std::string const& file, std::string const& text, config settings) {
+  if (text.find('\0') != std::string::npos)
+    throw config_error(fmt::format("{}: contains a zero byte; it must be JSON text", file));
   flatbuffers::Parser typed(strict());
   if (!typed.Deserialize(config_fields::binary_schema().data(), config_fields::binary_schema().size())) {
     throw std::logic_error("the schema of the configuration is damaged");
@@ -147,7 +163,9 @@ config read_json(std::string const& file, std::string const& text, config settin
 
 void set_from_text(config& settings, field const& f, std::string const& text, std::string_view origin) {
   auto const refuse_text = [&] {
-    refuse(origin, f.name, fmt::format("'{}' is refused; it must be {}", text, config_fields::accepted(f)));
+    refuse(origin, f.name,
+           fmt::format("'{}' is refused; it must be {}", config_fields::shortened(text),
+                       config_fields::accepted(f)));
   };
   if (f.is_flag()) {
     if (text != "true" && text != "false") refuse_text();
@@ -172,6 +190,10 @@ std::string default_of(field const& f) {
 
 config load_config(std::filesystem::path const& file, config base) {
   return read_json(file.string(), read_text(file), std::move(base));
+}
+
+config parse_config(std::string const& json, std::string const& origin, config base) {
+  return read_json(origin, json, std::move(base));
 }
 
 config config_from_environment(config base) { return config_from_environment(std::move(base), ::environ); }

@@ -69,6 +69,9 @@ struct config_error : std::runtime_error {
 /// unknown, given twice, of the wrong type or out of range.
 config load_config(std::filesystem::path const& file, config base = {});
 
+/// The same from text; `origin` is how errors call it, as load_config's call the file.
+config parse_config(std::string const& json, std::string const& origin, config base = {});
+
 /// Applies the environment to `base`: first the file that RONDO_CONFIG names, then RONDO_<FIELD> for each
 /// field. An empty value counts as not set. Throws config_error as load_config does, and on a RONDO_ variable
 /// that is no field.

@@ -117,6 +117,9 @@ std::vector<field> describe_all() {
   return list;
 }
 
+/// std::regex recurses for each character, so a long text would end the stack; no value is longer than this.
+constexpr std::size_t max_text_bytes = 2000;
+
 [[noreturn]] void refuse_value(std::string_view origin, field const& f, std::string_view given) {
   refuse(origin, f.name, fmt::format("{} is refused; it must be {}", given, accepted(f)));
 }
@@ -153,6 +156,11 @@ std::string accepted(field const& f) {
   return fmt::format("{} from {} to {}", f.power_of_two ? "a power of two" : "a whole number", f.min, f.max);
 }
 
+std::string shortened(std::string_view given) {
+  constexpr std::size_t most = 100;
+  return given.size() <= most ? std::string(given) : fmt::format("{}...", given.substr(0, most));
+}
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t number = 0;
   auto const* const end = text.data() + text.size();
@@ -177,12 +185,13 @@ void set(config& settings, field const& f, value const& given, std::string_view 
   } else if (auto const* choice = std::get_if<rondo::ring_mode config::*>(&f.where)) {
     auto const& text = std::get<std::string>(given);
     auto const found = std::ranges::find(f.choices, text);
-    if (found == f.choices.end()) refuse_value(origin, f, fmt::format("'{}'", text));
+    if (found == f.choices.end()) refuse_value(origin, f, fmt::format("'{}'", shortened(text)));
     settings.** choice = static_cast<rondo::ring_mode>(found - f.choices.begin());
   } else if (auto const* string = std::get_if<std::string config::*>(&f.where)) {
     auto const& text = std::get<std::string>(given);
-    bool const fits = f.pattern.empty() || std::regex_match(text, std::regex(f.pattern));
-    if (!fits) refuse_value(origin, f, fmt::format("'{}'", text));
+    bool const fits =
+        f.pattern.empty() || (text.size() <= max_text_bytes && std::regex_match(text, std::regex(f.pattern)));
+    if (!fits) refuse_value(origin, f, fmt::format("'{}'", shortened(text)));
     settings.** string = text;
   } else {
     auto const number = std::get<std::uint64_t>(given);

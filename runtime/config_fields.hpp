@@ -53,6 +53,9 @@ field const* find(std::string_view name);
 /// What the field accepts: `a whole number from 1 to 32`.
 std::string accepted(field const& f);
 
+/// What was given, for an error: no more of it than a line takes.
+std::string shortened(std::string_view given);
+
 /// Decimal digits and nothing else, within 64 bits.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 

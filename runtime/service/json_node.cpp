@@ -110,7 +110,7 @@ std::string json_node::described() const {
   }
 }
 
-json_node parse_json(std::string_view text) {
+json_node parse_json_node(std::string_view text) {
   if (text.size() > max_json_bytes)
     throw json_error(fmt::format("has {} bytes of JSON; at most {} are taken", text.size(), max_json_bytes));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)

@@ -37,7 +37,7 @@ struct json_node {
 };
 
 /// Strict JSON in UTF-8. Throws json_error.
-json_node parse_json(std::string_view text);
+json_node parse_json_node(std::string_view text);
 
 /// `text` as a JSON string, with its quotation marks. `text` is ASCII or UTF-8.
 std::string json_string(std::string_view text);

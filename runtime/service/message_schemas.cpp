@@ -152,7 +152,7 @@ std::string message_schemas::example(std::string_view type) const {
 std::vector<std::byte> bytes_from_hex(std::string_view json) {
   json_node root;
   try {
-    root = parse_json(json);
+    root = parse_json_node(json);
   } catch (json_error const& e) {
     refuse_hex(e.what());
   }

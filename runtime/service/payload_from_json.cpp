@@ -105,7 +105,7 @@ class writer {
   std::vector<std::byte> write(std::string_view json) {
     json_node root;
     try {
-      root = parse_json(json);
+      root = parse_json_node(json);
     } catch (json_error const& e) {
       throw payload_error(fmt::format("payload of {}: {}", type_.name, e.what()));
     }

@@ -248,3 +248,22 @@ TEST_CASE("the description names each field with variable, range and default", "
   has(text, "default 1073741824");
   has(text, "true or false; default false");
 }
+
+// std::regex, which matches the patterns, recurses for each character: this ended the process.
+TEST_CASE("texts and numbers of a hundred thousand characters are refused like short ones", "[config]") {
+  std::string devices = "cpu";
+  while (devices.size() < 100'000) devices += ",cpu";
+  auto const long_text = refusal_of("{\"device\": \"" + devices + "\"}");
+  CHECK(long_text.find("device: 'cpu,cpu,") != std::string::npos);
+  CHECK(long_text.find("...' is refused; it must be a string that matches") != std::string::npos);
+  CHECK(refusal_from(("RONDO_DEVICE=" + devices).c_str()).find("is refused") != std::string::npos);
+  auto const long_number = refusal_of("{\"spin_us\": 1, \"teams\" : " + std::string(100'000, '9') + " }");
+  CHECK(long_number.find("teams: 99999") != std::string::npos);
+  CHECK(long_number.size() < 1000);
+}
+
+TEST_CASE("a configuration may come as text, with a name of its own for errors", "[config]") {
+  CHECK(rondo::parse_config(R"({"teams": 3})", "somewhere").teams == 3);
+  CHECK(refusal([] { rondo::parse_config("{\n\"teams\": -1}", "somewhere"); }).find("somewhere:2: teams: ") ==
+        0);
+}

@@ -1,0 +1,27 @@
+// A binary schema from another process: refused, or good for all that is done with one.
+#include <string>
+
+#include "runtime/service/message_schemas.hpp"
+#include "tests/fuzz/fuzz_target.hpp"
+
+using namespace rondo::service;
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  message_schemas known;
+  auto const schema = std::as_bytes(std::span(data, size));
+  try {
+    known.add(schema);
+  } catch (schema_error const&) {
+    rondo_fuzz::require(known.names().empty(), "nothing is learned from a schema that is refused");
+    return 0;
+  }
+  known.add(schema);
+  for (auto const type : known.names()) {
+    rondo_fuzz::require(!known.describe(type).empty(), "a type has a description");
+    auto const bytes = known.to_bytes(type, known.example(type));
+    rondo_fuzz::require(bytes.size() == known.find(type).bytes, "a payload has the type's size");
+    rondo_fuzz::require(known.to_bytes(type, known.to_json(type, bytes)) == bytes,
+                        "JSON keeps an example's bytes");
+  }
+  return 0;
+}

@@ -1,0 +1,144 @@
+// Writes the binary part of tests/fuzz/corpus: what fuzzing begins with. Again after a change of a format:
+//
+//   build/dev/tests/fuzz/fuzz_seeds tests/fuzz/corpus
+//
+// The JSON files there are written by hand.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "generated/basics_schema.hpp"
+#include "generated/golden_schema.hpp"
+#include "runtime/checkpoint_file.hpp"
+#include "tests/fuzz/checkpoint_module.hpp"
+#include "wire_objects/wire_generated.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace wire = rondo::wire;
+
+void write(fs::path const& file, std::string const& bytes) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+std::string text_of(std::span<std::byte const> bytes) {
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+/// A frame with the given request or response.
+template <class Native>
+std::string frame(Native const& root) {
+  flatbuffers::FlatBufferBuilder b;
+  b.FinishSizePrefixed(Native::TableType::Pack(b, &root));
+  return {reinterpret_cast<char const*>(b.GetBufferPointer()), b.GetSize()};
+}
+
+template <class Body>
+std::string request(Body body) {
+  wire::requestT root;
+  root.id = 7;
+  root.body.Set(std::move(body));
+  return frame(root);
+}
+
+template <class Body>
+std::string response(Body body) {
+  wire::responseT root;
+  root.id = 7;
+  root.body.Set(std::move(body));
+  return frame(root);
+}
+
+void write_wire(fs::path const& folder) {
+  // The first byte says how the stream is cut.
+  std::string const whole = "\x3f", bytewise(1, '\0');
+  wire::helloT hello;
+  hello.version = 1;
+  hello.session = 42;
+  hello.token = "secret";
+  hello.program = "rondo";
+  wire::sendT send;
+  send.actor = std::make_unique<wire::actor_name>(3, 1);
+  send.name = "clicks";
+  send.type = 99;
+  send.wants_reply = true;
+  send.deadline_us = 1000;
+  send.key = 5;
+  send.payload = {1, 2, 3, 4, 5, 6, 7, 8};
+  wire::launchT launch;
+  launch.name = "clicks";
+  launch.behaviour = "rondo::basics::counter";
+  write(folder / "session", whole + request(hello) + request(launch) + request(send));
+  write(folder / "bytewise", bytewise + request(send) + request(wire::listT{}));
+  wire::controlT control;
+  control.name = "clicks";
+  write(folder / "control",
+        whole + request(control) + request(wire::inspectT{}) + request(wire::describeT{}));
+
+  wire::outcomeT outcome;
+  outcome.status = 4;
+  outcome.reason = "mailbox_full";
+  outcome.payload = {1, 2, 3};
+  wire::foundT found;
+  found.actor = std::make_unique<wire::actor_name>(3, 1);
+  found.behaviour = "counter";
+  write(folder / "answers", whole + response(wire::welcomeT{}) + response(outcome) + response(found));
+  wire::inspectionT inspection;
+  inspection.line = std::make_unique<wire::actor_lineT>();
+  inspection.line->name = "clicks";
+  inspection.depths.resize(2);
+  write(folder / "inspection", whole + response(std::move(inspection)));
+  wire::descriptionT description;
+  description.behaviours.push_back(std::make_unique<wire::behaviour_lineT>());
+  description.behaviours[0]->name = "counter";
+  description.behaviours[0]->messages.push_back(std::make_unique<wire::message_lineT>());
+  description.schemas.push_back(std::make_unique<wire::blobT>());
+  description.schemas[0]->bytes = {1, 2, 3};
+  write(folder / "description", whole + response(std::move(description)));
+}
+
+std::string body_of(rondo::checkpoint_image const& image) {
+  auto const file = fs::temp_directory_path() / "rondo-fuzz-seed";
+  write_checkpoint(file, image, rondo_fuzz::checkpoint_module());
+  std::ifstream in(file, std::ios::binary);
+  std::string const whole(std::istreambuf_iterator<char>(in), {});
+  fs::remove(file);
+  return whole.substr(40);  // without the head
+}
+
+void write_checkpoints(fs::path const& folder) {
+  rondo::checkpoint_image image;
+  image.written_us = 1'700'000'000'000'000;
+  write(folder / "empty", body_of(image));
+  auto const module = rondo_fuzz::checkpoint_module();
+  for (std::uint16_t b = 0; b < 2; ++b) {
+    rondo::saved_actor actor;
+    actor.id = {b, 1};
+    actor.name = "actor" + std::to_string(b);
+    actor.behaviour = b;
+    actor.capacity = 32;
+    actor.state_bytes.resize(module[b].state_bytes);
+    rondo::saved_message mail;
+    mail.body.header.type = module[b].messages[0].id;
+    mail.body.bytes = module[b].messages[0].bytes;
+    actor.mail.assign(2, mail);
+    actor.arriving.assign(b, mail);
+    image.actors.push_back(actor);
+  }
+  write(folder / "two_actors", body_of(image));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) return std::fputs("usage: fuzz_seeds FOLDER\n", stderr), 64;
+  fs::path const corpus = arguments[1];
+  write_wire(corpus / "wire");
+  write_checkpoints(corpus / "checkpoint");
+  write(corpus / "binary_schema" / "basics", text_of(rondo::generated::basics_schema()));
+  write(corpus / "binary_schema" / "golden", text_of(rondo::generated::golden_schema()));
+}
