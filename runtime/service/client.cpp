@@ -28,20 +28,23 @@ result<actor_id> client::find_untyped(std::string const& name, std::string_view 
 
 void client::send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
                   send_options options, answer_handler handler) {
-  link_->submit({.to = to,
-                 .type = type,
-                 .payload = {payload.begin(), payload.end()},
-                 .options = options,
-                 .on_answer = std::move(handler),
-                 .until = options.deadline.count() > 0 ? link::clock::now() + options.deadline
-                                                       : link::clock::time_point::max()});
+  link::item i;
+  i.to = to;
+  i.type = type;
+  i.payload.assign(payload.begin(), payload.end());
+  i.options = options;
+  i.on_answer.swap(handler);  // Boost 1.81: it must not be assigned
+  if (options.deadline.count() > 0) i.until = link::clock::now() + options.deadline;
+  link_->submit(std::move(i));
 }
 
 void client::request(std::span<std::byte const> frame, std::chrono::milliseconds timeout,
                      response_handler handler) {
-  link_->submit({.frame = {frame.begin(), frame.end()},
-                 .on_response = std::move(handler),
-                 .until = link::clock::now() + timeout});
+  link::item i;
+  i.frame.assign(frame.begin(), frame.end());
+  i.on_response = std::move(handler);
+  i.until = link::clock::now() + timeout;
+  link_->submit(std::move(i));
 }
 
 response_bytes client::request(std::span<std::byte const> frame, std::chrono::milliseconds timeout) {

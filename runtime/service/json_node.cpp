@@ -17,7 +17,7 @@ class tree_builder {
  public:
   static constexpr std::size_t max_array_size = max_json_entries;
   static constexpr std::size_t max_object_size = max_json_entries;
-  static constexpr std::size_t max_string_size = max_json_bytes;
+  static constexpr std::size_t max_string_size = json_file.bytes;
   static constexpr std::size_t max_key_size = 256;
 
   json_node take() { return std::move(root_); }
@@ -110,19 +110,48 @@ std::string json_node::described() const {
   }
 }
 
-json_node parse_json_node(std::string_view text) {
-  if (text.size() > max_json_bytes)
-    throw json_error(fmt::format("has {} bytes of JSON; at most {} are taken", text.size(), max_json_bytes));
+json_node const* json_node::find(std::string_view name) const noexcept {
+  auto const at = std::ranges::find(names, name);
+  return at == names.end() ? nullptr : &entries[static_cast<std::size_t>(at - names.begin())];
+}
+
+json_node parse_json_node(std::string_view text, json_limits const& limits) {
+  if (text.size() > limits.bytes)
+    throw json_error(fmt::format("has {} bytes of JSON; at most {} are taken", text.size(), limits.bytes));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw json_error("is empty; it must be JSON text");
   json::parse_options options;
   options.max_depth = max_json_depth;
+  options.allow_comments = limits.comments;
   json::basic_parser<tree_builder> parser(options);
   json::error_code failed;
   auto const read = parser.write_some(false, text.data(), text.size(), failed);
   if (failed) refuse(text, read, failed.message());
   if (read != text.size()) refuse(text, read, "more text follows after the JSON value");
   return parser.handler().take();
+}
+
+std::string json_text(json_node const& node) {
+  bool const is_object = node.what == json_node::kind::object;
+  switch (node.what) {
+    case json_node::kind::null:
+      return "null";
+    case json_node::kind::flag:
+      return node.flag ? "true" : "false";
+    case json_node::kind::number:
+      return node.text;
+    case json_node::kind::string:
+      return json_string(node.text);
+    default:
+      break;
+  }
+  std::string out;
+  for (std::size_t i = 0; i < node.entries.size(); ++i) {
+    if (i != 0) out += ", ";
+    if (is_object) out += json_string(node.names[i]) + ": ";
+    out += json_text(node.entries[i]);
+  }
+  return is_object ? "{" + out + "}" : "[" + out + "]";
 }
 
 std::string json_string(std::string_view text) {

@@ -13,10 +13,14 @@
 
 namespace rondo::service {
 
-/// What may come: a payload of a message needs far less.
-inline constexpr std::size_t max_json_bytes = std::size_t{64} << 10;
+/// What may come: a payload of a message needs far less; people's files may have comments.
+struct json_limits {
+  std::size_t bytes = std::size_t{64} << 10;
+  bool comments = false;  // from // to the line's end, and as in C
+};
+inline constexpr json_limits json_file{.bytes = std::size_t{4} << 20, .comments = true};
 inline constexpr std::size_t max_json_depth = 16;
-inline constexpr std::size_t max_json_entries = 256;  // of one list or object
+inline constexpr std::size_t max_json_entries = 16'384;  // of one list or object
 
 /// Text that is no JSON, or beyond the limits. The text says where: `line 2, column 7: syntax error`.
 struct json_error : std::runtime_error {
@@ -34,11 +38,15 @@ struct json_node {
 
   /// For errors: `a string`, `a list`; numbers as they are.
   std::string described() const;
+  /// Of an object; null when it has none of that name.
+  json_node const* find(std::string_view name) const noexcept;
 };
 
 /// Strict JSON in UTF-8. Throws json_error.
-json_node parse_json_node(std::string_view text);
+json_node parse_json_node(std::string_view text, json_limits const& limits = {});
 
+/// The node as JSON on one line, numbers as they were written.
+std::string json_text(json_node const& node);
 /// `text` as a JSON string, with its quotation marks. `text` is ASCII or UTF-8.
 std::string json_string(std::string_view text);
 

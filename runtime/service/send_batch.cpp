@@ -9,14 +9,9 @@
 #include <iostream>
 #include <mutex>
 
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
-
 #include "runtime/service/json_reader.hpp"
 
 namespace rondo::service {
-
-namespace json = boost::json;
 
 namespace {
 
@@ -29,7 +24,7 @@ class batch {
     for (std::uint64_t number = 1; std::getline(in, line); ++number) {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       try {
-        send(line, number);
+        send(line);
       } catch (std::exception const& e) {
         wrong = fmt::format("{}: {}; nothing from there on was sent", place(number), e.what());
         break;
@@ -49,14 +44,14 @@ class batch {
     return fmt::format("{}:{}", a_.file == "-" ? "standard input" : a_.file, line);
   }
 
-  void send(std::string const& line, std::uint64_t number) {
-    auto const value = parse_json(line, place(number));
+  void send(std::string const& text) {
+    auto const value = parse_json_node(text);
     json_reader from(value, "the request");
     std::string actor, message, payload;
     std::uint32_t priority = default_priority, deadline_us = 0;
     from.text("actor", actor);
     from.text("message", message);
-    from.object("payload", [&](json::object const& o, std::string const&) { payload = json::serialize(o); });
+    from.object("payload", [&](json_node const& o, std::string const&) { payload = json_text(o); });
     from.number("priority", 0, 255, priority);
     from.number("deadline_us", 0, 4'000'000'000, deadline_us);
     from.done();

@@ -5,14 +5,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
+#include "runtime/service/http_server.hpp"
+#include "runtime/service/metrics.hpp"
 #include "runtime/service/service.hpp"
 
 namespace rondo::service {
@@ -85,7 +90,9 @@ class server {
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     signals_.add(SIGHUP);
+    monitor();
     service_.start();
+    ready_ = true;
     for (auto const& e : service_.listens_at()) log(fmt::format("{} listens at {}", config_.name, e.text()));
     log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
     notify_system("READY=1");
@@ -98,6 +105,20 @@ class server {
  private:
   void log(std::string const& text) const {
     if (!arguments_.quiet) print_line(text);
+  }
+
+  /// Before the service takes clients: it is seen to be alive, and not ready.
+  void monitor() {
+    if (config_.metrics.empty()) return;
+    auto const where = endpoint::parse("tcp:" + config_.metrics, "metrics");
+    auto const why_not_ready = [this] {
+      return ready_ ? std::string() : std::string("it is starting, or ending");
+    };
+    http_.emplace(
+        work_.get_executor(), work_.get_executor(),
+        boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
+        monitoring_routes([this] { return to_metrics(service_.watcher().gather()); }, why_not_ready));
+    log(fmt::format("metrics at http://{}:{}/metrics", where.path, http_->port()));
   }
 
   void wait_for_signal() {
@@ -140,8 +161,11 @@ class server {
 
   int finish() {
     notify_system("STOPPING=1");
+    ready_ = false;
     auto const left = service_.stop();
     bool const kept = config_.checkpoint.empty() || checkpoint();
+    if (http_) http_->stop();
+    work_.join();
     auto const stopped = runtime_->stop();
     for (auto const& line : stopped.stuck) log("did not stop: " + line);
     auto const t = runtime_->snapshot();
@@ -159,6 +183,9 @@ class server {
   std::unique_ptr<rondo::runtime> runtime_;
   subscription failures_;
   service service_;
+  std::atomic<bool> ready_{false};
+  boost::asio::thread_pool work_{1};
+  std::optional<http_server> http_;
   boost::asio::io_context context_;
   boost::asio::signal_set signals_{context_};
   boost::asio::steady_timer timer_{context_};

@@ -202,6 +202,7 @@ std::uint64_t service::stop() {
 
 std::vector<endpoint> const& service::listens_at() const noexcept { return parts_->endpoints; }
 service_counters const& service::counters() const noexcept { return parts_->core->counters; }
+reporter& service::watcher() noexcept { return *parts_->watcher; }
 std::size_t service::connections() const {
   return parts_->thread.joinable() ? parts_->there([&] { return parts_->core->sessions.size(); }) : 0;
 }

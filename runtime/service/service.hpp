@@ -24,6 +24,8 @@
 
 namespace rondo::service {
 
+class reporter;
+
 class service {
  public:
   /// `schemas` are the binary schemas of the messages; clients ask for them. `rt` outlives the service. `log` gets a line
@@ -44,6 +46,8 @@ class service {
   /// Where it listens; a port 0 of the configuration is the real one here. After `start`.
   std::vector<endpoint> const& listens_at() const noexcept;
   service_counters const& counters() const noexcept;
+  /// Gathers the reports that clients see with `rondo top`.
+  reporter& watcher() noexcept;
   std::size_t connections() const;
   /// Takes over what may change while it runs: limits (for new connections) and the token.
   void reload(service_config const& config);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <boost/asio/ip/address.hpp>
-#include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -15,33 +14,35 @@
 
 namespace rondo::service {
 
-namespace json = boost::json;
-
 namespace {
 
-void read_runtime(json::object const& fields, std::string const& origin, rondo::config& to) {
-  for (auto const& field : fields) {
-    std::string const name(field.key().data(), field.key().size());
-    auto const place = origin + ": runtime";
+/// Each field as schemas/config.fbs has it.
+void read_runtime(json_node const& fields, std::string const& origin, rondo::config& to) {
+  auto const place = origin + ": runtime";
+  json_reader const whole(fields, origin, "runtime");  // looks for fields that are given twice
+  for (std::size_t i = 0; i < fields.names.size(); ++i) {
+    auto const& name = fields.names[i];
+    auto const& v = fields.entries[i];
     auto const* const f = config_fields::find(name);
     if (f == nullptr)
       config_fields::refuse(place, name,
                             "is no field of the runtime's configuration; rondo serve --help lists them");
-    auto const& v = field.value();
-    bool const fits = f->is_flag()     ? v.is_bool()
-                      : f->is_number() ? v.is_int64() || v.is_uint64()
-                                       : v.is_string();
-    boost::system::error_code negative;
-    auto const number = fits && f->is_number() ? v.to_number<std::uint64_t>(negative) : 0;
-    if (!fits || negative)
-      config_fields::refuse(
-          place, name, fmt::format("is {}; it must be {}", json::serialize(v), config_fields::accepted(*f)));
-    if (f->is_flag())
-      config_fields::set(to, *f, v.get_bool(), place);
-    else if (f->is_number())
-      config_fields::set(to, *f, number, place);
-    else
-      config_fields::set(to, *f, std::string(v.get_string().data(), v.get_string().size()), place);
+    auto const refuse = [&] {
+      config_fields::refuse(place, name,
+                            fmt::format("is {}; it must be {}", v.described(), config_fields::accepted(*f)));
+    };
+    if (f->is_number()) {
+      auto const number =
+          v.what == json_node::kind::number ? config_fields::parse_number(v.text) : std::nullopt;
+      if (!number) refuse();
+      config_fields::set(to, *f, *number, place);
+    } else if (f->is_flag()) {
+      if (v.what != json_node::kind::flag) refuse();
+      config_fields::set(to, *f, v.flag, place);
+    } else {
+      if (v.what != json_node::kind::string) refuse();
+      config_fields::set(to, *f, v.text, place);
+    }
   }
 }
 
@@ -57,7 +58,7 @@ void read_path(json_reader& from, char const* name, std::filesystem::path& to) {
   to = text;
 }
 
-client_limits read_limits(json::value const& v, std::string const& origin, std::string const& path) {
+client_limits read_limits(json_node const& v, std::string const& origin, std::string const& path) {
   client_limits l;
   json_reader from(v, origin, path);
   from.number("clients", 1, 100'000, l.clients);
@@ -71,7 +72,7 @@ client_limits read_limits(json::value const& v, std::string const& origin, std::
   return l;
 }
 
-actor_entry read_actor(json::value const& v, std::string const& origin, std::string const& path) {
+actor_entry read_actor(json_node const& v, std::string const& origin, std::string const& path) {
   actor_entry a;
   json_reader from(v, origin, path);
   from.text("name", a.name);
@@ -136,7 +137,7 @@ endpoint default_socket(std::string const& name) {
 }
 
 service_config parse_service_config(std::string const& text, std::string const& origin) {
-  auto const root = parse_json(text, origin);
+  auto const root = parse_json_file(text, origin);
   service_config c;
   json_reader from(root, origin);
   from.text("name", c.name);
@@ -144,17 +145,16 @@ service_config parse_service_config(std::string const& text, std::string const& 
       c.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
           std::string::npos)
     from.refuse("name", "must be of letters, digits, _ and -");
-  from.list("listen", [&](json::value const& v, std::string const& path) {
-    if (!v.is_string()) throw config_error(fmt::format("{}: {}: must be a string", origin, path));
-    c.listen.push_back(endpoint::parse(std::string(v.get_string().data(), v.get_string().size()),
-                                       fmt::format("{}: {}", origin, path)));
+  from.list("listen", [&](json_node const& v, std::string const& path) {
+    if (v.what != json_node::kind::string)
+      throw config_error(fmt::format("{}: {}: is {}; it must be a string", origin, path, v.described()));
+    c.listen.push_back(endpoint::parse(v.text, fmt::format("{}: {}", origin, path)));
   });
   read_path(from, "token_file", c.token_file);
   read_path(from, "tls_certificate", c.tls_certificate);
   read_path(from, "tls_key", c.tls_key);
-  from.object("limits", [&](json::object const& o, std::string const& path) {
-    c.limits = read_limits(o, origin, path);
-  });
+  from.object("limits",
+              [&](json_node const& o, std::string const& path) { c.limits = read_limits(o, origin, path); });
   read_milliseconds(from, "drain_ms", c.drain);
   from.text("metrics", c.metrics);
   read_path(from, "checkpoint", c.checkpoint);
@@ -164,9 +164,8 @@ service_config parse_service_config(std::string const& text, std::string const& 
   if (every != 0 && c.checkpoint.empty())
     from.refuse("checkpoint_s", "needs `checkpoint`, the file to write");
   from.text("nats", c.nats);
-  from.object("runtime",
-              [&](json::object const& o, std::string const&) { read_runtime(o, origin, c.runtime); });
-  from.list("actors", [&](json::value const& v, std::string const& path) {
+  from.object("runtime", [&](json_node const& o, std::string const&) { read_runtime(o, origin, c.runtime); });
+  from.list("actors", [&](json_node const& v, std::string const& path) {
     c.actors.push_back(read_actor(v, origin, path));
   });
   from.done();

@@ -309,7 +309,6 @@ void session::check_time(clock::time_point now) {
 
 void session::drain() {
   if (ended_) return;
-  bool idle = false;
   {
     std::lock_guard lock(mutex_);
     draining_ = true;
@@ -317,10 +316,9 @@ void session::drain() {
       auto const bye = outcome_frame(0, errc::stopped, "the service ends");
       out_.insert(out_.end(), bye.begin(), bye.end());
     }
-    idle = open_ == 0;
   }
   core_.counters.count_drop(drop_reason::shutdown);
-  if (idle) flush();
+  flush();
 }
 
 std::uint32_t session::abandon() {

@@ -4,6 +4,7 @@
 #include "runtime/service/commands.hpp"
 #include "tools/rondo/exit_codes.hpp"
 #include "tools/rondo/overlay_command.hpp"
+#include "tools/rondo/top_command.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
                                          {rondo::generated::basics_schema()}),
       exit_status);
   rondo::service::add_client_commands(app, exit_status);
+  rondo::tools::add_top_command(app, exit_status);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {

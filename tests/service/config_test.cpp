@@ -1,0 +1,79 @@
+#include "tests/catch.hpp"
+#include "tests/service/service_fixture.hpp"
+
+using namespace rondo_test;
+using rondo::service::endpoint;
+using rondo::service::parse_service_config;
+
+TEST_CASE("a service's configuration is read with the runtime's in it", "[service][config]") {
+  auto const c = parse_service_config(R"({ // as people write it
+    "name": "demo", "listen": ["unix:/run/x.sock", "tcp:[::1]:7400"],
+    "limits": {"clients": 3, "hello_ms": 10}, "checkpoint": "file", "checkpoint_s": 5,
+    "runtime": {"teams": 3, "device": "cpu", "polling": true},
+    "actors": [{"name": "a", "behaviour": "counter", "capacity": 7, "pinned": true}]})",
+                                      "demo.json");
+  REQUIRE(c.name == "demo");
+  REQUIRE(c.listen.size() == 2);
+  REQUIRE(c.listen[1].path == "::1");
+  REQUIRE(c.listen[1].text() == "tcp:[::1]:7400");
+  REQUIRE(c.limits.clients == 3);
+  REQUIRE(c.limits.hello == 10ms);
+  REQUIRE(c.runtime.teams == 3);
+  REQUIRE(c.runtime.polling);
+  REQUIRE(c.actors.at(0).options.capacity == 7u);
+  REQUIRE(c.actors.at(0).options.pinned);
+}
+
+TEST_CASE("a wrong configuration is refused with file, field, what was found and what would do",
+          "[service][config]") {
+  struct wrong {
+    char const *text, *says;
+  };
+  for (auto const& w : {
+           wrong{"[]", "x.json: is a list; it must be an object"},
+           wrong{"{\"name\": 3}", "x.json: name: is 3; it must be a string"},
+           wrong{"{\"nane\": \"a\"}", "x.json: nane: is no field here; known are actors, checkpoint"},
+           wrong{"{\"limits\": {\"clients\": 0}}",
+                 "x.json: limits.clients: is 0; it must be a whole number from 1 to"},
+           wrong{"{\"limits\": {\"clients\": 1.5}}", "x.json: limits.clients: is 1.5"},
+           wrong{"{\"listen\": [\"udp:1\"]}", "x.json: listen[0]: 'udp:1' names no kind of socket"},
+           wrong{"{\"listen\": [\"tcp:localhost:1\"]}", "has no numeric address"},
+           wrong{"{\"runtime\": {\"teams\": \"2\"}}",
+                 "x.json: runtime: teams: is \"2\"; it must be a whole number"},
+           wrong{"{\"runtime\": {\"team\": 2}}", "team: is no field of the runtime's configuration"},
+           wrong{"{\"actors\": [{\"name\": \"a\"}]}", "x.json: actors[0].behaviour: is missing"},
+           wrong{"{\"checkpoint_s\": 5}", "needs `checkpoint`"},
+           wrong{"{\"name\": \"a\",\n\n oops}", "x.json:3: "},
+           wrong{"{} {}", "extra data"},
+           wrong{"{\"name\": \"a\", \"name\": \"b\"}", "name"},
+           wrong{"", "x.json"},
+       }) {
+    INFO(w.text);
+    REQUIRE_THROWS_WITH(parse_service_config(w.text, "x.json"), Catch::Contains(w.says));
+  }
+}
+
+TEST_CASE("a service refuses what others could reach without token and TLS", "[service][config]") {
+  rondo::service::service_config c;
+  c.listen = {endpoint::parse("tcp:0.0.0.0:0", "test")};
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("needs token_file, tls_certificate and tls_key"));
+}
+
+TEST_CASE("two services do not share a socket, and one that was left behind is taken over",
+          "[service][config]") {
+  served s;
+  rondo::service::service second(*s.rt, s.config, {});
+  REQUIRE_THROWS_WITH(second.start(), Catch::Contains("another service listens there"));
+  auto const path = s.config.listen.front().path;
+  REQUIRE(std::filesystem::status(path).permissions() ==
+          (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  s.it.reset();
+  REQUIRE_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("actors that cannot be are refused by name", "[service][config]") {
+  rondo::service::service_config c;
+  c.actors = {{"a", "nothing"}};
+  REQUIRE_THROWS_WITH(served(c),
+                      Catch::Contains("actor 'a' could not be launched: there is no behaviour 'nothing'"));
+}

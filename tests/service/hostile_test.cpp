@@ -1,0 +1,221 @@
+// Clients that misbehave are each answered, or dropped with a reason; the others notice nothing.
+#include <boost/asio/use_future.hpp>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/service/raw_client.hpp"
+#include "tests/service/service_fixture.hpp"
+
+using namespace rondo_test;
+using rondo::service::drop_reason;
+
+namespace {
+
+bool says(std::string const& text, char const* part) { return text.find(part) != std::string::npos; }
+
+std::uint64_t drops(served const& s, drop_reason why) {
+  return s.it->counters().dropped[static_cast<std::size_t>(why)].load();
+}
+
+rondo::service::service_config with_limits(rondo::service::client_limits l) {
+  rondo::service::service_config c;
+  c.limits = l;
+  return c;
+}
+
+/// A client that does nothing wrong is answered while the service has to do with another one.
+void require_service(served& s) {
+  rondo::service::client good(s.options());
+  auto const mirror = good.find<basics::echo>("mirror").value();
+  for (std::uint64_t i = 0; i < 20; ++i)
+    REQUIRE(mirror.ask(basics::ping{i}, 10s, rondo::block).value().number == i);
+}
+
+}  // namespace
+
+TEST_CASE("a client that connects and says nothing is dropped with a reason", "[service][hostile]") {
+  served s(with_limits({.hello = 50ms}));
+  raw_client silent(s.it->listens_at().front());
+  REQUIRE(says(silent.last_words(), "did not say hello in time"));
+  REQUIRE(drops(s, drop_reason::idle) == 1);
+  require_service(s);
+}
+
+TEST_CASE("a client whose request never ends is dropped with a reason", "[service][hostile]") {
+  served s(with_limits({.frame = 50ms}));
+  raw_client slow(s.it->listens_at().front());
+  slow.hello();
+  REQUIRE(slow.receive()->body_as_welcome() != nullptr);
+  REQUIRE(slow.send(slow.frame_for(2, "mirror", basics::ping{1}, true).substr(0, 20)));
+  REQUIRE(says(slow.last_words(), "did not end in time"));
+  require_service(s);
+}
+
+TEST_CASE("a frame beyond the limit is not read, and ends the connection with a reason",
+          "[service][hostile]") {
+  served s(with_limits({.frame_bytes = 1024}));
+  raw_client big(s.it->listens_at().front());
+  big.hello();
+  REQUIRE(big.send(std::string("\x01\x04\x00\x00", 4)));
+  REQUIRE(says(big.last_words(), "a frame of 1025 bytes is more than the 1024"));
+  REQUIRE(drops(s, drop_reason::too_large) == 1);
+}
+
+TEST_CASE("whatever bytes come, the service goes on and says why it hangs up", "[service][hostile]") {
+  served s;
+  auto const seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  rondo::service::client good(s.options());
+  auto const mirror = good.find<basics::echo>("mirror").value();
+  for (int round = 0; round < 200; ++round) {
+    raw_client bad(s.it->listens_at().front());
+    bool const greeted = round % 4 != 0;
+    if (greeted) bad.hello(round);
+    auto bytes = bad.frame_for(2, "mirror", basics::ping{1}, true, 1);
+    for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
+      bytes[4 + random() % (bytes.size() - 4)] = static_cast<char>(random());  // the length stays
+    REQUIRE(bad.send(bytes));
+    // It may still be a request, or ask for what there is not; then the answer says so.
+    auto const* r = bad.receive();
+    REQUIRE(r != nullptr);
+    if (greeted && r->body_as_welcome() != nullptr) r = bad.receive();
+    REQUIRE(r != nullptr);
+    REQUIRE(mirror.ask(basics::ping{1}, 10s, rondo::block).value().number == 1);
+  }
+}
+
+TEST_CASE("a client without the token is turned away, and no hint is given", "[service][hostile]") {
+  scratch_directory folder("token");
+  auto const file = folder.directory / "token";
+  std::ofstream(file) << "open sesame\n";
+  rondo::service::service_config c;
+  c.listen = {rondo::service::endpoint::parse("tcp:127.0.0.1:0", "test")};
+  c.token_file = file;
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("chmod 600"));
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  served s(c);
+  for (std::string const token : {"", "open sesam", "open sesame!"}) {
+    auto o = s.options();
+    o.token = token;
+    rondo::service::client wrong(o);
+    REQUIRE(wrong.find<basics::echo>("mirror").error() == errc::service_refuses);
+    REQUIRE(says(wrong.last_words(), "the token is missing or wrong"));
+  }
+  auto o = s.options();
+  o.token = "open sesame";
+  rondo::service::client right(o);
+  REQUIRE(right.find<basics::echo>("mirror").value().ask(basics::ping{3}, 10s, rondo::block).value().number ==
+          3);
+  REQUIRE(drops(s, drop_reason::unauthorised) == 3);
+}
+
+TEST_CASE("a client that takes no responses is dropped, and its requests take bounded memory",
+          "[service][hostile]") {
+  served s(with_limits({.open_requests = 16, .reading = 100ms}));
+  raw_client slow(s.it->listens_at().front());
+  slow.hello();
+  auto const one = slow.frame_for(2, "mirror", basics::ping{1}, true);
+  auto const& counters = s.it->counters();
+  // Until its socket and the service's are full.
+  std::uint64_t sent = 0;
+  auto const until = std::chrono::steady_clock::now() + 20s;
+  while (drops(s, drop_reason::slow_reader) == 0 && std::chrono::steady_clock::now() < until)
+    slow.send(std::as_bytes(std::span(one)), false) ? void(++sent) : std::this_thread::yield();
+  REQUIRE(drops(s, drop_reason::slow_reader) == 1);
+  REQUIRE(counters.requests.load() - counters.responses.load() <= 16 + 1);
+  REQUIRE(says(s.log(), "did not take its responses in time"));
+  require_service(s);
+}
+
+TEST_CASE("beyond its limit of connections the service says so, and takes others again later",
+          "[service][hostile]") {
+  served s(with_limits({.clients = 2}));
+  auto const at = s.it->listens_at().front();
+  auto first = std::make_unique<raw_client>(at);
+  raw_client second(at);
+  first->hello();
+  second.hello();
+  REQUIRE(first->receive()->body_as_welcome() != nullptr);
+  REQUIRE(second.receive()->body_as_welcome() != nullptr);
+  raw_client third(at);
+  REQUIRE(says(third.last_words(), "takes 2 connections at once"));
+  first.reset();
+  while (s.it->connections() != 1) std::this_thread::yield();
+  raw_client fourth(at);
+  fourth.hello();
+  REQUIRE(fourth.receive()->body_as_welcome() != nullptr);
+}
+
+TEST_CASE("a rate limit holds a client back and loses nothing", "[service][hostile]") {
+  served s(with_limits({.requests_per_second = 500}));
+  raw_client eager(s.it->listens_at().front());
+  eager.hello();
+  std::string all;
+  for (std::uint64_t i = 2; i < 302; ++i) all += eager.frame_for(i, "mirror", basics::ping{i}, true);
+  auto const began = std::chrono::steady_clock::now();
+  REQUIRE(eager.send(all));
+  REQUIRE(eager.receive()->body_as_welcome() != nullptr);
+  for (int i = 0; i < 300; ++i) REQUIRE(eager.receive()->body_as_outcome()->status() == 0);
+  // 301 requests, of which a tenth of a second's worth comes at once: never faster than the limit.
+  REQUIRE(std::chrono::steady_clock::now() - began > 400ms);
+}
+
+TEST_CASE("a message that is sent again under its key is handled once", "[service]") {
+  served s;
+  auto const at = s.it->listens_at().front();
+  for (int tries = 0; tries < 3; ++tries) {
+    raw_client c(at);
+    c.hello(77);
+    REQUIRE(c.send(c.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));
+    if (tries == 0) continue;  // it goes before its answer comes
+    REQUIRE(c.receive()->body_as_welcome() != nullptr);
+    auto const* const o = c.receive()->body_as_outcome();
+    REQUIRE(o->status() == 0);
+    REQUIRE(o->payload()->size() == sizeof(basics::total));
+    basics::total t{};
+    std::memcpy(&t, o->payload()->data(), sizeof t);
+    REQUIRE(t.value == 5);
+  }
+  raw_client other(at);
+  other.hello(78);
+  REQUIRE(other.send(other.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));
+  REQUIRE(other.receive()->body_as_welcome() != nullptr);
+  REQUIRE(other.receive()->body_as_outcome()->status() == 0);
+  rondo::service::client good(s.options());
+  REQUIRE(good.find<basics::counter>("clicks").value().ask(basics::get{}, 10s, rondo::block).value().value ==
+          10);
+}
+
+TEST_CASE("at its end a service answers what is open, and says how much it could not", "[service]") {
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  REQUIRE_FALSE(s.rt->deactivate(clicks.id(), rondo::block));
+  auto answered = clicks.ask(basics::add_and_get{1}, 30s, boost::asio::use_future);
+  while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
+  std::uint64_t left = 99;
+  std::thread ender([&] { left = s.it->stop(); });
+  while (s.it->counters().dropped[static_cast<std::size_t>(drop_reason::shutdown)].load() == 0)
+    std::this_thread::yield();
+  REQUIRE_FALSE(s.rt->activate(clicks.id(), rondo::block));
+  REQUIRE(answered.get().value == 1);
+  ender.join();
+  REQUIRE(left == 0);
+}
+
+TEST_CASE("a request that nobody answers is left at the end, and counted", "[service]") {
+  rondo::service::service_config config;
+  config.drain = 20ms;
+  served s(config);
+  raw_client c(s.it->listens_at().front());
+  c.hello();
+  REQUIRE(c.receive()->body_as_welcome() != nullptr);
+  REQUIRE_FALSE(s.rt->deactivate(s.rt->find_any("clicks")->id(), rondo::block));
+  REQUIRE(c.send(c.frame_for(2, "clicks", basics::get{}, true)));
+  while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
+  REQUIRE(s.it->stop() == 1);
+  REQUIRE(says(c.last_words(), "the service ends"));
+}

@@ -1,0 +1,93 @@
+// A client that says what it likes: bytes down a socket, and what comes back.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/service/frame.hpp"
+#include "runtime/service/service_config.hpp"
+#include "runtime/service/wire.hpp"
+
+namespace rondo_test {
+
+namespace wire = rondo::wire;
+
+class raw_client {
+ public:
+  explicit raw_client(rondo::service::endpoint const& at)
+      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    std::strncpy(to.sun_path, at.path.c_str(), sizeof to.sun_path - 1);
+    if (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0)
+      throw std::runtime_error("cannot connect");
+  }
+  ~raw_client() { ::close(socket_); }
+  raw_client(raw_client const&) = delete;
+  raw_client& operator=(raw_client const&) = delete;
+
+  /// False when the service has hung up, or takes no more for now (with `block` false).
+  bool send(std::span<std::byte const> bytes, bool block = true) {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | (block ? 0 : MSG_DONTWAIT)) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  bool send(std::string const& bytes) { return send(std::as_bytes(std::span(bytes))); }
+
+  /// The next response; none when the service hangs up. Throws when neither comes in 20 s.
+  wire::response const* receive() {
+    for (;;) {
+      std::span<std::byte const> frame;
+      if (in_.next(frame) == rondo::service::frame_reader::state::frame) {
+        auto const* const r = rondo::service::verified<wire::response>(frame);
+        if (r == nullptr) throw std::runtime_error("the service sent a damaged frame");
+        return r;
+      }
+      pollfd p{socket_, POLLIN, 0};
+      if (::poll(&p, 1, 20'000) != 1) throw std::runtime_error("the service says nothing");
+      auto const room = in_.room(4096);
+      auto const n = ::recv(socket_, room.data(), room.size(), 0);
+      if (n <= 0) return nullptr;
+      in_.came(static_cast<std::size_t>(n));
+    }
+  }
+  /// What the service says when it hangs up, and that it does; responses before that are skipped.
+  std::string last_words() {
+    std::string words;
+    while (auto const* const r = receive())
+      if (r->id() == 0 && r->body_as_outcome() != nullptr && r->body_as_outcome()->reason() != nullptr)
+        words = r->body_as_outcome()->reason()->str();
+    return words;
+  }
+
+  void hello(std::uint64_t session = 0, std::string const& token = {}) {
+    auto& b = rondo::service::frame_builder();
+    auto const word = b.CreateString(token);
+    send(rondo::service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version, session, word)));
+  }
+  /// One message for an actor of that name.
+  template <class Message>
+  std::string frame_for(std::uint64_t id, char const* actor, Message const& m, bool wants_reply,
+                        std::uint64_t key = 0) {
+    auto& b = rondo::service::frame_builder();
+    auto const name = b.CreateString(actor);
+    auto const payload = b.CreateVector(reinterpret_cast<std::uint8_t const*>(&m), sizeof m);
+    auto const bytes =
+        rondo::service::request_frame(b, id,
+                                      wire::Createsend(b, nullptr, name, rondo::type_id<Message>, 128,
+                                                       wants_reply, false, 0, key, 0, payload));
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  int socket_;
+  rondo::service::frame_reader in_{16 << 20};
+};
+
+}  // namespace rondo_test

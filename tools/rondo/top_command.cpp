@@ -1,0 +1,59 @@
+#include "tools/rondo/top_command.hpp"
+
+#include "runtime/service/command_line.hpp"
+#include "tools/rondo/top_terminal.hpp"
+
+namespace rondo::tools {
+
+namespace {
+
+struct top_arguments {
+  service::reach where;
+  top_options shown;
+  std::uint32_t interval_ms = 1000;
+  bool once = false, json = false;
+};
+
+service::report fetch(service::conversation& with) {
+  auto& b = service::frame_builder();
+  auto const& r = with.request<wire::telemetry_report>(service::request_frame(b, 1, wire::Createwatch(b)));
+  if (r.report() == nullptr) throw std::runtime_error("the service sent an empty report");
+  return service::decode({r.report()->data(), r.report()->size()});
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> depths_of(service::conversation& with,
+                                                               std::string const& actor) {
+  auto& b = service::frame_builder();
+  auto const& i = with.request<wire::inspection>(
+      service::request_frame(b, 1, wire::Createinspect(b, b.CreateString(actor))));
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> depths;
+  if (i.depths() != nullptr)
+    for (auto const* d : *i.depths()) depths.emplace_back(d->priority(), d->messages());
+  return depths;
+}
+
+}  // namespace
+
+void add_top_command(CLI::App& app, int& exit_status) {
+  auto const a = std::make_shared<top_arguments>();
+  auto& c = service::add_command(
+      app, "top", "Watch a running service: actors, latencies, devices, memory", exit_status, [a] {
+        service::conversation with(a->where);
+        a->shown.interval = std::chrono::milliseconds(a->interval_ms);
+        top_source const source{a->where.options().at.text(), [&] { return fetch(with); },
+                                [&](std::string const& actor) { return depths_of(with, actor); }};
+        if (a->once || a->json) return print_top(source, a->shown, a->json, stdout);
+        run_top(source, a->shown);
+      });
+  c.add_option("--interval", a->interval_ms, "milliseconds between two looks")
+      ->check(CLI::Range(50, 60'000))
+      ->capture_default_str();
+  c.add_flag("--once", a->once, "print one screen and end");
+  c.add_flag("--json", a->json, "print one report as JSON and end");
+  c.add_flag("--ascii", a->shown.ascii, "no characters beyond ASCII");
+  c.add_flag("--no-colour", a->shown.no_colour, "no colours, as with NO_COLOR set");
+  a->where.add_to(c);
+  c.footer("Keys: s sort, / filter, Enter one actor, p pause, w write the report to a file, ? help, q quit.");
+}
+
+}  // namespace rondo::tools
