@@ -170,10 +170,11 @@ class server {
     for (auto const& line : stopped.stuck) log("did not stop: " + line);
     auto const t = runtime_->snapshot();
     auto const& c = service_.counters();
+    auto const relaxed = std::memory_order_relaxed;  // all threads that count have ended
     log(fmt::format(
         "{} connections, {} requests, {} left unanswered; actors handled {} messages, {} failures, {} dead "
         "letters",
-        c.connections_total.load(), c.requests.load(), left, t.live.handled + t.retired.handled,
+        c.connections_total.load(relaxed), c.requests.load(relaxed), left, t.live.handled + t.retired.handled,
         t.live.failures + t.retired.failures, t.dead_letters));
     return left == 0 && kept && stopped.stopped ? exit_done : exit_failed;
   }

@@ -39,7 +39,7 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
            wrong{"{\"listen\": [\"udp:1\"]}", "x.json: listen[0]: 'udp:1' names no kind of socket"},
            wrong{"{\"listen\": [\"tcp:localhost:1\"]}", "has no numeric address"},
            wrong{"{\"runtime\": {\"teams\": \"2\"}}",
-                 "x.json: runtime: teams: is \"2\"; it must be a whole number"},
+                 "x.json: runtime: teams: is a string; it must be a whole number"},
            wrong{"{\"runtime\": {\"team\": 2}}", "team: is no field of the runtime's configuration"},
            wrong{"{\"actors\": [{\"name\": \"a\"}]}", "x.json: actors[0].behaviour: is missing"},
            wrong{"{\"checkpoint_s\": 5}", "needs `checkpoint`"},
