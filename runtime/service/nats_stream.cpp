@@ -1,0 +1,206 @@
+#include "runtime/service/nats_stream.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace rondo::service {
+namespace {
+
+constexpr std::int64_t nanoseconds(std::chrono::milliseconds ms) {
+  return std::chrono::nanoseconds(ms).count();
+}
+
+template <class T, void (*Destroy)(T*)>
+struct destroyer {
+  void operator()(T* p) const noexcept { Destroy(p); }
+};
+template <class T, void (*Destroy)(T*)>
+using owned = std::unique_ptr<T, destroyer<T, Destroy>>;
+using stream_info = owned<jsStreamInfo, jsStreamInfo_Destroy>;
+using consumer_info = owned<jsConsumerInfo, jsConsumerInfo_Destroy>;
+using context = owned<jsCtx, jsCtx_Destroy>;
+using subscription = owned<natsSubscription, natsSubscription_Destroy>;
+
+}  // namespace
+
+stored_message::stored_message(natsMsg* made) : nats_message(made) {
+  jsMsgMetaData* raw = nullptr;
+  check_nats(natsMsg_GetMetaData(&raw, made), fmt::format("a message for {}", subject()),
+             "it comes from no stream");
+  owned<jsMsgMetaData, jsMsgMetaData_Destroy> const told(raw);
+  sequence_ = raw->Sequence.Stream;
+  deliveries_ = raw->NumDelivered;
+}
+
+void stored_message::check(natsStatus status, std::string_view what) const {
+  check_nats(status, fmt::format("message {} of the stream: {}", sequence_, what),
+             "the server will give it again after the consumer's ack_wait");
+}
+void stored_message::ack() { check(natsMsg_Ack(get(), nullptr), "acknowledging it"); }
+void stored_message::ack_and_wait(std::chrono::milliseconds timeout) {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = timeout.count();
+  check(natsMsg_AckSync(get(), &options, nullptr), "acknowledging it");
+}
+void stored_message::nak(std::chrono::milliseconds delay) {
+  check(delay.count() == 0 ? natsMsg_Nak(get(), nullptr)
+                           : natsMsg_NakWithDelay(get(), nanoseconds(delay), nullptr),
+        "giving it back");
+}
+void stored_message::term() { check(natsMsg_Term(get(), nullptr), "ending it"); }
+void stored_message::in_progress() { check(natsMsg_InProgress(get(), nullptr), "asking for more time"); }
+
+struct nats_stream::state {
+  nats_link& link;
+  nats_stream_options options;
+  context js;
+  subscription pull;
+
+  void make_stream();
+  void make_consumer();
+  void check_consumer(jsConsumerConfig const& there) const;
+};
+
+void nats_stream::state::make_stream() {
+  jsErrCode code{};
+  jsStreamInfo* raw = nullptr;
+  auto const status = js_GetStreamInfo(&raw, js.get(), options.stream.c_str(), nullptr, &code);
+  stream_info const found(raw);
+  auto const tried = fmt::format("the stream '{}' of JetStream", options.stream);
+  std::vector<char const*> subjects;
+  for (auto const& subject : options.subjects) subjects.push_back(subject.c_str());
+  if (status == NATS_OK) {
+    // Others may have added subjects; ours must be among them.
+    auto const& there = *raw->Config;
+    for (auto const& subject : options.subjects)
+      if (std::none_of(there.Subjects, there.Subjects + there.SubjectsLen,
+                       [&](char const* s) { return subject == s; }))
+        throw nats_error(
+            NATS_MISMATCH,
+            fmt::format("{}: is there, but does not store '{}'; add that subject to it, or give another name",
+                        tried, subject));
+    if (there.Retention != js_WorkQueuePolicy)
+      throw nats_error(
+          NATS_MISMATCH,
+          fmt::format("{}: is there, but is no work queue (its retention is another); give another name",
+                      tried));
+    return;
+  }
+  if (status != NATS_NOT_FOUND)
+    check_nats(status, tried, "is JetStream on (nats-server -js), and is this user allowed to use it?");
+  jsStreamConfig wanted;
+  jsStreamConfig_Init(&wanted);
+  wanted.Name = options.stream.c_str();
+  wanted.Subjects = subjects.data();
+  wanted.SubjectsLen = static_cast<int>(subjects.size());
+  wanted.Retention = js_WorkQueuePolicy;
+  wanted.Storage = js_FileStorage;
+  check_nats(js_AddStream(nullptr, js.get(), &wanted, nullptr, &code), tried,
+             fmt::format("it cannot be made for the subjects {}; another stream may store them",
+                         fmt::join(options.subjects, ", ")));
+}
+
+void nats_stream::state::check_consumer(jsConsumerConfig const& there) const {
+  auto const differs = [&](std::string_view field, auto const& is, auto const& wanted) {
+    throw nats_error(
+        NATS_MISMATCH,
+        fmt::format("the consumer '{}' of the stream '{}': is there with {} = {}, not {}; remove it, or give "
+                    "what it has",
+                    options.durable, options.stream, field, is, wanted));
+  };
+  if (there.DeliverSubject != nullptr && *there.DeliverSubject != '\0')
+    differs("deliver_subject", there.DeliverSubject, "none");
+  if (there.AckPolicy != js_AckExplicit) differs("ack_policy", static_cast<int>(there.AckPolicy), "explicit");
+  if (there.MaxAckPending != options.max_ack_pending)
+    differs("max_ack_pending", there.MaxAckPending, options.max_ack_pending);
+  if (there.AckWait != nanoseconds(options.ack_wait))
+    differs("ack_wait", fmt::format("{} ns", there.AckWait),
+            fmt::format("{} ns", nanoseconds(options.ack_wait)));
+}
+
+void nats_stream::state::make_consumer() {
+  jsErrCode code{};
+  jsConsumerInfo* raw = nullptr;
+  auto const tried = fmt::format("the consumer '{}' of the stream '{}'", options.durable, options.stream);
+  auto const status =
+      js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
+  consumer_info const found(raw);
+  if (status == NATS_OK) {
+    check_consumer(*raw->Config);
+  } else {
+    if (status != NATS_NOT_FOUND) check_nats(status, tried, "its name must have no dots, blanks, * or >");
+    jsConsumerConfig wanted;
+    jsConsumerConfig_Init(&wanted);
+    wanted.Durable = options.durable.c_str();
+    wanted.DeliverPolicy = js_DeliverAll;
+    wanted.AckPolicy = js_AckExplicit;
+    wanted.AckWait = nanoseconds(options.ack_wait);
+    wanted.MaxAckPending = options.max_ack_pending;
+    check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, &code), tried,
+               "a work queue has one consumer for each subject; is there another?");
+  }
+  jsSubOptions bound;
+  jsSubOptions_Init(&bound);
+  bound.Stream = options.stream.c_str();
+  bound.Consumer = options.durable.c_str();
+  natsSubscription* sub = nullptr;
+  check_nats(js_PullSubscribe(&sub, js.get(), nullptr, options.durable.c_str(), nullptr, &bound, &code),
+             tried, "it cannot be fetched from");
+  pull.reset(sub);
+}
+
+nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chrono::milliseconds timeout)
+    : state_(new state{link, std::move(options), {}, {}}) {
+  if (!link.wait_connected(timeout))
+    throw nats_error(NATS_TIMEOUT,
+                     fmt::format("the stream '{}' of JetStream: NATS is away; is nats-server running?",
+                                 state_->options.stream));
+  jsOptions waiting;
+  jsOptions_Init(&waiting);
+  waiting.Wait = timeout.count();
+  jsCtx* js = nullptr;
+  check_nats(natsConnection_JetStream(&js, link.get(), &waiting), "JetStream", "the connection is closed");
+  state_->js.reset(js);
+  state_->make_stream();
+  state_->make_consumer();
+}
+
+nats_stream::~nats_stream() = default;
+
+std::vector<stored_message> nats_stream::fetch(int most, std::chrono::milliseconds timeout) {
+  std::vector<stored_message> messages;
+  if (!state_->link.wait_connected(timeout)) return messages;
+  natsMsgList list{};
+  owned<natsMsgList, natsMsgList_Destroy> const rest(&list);
+  jsErrCode code{};
+  auto const status = natsSubscription_Fetch(&list, state_->pull.get(), most, timeout.count(), &code);
+  for (int i = 0; i < list.Count; ++i) messages.emplace_back(std::exchange(list.Msgs[i], nullptr));
+  // Nothing came, or the server has just gone: `link` says when it is back.
+  bool const is_empty = status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS ||
+                        status == NATS_CONNECTION_DISCONNECTED || status == NATS_MISSED_HEARTBEAT;
+  if (!is_empty)
+    check_nats(status, fmt::format("fetching from the stream '{}'", state_->options.stream),
+               "was its consumer removed? Start again to make it anew");
+  return messages;
+}
+
+std::uint64_t nats_stream::publish(nats_message const& message, std::chrono::milliseconds timeout,
+                                   std::string const& id) {
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MaxWait = timeout.count();
+  if (!id.empty()) options.MsgId = id.c_str();
+  jsPubAck* raw = nullptr;
+  jsErrCode code{};
+  check_nats(js_PublishMsg(&raw, state_->js.get(), message.get(), &options, &code),
+             fmt::format("storing a message for '{}'", message.subject()),
+             "does a stream store this subject? Publish again with the same id");
+  owned<jsPubAck, jsPubAck_Destroy> const stored(raw);
+  return raw->Sequence;
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,169 @@
+#include "runtime/service/nats_link.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/nats/inbox.hpp"
+#include "tests/nats/nats_server.hpp"
+
+using namespace rondo::service;
+using namespace std::chrono_literals;
+using rondo_test::bytes_of;
+using rondo_test::inbox;
+using rondo_test::nats_server;
+using rondo_test::text_of;
+
+namespace {
+
+template <class Call>
+std::string refusal(Call call) {
+  try {
+    call();
+  } catch (nats_error const& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a message comes with its payload, its headers and where to reply", "[nats]") {
+  nats_server const server("message");
+  nats_link link({.url = server.url()});
+  inbox heard;
+  auto const subscription = link.subscribe("rondo.actor.>", "", [&](nats_message m) {
+    auto const h = m.headers();
+    heard.put(std::string(m.subject()) + " " + text_of(m.payload()) + " " + h.type + " " +
+              std::to_string(h.priority) + " " + std::to_string(h.deadline_us));
+    if (!m.reply_to().empty()) link.reply(m, bytes_of("pong"), {.type = "rondo.basics.pong"});
+  });
+  link.publish({"rondo.actor.clicks",
+                bytes_of(std::string("a\0b", 3)),
+                {.type = "t.add", .priority = 255, .deadline_us = 1500}});
+  REQUIRE(heard.wait_for(1));
+  CHECK(heard.sorted()[0] == std::string("rondo.actor.clicks a\0b t.add 255 1500", 37));
+  auto const answer = link.request({"rondo.actor.echo", bytes_of("ping")}, 30s);
+  CHECK(text_of(answer.payload()) == "pong");
+  CHECK(answer.headers().type == "rondo.basics.pong");
+  CHECK(heard.sorted()[1] == "rondo.actor.echo ping  128 0");
+}
+
+TEST_CASE("of a queue group one member gets each message", "[nats]") {
+  nats_server const server("group");
+  nats_link one({.url = server.url()}), other({.url = server.url()});
+  inbox heard;
+  auto const put = [&](nats_message const& m) { heard.put(text_of(m.payload())); };
+  auto const first = one.subscribe("work", "group", put);
+  auto const second = other.subscribe("work", "group", put);
+  for (int i = 0; i < 100; ++i) one.publish({"work", bytes_of(std::to_string(1000 + i))});
+  REQUIRE(heard.wait_for(100));
+  one.flush(30s);
+  other.flush(30s);
+  auto const all = heard.sorted();
+  REQUIRE(all.size() == 100);
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+}
+
+TEST_CASE("headers that are no numbers are refused by name", "[nats]") {
+  nats_message m("a", {});
+  for (auto const* const wrong : {"256", "-1", "high", "1.5", "18446744073709551616"}) {
+    REQUIRE(natsMsgHeader_Set(m.get(), "Rondo-Priority", wrong) == NATS_OK);
+    CHECK(refusal([&] { m.headers(); }) == std::string("a message for a: Rondo-Priority: '") + wrong +
+                                               "' is refused; it must be a whole number from 0 to 255");
+  }
+}
+
+TEST_CASE("a server that does not answer is an error that says where it was looked for", "[nats]") {
+  auto const nobody = rondo_test::url_of_nobody();
+  auto const text = refusal([&] { nats_link link({.url = nobody}); });
+  CHECK(text.find("connecting to NATS at '" + nobody + "': ") == 0);
+  CHECK(text.find("is nats-server running there?") != std::string::npos);
+  CHECK(refusal([] { nats_link link({.url = "nats://a:b:c"}); }).find("give it as nats://host:port") !=
+        std::string::npos);
+}
+
+TEST_CASE("asking a subject that nobody hears is an error at once", "[nats]") {
+  nats_server const server("nobody");
+  nats_link link({.url = server.url()});
+  try {
+    link.request({"nobody.here", {}}, 30s);
+    FAIL("it was answered");
+  } catch (nats_error const& e) {
+    CHECK(e.status == NATS_NO_RESPONDERS);
+  }
+  CHECK(refusal([&] { link.subscribe("a..b", "", [](nats_message const&) {}); }).find("hearing 'a..b'") == 0);
+}
+
+TEST_CASE("a link outlives its server, and hears the next one", "[nats]") {
+  nats_server server("restart");
+  inbox events, heard;
+  nats_link link({.url = server.url(),
+                  .reconnect_wait = 20ms,
+                  .lost = [&] { events.put("1 lost"); },
+                  .again = [&] { events.put("2 again"); }});
+  auto const subscription =
+      link.subscribe("s", "", [&](nats_message const& m) { heard.put(text_of(m.payload())); });
+  server.kill();
+  REQUIRE(events.wait_for(1));
+  CHECK_FALSE(link.connected());
+  link.publish({"s", bytes_of("sent while it was away")});
+  server.start();
+  REQUIRE(events.wait_for(2));
+  CHECK(events.sorted() == std::vector<std::string>{"1 lost", "2 again"});
+  REQUIRE(link.wait_connected(30s));
+  REQUIRE(heard.wait_for(1));
+  CHECK(heard.sorted()[0] == "sent while it was away");
+}
+
+TEST_CASE("a patient link begins before its server", "[nats]") {
+  nats_server server("patient");
+  inbox events;
+  {
+    nats_link const link({.url = server.url(), .patient = true, .again = [&] { events.put("there"); }});
+    CHECK(link.wait_connected(30s));
+  }
+  auto const before = events.size();
+  server.kill();
+  nats_link link(
+      {.url = server.url(), .reconnect_wait = 20ms, .patient = true, .again = [&] { events.put("there"); }});
+  CHECK_FALSE(link.connected());
+  inbox heard;
+  auto const subscription =
+      link.subscribe("s", "", [&](nats_message const& m) { heard.put(text_of(m.payload())); });
+  server.start();
+  REQUIRE(link.wait_connected(30s));
+  REQUIRE(events.wait_for(before + 1));
+  link.publish({"s", bytes_of("x")});
+  CHECK(heard.wait_for(1));
+}
+
+TEST_CASE("a patient link ends before its server is there", "[nats]") {
+  nats_link const link({.url = rondo_test::url_of_nobody(), .patient = true});
+  CHECK_FALSE(link.connected());
+}
+
+TEST_CASE("what a callback throws is told, and the next message is heard", "[nats]") {
+  nats_server const server("throws");
+  inbox told, heard;
+  nats_link link({.url = server.url(), .trouble = [&](std::string const& text) { told.put(text); }});
+  auto const subscription = link.subscribe("s", "", [&](nats_message const& m) {
+    if (m.payload().empty()) throw std::runtime_error("nothing in it");
+    heard.put(text_of(m.payload()));
+  });
+  link.publish({"s", {}});
+  link.publish({"s", bytes_of("x")});
+  REQUIRE(told.wait_for(1));
+  CHECK(told.sorted()[0] == "s: nothing in it");
+  CHECK(heard.wait_for(1));
+}
+
+TEST_CASE("a subscription that is destroyed calls no more", "[nats]") {
+  nats_server const server("destroyed");
+  nats_link link({.url = server.url()});
+  for (int round = 0; round < 50; ++round) {
+    auto alive = std::make_unique<std::atomic<int>>(0);
+    auto subscription =
+        link.subscribe("s", "", [&, counter = alive.get()](nats_message const&) { ++*counter; });
+    for (int i = 0; i < 100; ++i) link.publish({"s", {}});
+    subscription = {};
+    alive.reset();  // a call after this is found by AddressSanitizer
+  }
+}

@@ -1,0 +1,40 @@
+// A nats-server of a test's own: on a free port of the loopback device, with JetStream in a directory that goes with it.
+//
+// The server ends with the object, and with the test's process, however that ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "tests/scratch_directory.hpp"
+
+namespace rondo_test {
+
+class nats_server {
+ public:
+  /// Returns when the server takes connections. Throws std::runtime_error with what it said when it does not.
+  explicit nats_server(std::string const& name);
+  ~nats_server();
+  nats_server(nats_server const&) = delete;
+  nats_server& operator=(nats_server const&) = delete;
+
+  std::string url() const;
+  /// As a crash does.
+  void kill();
+  /// On the same port, with what it had stored.
+  void start();
+
+ private:
+  void read_until_ready();
+
+  scratch_directory directory_;
+  pid_t pid_ = -1;
+  int log_ = -1;  // what the server says; read until it is ready
+  int port_ = -1;
+};
+
+/// The url of a port where nobody listens.
+std::string url_of_nobody();
+
+}  // namespace rondo_test
