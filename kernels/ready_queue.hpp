@@ -27,6 +27,10 @@ struct alignas(64) ready_positions {
   RONDO_HOT RONDO_HD bool looks_empty() const noexcept {
     return head.load(memory_order::relaxed) == tail.load(memory_order::relaxed);  // relaxed: a hint
   }
+  /// A hint, too.
+  RONDO_HD std::uint32_t size() const noexcept {
+    return tail.load(memory_order::relaxed) - head.load(memory_order::relaxed);  // relaxed: a hint
+  }
 };
 
 struct ready_queue_ref {

@@ -60,6 +60,25 @@ class ring_kernel {
     return dealt;
   }
 
+  /// For a thread that comes and goes, of a team of one lane: runs what is ready; returns when nothing is, or when `limit_ns`
+  /// have passed, and leaves the rest to the other teams.
+  std::uint64_t drain(std::uint64_t limit_ns) {
+    auto const end_ns = now_ns() + limit_ns;
+    std::uint64_t dealt = 0;
+    quotas_ = 1;
+    if (scheduler_.count_ready() > 1) scheduler_.wake();  // others can have a share of it
+    scheduler_.quiet = true;
+    while (!arena().stopping()) {
+      auto const n = turn();
+      dealt += n.dealt;
+      if (!n.worked || now_ns() >= end_ns) break;
+    }
+    scheduler_.quiet = false;
+    scheduler_.share_all();
+    if (scheduler_.sees_work()) scheduler_.wake();
+    return dealt;
+  }
+
  private:
   struct turn_result {
     bool worked;

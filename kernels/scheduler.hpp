@@ -221,7 +221,7 @@ class scheduler {
   /// Puts an actor into a band's queue. Precondition: the caller has set its bit for that band (W4).
   RONDO_CALL RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
     while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
-    wake();
+    if (!is_quiet()) wake();
   }
 
   /// Wakes `count` parked teams, if there are that many. The caller has published work before.
@@ -250,6 +250,22 @@ class scheduler {
 
   /// How long this thread waits for more mail of an actor before it looks again; see slice::linger.
   std::uint32_t linger_pauses = 4;
+  /// Pushes wake nobody: this thread runs what is ready itself, or calls `wake` for it, before it waits for anything.
+  bool quiet = false;  // of a host thread
+  RONDO_HD bool is_quiet() const noexcept {
+#if defined(__CUDA_ARCH__)
+    return false;
+#else
+    return quiet;
+#endif
+  }
+
+  /// A hint: how many actors wait for a team.
+  RONDO_HD std::uint32_t count_ready() const noexcept {
+    std::uint32_t n = 0;
+    for (int b = 0; b < ready_bands; ++b) n += bands_[b].size();
+    return n;
+  }
 
  private:
   RONDO_HOT RONDO_HD reservation take_tickets(actor_id to, std::uint8_t priority, std::uint32_t count,

@@ -32,6 +32,8 @@ class any_ref {
     return message->bytes == bytes ? errc::ok : errc::wrong_size;
   }
 
+  /// Whether try_tell's outcome is the message's fate: the actor's device shares the memory of this process.
+  bool is_near() const noexcept { return messenger_->shares_memory(); }
   /// As actor_ref::try_tell; errors also those of `check`.
   errc try_tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options = {}) const {
     if (auto const refused = check(type, payload.size()); refused != errc::ok) return refused;

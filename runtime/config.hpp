@@ -23,6 +23,7 @@ struct config {
   std::string device = "auto";
   std::uint32_t teams = 0;
   std::uint32_t pinned_teams = 0;
+  std::uint32_t guest_teams = 0;
   std::uint32_t lanes = 0;
   std::uint32_t free_multiprocessors = 2;
   std::string inbox = "auto";

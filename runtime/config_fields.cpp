@@ -28,6 +28,7 @@ constexpr binding bindings[] = {
     RONDO_BIND(device),
     RONDO_BIND(teams),
     RONDO_BIND(pinned_teams),
+    RONDO_BIND(guest_teams),
     RONDO_BIND(lanes),
     RONDO_BIND(free_multiprocessors),
     RONDO_BIND(inbox),

@@ -15,6 +15,7 @@
 #include "kernels/snapshot.hpp"
 #include "runtime/config.hpp"
 #include "runtime/graph/graph.hpp"
+#include "runtime/guest.hpp"
 #include "runtime/memory/buffer_home.hpp"
 
 namespace rondo {
@@ -81,6 +82,10 @@ class device {
   /// Ordered before every later post of the same thread.
   /// The device chooses spec.team for a pinned actor; actor_limit when no team is left for it.
   virtual errc launch(launch_spec spec) = 0;
+
+  /// A team for a thread of the caller's; null when there is none left, or the device's teams are not threads of this
+  /// process.
+  virtual std::unique_ptr<guest> make_guest() { return nullptr; }
 
   /// Whether the device faulted: what was pending has ended with device_lost, or is about to.
   virtual bool lost() const noexcept { return false; }

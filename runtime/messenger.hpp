@@ -20,6 +20,7 @@
 #include "kernels/scheduler.hpp"
 #include "runtime/completions.hpp"
 #include "runtime/device.hpp"
+#include "runtime/guest.hpp"
 
 namespace rondo {
 
@@ -53,7 +54,7 @@ class messenger {
     // Relaxed: a sender sees what it has caused itself, and others are in no order with it.
     if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]
       if (auto const outcome = detour(to, header, payload, bytes, bytes, 1, ack)) return *outcome;
-    if (arena_ != nullptr) return scheduler{*arena_}.post(to, header, payload, bytes);
+    if (arena_ != nullptr) return sender().post(to, header, payload, bytes);
     return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack, false);
   }
   /// Sends `count` messages `stride` bytes apart, all or none; else as try_post.
@@ -62,7 +63,7 @@ class messenger {
     if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]  // relaxed: as in try_post
       if (auto const outcome = detour(to, header, payloads, bytes, stride, count, {})) return *outcome;
     auto const* const first = static_cast<std::byte const*>(payloads);
-    if (arena_ != nullptr) return scheduler{*arena_}.post_batch(to, header, first, bytes, stride, count);
+    if (arena_ != nullptr) return sender().post_batch(to, header, first, bytes, stride, count);
     return device_.post(to, header, first, bytes, stride, count, {}, false);
   }
   /// The same for a sender of its own, such as a timer: in no order with what others send.
@@ -99,8 +100,16 @@ class messenger {
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }
+  /// Whether a post's outcome is its message's fate: senders write into the mailboxes themselves.
+  bool shares_memory() const noexcept { return arena_ != nullptr; }
 
  private:
+  scheduler sender() const noexcept {
+    scheduler s{*arena_};
+    s.quiet = posts_are_quiet;
+    return s;
+  }
+
   /// A message in a line.
   struct waiting {
     outgoing m;

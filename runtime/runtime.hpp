@@ -180,6 +180,8 @@ class runtime {
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler) {
     return failures_->subscribe(std::move(handler));
   }
+  /// See runtime/guest.hpp; null beyond settings().guest_teams, and for a device that is not `cpu`.
+  std::unique_ptr<guest> make_guest(std::uint32_t device = 0) { return devices_[device].dev->make_guest(); }
   std::uint32_t device_count() const noexcept { return static_cast<std::uint32_t>(devices_.size()); }
   /// Precondition, also of `reason`: device < device_count().
   device_info info(std::uint32_t device = 0) const { return devices_[device].dev->info(); }

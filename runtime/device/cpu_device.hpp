@@ -43,7 +43,21 @@ class cpu_device final : public device {
   stop_report stop(std::chrono::nanoseconds limit) override {
     std::lock_guard lock(pinning_);
     running_ = false;
-    return threads_.stop(limit);
+    auto const until = std::chrono::steady_clock::now() + limit;
+    auto report = threads_.stop(limit);
+    // The stop word is set: a guest ends with its handler, and runs no other.
+    std::unique_lock no_guests(guests_, until);
+    if (!no_guests.owns_lock()) {
+      report.stopped = false;
+      report.stuck.push_back("a thread of the program that is a guest runs a handler");
+    }
+    return report;
+  }
+
+  std::unique_ptr<guest> make_guest() override {
+    std::lock_guard lock(guests_);
+    if (guests_made_ == options_.guest_teams) return nullptr;
+    return std::make_unique<guest_of>(*this, options_.teams + options_.pinned_teams + guests_made_++);
   }
 
   errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
@@ -85,8 +99,11 @@ class cpu_device final : public device {
   bool at_quiet_point(std::chrono::nanoseconds limit, arena_access,
                       std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(pinning_);
+    auto const until = std::chrono::steady_clock::now() + limit;
     if (!threads_.pause(limit)) return false;
     restart_teams const restart{running_ ? &threads_ : nullptr, host_};
+    std::unique_lock const no_guests(guests_, until);
+    if (!no_guests.owns_lock()) return false;
     use(arena_);
     return true;
   }
@@ -97,10 +114,35 @@ class cpu_device final : public device {
       std::lock_guard lock(launching_);
       program_ = next.teams;
       threads_.set_program(next.teams);
+      ++guest_program_;
     });
   }
 
  private:
+  class guest_of final : public guest {
+   public:
+    guest_of(cpu_device& of, std::uint32_t index) noexcept : device_(of), index_(index) {}
+
+    std::uint64_t run(std::chrono::nanoseconds limit) override {
+      std::unique_lock lock(device_.guests_, std::try_to_lock);
+      if (!lock.owns_lock()) {  // a quiet point, or another guest at work: for the teams, then
+        scheduler{device_.arena_}.wake();
+        return 0;
+      }
+      if (!team_ || program_ != device_.guest_program_) {
+        team_ = device_.program_.make_guest(device_.arena_, index_, device_.host_);
+        program_ = device_.guest_program_;
+      }
+      return team_->run(static_cast<std::uint64_t>(limit.count()));
+    }
+
+   private:
+    cpu_device& device_;
+    std::uint32_t index_;
+    std::uint64_t program_ = 0;
+    std::unique_ptr<guest_team> team_;
+  };
+
   struct restart_teams {
     team_threads* threads;  // null: the device was stopped, and stays so
     host_port const& host;
@@ -116,9 +158,12 @@ class cpu_device final : public device {
   record_sink sink_;
   host_port host_;
   call_list_engine graphs_;
-  std::mutex pinning_;    // guards the teams' threads and which of them have a pinned actor
-  bool running_ = false;  // between start and stop; guarded by pinning_
-  std::mutex launching_;  // one launch or signal at a time; taken after pinning_
+  std::mutex pinning_;               // guards the teams' threads and which of them have a pinned actor
+  std::timed_mutex guests_;          // held by a guest that runs, and while none may; taken after pinning_
+  std::uint32_t guests_made_ = 0;    // guarded by guests_, as is the next one
+  std::uint64_t guest_program_ = 0;  // counts changes of program_
+  bool running_ = false;             // between start and stop; guarded by pinning_
+  std::mutex launching_;             // one launch or signal at a time; taken after pinning_
   team_threads threads_;
 };
 

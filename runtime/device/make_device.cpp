@@ -28,6 +28,7 @@ team_thread_options thread_options_for(config const& c) {
   o.teams = teams_for(c);
   o.pinned_teams =
       c.pinned_teams != 0 ? c.pinned_teams : 16;  // threads that are started when they are needed
+  o.guest_teams = c.guest_teams;
   o.idle = idle_policy_for(c);
   o.round = round_limits_for(c);
   o.pin_to_cores = c.pin_teams;
@@ -96,9 +97,10 @@ chosen_device make_device(program const& p, config const& c, std::uint32_t place
     reason = "chosen by auto: " + reason;
   }
   auto const threads = thread_options_for(c);
-  return {std::make_unique<cpu_device>(p.teams, shape_for(c, threads.teams, threads.pinned_teams, place),
-                                       threads),
-          std::move(reason)};
+  return {
+      std::make_unique<cpu_device>(
+          p.teams, shape_for(c, threads.teams, threads.pinned_teams + threads.guest_teams, place), threads),
+      std::move(reason)};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct team_thread_options {
   std::uint32_t teams = 2;  // that take any actor; indices 0..teams
   std::uint32_t pinned_teams =
       0;  // that serve one actor each; the indices after them; started when first needed
+  std::uint32_t guest_teams = 0;  // that are threads of the program; the indices after those
   idle_policy idle;
   round_limits round;         // zeros: persistent
   bool pin_to_cores = false;  // team n to the n-th core that the process may use, in turn

@@ -57,6 +57,7 @@ struct service::parts {
   void launch_actors();
   void listen();
   void look_at_clock();
+  void run_network();
   void add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token);
   /// Runs `f` on the network thread, and waits for it.
   template <class F>
@@ -139,6 +140,36 @@ void service::parts::look_at_clock() {
   });
 }
 
+/// What has come is taken from all connections; then this thread runs the handlers itself, as no other has to be woken for
+/// them; then all answers are sent. One that took long is not run here again for a while, but by the teams: clients wait for
+/// this thread.
+void service::parts::run_network() {
+  constexpr std::chrono::microseconds share{500};
+  constexpr std::chrono::seconds pause{1};
+  auto const work = asio::make_work_guard(core->network);
+  auto const host = core->rt.make_guest();
+  service_core::of_this_thread = core.get();
+  auto not_before = session::clock::time_point{};
+  while (!core->network.stopped()) {
+    bool const helps =
+        host && (not_before == session::clock::time_point{} || session::clock::now() >= not_before);
+    {
+      quiet_posts const quiet(helps);
+      if (core->network.run_one() == 0) break;
+      core->network.poll();
+    }
+    if (!helps) continue;
+    auto const began = session::clock::now();
+    core->handling = true;
+    host->run(share);
+    core->handling = false;
+    not_before = session::clock::now() - began > 4 * share ? session::clock::now() + pause
+                                                           : session::clock::time_point{};
+    for (auto const& s : std::exchange(core->answered, {})) s->flush();
+  }
+  service_core::of_this_thread = nullptr;
+}
+
 service::service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,
                  std::function<void(std::string const&)> log)
     : parts_(std::make_unique<parts>(rt, std::move(config))) {
@@ -169,8 +200,7 @@ void service::start() {
   parts_->look_at_clock();
   parts_->thread = std::thread([this] {
     prepare_team_thread("rondo-network", -1);
-    auto const work = asio::make_work_guard(parts_->core->network);
-    parts_->core->network.run();
+    parts_->run_network();
   });
 }
 

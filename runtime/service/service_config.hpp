@@ -58,6 +58,7 @@ struct service_config {
     rondo::config c;
     c.asks = 65'536;
     c.default_capacity = 1024;
+    c.guest_teams = 1;  // the network thread
     return c;
   }
 };

@@ -20,6 +20,9 @@ namespace rondo::service {
 class session;
 
 struct service_core {
+  /// Of the thread that is some service's network thread: which one's.
+  static inline constinit thread_local service_core* of_this_thread = nullptr;
+
   explicit service_core(rondo::runtime& runtime) : rt(runtime) {}
 
   rondo::runtime& rt;
@@ -36,6 +39,8 @@ struct service_core {
   std::function<void(std::string const&)> log;        // any thread
   boost::asio::any_io_executor slow_work;             // for what blocks: checkpoints, reports
   std::unordered_set<std::shared_ptr<session>> sessions;
+  bool handling = false;                           // handlers run on the network thread just now
+  std::vector<std::shared_ptr<session>> answered;  // by them: to be flushed
 };
 
 }  // namespace rondo::service

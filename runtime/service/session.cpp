@@ -199,6 +199,9 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
   std::chrono::microseconds const limit{s.deadline_us()};
   if (s.wants_reply())
     to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority()}, std::move(handler));
+  else if (to->is_near() && !s.wait_for_room())
+    std::move(handler)(
+        answer{to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit}), {}});
   else
     to->tell(s.type(), payload,
              {.priority = s.priority(), .deadline = limit, .wait_for_room = s.wait_for_room()},
@@ -236,6 +239,11 @@ void session::respond(std::span<std::byte const> frame) {
   if (closed_) return;
   out_.insert(out_.end(), frame.begin(), frame.end());
   if (in_turn_ || flush_posted_) return;  // the network thread is about to flush
+  if (service_core::of_this_thread == &core_ && core_.handling) {
+    flush_posted_ = true;
+    core_.answered.push_back(shared_from_this());
+    return;
+  }
   // The last one that is open goes out from here; after others more follow soon, so that the network thread sends several
   // at once.
   if (open_ == 0 && !full_ && !draining_ && stuck_since_ == clock::time_point{} &&
