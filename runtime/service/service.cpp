@@ -58,6 +58,7 @@ struct service::parts {
   void listen();
   void look_at_clock();
   void run_network();
+  void look_for_work(unsigned& turns, session::clock::time_point& idle_since);
   void add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token);
   /// Runs `f` on the network thread, and waits for it.
   template <class F>
@@ -117,8 +118,8 @@ void service::parts::listen() {
 void service::parts::add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token) {
   service_counters::add(core->counters.connections_total);
   service_counters::add(core->counters.connections_open);
-  auto stream =
-      with_tls ? make_tls_transport(std::move(socket), *tls, true) : make_plain_transport(std::move(socket));
+  auto stream = with_tls ? make_tls_transport(std::move(socket), *tls, true)
+                         : make_plain_transport(std::move(socket), core->readable);
   auto const s = std::make_shared<session>(core, std::move(stream), std::move(peer), asks_for_token);
   core->sessions.insert(s);
   if (core->sessions.size() > core->limits.clients)
@@ -144,30 +145,47 @@ void service::parts::look_at_clock() {
 /// them; then all answers are sent. One that took long is not run here again for a while, but by the teams: clients wait for
 /// this thread.
 void service::parts::run_network() {
+  using time = session::clock;
   constexpr std::chrono::microseconds share{500};
   constexpr std::chrono::seconds pause{1};
   auto const work = asio::make_work_guard(core->network);
   auto const host = core->rt.make_guest();
   service_core::of_this_thread = core.get();
-  auto not_before = session::clock::time_point{};
-  while (!core->network.stopped()) {
-    bool const helps =
-        host && (not_before == session::clock::time_point{} || session::clock::now() >= not_before);
+  time::time_point not_before{}, idle_since{};
+  for (unsigned turns = 0; !core->network.stopped();) {
+    bool const helps = host && (not_before == time::time_point{} || time::now() >= not_before);
     {
       quiet_posts const quiet(helps);
-      if (core->network.run_one() == 0) break;
-      core->network.poll();
+      look_for_work(turns, idle_since);
     }
     if (!helps) continue;
-    auto const began = session::clock::now();
+    auto const began = time::now();
     core->handling = true;
     host->run(share);
     core->handling = false;
-    not_before = session::clock::now() - began > 4 * share ? session::clock::now() + pause
-                                                           : session::clock::time_point{};
+    not_before = time::now() - began > 4 * share ? time::now() + pause : time::time_point{};
     for (auto const& s : std::exchange(core->answered, {})) s->flush();
   }
   service_core::of_this_thread = nullptr;
+}
+
+/// Busy, it looks after its sockets itself, and only now and then after timers and what others have posted; idle, it goes on
+/// looking for spin_us, as teams do, before it sleeps.
+void service::parts::look_for_work(unsigned& turns, session::clock::time_point& idle_since) {
+  auto& network = core->network;
+  if (core->readable.poll()) {
+    idle_since = {};
+    if (++turns % 4 == 0) network.poll();
+    return;
+  }
+  auto const now = session::clock::now();
+  if (idle_since == session::clock::time_point{}) idle_since = now;
+  if (now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
+    if (network.poll() == 0) std::this_thread::yield();
+    return;
+  }
+  network.run_one();
+  idle_since = {};
 }
 
 service::service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,

@@ -12,6 +12,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/service/key_book.hpp"
+#include "runtime/service/readiness.hpp"
 #include "runtime/service/service_config.hpp"
 #include "runtime/service/service_counters.hpp"
 
@@ -27,6 +28,7 @@ struct service_core {
 
   rondo::runtime& rt;
   boost::asio::io_context network{1};
+  readiness readable{network};
   std::string name;
   client_limits limits;
   std::string token;  // empty: none is asked for

@@ -57,80 +57,86 @@ void session::wait_for_requests() {
 }
 
 void session::on_readable() {
-  for (;;) {
-    if (draining_) return;
-    error_code ec;
-    auto const room = in_.room(4096);
-    auto const n = stream_->read(room, ec);
-    if (ec == asio::error::would_block) return wait_for_requests();
-    if (ec) return end();
-    service_counters::add(core_.counters.bytes_in, n);
-    if (!in_.in_frame()) since_ = clock::now();
-    in_.came(n);
-    // What is left in the socket waits for another turn.
-    return take_requests();
-  }
+  if (draining_) return;
+  error_code ec;
+  auto const n = stream_->read(in_.room(4096), ec);
+  if (ec == asio::error::would_block) return wait_for_requests();
+  if (ec) return end();
+  service_counters::add(core_.counters.bytes_in, n);
+  if (!in_.in_frame()) since_ = clock::now();
+  in_.came(n);
+  take_requests();  // what is left in the socket waits for another turn
 }
 
 /// Handles the requests that have come, at most a turn's worth, and goes on in another turn when there may be more.
 void session::take_requests() {
+  auto const self = shared_from_this();
+  int allowed = 0;
   {
     std::lock_guard lock(mutex_);
-    in_turn_ = true;
+    if (waiting_bytes() <= 4 * std::size_t{core_.limits.frame_bytes})
+      allowed = static_cast<int>(core_.limits.open_requests) - open_;
+    full_ = allowed <= 0;
+    in_turn_ = !full_;
   }
-  bool more = false;
-  auto self = shared_from_this();
-  for (int taken = 0;; ++taken) {
-    if (ended_ || draining_) break;
-    if (more = taken == requests_per_turn; more) break;
-    if (!may_take()) break;
-    std::span<std::byte const> frame;
-    auto const state = in_.next(frame);
-    if (state == frame_reader::state::too_large) {
-      drop(drop_reason::too_large,
-           fmt::format("a frame of {} bytes is more than the {} that this service takes", in_.refused_bytes(),
-                       core_.limits.frame_bytes));
-      break;
-    }
-    if (state == frame_reader::state::more) {
-      wait_for_requests();
-      break;
-    }
-    since_ = clock::now();
-    handle(frame);
-  }
+  if (allowed <= 0) return flush();
+  allowed = std::min(allowed, requests_per_turn);
+  bool more = true;
+  int taken = 0;
+  while (more && taken < allowed && !ended_ && !draining_) more = take_request(taken);
   {
     std::lock_guard lock(mutex_);
+    open_ += taken;
     in_turn_ = false;
   }
   if (ended_) return;
   flush();
-  if (more) asio::post(core_.network, [self] { self->take_requests(); });
+  if (more)
+    asio::post(core_.network, [self] {
+      if (!self->ended_) self->take_requests();
+    });
 }
 
-/// Whether the next request may be read now; else somebody calls take_requests later.
-bool session::may_take() {
-  if (auto const rate = core_.limits.requests_per_second; rate != 0) {
-    auto const now = clock::now();
-    tokens_ = std::min(tokens_ + std::chrono::duration<double>(now - tokens_at_).count() * rate,
-                       std::max(rate / 10.0, 1.0));
-    tokens_at_ = now;
-    if (tokens_ < 1) {
-      auto timer = std::make_shared<asio::steady_timer>(core_.network, std::chrono::milliseconds(10));
-      timer->async_wait([self = shared_from_this(), timer](error_code) {
-        if (!self->ended_) self->take_requests();
-      });
+/// The next request, if there is one; false when none may be taken until somebody calls take_requests again.
+bool session::take_request(int& taken) {
+  if (!has_token()) return false;
+  std::span<std::byte const> frame;
+  switch (in_.next(frame)) {
+    case frame_reader::state::frame:
+      ++taken;
+      handle(frame);
+      return true;
+    case frame_reader::state::too_large:
+      drop(drop_reason::too_large,
+           fmt::format("a frame of {} bytes is more than the {} that this service takes", in_.refused_bytes(),
+                       core_.limits.frame_bytes));
       return false;
-    }
+    case frame_reader::state::more:
+      break;
   }
-  {
-    std::lock_guard lock(mutex_);
-    full_ =
-        open_ >= core_.limits.open_requests || waiting_bytes() > 4 * std::size_t{core_.limits.frame_bytes};
-    if (full_) return false;
+  tokens_ += 1;
+  if (in_.in_frame() && taken != 0) since_ = clock::now();  // when this one began
+  wait_for_requests();
+  return false;
+}
+
+/// Takes one from what the client's rate allows; if there is none, take_requests is called when there is.
+bool session::has_token() {
+  auto const rate = core_.limits.requests_per_second;
+  if (rate == 0) return true;
+  auto const now = clock::now();
+  tokens_ = std::min(tokens_ + std::chrono::duration<double>(now - tokens_at_).count() * rate,
+                     std::max(rate / 10.0, 1.0));
+  tokens_at_ = now;
+  if (tokens_ >= 1) {
+    tokens_ -= 1;
+    return true;
   }
-  tokens_ -= 1;
-  return true;
+  auto const timer = std::make_shared<asio::steady_timer>(core_.network, std::chrono::milliseconds(10));
+  timer->async_wait([self = shared_from_this(), timer](error_code) {
+    if (!self->ended_) self->take_requests();
+  });
+  return false;
 }
 
 void session::handle(std::span<std::byte const> frame) {
@@ -140,10 +146,6 @@ void session::handle(std::span<std::byte const> frame) {
     return drop(drop_reason::malformed, "a frame is no request of schemas/wire.fbs, or a damaged one");
   }
   service_counters::add(core_.counters.requests);
-  {
-    std::lock_guard lock(mutex_);
-    ++open_;
-  }
   if (r->id() == 0)
     return drop(drop_reason::malformed, "a request has the id 0, which stands for the connection");
   if (!greeted_) {
@@ -282,7 +284,7 @@ void session::flush() {
       return wait_for_room();
     }
     over = draining_ && open_ == 0;
-    if (resume = full_ && open_ < core_.limits.open_requests; resume) full_ = false;
+    if (resume = full_ && open_ < static_cast<int>(core_.limits.open_requests); resume) full_ = false;
   }
   if (over) return end();
   if (resume)
@@ -333,7 +335,7 @@ std::uint32_t session::abandon() {
   std::uint32_t left = 0;
   {
     std::lock_guard lock(mutex_);
-    left = open_;
+    left = static_cast<std::uint32_t>(std::max(open_, 0));
   }
   end();
   return left;

@@ -56,7 +56,8 @@ class session : public std::enable_shared_from_this<session> {
   void wait_for_requests();
   void on_readable();
   void take_requests();
-  bool may_take();
+  bool take_request(int& taken);
+  bool has_token();
   void handle(std::span<std::byte const> frame);
   void greet(std::uint64_t id, wire::hello const& h);
   void handle_send(std::uint64_t id, wire::send const& s);
@@ -83,7 +84,7 @@ class session : public std::enable_shared_from_this<session> {
   std::mutex mutex_;  // guards all below, and writes
   std::vector<std::byte> out_;
   std::size_t out_begin_ = 0;
-  std::uint32_t open_ = 0;
+  int open_ = 0;  // requests; for a moment less than 0, as a turn counts its own at its end
   bool closed_ = false;
   bool draining_ = false;            // written by the network thread, which reads it without
   bool in_turn_ = false;             // the network thread reads requests, and flushes after that

@@ -5,7 +5,10 @@
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
+
+#include "runtime/service/readiness.hpp"
 
 namespace rondo::service {
 
@@ -19,7 +22,7 @@ error_code last_error() noexcept {
   return {errno, boost::system::system_category()};
 }
 
-class plain_transport final : public transport {
+class plain_transport : public transport {
  public:
   explicit plain_transport(stream_socket socket) : socket_(std::move(socket)) {
     socket_.native_non_blocking(true);
@@ -60,8 +63,39 @@ class plain_transport final : public transport {
   }
   bool writes_from_any_thread() const noexcept override { return true; }
 
- private:
+ protected:
   stream_socket socket_;
+};
+
+/// It is told of what there is to read whether it waits for it or not; it leaves that on until it is told in vain.
+class watched_transport final : public plain_transport, readiness::listener {
+ public:
+  watched_transport(stream_socket socket, readiness& all) : plain_transport(std::move(socket)), all_(all) {
+    all_.enter(socket_.native_handle(), *this);
+  }
+  void async_readable(ready_handler ready) override {
+    waiting_.swap(ready);
+    if (paused_) all_.resume(socket_.native_handle());
+    paused_ = false;
+  }
+  void close() noexcept override {
+    if (socket_.is_open()) all_.remove(socket_.native_handle());
+    plain_transport::close();
+    waiting_ = {};
+  }
+
+ private:
+  void on_readable() override {
+    ready_handler ready;
+    ready.swap(waiting_);
+    if (ready) return std::move(ready)(error_code());
+    all_.pause(socket_.native_handle());
+    paused_ = true;
+  }
+
+  readiness& all_;
+  ready_handler waiting_;
+  bool paused_ = false;
 };
 
 /// OpenSSL on a socket that does not block: either direction may have to wait for the other one.
@@ -143,6 +177,10 @@ class tls_transport final : public transport {
 
 std::unique_ptr<transport> make_plain_transport(stream_socket socket) {
   return std::make_unique<plain_transport>(std::move(socket));
+}
+
+std::unique_ptr<transport> make_plain_transport(stream_socket socket, readiness& all) {
+  return std::make_unique<watched_transport>(std::move(socket), all);
 }
 
 std::unique_ptr<transport> make_tls_transport(stream_socket socket, asio::ssl::context& context,

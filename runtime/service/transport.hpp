@@ -37,7 +37,11 @@ class transport {
 };
 
 /// Takes over a connected socket.
+class readiness;
+
 std::unique_ptr<transport> make_plain_transport(stream_socket socket);
+/// The same for one of many: `all` tells when it is readable, and outlives `close`.
+std::unique_ptr<transport> make_plain_transport(stream_socket socket, readiness& all);
 /// With TLS on it; the handshake is done by the first reads and writes. `context` outlives it.
 std::unique_ptr<transport> make_tls_transport(stream_socket socket, boost::asio::ssl::context& context,
                                               bool is_server, std::string const& server_name = {});

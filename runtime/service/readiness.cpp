@@ -1,0 +1,60 @@
+#include "runtime/service/readiness.hpp"
+
+#include <system_error>
+
+namespace rondo::service {
+
+namespace {
+
+int new_epoll() {
+  int const e = ::epoll_create1(EPOLL_CLOEXEC);
+  if (e < 0) throw std::system_error(errno, std::system_category(), "epoll");
+  return e;
+}
+
+}  // namespace
+
+readiness::readiness(boost::asio::io_context& network) : epoll_(network, new_epoll()) { wait(); }
+
+void readiness::wait() {
+  epoll_.async_wait(epoll_.wait_read, [this](boost::system::error_code ec) {
+    if (ec) return;
+    poll();
+    wait();
+  });
+}
+
+bool readiness::poll() {
+  int const n = ::epoll_wait(epoll_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
+  for (int i = 0; i < n; ++i) {
+    auto const socket = static_cast<std::size_t>(events_[static_cast<std::size_t>(i)].data.fd);
+    // One before it may have removed it.
+    if (auto* const who = entered_[socket]; who != nullptr) who->on_readable();
+  }
+  return n > 0;
+}
+
+void readiness::change(int operation, int socket, std::uint32_t events) {
+  epoll_event e{};
+  e.events = events;
+  e.data.fd = socket;
+  if (::epoll_ctl(epoll_.native_handle(), operation, socket, &e) != 0)
+    throw std::system_error(errno, std::system_category(), "epoll");
+}
+
+void readiness::enter(int socket, listener& who) {
+  auto const index = static_cast<std::size_t>(socket);
+  if (entered_.size() <= index) entered_.resize(index + 1);
+  change(EPOLL_CTL_ADD, socket, EPOLLIN);
+  entered_[index] = &who;
+}
+
+void readiness::pause(int socket) { change(EPOLL_CTL_MOD, socket, 0); }
+void readiness::resume(int socket) { change(EPOLL_CTL_MOD, socket, EPOLLIN); }
+
+void readiness::remove(int socket) {
+  change(EPOLL_CTL_DEL, socket, 0);
+  entered_[static_cast<std::size_t>(socket)] = nullptr;
+}
+
+}  // namespace rondo::service
