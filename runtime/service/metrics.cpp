@@ -163,8 +163,8 @@ void write_devices(metric_text& to, report const& r) {
                {"name", r.devices[d]->name},
                {"description", r.devices[d]->description}},
               1);
-  each("rondo_device_teams", "gauge", "Teams that run handlers.",
-       [](line const& d) { return d.teams.size(); });
+  each("rondo_device_teams", "gauge", "Teams that take any actor.",
+       [](line const& d) { return d.pool_teams; });
   each("rondo_device_busy_teams", "gauge", "Teams that run a handler at present.",
        [](line const& d) { return std::ranges::count_if(d.teams, [](auto const& t) { return t->busy; }); });
   each("rondo_device_begun_total", "counter", "Messages that teams have begun to handle.", [](line const& d) {

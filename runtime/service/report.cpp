@@ -194,6 +194,7 @@ void reporter::add_teams(report& to, gathered const& from) {
     out->name = device.info.name;
     out->description = device.info.description;
     out->reason = runtime_.reason(d);
+    out->pool_teams = device.info.pool_teams;
     if (device.lanes) out->lanes = to_report(*device.lanes);
     looks_[d].resize(device.teams.size());
     for (std::uint32_t i = 0; i < device.teams.size(); ++i) {
