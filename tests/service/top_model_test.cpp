@@ -67,6 +67,18 @@ TEST_CASE("sample counters that wrap do not disturb", "[top]") {
   CHECK(model.actors()[0].samples[bucket] == 40);
 }
 
+TEST_CASE("an actor whose first samples come has had none before", "[top]") {
+  auto first = sample_report();
+  first.actors[0]->latency_counts.clear();
+  auto next = after(1, first);
+  next.actors[0]->latency_counts.assign(first.latency_floors_ns.size(), 1);
+  top_model model;
+  model.add(std::move(first));
+  CHECK(model.actors()[0].p50_ns == 0);
+  model.add(std::move(next));
+  CHECK(model.actors()[0].p50_ns > 0);
+}
+
 TEST_CASE("another life of the service begins everything anew", "[top]") {
   top_model model;
   model.add(sample_report());

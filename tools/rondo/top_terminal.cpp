@@ -200,12 +200,15 @@ class terminal {
   bool colours_ = false;
 };
 
-std::string save(service::report const& r) {
+/// Says what came of it.
+std::string save(service::report const& r) try {
   auto const file = fmt::format("rondo-report-{}.json", r.wall_ms);
   std::ofstream out(file);
   out << service::to_json(r) << '\n';
   out.close();
   return out ? fmt::format("saved as {}", file) : fmt::format("{} cannot be written here", file);
+} catch (std::exception const& e) {
+  return fmt::format("not saved: {}", e.what());
 }
 
 std::string chosen_name(top_state const& state, top_model const& model) {
