@@ -26,6 +26,8 @@ struct program;
 struct device_info {
   std::string name;         // "cpu", "emulated"
   std::string description;  // "2 teams of 1 lane, persistent"
+  std::uint32_t pool_teams =
+      0;  // its first teams, which take any actor; the others serve one pinned actor each
 };
 
 /// Gets every record of a device, from the device's own threads, several at once. Must not block for long.

@@ -25,7 +25,8 @@ class cpu_device final : public device {
   device_info info() const override {
     return {"cpu",
             std::to_string(options_.teams) + " teams of 1 lane, " +
-                (options_.round.messages != 0 || options_.round.ns != 0 ? "bounded rounds" : "persistent")};
+                (options_.round.messages != 0 || options_.round.ns != 0 ? "bounded rounds" : "persistent"),
+            options_.teams};
   }
   arena_shape const& shape() const override { return arena_.shape(); }
   arena_ref const* shared_arena() const override { return &arena_; }

@@ -91,10 +91,10 @@ class lane_device : public device {
   }
   /// Precondition: never started, or stopped. When `stop` said that something is stuck, the device must be kept.
   ~lane_device() override { lane_device::stop(std::chrono::seconds(5)); }
-
   device_info info() const override {
-    return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) +
-                                 (rounds() ? ", bounded rounds" : ", persistent") + ", behind a lane pair"};
+    auto const how = rounds() ? ", bounded rounds, behind a lane pair" : ", persistent, behind a lane pair";
+    return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) + how,
+            options_.teams};
   }
   arena_shape const& shape() const override { return image_.arena().shape(); }
   Machine& machine() noexcept { return machine_; }

@@ -50,8 +50,10 @@ struct gpu_monitor::nvml {
   std::string begin(std::string const& path) {
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      char const* const why = dlerror();
-      return fmt::format("{} is not installed ({})", path, why == nullptr ? "no reason was given" : why);
+      char const* const said = dlerror();
+      std::string_view const why = said == nullptr ? "no reason was given" : said;
+      if (why.find("No such file") != why.npos) return fmt::format("{} is not installed", path);
+      return fmt::format("{} cannot be loaded: {}", path, why);
     }
     std::string missing;
     auto const find = [&](auto& to, char const* name) {

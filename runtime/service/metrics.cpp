@@ -40,8 +40,8 @@ void add(actor_line& to, reports::actorT const& a) {
   if (a.running)
     to.running_seconds = std::max(to.running_seconds, static_cast<double>(a.running->for_ns) * ns);
   to.latency_seconds += static_cast<double>(a.latency_sum_ns) * ns;
-  to.latencies.resize(std::max(to.latencies.size(), a.latency_counts.size()));
-  for (std::size_t b = 0; b < a.latency_counts.size(); ++b) to.latencies[b] += a.latency_counts[b];
+  for (std::size_t b = 0; b < std::min(to.latencies.size(), a.latency_counts.size()); ++b)
+    to.latencies[b] += a.latency_counts[b];
 }
 
 std::vector<actor_line> lines_of(report const& r, std::size_t limit) {
@@ -50,6 +50,7 @@ std::vector<actor_line> lines_of(report const& r, std::size_t limit) {
   std::ranges::sort(actors, {}, &reports::actorT::index);
   std::vector<actor_line> lines;
   actor_line rest{.name = other, .behaviour = other, .device = std::string(other)};
+  rest.latencies.resize(r.latency_floors_ns.size());
   bool has_rest = false;
   // No two series may have the same labels, whatever actors are called.
   std::set<std::tuple<std::string_view, std::string_view, std::uint32_t>> taken;
@@ -57,7 +58,10 @@ std::vector<actor_line> lines_of(report const& r, std::size_t limit) {
     bool const own = lines.size() < limit && !a->name.empty() && a->name != other &&
                      taken.emplace(a->name, a->behaviour, a->device).second;
     if (own)
-      lines.push_back({.name = a->name, .behaviour = a->behaviour, .device = std::to_string(a->device)});
+      lines.push_back({.name = a->name,
+                       .behaviour = a->behaviour,
+                       .device = std::to_string(a->device),
+                       .latencies = std::vector<std::uint64_t>(r.latency_floors_ns.size())});
     add(own ? lines.back() : rest, *a);
     has_rest |= !own;
   }
@@ -163,8 +167,8 @@ void write_devices(metric_text& to, report const& r) {
                {"name", r.devices[d]->name},
                {"description", r.devices[d]->description}},
               1);
-  each("rondo_device_teams", "gauge", "Teams that run handlers.",
-       [](line const& d) { return d.teams.size(); });
+  each("rondo_device_teams", "gauge", "Teams that take any actor.",
+       [](line const& d) { return d.pool_teams; });
   each("rondo_device_busy_teams", "gauge", "Teams that run a handler at present.",
        [](line const& d) { return std::ranges::count_if(d.teams, [](auto const& t) { return t->busy; }); });
   each("rondo_device_begun_total", "counter", "Messages that teams have begun to handle.", [](line const& d) {

@@ -178,7 +178,8 @@ void reporter::add_actors(report& to, gathered const& from) const {
     out->peak_depth = n.peak_depth;
     out->latency_sum_ns = n.latency_sum_ns;
     out->latency_samples = n.latency_samples;
-    out->latency_counts.assign(std::begin(a.now.latency_counts), std::end(a.now.latency_counts));
+    if (n.latency_samples != 0)  // most actors of a large runtime have none
+      out->latency_counts.assign(std::begin(a.now.latency_counts), std::end(a.now.latency_counts));
     if (a.last_failure) out->last_failure = to_report(*a.last_failure, from);
     to.actors.push_back(std::move(out));
   }
@@ -194,6 +195,7 @@ void reporter::add_teams(report& to, gathered const& from) {
     out->name = device.info.name;
     out->description = device.info.description;
     out->reason = runtime_.reason(d);
+    out->pool_teams = device.info.pool_teams;
     if (device.lanes) out->lanes = to_report(*device.lanes);
     looks_[d].resize(device.teams.size());
     for (std::uint32_t i = 0; i < device.teams.size(); ++i) {

@@ -78,6 +78,12 @@ TEST_CASE("a histogram's buckets add up, and end with its count", "[metrics]") {
                                      "counter\",device=\"0\"} 15\n"));
 }
 
+TEST_CASE("an actor without samples has the buckets of the others", "[metrics]") {
+  auto r = sample_report();
+  r.actors[0]->latency_counts.clear();
+  CHECK(lines_with(to_metrics(r), "rondo_actor_latency_seconds_bucket{actor=\"clicks\"").size() == 20);
+}
+
 TEST_CASE("what a label must not hold is escaped", "[metrics]") {
   auto r = sample_report();
   r.actors[0]->name = "a\"b\\c\nd";

@@ -43,6 +43,7 @@ inline rondo::service::report sample_report() {
   auto& ill = *r.actors[1];
   ill.failures = 3;
   ill.running = std::make_unique<reports::runT>();
+  ill.running->team = 1;
   ill.running->message = "shop::refresh";
   ill.running->for_ns = 2'500'000'000;
   ill.last_failure = std::make_unique<reports::failureT>();
@@ -55,6 +56,7 @@ inline rondo::service::report sample_report() {
   auto device = std::make_unique<reports::deviceT>();
   device->name = "cuda:0";
   device->description = "Fake H1, 4 teams of 32 lanes";
+  device->pool_teams = 4;
   for (int t = 0; t < 4; ++t) device->teams.push_back(std::make_unique<reports::teamT>());
   auto& team = *device->teams[1];
   team.busy = true;
@@ -65,6 +67,7 @@ inline rondo::service::report sample_report() {
   device->transfers = std::make_unique<reports::copiesT>();
   device->transfers->to_device = 12;
   device->transfers->to_host = 3;
+  device->transfers->batches = 9;
   device->transfers->bytes = 48 << 20;
   device->lanes = std::make_unique<reports::lane_pairT>();
   device->lanes->submissions_waiting = 12;

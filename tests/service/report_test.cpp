@@ -57,6 +57,7 @@ TEST_CASE("a report tells what each actor did and can do", "[report]") {
   CHECK(s.state == "launched");
   CHECK(s.waiting == 3);
   CHECK(s.capacity == rt->settings().default_capacity);
+  CHECK(s.latency_counts.empty());  // it has handled nothing
   CHECK(r.live->handled == 11);
   REQUIRE(r.devices.size() == 1);
   CHECK(r.devices[0]->name == device);

@@ -184,7 +184,7 @@ std::string to_ansi(text_grid const& grid) {
       auto const& cell = grid.at(r, c);
       if (cell.glyph == 0) continue;
       auto const [colour, bold] = colour_of(cell.look);
-      auto const wanted = fmt::format("\x1b[0{}{}{}m", bold ? ";1" : "", cell.selected ? ";7" : "",
+      auto const wanted = fmt::format("\x1b[0{}{}{}m", bold ? ";1" : "", cell.selected ? ";48;5;237" : "",
                                       colour >= 0 ? fmt::format(";38;5;{}", colour) : "");
       if (wanted != last) text += last = wanted;
       text += to_utf8(cell.glyph);

@@ -74,9 +74,9 @@ void add_facts(facts& f, top_actor const& actor, top_model const& model) {
   } else {
     auto const& l = *a.last_failure;
     f.add("failures",
-          fmt::format("{}; the last one {} ago, in {}: {}; {}", count(a.failures),
-                      time_text(static_cast<double>(std::max<std::uint64_t>(l.age_ns, 1)), g),
-                      l.message.empty() ? "its start" : l.message, l.reason, l.action),
+          fmt::format("{}, the last {} ago: {} in {}, {}", count(a.failures),
+                      time_text(static_cast<double>(std::max<std::uint64_t>(l.age_ns, 1)), g), l.reason,
+                      l.message.empty() ? "its start" : l.message, l.action),
           actor.new_errors != 0 ? style::bad : style::warning);
     f.add("", l.text, style::dim);
   }
@@ -182,7 +182,7 @@ void draw_help(text_grid& to, glyphs const& g) {
   };
   static constexpr line lines[] = {{"arrows, j k, space", "choose an actor, turn pages"},
                                    {"Enter, Esc", "the chosen actor alone, and back"},
-                                   {"/", "show only names and behaviours that contain ..."},
+                                   {"/", "show only what has this in name or behaviour"},
                                    {"l d t e n", "order by load, depth, p99, errors, name"},
                                    {"o", "the next order"},
                                    {"p", "pause, go on"},

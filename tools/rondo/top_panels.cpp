@@ -36,11 +36,13 @@ machine_line section(std::string title) {
 void add_device(std::vector<machine_line>& lines, std::size_t place, reports::deviceT const& d) {
   lines.push_back([&d, place](top_area const& a, int row) {
     auto const busy = std::ranges::count_if(d.teams, [](auto const& t) { return t->busy; });
+    auto const pinned = std::ranges::count_if(d.teams, [](auto const& t) { return t->pinned; });
+    auto const all = d.pool_teams + pinned;
     a.to.put_cut(row, a.column + label_column - 2, 10, fmt::format("{} {}", place, d.name), style::strong,
                  a.g.ellipsis);
-    put_bar(a.to, row, a.column + bar_column, bar_width, share_of(busy, d.teams.size()), style::bar, a.g);
+    put_bar(a.to, row, a.column + bar_column, bar_width, share_of(busy, all), style::bar, a.g);
     a.to.put_cut(row, a.column + text_column, a.width - text_column - 1,
-                 fmt::format("{} of {} teams busy  {}", busy, d.teams.size(), d.description), style::plain,
+                 fmt::format("{} of {} teams busy  {}", busy, all, d.description), style::plain,
                  a.g.ellipsis);
   });
   if (d.lanes)
@@ -160,22 +162,21 @@ void draw_heat(top_area const& a, std::string_view title, std::deque<latency_cou
   std::uint64_t most = 1;
   for (int r = 0; r < used; ++r)
     for (int c = 0; c < shown; ++c) most = std::max(most, sum_at(r, c));
+  int const tall = std::min(rows / used, 2);
   for (int r = 0; r < used; ++r) {
-    int const row = a.row + 1 + (used - 1 - r);
+    int const row = a.row + 1 + (used - 1 - r) * tall;
     auto const floor = floors[first + static_cast<std::size_t>(r) * per_row];
     a.to.put_right(row, a.column + axis - 1, axis - 1,
                    floor == 0 ? "0" : time_text(static_cast<double>(floor), a.g), style::dim);
     for (int c = 0; c < shown; ++c) {
       auto const n = sum_at(r, c);
+      if (n == 0) continue;
       int const column = a.column + a.width - 1 - shown + c;
-      if (n == 0) {
-        a.to.put_glyph(row, column, a.g.track, style::track);
-        continue;
-      }
       // By its logarithm: one slow message among thousands must be seen.
       auto const share = std::log1p(static_cast<double>(n)) / std::log1p(static_cast<double>(most));
       auto const level = std::clamp(static_cast<int>(share * heats), 0, heats - 1);
-      a.to.put_glyph(row, column, a.colours ? a.g.shades[heats] : a.g.shades[level + 1], heat(level));
+      for (int t = 0; t < tall; ++t)
+        a.to.put_glyph(row + t, column, a.colours ? a.g.shades[heats] : a.g.shades[level + 1], heat(level));
     }
   }
 }

@@ -10,6 +10,7 @@ namespace rondo::tools {
 
 namespace {
 
+constexpr int most_heat = 26;  // rows of the heat map
 constexpr int head_rows = 3, foot_rows = 1, least_table = 4;
 constexpr int wide = 120;  // from here on heat map and machine stand side by side
 
@@ -17,6 +18,7 @@ constexpr int wide = 120;  // from here on heat map and machine stand side by si
 struct layout {
   int table_rows;  // without its heading
   int machine_row, machine_width, machine_height;
+  int curve_height;                                    // of the rate, below the machine
   int heat_row, heat_column, heat_width, heat_height;  // height 0: no room
 };
 
@@ -32,9 +34,13 @@ layout plan(top_model const& model, top_look const& look) {
     return l;
   }
   if (look.width >= wide) {
-    int const bottom = std::min(std::max(machine, body / 3), std::max(body - least_table - 1, 0));
+    // What the actors leave, but not less than the machine needs.
+    int const left = body - 2 - static_cast<int>(model.actors().size());
+    int const most = std::max(body - least_table - 1, 0);
+    int const bottom = std::min(std::max({machine, body / 3, std::min(left, most_heat)}), most);
     l.machine_width = look.width / 2 + 4;
     l.machine_height = std::min(machine, bottom);
+    l.curve_height = bottom - l.machine_height;
     l.heat_height = bottom >= 6 ? bottom : 0;
     l.heat_column = l.machine_width + 2;
     l.heat_width = look.width - l.heat_column;
@@ -95,7 +101,8 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   if (int const room = to.width() - 1 - column; room >= 8)
     put_spark(to, 1, to.width() - 1 - std::min(room, 60), std::min(room, 60), model.rates(), style::spark, g);
 
-  column = put_number(to, 2, 1, fmt::format("{}/{}", r.actors.size(), count_text(r.actor_limit)), "actors");
+  column =
+      put_number(to, 2, 1, fmt::format("{}", r.actors.size()), fmt::format("of {} actors", r.actor_limit));
   column = put_number(to, 2, column, count_text(r.asks_waiting), "asks");
   if (r.crossing != 0)
     column = put_number(to, 2, column, count_text(static_cast<double>(r.crossing)), "crossing");
@@ -192,7 +199,7 @@ std::vector<column> columns_for(int width) {
                              {"P50", 6, 0, true, {}, draw_p50},
                              {"P99", 6, 0, true, top_order::p99, draw_p99},
                              {"ERR", 5, 0, true, top_order::errors, draw_errors},
-                             {"STATE", width >= 100 ? 22 : 10, 0, false, {}, draw_state},
+                             {"STATE", width >= 100 ? 22 : 12, 0, false, {}, draw_state},
                              {"PAST", 6, 0, false, {}, draw_past}};
   std::erase_if(all, [width](column const& c) { return c.from > width; });
   int left = width - 1;
@@ -209,11 +216,13 @@ void draw_table(text_grid& to, int row, int rows, top_model const& model, top_st
   int at = 1;
   for (auto const& c : columns) {
     bool const chosen = c.order && *c.order == state.order && std::string_view(c.title) != "LOAD";
-    auto const title = chosen ? fmt::format("{}{}", c.title, to_utf8(g.arrow_down)) : std::string(c.title);
+    auto const arrow = chosen ? to_utf8(g.arrow_down) : std::string();
     auto const look = chosen ? style::chosen : style::heading;
-    // The arrow of a number's heading stands in the gap, so that the words stay where they are.
-    c.right ? to.put_right(row, at + c.width + (chosen ? 1 : 0), c.width + 1, title, look)
-            : static_cast<void>(to.put(row, at, title, look, c.width));
+    // The arrow of a number's heading stands in the gap before it.
+    if (c.right)
+      to.put_right(row, at + c.width, c.width + 1, arrow + c.title, look);
+    else
+      to.put(row, at, c.title + arrow, look, c.width);
     at += c.width + 1;
   }
   auto const all = state.shown(model);
@@ -234,7 +243,9 @@ void draw_table(text_grid& to, int row, int rows, top_model const& model, top_st
       c.draw({to, row + 1 + i, at, c.width, most, model.has_interval(), g}, a);
       at += c.width + 1;
     }
-    if (selects && first + i == selected) to.select_row(row + 1 + i);
+    if (!selects || first + i != selected) continue;
+    to.put_glyph(row + 1 + i, 0, g.mark, style::chosen);
+    to.select_row(row + 1 + i);
   }
 }
 
@@ -303,6 +314,11 @@ text_grid draw_top(top_model const& model, top_state const& state, top_look cons
     auto const l = plan(model, look);
     draw_table(to, head_rows, l.table_rows, model, state, look.interactive, g);
     draw_machine({to, l.machine_row, 0, l.machine_width, l.machine_height, g, look.colours}, model);
+    if (l.curve_height >= 4) {
+      int const row = l.machine_row + l.machine_height;
+      put_section(to, row, 0, l.machine_width, "messages handled per second", g);
+      put_curve(to, row + 1, 0, l.machine_width, l.curve_height - 1, model.rates(), style::spark, g);
+    }
     if (l.heat_height != 0)
       draw_heat({to, l.heat_row, l.heat_column, l.heat_width, l.heat_height, g, look.colours},
                 "latency of all messages", model.latencies(), model.now().latency_floors_ns);

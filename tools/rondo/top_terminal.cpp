@@ -84,6 +84,8 @@ short eight_colours(style look) noexcept {
   }
 }
 
+constexpr short selected_background = 237;
+
 attr_t plain_attributes(style look) noexcept {
   switch (look) {
     case style::dim:
@@ -121,8 +123,9 @@ class terminal {
     use_default_colors();
     for (int s = 0; s < styles; ++s) {
       auto const look = static_cast<style>(s);
-      init_pair(static_cast<short>(s + 1),
-                COLORS >= 256 ? static_cast<short>(colour_of(look).colour) : eight_colours(look), -1);
+      auto const colour = many() ? static_cast<short>(colour_of(look).colour) : eight_colours(look);
+      init_pair(pair_of(look, false), colour, -1);
+      init_pair(pair_of(look, true), colour, many() ? selected_background : short{-1});
     }
   }
   ~terminal() {
@@ -177,14 +180,19 @@ class terminal {
   }
 
  private:
+  static bool many() { return COLORS >= 256 && COLOR_PAIRS > 2 * styles; }
+  static short pair_of(style look, bool selected) {
+    return static_cast<short>(1 + static_cast<int>(look) + (selected ? styles : 0));
+  }
   void put(int row, int column, grid_cell const& cell) const {
     if (cell.glyph == 0) return;
     attr_t look = colours_ ? (colour_of(cell.look).bold ? A_BOLD : A_NORMAL) : plain_attributes(cell.look);
-    if (colours_ && COLORS < 256 && (cell.look == style::dim || cell.look == style::track)) look |= A_DIM;
-    if (cell.selected) look |= A_REVERSE;
+    if (colours_ && !many() && (cell.look == style::dim || cell.look == style::track)) look |= A_DIM;
+    // Without a background of its own the chosen line is underlined: bars and curves would not survive being reversed.
+    if (cell.selected && !(colours_ && many())) look |= A_UNDERLINE;
     wchar_t const text[] = {static_cast<wchar_t>(cell.glyph), 0};
     cchar_t drawn{};
-    setcchar(&drawn, text, look, colours_ ? static_cast<short>(static_cast<int>(cell.look) + 1) : 0, nullptr);
+    setcchar(&drawn, text, look, colours_ ? pair_of(cell.look, cell.selected) : short{0}, nullptr);
     mvadd_wch(row, column, &drawn);  // an error at the last cell of all, which is drawn all the same
   }
 
@@ -192,12 +200,15 @@ class terminal {
   bool colours_ = false;
 };
 
-std::string save(service::report const& r) {
+/// Says what came of it.
+std::string save(service::report const& r) try {
   auto const file = fmt::format("rondo-report-{}.json", r.wall_ms);
   std::ofstream out(file);
   out << service::to_json(r) << '\n';
   out.close();
   return out ? fmt::format("saved as {}", file) : fmt::format("{} cannot be written here", file);
+} catch (std::exception const& e) {
+  return fmt::format("not saved: {}", e.what());
 }
 
 std::string chosen_name(top_state const& state, top_model const& model) {

@@ -1,0 +1,33 @@
+// Other programs, as tests run them.
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "tests/scratch_directory.hpp"
+
+namespace service_test {
+
+inline std::string text_of(std::string const& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+inline bool is_installed(std::string const& program) {
+  return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+/// What `command` prints, both ways; and its exit status.
+inline std::pair<int, std::string> run(std::string const& command) {
+  rondo_test::scratch_directory const scratch("run");
+  auto const log = (scratch.directory / "log").string();
+  int const status = std::system((command + " >" + log + " 2>&1").c_str());
+  return {status, text_of(log)};
+}
+
+}  // namespace service_test

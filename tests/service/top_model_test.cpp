@@ -1,0 +1,146 @@
+// What `rondo top` makes of two reports and more.
+#include "tools/rondo/top_model.hpp"
+
+#include "tests/service/basics_fixture.hpp"
+#include "tests/service/report_samples.hpp"
+
+using namespace service_test;
+using rondo::tools::top_model;
+
+namespace {
+
+rondo::service::report after(double seconds, rondo::service::report r) {
+  r.clock_ns += static_cast<std::uint64_t>(seconds * 1e9);
+  r.uptime_ns += static_cast<std::uint64_t>(seconds * 1e9);
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("one report has numbers, and no rates yet", "[top]") {
+  top_model model;
+  CHECK_FALSE(model.has_report());
+  model.add(sample_report());
+  CHECK(model.has_report());
+  CHECK_FALSE(model.has_interval());
+  REQUIRE(model.actors().size() == 2);
+  CHECK(model.actors()[0].rate == 0);
+  CHECK(model.actors()[0].now->waiting == 7);
+}
+
+TEST_CASE("rates and latencies are of the interval alone", "[top]") {
+  top_model model;
+  model.add(sample_report());
+  auto next = after(2, sample_report());
+  auto& a = *next.actors[0];
+  a.handled += 500;
+  a.dead += 4;
+  next.live->handled += 500;
+  next.live->accepted += 504;
+  next.connections->requests += 30;
+  // The old samples were 5 us and 90 us; the new ones are all around 1 ms.
+  a.latency_counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(1'000'000))] += 100;
+  model.add(std::move(next));
+  REQUIRE(model.has_interval());
+  CHECK(model.seconds() == Approx(2));
+  auto const& line = model.actors()[0];
+  CHECK(line.rate == Approx(250));
+  CHECK(line.new_errors == 4);
+  CHECK(line.p50_ns > 0.7e6);
+  CHECK(line.p99_ns < 1.1e6);
+  CHECK(model.actors()[1].rate == 0);
+  CHECK(model.actors()[1].p99_ns == 0);
+  CHECK(model.totals().handled == Approx(250));
+  CHECK(model.totals().requests == Approx(15));
+  CHECK_FALSE(model.totals().at_rest);
+}
+
+TEST_CASE("sample counters that wrap do not disturb", "[top]") {
+  auto const bucket = static_cast<std::size_t>(rondo::latency_histogram::bucket_of(5000));
+  auto first = sample_report();
+  first.actors[0]->latency_counts[bucket] = ~0u - 9;
+  auto next = after(1, first);
+  next.actors[0]->latency_counts[bucket] = 30;
+  top_model model;
+  model.add(std::move(first));
+  model.add(std::move(next));
+  CHECK(model.actors()[0].samples[bucket] == 40);
+}
+
+TEST_CASE("an actor whose first samples come has had none before", "[top]") {
+  auto first = sample_report();
+  first.actors[0]->latency_counts.clear();
+  auto next = after(1, first);
+  next.actors[0]->latency_counts.assign(first.latency_floors_ns.size(), 1);
+  top_model model;
+  model.add(std::move(first));
+  CHECK(model.actors()[0].p50_ns == 0);
+  model.add(std::move(next));
+  CHECK(model.actors()[0].p50_ns > 0);
+}
+
+TEST_CASE("another life of the service begins everything anew", "[top]") {
+  top_model model;
+  model.add(sample_report());
+  model.add(after(1, sample_report()));
+  CHECK(model.rates().size() == 1);
+  auto reborn = after(2, sample_report());
+  reborn.incarnation = 8;
+  model.add(std::move(reborn));
+  CHECK_FALSE(model.has_interval());
+  CHECK(model.rates().empty());
+  model.add(sample_report());  // a clock that goes back is another life, too
+  CHECK_FALSE(model.has_interval());
+}
+
+TEST_CASE("a successor of the same name and cell has not inherited rates", "[top]") {
+  top_model model;
+  model.add(sample_report());
+  auto next = after(1, sample_report());
+  next.actors[0]->generation = 2;
+  next.actors[0]->handled = 10;
+  model.add(std::move(next));
+  CHECK(model.actors()[0].rate == Approx(10));
+  REQUIRE(model.actors()[0].rates != nullptr);
+  CHECK(model.actors()[0].rates->size() == 1);
+}
+
+TEST_CASE("the past is bounded in time and in actors", "[top]") {
+  top_model model;
+  auto crowd = sample_report();
+  for (std::uint32_t i = 0; i < 2000; ++i)
+    crowd.actors.push_back(sample_actor("a" + std::to_string(i), 10 + i));
+  for (std::size_t i = 0; i < 5; ++i) model.add(after(static_cast<double>(i), crowd));
+  auto const followed =
+      std::ranges::count_if(model.actors(), [](auto const& a) { return a.rates != nullptr; });
+  CHECK(followed == rondo::tools::top_followed);
+  top_model small;
+  for (std::size_t i = 0; i < rondo::tools::top_history + 50; ++i)
+    small.add(after(static_cast<double>(i), sample_report()));
+  CHECK(small.rates().size() == rondo::tools::top_history);
+  CHECK(small.actors()[0].rates->size() == rondo::tools::top_history);
+  // Whoever is gone takes its past along.
+  auto empty = after(1000, sample_report());
+  empty.actors.clear();
+  small.add(std::move(empty));
+  small.add(after(1001, sample_report()));
+  CHECK(small.actors()[0].rates->size() == 1);
+}
+
+TEST_CASE("the rates of a live runtime are those that were sent", "[top]") {
+  auto const rt = start();
+  auto const c = rt->launch<basics::counter>("clicks", {.capacity = 256});
+  rondo::service::reporter watcher{*rt, {}};
+  top_model model;
+  model.add(watcher.gather());
+  for (int i = 0; i < 100; ++i) REQUIRE_FALSE(c.try_tell(basics::add{1}));
+  rondo::service::report r;
+  REQUIRE(eventually([&] {
+    r = watcher.gather();
+    return r.live->handled == 100;
+  }));
+  model.add(std::move(r));
+  CHECK(model.totals().handled * model.seconds() == Approx(100));
+  CHECK(model.actors()[0].rate * model.seconds() == Approx(100));
+  CHECK(model.actors()[0].p50_ns > 0);
+}

@@ -1,0 +1,122 @@
+// `rondo top` on a real terminal: tmux holds one, and says what stands on it. Without tmux the test says so and passes.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/service/basics_fixture.hpp"
+#include "tests/service/programs.hpp"
+
+using namespace service_test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A terminal in which `command` runs; with a server of its own.
+class terminal {
+ public:
+  terminal(std::string const& command, int width, int height) : scratch_("top") {
+    auto const size = " -x " + std::to_string(width) + " -y " + std::to_string(height);
+    std::ofstream((scratch_.directory / "tmux.conf").string())
+        << "set -g default-terminal tmux-256color\nset -g escape-time 0\n";
+    tmux("new-session -d" + size + " \"cd " + scratch_.directory.string() + " && LC_ALL=C.UTF-8 " + command +
+         "; echo ended with \\$?; cat\"");
+  }
+  ~terminal() { tmux("kill-server"); }
+  terminal(terminal const&) = delete;
+  terminal& operator=(terminal const&) = delete;
+
+  std::string tmux(std::string const& command) const {
+    return run("tmux -L " + name_ + " -f " + (scratch_.directory / "tmux.conf").string() + " " + command)
+        .second;
+  }
+  void press(std::string const& keys) const { tmux("send-keys " + keys); }
+  bool shows(std::string const& what) {
+    return eventually([&] {
+      screen = tmux("capture-pane -p");
+      return screen.find(what) != std::string::npos;
+    });
+  }
+  std::filesystem::path const& directory() const { return scratch_.directory; }
+
+  std::string screen;
+
+ private:
+  static inline int made = 0;
+  rondo_test::scratch_directory scratch_;
+  std::string name_ = "rondo-" + std::to_string(getpid()) + "-" + std::to_string(made++);
+};
+
+bool lacks_tmux() {
+  if (is_installed("tmux")) return false;
+  WARN("not tested: tmux is not installed");
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it was", "[top]") {
+  if (lacks_tmux()) return;
+  bool const colours = GENERATE(true, false);
+  terminal t(std::string(colours ? "" : "NO_COLOR=1 ") + TOP_DEMO " --still --interval 50", 80, 24);
+  INFO(t.screen);
+  REQUIRE(t.shows("archive"));
+  CHECK_THAT(t.screen, Contains("rondo top") && Contains("730") && Contains("18 of 1024 actors"));
+  auto const drawn = t.tmux("capture-pane -p -e");
+  CHECK((drawn.find("38;5;") != std::string::npos) == colours);
+
+  t.press("d");
+  t.press("Enter");
+  REQUIRE(t.shows("waiting, by priority"));
+  CHECK(t.shows("584"));
+  CHECK_THAT(t.screen, Contains("146") && Contains("730 of 1000"));
+  t.press("Escape");
+  REQUIRE(t.shows("PAST"));
+  t.tmux("resize-window -x 150 -y 45");
+  REQUIRE(t.shows("BEHAVIOUR"));
+  t.press("/ s e s s i o n . 7 Enter");
+  REQUIRE(t.shows("session.7 (1 found)"));
+  CHECK_THAT(t.screen, !Contains("archive"));
+  t.press("'?'");
+  REQUIRE(t.shows("any key ends it"));
+  t.press("x s");
+  REQUIRE(t.shows("saved as rondo-report-"));
+  auto const file = std::filesystem::directory_iterator(t.directory());
+  auto const saved = std::ranges::find_if(begin(file), end(file),
+                                          [](auto const& e) { return e.path().extension() == ".json"; });
+  REQUIRE(saved != end(file));
+  CHECK_THAT(text_of(saved->path().string()), Contains("\"name\": \"archive\""));
+  t.press("q");
+  CHECK(t.shows("ended with 0"));
+}
+
+TEST_CASE("Ctrl-C leaves the terminal as it was", "[top]") {
+  if (lacks_tmux()) return;
+  terminal t(TOP_DEMO " --still --interval 50", 80, 24);
+  REQUIRE(t.shows("archive"));
+  t.press("C-c");
+  CHECK(t.shows("ended with 0"));
+}
+
+TEST_CASE("a terminal that cannot be drawn on is refused with what to do instead", "[top]") {
+  auto const [status, said] = run("TERM=dumb-as-bread " TOP_DEMO " --still");
+  CHECK(status != 0);
+  CHECK_THAT(said, Contains("dumb-as-bread") && Contains("--once"));
+}
+
+TEST_CASE("one screen, or one report, goes into a file", "[top]") {
+  auto const text = run("LC_ALL=C.UTF-8 " TOP_DEMO " --still --once --interval 20");
+  CHECK(text.first == 0);
+  CHECK_THAT(text.second,
+             Contains("session.7") && Contains("archive") && Contains("conserved") && !Contains("\x1b"));
+  auto const plain = run("LC_ALL=C " TOP_DEMO " --still --once --interval 20").second;
+  CHECK(std::ranges::all_of(plain, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  auto const json = run(TOP_DEMO " --still --once --json --interval 20").second;
+  CHECK_THAT(json, Contains("\"handled_per_second\"") && Contains("\"report\": {"));
+  if (is_installed("python3")) {
+    auto const checked =
+        run(TOP_DEMO
+            " --still --once --json --interval 20 | python3 -c 'import json,sys; d=json.load(sys.stdin); "
+            "print(len(d[\"actors\"]), d[\"report\"][\"waiting\"])'");
+    CHECK(checked.second == "18 730\n");
+  }
+}
