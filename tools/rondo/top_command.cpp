@@ -53,7 +53,7 @@ void add_top_command(CLI::App& app, int& exit_status) {
   c.add_flag("--ascii", a->shown.ascii, "no characters beyond ASCII");
   c.add_flag("--no-colour", a->shown.no_colour, "no colours, as with NO_COLOR set");
   a->where.add_to(c);
-  c.footer("Keys: s sort, / filter, Enter one actor, p pause, w write the report to a file, ? help, q quit.");
+  c.footer("Keys: o order, / filter, Enter one actor, p pause, s save the report, ? help, q quit.");
 }
 
 }  // namespace rondo::tools

@@ -1,0 +1,98 @@
+// Threads of the program that are teams for a moment.
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/runtime/counter_fixture.hpp"
+#include "tests/scratch_directory.hpp"
+
+using namespace rondo_test;
+
+namespace {
+
+std::unique_ptr<rondo::runtime> start_for_guests(std::uint32_t guests) {
+  rondo::config settings;
+  settings.device = "cpu";
+  settings.teams = 1;
+  settings.guest_teams = guests;
+  return start(settings);
+}
+
+}  // namespace
+
+TEST_CASE("a guest handles what its thread has posted quietly, on that thread", "[runtime][guest]") {
+  auto const rt = start_for_guests(1);
+  auto const clicks = rt->launch<counter>("clicks");
+  auto const guest = rt->make_guest();
+  REQUIRE(guest);
+  REQUIRE_FALSE(rt->make_guest());  // there is one
+  // The team sleeps: nothing but a guest, or a wake, can handle it.
+  REQUIRE(eventually([&] { return rt->snapshot().devices[0].teams[0].actor_plus_one == 0; }));
+  std::thread::id handled_on;
+  {
+    rondo::quiet_posts const quiet;
+    clicks.ask(get{}, 10s,
+               boost::asio::bind_executor(boost::asio::system_executor{}, [&](error_code ec, total) {
+                 if (!ec) handled_on = std::this_thread::get_id();
+               }));
+  }
+  std::uint64_t dealt = guest->run(1ms);
+  // The team may have been awake still, and have taken it.
+  REQUIRE(eventually([&] { return rt->snapshot().live.handled == 1; }));
+  if (dealt == 1) REQUIRE(handled_on == std::this_thread::get_id());
+  REQUIRE_FALSE(rondo::posts_are_quiet);
+}
+
+TEST_CASE("what guests leave at the end of their time is for the teams", "[runtime][guest][G1]") {
+  auto const rt = start_for_guests(1);
+  auto const guest = rt->make_guest();
+  std::vector<rondo::actor_ref<counter>> actors;
+  for (int i = 0; i < 64; ++i) actors.push_back(rt->launch<counter>(""));
+  {
+    rondo::quiet_posts const quiet;
+    for (auto const& a : actors)
+      for (int i = 0; i < 10; ++i) REQUIRE_FALSE(a.try_tell(add{1}));
+  }
+  guest->run(0ms);  // one turn
+  REQUIRE(eventually([&] { return rt->snapshot().live.handled == 640; }));
+  REQUIRE(rt->snapshot().conserved());
+}
+
+TEST_CASE("guests, teams, senders and checkpoints at once lose nothing", "[runtime][guest][G1]") {
+  scratch_directory folder("guest");
+  auto const rt = start_for_guests(2);
+  auto const clicks = rt->launch<counter>("clicks", {.capacity = 4096});
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> sent{0};
+  std::vector<std::thread> threads;
+  for (int g = 0; g < 2; ++g)
+    threads.emplace_back([&] {
+      auto const guest = rt->make_guest();
+      while (!stop) {
+        {
+          rondo::quiet_posts const quiet;
+          for (int i = 0; i < 8; ++i)
+            if (!clicks.try_tell(add{1})) ++sent;
+        }
+        guest->run(100us);
+      }
+    });
+  threads.emplace_back([&] {
+    while (!stop)
+      if (!clicks.try_tell(add{1})) ++sent;
+  });
+  for (int i = 0; i < 20; ++i) rt->checkpoint(folder.directory / "checkpoint");
+  stop = true;
+  for (auto& t : threads) t.join();
+  REQUIRE(clicks.ask(get{}, patience, rondo::block).value().value == sent);
+  REQUIRE(eventually([&] { return rt->snapshot().conserved(); }));
+}
+
+TEST_CASE("a runtime stops while a guest goes on, which then finds nothing to run", "[runtime][guest][G10]") {
+  auto const rt = start_for_guests(1);
+  auto const clicks = rt->launch<counter>("clicks");
+  auto const guest = rt->make_guest();
+  REQUIRE(rt->stop().stopped);
+  REQUIRE(clicks.try_tell(add{1}) == errc::stopped);
+  REQUIRE(guest->run(1ms) == 0);
+}
