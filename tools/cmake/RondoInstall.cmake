@@ -9,6 +9,12 @@ foreach(folder kernels runtime)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo
           FILES_MATCHING PATTERN "*.hpp")
 endforeach()
+if(RONDO_BUILD_TOOLS)
+  install(TARGETS rondo)
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.bash RENAME rondo
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/tools/cmake/rondoConfig.cmake.in
                               ${CMAKE_CURRENT_BINARY_DIR}/rondoConfig.cmake INSTALL_DESTINATION ${package_dir})

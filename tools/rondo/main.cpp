@@ -11,6 +11,15 @@
 int main(int argc, char** argv) {
   CLI::App app{"Rondo: actors that live inside a kernel that never ends"};
   app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  rondo serve --actor clicks=counter &                host an actor of the built-in module\n"
+      "  rondo tell clicks add '{\"amount\": 40}'            send it a message\n"
+      "  rondo ask clicks add_and_get '{\"amount\": 2}'      send another, and print the answer\n"
+      "  rondo describe                                      what can be sent to whom\n"
+      "  rondo top                                           watch it all\n"
+      "  rondo overlay --output people.mp4                   actors that follow people through a video\n"
+      "Each command has its own --help, with examples.");
   int exit_status = rondo::tools::exit_done;
   rondo::tools::add_overlay_command(app, exit_status);
   rondo::service::add_serve_command(

@@ -1,0 +1,43 @@
+# Completion of the rondo command for bash: source this file, or install it as
+# /usr/share/bash-completion/completions/rondo. Commands and options come from rondo's own --help, the names of actors and
+# messages from the service that answers at --at or --service.
+_rondo() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word rondo=${COMP_WORDS[0]}
+  local -a where=() words=()
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
+    case $word in
+      --at | --service) where=("$word" "${COMP_WORDS[i + 1]}") && ((++i)) ;;
+      -*) ;;
+      *) words+=("$word") ;;
+    esac
+  done
+  command=${words[0]:-}
+  case $previous in
+    --config | --file | --checkpoint | --token-file | --tls-authorities | --input | --output)
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+  esac
+  if [[ -z $command ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$("$rondo" --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p') --help" -- "$current")
+  elif [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$("$rondo" "$command" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)" -- "$current")
+  elif ((${#words[@]} == 1)); then
+    case $command in
+      ask | tell | inspect | activate | deactivate | terminate)
+        mapfile -t COMPREPLY < <(compgen -W "$("$rondo" list "${where[@]}" --timeout 1 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$current")
+        ;;
+    esac
+  elif ((${#words[@]} == 2)); then
+    case $command in
+      ask | tell)
+        mapfile -t COMPREPLY < <(compgen -W "$("$rondo" describe "${where[@]}" --timeout 1 2>/dev/null | awk '/^ / { print $1 }' | sort -u)" -- "$current")
+        ;;
+      launch)
+        mapfile -t COMPREPLY < <(compgen -W "$("$rondo" describe "${where[@]}" --timeout 1 2>/dev/null | awk '/^[^ ]/ { sub(/.*::/, ""); print $1 }')" -- "$current")
+        ;;
+    esac
+  fi
+}
+complete -F _rondo rondo
