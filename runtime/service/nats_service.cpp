@@ -39,10 +39,10 @@ class nats_service : public bridge {
   ~nats_service() override {
     requests_.reset();
     durable_.reset();
-    try {
-      link_->flush(std::chrono::seconds(2));  // the last acknowledgements
-    } catch (nats_error const&) {             // what was not acknowledged comes again, and is known
-    }
+    if (link_->connected()) try {
+        link_->flush(std::chrono::seconds(2));  // the last acknowledgements
+      } catch (nats_error const&) {             // what was not acknowledged comes again, and is known
+      }
   }
 
   void start() override {
