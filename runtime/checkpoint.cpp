@@ -274,8 +274,9 @@ std::string runtime::why_not_quiet() const {
       settings_.stop_timeout_ms, busy.empty() ? "handlers have ended only now" : busy);
 }
 
-void runtime::checkpoint(std::filesystem::path const& file) {
+void runtime::checkpoint(std::filesystem::path const& file, std::span<std::byte const> notes) {
   checkpoint_image image;
+  image.notes.assign(notes.begin(), notes.end());
   std::exception_ptr failure;
   std::lock_guard one(writing);
   auto const copy = [&](std::vector<arena_ref> const& arenas) {
@@ -334,8 +335,8 @@ std::string runtime::why_no_room(checkpoint_image const& image) const {
   return {};
 }
 
-void runtime::restore(std::filesystem::path const& file) {
-  auto const image = read_checkpoint(file, behaviours());
+std::vector<std::byte> runtime::restore(std::filesystem::path const& file) {
+  auto image = read_checkpoint(file, behaviours());
   std::unique_lock launching(launching_);
   if (closed()) refuse(file, "was not restored: " + make_error_code(closed_for()).message());
   if (directory_->alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
@@ -376,7 +377,7 @@ void runtime::restore(std::filesystem::path const& file) {
     };
     if (!at_quiet_point(arena_access::writes, place)) failure = why_not_quiet();
   }
-  if (failure.empty()) return;
+  if (failure.empty()) return std::move(image.notes);
   for (std::size_t i = 0; i < specs.size(); ++i)
     if (i < launched)
       terminate(specs[i].id, termination::discard, block);

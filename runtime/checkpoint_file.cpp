@@ -90,7 +90,7 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
 
 /// At least the bytes that the body will take: FlatBuffers ends the program when it grows beyond its limit.
 std::uint64_t estimate_bytes(checkpoint_image const& image) {
-  std::uint64_t bytes = 1 << 20;
+  std::uint64_t bytes = (1 << 20) + image.notes.size();
   for (auto const& a : image.actors) {
     bytes += 512 + a.name.size() + a.state_bytes.size();
     for (auto const* const mail : {&a.mail, &a.arriving})
@@ -250,9 +250,13 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
   for (auto const& a : image.actors) actors.push_back(pack(b, a));
   auto const retired = pack(image.retired);
   auto const packed_module = pack(b, module);
+  auto const packed_actors = b.CreateVector(actors);
+  flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> notes;  // null: none
+  if (!image.notes.empty())
+    notes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(image.notes.data()), image.notes.size());
   schemas::Finishsaved_arenaBuffer(
-      b, schemas::Createsaved_arena(b, image.written_us, packed_module, b.CreateVector(actors), &retired,
-                                    image.dead_letters));
+      b, schemas::Createsaved_arena(b, image.written_us, packed_module, packed_actors, &retired,
+                                    image.dead_letters, notes));
   file_head head;
   head.body_bytes = b.GetSize();
   head.body_crc = crc64(b.GetBufferPointer(), b.GetSize());
@@ -277,6 +281,10 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
   image.retired = unpack(*file.retired(), 0);
   image.actors.reserve(file.actors()->size());
   for (auto const* const a : *file.actors()) image.actors.push_back(unpack(*a, module));
+  if (auto const* const notes = file.notes(); notes != nullptr) {
+    auto const own = std::as_bytes(std::span(notes->data(), notes->size()));
+    image.notes.assign(own.begin(), own.end());
+  }
   return image;
 }
 

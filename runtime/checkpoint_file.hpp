@@ -8,7 +8,8 @@
 //   bytes 32..40  CRC-64/XZ of bytes 0..32
 //
 // States and payloads are raw bytes, so a file fits only the module, by names and sizes, and the byte order
-// that wrote it. What a file says is checked here once, so that whoever gets an image can trust it.
+// that wrote it. `notes` came later: a file without them has none, and a program that
+// does not know them reads the rest. What a file says is checked here once, so that whoever gets an image can trust it.
 #pragma once
 
 #include <filesystem>

@@ -39,6 +39,7 @@ struct checkpoint_image {
   std::vector<saved_actor> actors;
   actor_totals retired;  // sums over the actors that had terminated
   std::uint64_t dead_letters = 0;
+  std::vector<std::byte> notes;  // of whoever wrote it
 };
 
 }  // namespace rondo

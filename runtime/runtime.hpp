@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <span>
 #include <thread>
 
 #include "runtime/any_ref.hpp"
@@ -210,13 +211,16 @@ class runtime {
 
   /// Writes all actors, their states and waiting mail to `file`, at a point where no handler runs; see
   /// runtime/checkpoint.hpp for what is kept. Blocks its caller, senders hardly. The file is complete or not
-  /// there at all; an old one is kept until then. Throws std::runtime_error naming the file and the reason.
-  void checkpoint(std::filesystem::path const& file);
+  /// there at all; an old one is kept until then. `notes` are bytes of the caller's own that `restore` gives back: what
+  /// must agree with the states, such as which messages of a queue are in them. Throws std::runtime_error naming the file
+  /// and the reason.
+  void checkpoint(std::filesystem::path const& file, std::span<std::byte const> notes = {});
   /// Launches all actors of a checkpoint with their ids, states and mail; counters go on from there.
+  /// Returns the checkpoint's notes; none when it was written without them, or before there were any.
   /// Precondition: no actor lives; the rest of the program does not use the runtime meanwhile. Blocks. Throws
   /// std::runtime_error for a file that is torn, foreign, of another module, or does not fit into this
   /// runtime; then no actor lives.
-  void restore(std::filesystem::path const& file);
+  std::vector<std::byte> restore(std::filesystem::path const& file);
 
   /// Goes on with another module: its behaviours that say which old one they upgrade take over those actors, and those of
   /// the same name keep theirs; ids, names, mail and counters stay. What waits and is unknown to the new behaviour is a

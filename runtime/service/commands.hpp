@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/service/bridge.hpp"
 
 namespace CLI {
 class App;
@@ -22,11 +23,14 @@ namespace rondo::service {
 struct served_module {
   std::function<std::unique_ptr<rondo::runtime>(rondo::config const&)> start;
   std::vector<std::span<std::byte const>> schemas;  // of its messages: rondo::generated::NAME_schema()
+  bridge_maker nats{};  // make_nats_service of rondo_nats; empty: this program cannot speak NATS
 };
 
 template <class Module>
-served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byte const>> schemas) {
-  return {[m](rondo::config const& c) { return std::make_unique<rondo::runtime>(m, c); }, std::move(schemas)};
+served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byte const>> schemas,
+                                 bridge_maker nats = {}) {
+  return {[m](rondo::config const& c) { return std::make_unique<rondo::runtime>(m, c); }, std::move(schemas),
+          std::move(nats)};
 }
 
 void add_serve_command(CLI::App& app, served_module module, int& exit_status);
@@ -45,9 +49,13 @@ namespace rondo {
 ///   int main(int argc, char** argv) {
 ///     return rondo::serve_main(argc, argv, rondo::use<my_module>, {rondo::generated::my_messages_schema()});
 ///   }
+///
+/// With a last argument rondo::service::make_nats_service, of rondo_nats, it speaks NATS too.
 template <class Module>
-int serve_main(int argc, char** argv, use_t<Module> module, std::vector<std::span<std::byte const>> schemas) {
-  return service::run_commands(argc, argv, service::module_for_service(module, std::move(schemas)));
+int serve_main(int argc, char** argv, use_t<Module> module, std::vector<std::span<std::byte const>> schemas,
+               service::bridge_maker nats = {}) {
+  return service::run_commands(argc, argv,
+                               service::module_for_service(module, std::move(schemas), std::move(nats)));
 }
 
 }  // namespace rondo

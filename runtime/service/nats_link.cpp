@@ -111,6 +111,14 @@ nats_subscription::nats_subscription() noexcept = default;
 nats_subscription::nats_subscription(nats_subscription&&) noexcept = default;
 nats_subscription& nats_subscription::operator=(nats_subscription&&) noexcept = default;
 nats_subscription::~nats_subscription() = default;
+
+void nats_subscription::drain(std::chrono::milliseconds timeout) {
+  if (state_ == nullptr) return;
+  // An error says that its connection is closed: nothing comes any more.
+  if (natsSubscription_DrainTimeout(state_->subscription, timeout.count()) == NATS_OK)
+    state_->complete.wait_for(timeout);
+}
+
 nats_subscription::nats_subscription(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
 
 nats_link::nats_link(nats_link_options options) : state_(std::make_unique<state>()) {

@@ -39,6 +39,9 @@ class nats_subscription {
   nats_subscription& operator=(nats_subscription&&) noexcept;
   ~nats_subscription();
 
+  /// Hears nothing new, and waits until all that has come was given to its callback, for at most so long.
+  void drain(std::chrono::milliseconds timeout);
+
  private:
   friend class nats_link;
   struct state;

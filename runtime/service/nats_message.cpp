@@ -12,6 +12,8 @@ namespace {
 constexpr char const* type_header = "Rondo-Type";
 constexpr char const* priority_header = "Rondo-Priority";
 constexpr char const* deadline_header = "Rondo-Deadline-Us";
+constexpr char const* status_header = "Rondo-Status";
+constexpr char const* reason_header = "Rondo-Reason";
 
 std::string_view header(natsMsg* m, char const* name) {
   char const* value = nullptr;
@@ -58,6 +60,8 @@ nats_message::nats_message(std::string const& subject, std::span<std::byte const
   if (!headers.type.empty()) write(made, type_header, headers.type);
   if (headers.priority != default_priority) write(made, priority_header, std::to_string(headers.priority));
   if (headers.deadline_us != 0) write(made, deadline_header, std::to_string(headers.deadline_us));
+  if (headers.status) write(made, status_header, std::to_string(*headers.status));
+  if (!headers.reason.empty()) write(made, reason_header, headers.reason);
 }
 
 std::string_view nats_message::subject() const noexcept { return natsMsg_GetSubject(get()); }
@@ -77,6 +81,8 @@ nats_headers nats_message::headers() const {
   all.type = header(get(), type_header);
   read(get(), priority_header, all.priority);
   read(get(), deadline_header, all.deadline_us);
+  if (!header(get(), status_header).empty()) read(get(), status_header, all.status.emplace());
+  all.reason = header(get(), reason_header);
   return all;
 }
 

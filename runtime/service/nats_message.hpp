@@ -1,8 +1,13 @@
 // A message of NATS, and how Rondo's own words travel in its headers.
 //
-//   Rondo-Type         the qualified name of the payload's type: rondo.basics.add
+//   Rondo-Type         the payload's type: its number, or its qualified name, rondo.basics.add
 //   Rondo-Priority     0 to 255; not given: default_priority
 //   Rondo-Deadline-Us  microseconds after which it is not handled any more; not given, or 0: none
+//
+// and in those of a response:
+//
+//   Rondo-Status       0, or the number of the rondo::errc for which there is no reply
+//   Rondo-Reason       the same in words, and what to do
 //
 // Threads: one at a time per object; cnats reads headers when they are first asked for.
 #pragma once
@@ -12,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -31,6 +37,8 @@ struct nats_headers {
   std::string type;
   std::uint8_t priority = default_priority;
   std::uint32_t deadline_us = 0;
+  std::optional<std::uint32_t> status = {};  // of a response
+  std::string reason = {};
 };
 
 class nats_message {

@@ -24,6 +24,10 @@ using consumer_info = owned<jsConsumerInfo, jsConsumerInfo_Destroy>;
 using context = owned<jsCtx, jsCtx_Destroy>;
 using subscription = owned<natsSubscription, natsSubscription_Destroy>;
 
+std::string_view owner_of(jsConsumerInfo const& c) {
+  return c.Config->Description == nullptr ? "" : c.Config->Description;
+}
+
 }  // namespace
 
 stored_message::stored_message(natsMsg* made) : nats_message(made) {
@@ -61,7 +65,14 @@ struct nats_stream::state {
   subscription pull;
 
   void make_stream();
+  std::string name() const {
+    return fmt::format("the consumer '{}' of the stream '{}'", options.durable, options.stream);
+  }
   void make_consumer();
+  void add_consumer(std::string const& tried);
+  void remove_consumer();
+  /// Null when there is none.
+  consumer_info find_consumer() const;
   void check_consumer(jsConsumerConfig const& there) const;
 };
 
@@ -122,27 +133,52 @@ void nats_stream::state::check_consumer(jsConsumerConfig const& there) const {
             fmt::format("{} ns", nanoseconds(options.ack_wait)));
 }
 
-void nats_stream::state::make_consumer() {
+consumer_info nats_stream::state::find_consumer() const {
   jsErrCode code{};
   jsConsumerInfo* raw = nullptr;
-  auto const tried = fmt::format("the consumer '{}' of the stream '{}'", options.durable, options.stream);
   auto const status =
       js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
-  consumer_info const found(raw);
-  if (status == NATS_OK) {
-    check_consumer(*raw->Config);
-  } else {
-    if (status != NATS_NOT_FOUND) check_nats(status, tried, "its name must have no dots, blanks, * or >");
-    jsConsumerConfig wanted;
-    jsConsumerConfig_Init(&wanted);
-    wanted.Durable = options.durable.c_str();
-    wanted.DeliverPolicy = js_DeliverAll;
-    wanted.AckPolicy = js_AckExplicit;
-    wanted.AckWait = nanoseconds(options.ack_wait);
-    wanted.MaxAckPending = options.max_ack_pending;
-    check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, &code), tried,
-               "a work queue has one consumer for each subject; is there another?");
-  }
+  if (status != NATS_NOT_FOUND) check_nats(status, name(), "its name must have no dots, blanks, * or >");
+  return consumer_info(raw);
+}
+
+void nats_stream::state::add_consumer(std::string const& tried) {
+  jsErrCode code{};
+  jsConsumerConfig wanted;
+  jsConsumerConfig_Init(&wanted);
+  wanted.Durable = options.durable.c_str();
+  if (!options.owner.empty()) wanted.Description = options.owner.c_str();
+  wanted.DeliverPolicy = js_DeliverAll;
+  wanted.AckPolicy = js_AckExplicit;
+  wanted.AckWait = nanoseconds(options.ack_wait);
+  wanted.MaxAckPending = options.max_ack_pending;
+  check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, &code), tried,
+             "a work queue has one consumer for each subject; is there another?");
+}
+
+void nats_stream::state::remove_consumer() {
+  jsErrCode code{};
+  auto const status =
+      js_DeleteConsumer(js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
+  if (status != NATS_NOT_FOUND) check_nats(status, name(), "it cannot be replaced");
+}
+
+void nats_stream::state::make_consumer() {
+  auto const tried = name();
+  if (auto const found = find_consumer(); found == nullptr)
+    add_consumer(tried);
+  else if (options.owner.empty())
+    check_consumer(*found->Config);
+  else if (owner_of(*found) == options.owner || options.take_over) {
+    remove_consumer();
+    add_consumer(tried);
+  } else
+    throw nats_error(
+        NATS_NOT_PERMITTED,
+        fmt::format("{}: belongs to '{}' now, another process; messages that state depends on can be "
+                    "taken by one alone",
+                    tried, owner_of(*found)));
+  jsErrCode code{};
   jsSubOptions bound;
   jsSubOptions_Init(&bound);
   bound.Stream = options.stream.c_str();
@@ -186,6 +222,22 @@ std::vector<stored_message> nats_stream::fetch(int most, std::chrono::millisecon
     check_nats(status, fmt::format("fetching from the stream '{}'", state_->options.stream),
                "was its consumer removed? Start again to make it anew");
   return messages;
+}
+
+stream_facts nats_stream::look() {
+  jsErrCode code{};
+  jsStreamInfo* raw = nullptr;
+  auto const& name = state_->options.stream;
+  check_nats(js_GetStreamInfo(&raw, state_->js.get(), name.c_str(), nullptr, &code),
+             fmt::format("the stream '{}' of JetStream", name), "was it removed?");
+  stream_info const found(raw);
+  auto const& s = raw->State;
+  return {raw->Created, s.Msgs == 0 ? s.LastSeq + 1 : s.FirstSeq, s.LastSeq, s.Msgs};
+}
+
+bool nats_stream::is_mine() {
+  auto const found = state_->find_consumer();
+  return found != nullptr && owner_of(*found) == state_->options.owner;
 }
 
 std::uint64_t nats_stream::publish(nats_message const& message, std::chrono::milliseconds timeout,

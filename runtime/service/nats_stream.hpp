@@ -23,6 +23,18 @@ struct nats_stream_options {
   /// Messages that may be out at once, not yet acknowledged, with all fetchers together.
   std::int64_t max_ack_pending = 1024;
   std::chrono::milliseconds ack_wait{30'000};
+  /// Not empty: the consumer belongs to one process at a time, which goes by this name. One that is there is replaced, so that
+  /// what its owner had not acknowledged is given at once.
+  std::string owner = {};
+  /// Whether a consumer of another owner may be replaced; else it is an error, NATS_NOT_PERMITTED.
+  bool take_over = true;
+};
+
+/// A stream as its server knows it.
+struct stream_facts {
+  std::int64_t created_ns = 0;        // since 1970: another stream of the same name has another
+  std::uint64_t first = 0, last = 0;  // sequences; first == last + 1 when it is empty
+  std::uint64_t messages = 0;
 };
 
 /// A message that waits for its acknowledgement. One that is destroyed without is given again after `ack_wait`.
@@ -65,6 +77,11 @@ class nats_stream {
   /// Waits until there is a message, and takes at most `most` of those that are there. None at the end of the time, also
   /// while the server is away. Throws nats_error when the consumer is gone.
   std::vector<stored_message> fetch(int most, std::chrono::milliseconds timeout);
+
+  /// Throws nats_error when the server does not answer, or has no such stream.
+  stream_facts look();
+  /// Whether the consumer is there, and the owner's. Throws nats_error when the server does not answer.
+  bool is_mine();
 
   /// Returns its sequence once the server has stored it. Two of the same `id`, if there is one, within two minutes are stored once.
   /// Throws nats_error when the server has not said so in time: it may or may not be stored.

@@ -168,7 +168,7 @@ void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
     return client->respond(
         outcome_frame(id, errc::service_refuses, "its configuration names no `checkpoint` file to write"));
   slowly(core, client, id, [&core, client, id] {
-    core.rt.checkpoint(core.checkpoint_file);
+    core.write_checkpoint();
     auto& b = frame_builder();
     client->respond(
         response_frame(b, id, wire::Createcheckpoint_done(b, b.CreateString(core.checkpoint_file.string()))));

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -16,6 +17,7 @@
 
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
+#include "runtime/service/file_lock.hpp"
 #include "runtime/service/http_server.hpp"
 #include "runtime/service/metrics.hpp"
 #include "runtime/service/service.hpp"
@@ -25,7 +27,7 @@ namespace rondo::service {
 namespace {
 
 struct serve_arguments {
-  std::string config_file, name, checkpoint, device;
+  std::string config_file, name, checkpoint, device, nats;
   std::vector<std::string> listen, actors;
   bool quiet = false;
 };
@@ -59,6 +61,7 @@ service_config configure(serve_arguments const& a) {
   if (!a.name.empty()) c.name = a.name;
   if (!a.device.empty()) c.runtime.device = a.device;
   if (!a.checkpoint.empty()) c.checkpoint = a.checkpoint;
+  if (!a.nats.empty()) c.nats = a.nats;
   if (!a.listen.empty()) {
     c.listen.clear();
     for (auto const& e : a.listen) c.listen.push_back(endpoint::parse(e, "--listen"));
@@ -69,6 +72,7 @@ service_config configure(serve_arguments const& a) {
       throw config_error(fmt::format("--actor: '{}' must be NAME=BEHAVIOUR", actor));
     c.actors.push_back({actor.substr(0, equals), actor.substr(equals + 1)});
   }
+  check_service_config(c);
   return c;
 }
 
@@ -80,18 +84,23 @@ class server {
         config_(configure(a)),
         runtime_(m.start(config_.runtime)),
         failures_(runtime_->on_failure_report([this](std::string const& text) { log(text); })),
-        service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }) {}
+        service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }),
+        make_nats_(m.nats) {}
 
   int run() {
+    guard_checkpoint();
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
-      runtime_->restore(config_.checkpoint);
+      notes_ = runtime_->restore(config_.checkpoint);
       log(fmt::format("went on from {}", config_.checkpoint.string()));
     }
+    connect_nats();
+    service_.checkpoint_with([this] { write_checkpoint(); });
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     signals_.add(SIGHUP);
     monitor();
     service_.start();
+    if (nats_) nats_->start();
     ready_ = true;
     for (auto const& e : service_.listens_at()) log(fmt::format("{} listens at {}", config_.name, e.text()));
     log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
@@ -106,6 +115,23 @@ class server {
   void log(std::string const& text) const {
     if (!arguments_.quiet) print_line(text);
   }
+
+  /// A state that says which stored messages are in it belongs to one process.
+  void guard_checkpoint() {
+    if (std::ranges::any_of(config_.actors, &actor_entry::durable)) lock_.emplace(config_.checkpoint);
+  }
+
+  void connect_nats() {
+    if (config_.nats.empty()) return;
+    if (!make_nats_)
+      throw config_error(
+          "nats: this program was built without NATS; install libnats (Debian: libnats-dev), and build "
+          "again");
+    nats_ = make_nats_({*runtime_, config_, notes_, [this](std::string const& text) { log(text); }});
+  }
+
+  /// Without NATS the notes stay as they were, for a later life with it.
+  void write_checkpoint() { nats_ ? nats_->checkpoint() : runtime_->checkpoint(config_.checkpoint, notes_); }
 
   /// Before the service takes clients: it is seen to be alive, and not ready.
   void monitor() {
@@ -151,7 +177,7 @@ class server {
 
   bool checkpoint() {
     try {
-      runtime_->checkpoint(config_.checkpoint);
+      write_checkpoint();
       return true;
     } catch (std::exception const& e) {
       log(fmt::format("no checkpoint was written: {}", e.what()));
@@ -162,8 +188,10 @@ class server {
   int finish() {
     notify_system("STOPPING=1");
     ready_ = false;
-    auto const left = service_.stop();
+    auto left = service_.stop();
+    if (nats_) left += nats_->drain(config_.drain);
     bool const kept = config_.checkpoint.empty() || checkpoint();
+    nats_.reset();  // after its last acknowledgements
     if (http_) http_->stop();
     work_.join();
     auto const stopped = runtime_->stop();
@@ -184,6 +212,10 @@ class server {
   std::unique_ptr<rondo::runtime> runtime_;
   subscription failures_;
   service service_;
+  bridge_maker const& make_nats_;
+  std::vector<std::byte> notes_;   // of the checkpoint that was restored
+  std::optional<file_lock> lock_;  // before the bridge, which writes the file
+  std::unique_ptr<bridge> nats_;
   std::atomic<bool> ready_{false};
   boost::asio::thread_pool work_{1};
   std::optional<http_server> http_;
@@ -204,6 +236,7 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; may be given more than once");
   c.add_option("--actor", a->actors, "NAME=BEHAVIOUR: an actor to launch; may be given more than once");
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas");
+  c.add_option("--nats", a->nats, "nats://HOST:PORT: answer subjects rondo.NAME.ACTOR there too");
   c.add_option("--checkpoint", a->checkpoint, "file that is restored at the start and written at the end");
   c.add_flag("--quiet", a->quiet, "log nothing");
   c.footer([] {

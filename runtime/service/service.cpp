@@ -200,6 +200,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
     core.schemas.emplace_back(bytes, bytes + s.size());
   }
   core.checkpoint_file = parts_->config.checkpoint;
+  core.write_checkpoint = [&core] { core.rt.checkpoint(core.checkpoint_file); };
   core.log = log ? std::move(log) : [](std::string const&) {};
   core.slow_work = parts_->slow.get_executor();
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
@@ -210,6 +211,10 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
 service::~service() {
   parts_->config.drain = {};
   stop();
+}
+
+void service::checkpoint_with(std::function<void()> write) {
+  parts_->core->write_checkpoint = std::move(write);
 }
 
 void service::start() {

@@ -35,6 +35,8 @@ class service {
   /// Stops without waiting for anybody.
   ~service();
 
+  /// Clients' checkpoints are written by `write`, which blocks and throws, instead of runtime::checkpoint. Before `start`.
+  void checkpoint_with(std::function<void()> write);
   /// Launches the actors of the configuration that do not live yet, and listens. Throws config_error for an endpoint that
   /// must not be (beyond this machine without token and TLS), a file that cannot be read, and an actor that cannot be;
   /// std::system_error when the system refuses a socket.

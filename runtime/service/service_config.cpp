@@ -83,6 +83,7 @@ actor_entry read_actor(json_node const& v, std::string const& origin, std::strin
   from.number("device", 0, 255, a.options.device);
   from.flag("pinned", a.options.pinned);
   from.flag("active", a.options.active);
+  from.flag("durable", a.durable);
   from.number("poison_after", 1, max_attempts, a.options.supervise.poison_after);
   from.number("max_restarts", 0, 65'535, a.options.supervise.max_restarts);
   from.number("within_ms", 1, 86'400'000, a.options.supervise.within_ms);
@@ -164,6 +165,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   if (every != 0 && c.checkpoint.empty())
     from.refuse("checkpoint_s", "needs `checkpoint`, the file to write");
   from.text("nats", c.nats);
+  read_milliseconds(from, "nats_wait_ms", c.nats_wait);
   from.object("runtime", [&](json_node const& o, std::string const&) { read_runtime(o, origin, c.runtime); });
   from.list("actors", [&](json_node const& v, std::string const& path) {
     c.actors.push_back(read_actor(v, origin, path));
@@ -179,6 +181,19 @@ service_config load_service_config(std::filesystem::path const& file) {
   return parse_service_config(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
 }
 
+void check_service_config(service_config const& c) {
+  for (auto const& a : c.actors) {
+    if (!a.durable) continue;
+    auto const refuse = [&](char const* why) {
+      throw config_error(fmt::format("actor '{}': durable: {}", a.name, why));
+    };
+    if (c.nats.empty())
+      refuse("needs `nats`, the server that keeps its messages until they are handled: nats://HOST:PORT");
+    if (c.checkpoint.empty())
+      refuse("needs `checkpoint`, the file that says which of its messages its state has already");
+  }
+}
+
 std::string describe_service_config() {
   service_config const d;
   return fmt::format(
@@ -192,12 +207,15 @@ limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_p
 drain_ms          at the end, how long open requests may take; default {}
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
 checkpoint        file that is restored at the start, and written at the end and every checkpoint_s seconds
-nats              nats://HOST:PORT, to answer subjects rondo.NAME.ACTOR
-actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms
+nats              nats://HOST:PORT, to answer subjects rondo.NAME.ACTOR; default none
+nats_wait_ms      how long to wait for that server at the start; default {}
+actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms,
+                  durable (stored at rondo.NAME.durable.ACTOR, handled exactly once; needs nats and checkpoint)
 runtime           object with these fields:
 )",
       d.name, default_socket(d.name).text(), d.limits.clients, d.limits.open_requests, d.limits.frame_bytes,
-      d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.drain.count());
+      d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.drain.count(),
+      d.nats_wait.count());
 }
 
 }  // namespace rondo::service

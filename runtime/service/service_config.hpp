@@ -38,6 +38,7 @@ struct actor_entry {
   std::string name;
   std::string behaviour;  // qualified, or its last part where that names one alone
   actor_options options{};
+  bool durable = false;  // its messages may come through a stream of NATS, each handled exactly once
 };
 
 struct service_config {
@@ -49,7 +50,8 @@ struct service_config {
   std::string metrics;                     // HOST:PORT for /metrics, /healthz and /readyz; empty: none
   std::filesystem::path checkpoint;        // restored at the start where it exists, written at the end
   std::chrono::seconds checkpoint_every{0};
-  std::string nats;  // nats://...; empty: none
+  std::string nats;                             // nats://...; empty: none
+  std::chrono::milliseconds nats_wait{10'000};  // for its server, at the start
   std::vector<actor_entry> actors;
   rondo::config runtime = default_runtime();
 
@@ -71,6 +73,9 @@ endpoint default_socket(std::string const& name);
 service_config load_service_config(std::filesystem::path const& file);
 /// The same from text; `origin` stands for the file in errors.
 service_config parse_service_config(std::string const& text, std::string const& origin);
+
+/// Whether its parts fit together, also those that came from a command line. Throws config_error.
+void check_service_config(service_config const& c);
 
 /// What can be set, a line or two for each: for --help.
 std::string describe_service_config();

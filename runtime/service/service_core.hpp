@@ -35,6 +35,7 @@ struct service_core {
   std::uint64_t incarnation = 0;
   std::vector<std::vector<std::uint8_t>> schemas;
   std::filesystem::path checkpoint_file;
+  std::function<void()> write_checkpoint;             // blocks and throws; any thread
   key_book keys;                                      // any thread
   service_counters counters;                          // any thread
   std::function<std::vector<std::uint8_t>()> report;  // telemetry of all, as a FlatBuffer; any thread

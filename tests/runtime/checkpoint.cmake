@@ -10,6 +10,7 @@ rondo_warnings(checkpoint_victim)
 
 add_executable(test_checkpoint
   checkpoint_kill_test.cpp
+  checkpoint_notes_test.cpp
   checkpoint_refusal_test.cpp
   checkpoint_test.cpp
   durable_file_test.cpp)

@@ -2,11 +2,20 @@
 #include "actors/basics/basics_module.hpp"
 #include "generated/basics_schema.hpp"
 #include "runtime/service/commands.hpp"
+#ifdef RONDO_WITH_NATS
+#include "runtime/service/nats_service.hpp"
+#endif
 #include "tools/rondo/exit_codes.hpp"
 #include "tools/rondo/overlay_command.hpp"
 #include "tools/rondo/top_command.hpp"
 
 #include <fmt/format.h>
+
+#ifdef RONDO_WITH_NATS
+auto const nats = rondo::service::make_nats_service;
+#else
+rondo::service::bridge_maker const nats;  // none: `--nats` is refused
+#endif
 
 int main(int argc, char** argv) {
   CLI::App app{"Rondo: actors that live inside a kernel that never ends"};
@@ -25,7 +34,7 @@ int main(int argc, char** argv) {
   rondo::service::add_serve_command(
       app,
       rondo::service::module_for_service(rondo::use<rondo::basics::basics_module>,
-                                         {rondo::generated::basics_schema()}),
+                                         {rondo::generated::basics_schema()}, nats),
       exit_status);
   rondo::service::add_client_commands(app, exit_status);
   rondo::tools::add_top_command(app, exit_status);

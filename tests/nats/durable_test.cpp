@@ -1,0 +1,233 @@
+#include <sys/wait.h>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "actors/basics/basics_module.hpp"
+#include "runtime/service/nats_stream.hpp"
+#include "tests/catch.hpp"
+#include "tests/nats/nats_server.hpp"
+#include "tests/nats/serve_process.hpp"
+
+using namespace rondo::service;
+using namespace std::chrono_literals;
+using rondo_test::nats_server;
+using rondo_test::scratch_directory;
+using rondo_test::serve_process;
+namespace basics = rondo::basics;
+
+namespace {
+
+constexpr auto patience = 30s;
+
+std::filesystem::path write_durable_config(std::filesystem::path const& folder, nats_server const& server,
+                                           std::string const& name = "service",
+                                           std::string const& more = "") {
+  return rondo_test::write_config(folder, name, server.url(),
+                                  "\"checkpoint\": \"" + (folder / (name + ".checkpoint")).string() + "\", " +
+                                      more +
+                                      "\"nats_wait_ms\": 5000,\n\"actors\": [{\"name\": \"clicks\", "
+                                      "\"behaviour\": \"counter\", \"durable\": true}]");
+}
+
+/// Who publishes, and looks at the stream and at the counter.
+struct publisher {
+  explicit publisher(std::string const& url) : link({.url = url, .reconnect_wait = 20ms}) {
+    jsCtx* made = nullptr;
+    if (natsConnection_JetStream(&made, link.get(), nullptr) != NATS_OK)
+      throw std::runtime_error("no JetStream");
+    js.reset(made);
+  }
+
+  /// Until the stream has it; the id keeps it from being stored twice.
+  void add(std::uint64_t amount, std::string const& id, std::string const& actor = "clicks",
+           std::string const& type = "rondo.basics.add") {
+    nats_message const m("rondo.demo.durable." + actor, std::as_bytes(std::span(&amount, 1)), {.type = type});
+    jsPubOptions options;
+    jsPubOptions_Init(&options);
+    options.MaxWait = 1000;
+    options.MsgId = id.c_str();
+    auto const end = std::chrono::steady_clock::now() + patience;
+    while (js_PublishMsg(nullptr, js.get(), m.get(), &options, nullptr) != NATS_OK)
+      if (std::chrono::steady_clock::now() > end) throw std::runtime_error("a message could not be stored");
+  }
+  /// Messages that are not acknowledged yet; all, while the server does not say.
+  std::uint64_t stored() {
+    jsStreamInfo* raw = nullptr;
+    if (js_GetStreamInfo(&raw, js.get(), "rondo_demo", nullptr, nullptr) != NATS_OK) return ~0ull;
+    auto const count = raw->State.Msgs;
+    jsStreamInfo_Destroy(raw);
+    return count;
+  }
+  /// Waits until all are acknowledged.
+  bool emptied() {
+    auto const end = std::chrono::steady_clock::now() + patience;
+    while (stored() != 0) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(2ms);
+    }
+    return true;
+  }
+  std::uint64_t sum() {
+    basics::get const get{};
+    auto const reply = link.request(
+        {"rondo.demo.clicks", std::as_bytes(std::span(&get, 1)), {.type = "rondo.basics.get"}}, patience);
+    basics::total total{};
+    if (reply.headers().status != 0u) throw std::runtime_error(reply.headers().reason);
+    std::memcpy(&total, reply.payload().data(), sizeof total);
+    return total.value;
+  }
+
+  struct destroy {
+    void operator()(jsCtx* c) const noexcept { jsCtx_Destroy(c); }
+  };
+  nats_link link;
+  std::unique_ptr<jsCtx, destroy> js{};
+};
+
+/// Counts in its upper half, so that one lost and one that came twice do not make up for each other.
+std::uint64_t amount_of(std::uint64_t number) { return (std::uint64_t{1} << 32) + number; }
+
+bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+
+}  // namespace
+
+TEST_CASE("a durable actor handles each message once, whenever its service is killed", "[nats][G1]") {
+  auto const seed = std::random_device()();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  constexpr int kills = 50;
+  constexpr std::uint64_t per_life = 100, messages = kills * per_life;
+  nats_server const server("kill");
+  scratch_directory const folder("nats-kill");
+  auto const config = write_durable_config(folder.directory, server);
+  publisher to(server.url());
+  {  // makes the stream
+    serve_process first(config);
+    REQUIRE(first.wait_ready());
+    REQUIRE(ended_well(first.end(SIGTERM)));
+  }
+  auto const begun = std::chrono::steady_clock::now();
+  // Relaxed: it only says how far the load is, and the thread is joined before its number counts.
+  std::atomic<std::uint64_t> published = 0;
+  int early = 0, unfinished = 0;
+  for (std::uint64_t life = 0; life < kills; ++life) {
+    serve_process victim(config);
+    bool const before_ready = random() % 4 == 0;
+    if (!before_ready) REQUIRE(victim.wait_ready());
+    std::jthread const load([&] {
+      for (std::uint64_t i = 0; i < per_life; ++i) {
+        auto const number = published.load(std::memory_order_relaxed);  // relaxed: see there
+        to.add(amount_of(number), "number " + std::to_string(number));
+        published.store(number + 1, std::memory_order_relaxed);  // relaxed: see there
+      }
+    });
+    if (before_ready) {
+      ++early;  // it is ready after about a twentieth of a second
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
+    } else {
+      auto const moment = life * per_life + random() % per_life;
+      while (published.load(std::memory_order_relaxed) < moment)
+        std::this_thread::yield();  // relaxed: see there
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+    }
+    CHECK(WIFSIGNALED(victim.end(SIGKILL)));
+    unfinished += to.stored() != 0;
+  }
+  serve_process last(config);
+  REQUIRE(last.wait_ready());
+  REQUIRE(to.emptied());
+  std::uint64_t wanted = 0;
+  for (std::uint64_t i = 0; i < messages; ++i) wanted += amount_of(i);
+  CHECK(to.sum() == wanted);
+  CHECK(unfinished > 0);
+  std::printf("durable kill: %d kills, %d of them early, %d with messages left, %.1f s\n", kills, early,
+              unfinished, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+  REQUIRE(ended_well(last.end(SIGTERM)));
+  serve_process again(config);
+  REQUIRE(again.wait_ready());
+  CHECK(to.sum() == wanted);
+}
+
+TEST_CASE("a durable actor handles each message once, though the server is killed", "[nats][G1]") {
+  nats_server server("server_kill");
+  scratch_directory const folder("nats-server-kill");
+  serve_process service(write_durable_config(folder.directory, server));
+  REQUIRE(service.wait_ready());
+  publisher to(server.url());
+  std::uint64_t wanted = 0, number = 0;
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 100; ++i, ++number) {
+      to.add(amount_of(number), "number " + std::to_string(number));
+      wanted += amount_of(number);
+    }
+    server.kill();
+    server.start();
+    REQUIRE(to.link.wait_connected(patience));
+  }
+  REQUIRE(to.emptied());
+  CHECK(to.sum() == wanted);
+  CHECK(ended_well(service.end(SIGTERM)));
+}
+
+TEST_CASE("durable messages that cannot be handled leave the stream, and the log says why", "[nats]") {
+  nats_server const server("refused");
+  scratch_directory const folder("nats-refused");
+  serve_process service(write_durable_config(folder.directory, server));
+  REQUIRE(service.wait_ready());
+  publisher to(server.url());
+  to.add(1, "a", "nobody");
+  to.add(1, "b", "clicks", "rondo.basics.put");
+  to.add(1, "c", "clicks", "");
+  to.add(5, "d");
+  REQUIRE(to.emptied());
+  CHECK(to.sum() == 5);
+  CHECK(ended_well(service.end(SIGTERM)));
+  auto const& log = service.log();
+  CHECK(log.find("message 1 for rondo.demo.durable.nobody is refused: this actor is not `durable`") !=
+        std::string::npos);
+  CHECK(log.find("message 2 for rondo.demo.durable.clicks is refused: 'clicks' takes no rondo.basics.put") !=
+        std::string::npos);
+  CHECK(log.find("message 3 for rondo.demo.durable.clicks is refused: the header Rondo-Type is missing") !=
+        std::string::npos);
+}
+
+TEST_CASE("a second process is kept away from durable messages", "[nats]") {
+  nats_server const server("second");
+  scratch_directory const folder("nats-second");
+  auto const config = write_durable_config(folder.directory, server);
+  serve_process first(config);
+  REQUIRE(first.wait_ready());
+  serve_process same(config);
+  CHECK_FALSE(same.wait_ready());
+  same.wait();
+  CHECK(same.log().find("another process holds it") != std::string::npos);
+  // With a checkpoint of its own, as on another machine.
+  serve_process other(write_durable_config(folder.directory, server, "other", "\"drain_ms\": 100, "));
+  CHECK_FALSE(other.wait_ready());
+  other.wait();
+  CHECK(other.log().find("messages that state depends on can be taken by one alone") != std::string::npos);
+  publisher to(server.url());
+  to.add(3, "a");
+  REQUIRE(to.emptied());
+  CHECK(to.sum() == 3);
+}
+
+TEST_CASE("a stream that was made anew begins anew", "[nats]") {
+  nats_server const server("anew");
+  scratch_directory const folder("nats-anew");
+  auto const config = write_durable_config(folder.directory, server);
+  publisher to(server.url());
+  for (int life = 1; life <= 2; ++life) {
+    serve_process service(config);
+    REQUIRE(service.wait_ready());
+    to.add(1, "life " + std::to_string(life));
+    REQUIRE(to.emptied());
+    CHECK(to.sum() == static_cast<std::uint64_t>(life));
+    CHECK(ended_well(service.end(SIGTERM)));
+    if (life == 1) REQUIRE(js_DeleteStream(to.js.get(), "rondo_demo", nullptr, nullptr) == NATS_OK);
+  }
+}

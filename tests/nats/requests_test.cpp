@@ -1,0 +1,197 @@
+#include <csignal>
+#include <cstring>
+
+#include "runtime/service/nats_requests.hpp"
+#include "runtime/service/nats_service.hpp"
+#include "tests/catch.hpp"
+#include "tests/nats/inbox.hpp"
+#include "tests/nats/nats_server.hpp"
+#include "tests/nats/serve_process.hpp"
+#include "tests/service/service_fixture.hpp"
+
+using namespace rondo::service;
+using namespace std::chrono_literals;
+using rondo::errc;
+using rondo_test::bytes_of;
+using rondo_test::inbox;
+using rondo_test::nats_server;
+using rondo_test::serve_process;
+namespace basics = rondo::basics;
+
+namespace {
+
+constexpr auto patience = 30s;
+
+template <class Message>
+std::span<std::byte const> bytes(Message const& m) {
+  return std::as_bytes(std::span(&m, 1));
+}
+template <class Message>
+Message as(nats_message const& m) {
+  Message out{};
+  REQUIRE(m.payload().size() == sizeof out);
+  std::memcpy(&out, m.payload().data(), sizeof out);
+  return out;
+}
+
+rondo::config small() {
+  rondo::config c;
+  c.device = "cpu";
+  c.teams = 1;
+  return c;
+}
+
+/// Actors in this process that answer at `rondo.demo.*`.
+struct answering {
+  explicit answering(nats_link& link, std::uint32_t open_limit = nats_requests::default_open_limit)
+      : rt(rondo_test::start_basics(small())),
+        it(
+            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, open_limit) {
+    rt->launch<basics::counter>("clicks");
+    rt->launch<basics::echo>("mirror");
+  }
+  inbox log;
+  std::unique_ptr<rondo::runtime> rt;
+  nats_requests it;
+};
+
+}  // namespace
+
+TEST_CASE("an actor answers its subject with the reply's bytes, type and status", "[nats]") {
+  nats_server const server("requests");
+  nats_link link({.url = server.url()});
+  answering const service(link);
+  auto const pong =
+      link.request({"rondo.demo.mirror", bytes(basics::ping{7}), {.type = "rondo.basics.ping"}}, patience);
+  CHECK(as<basics::pong>(pong).number == 7);
+  CHECK(pong.headers().status == 0u);
+  CHECK(pong.headers().type == std::to_string(rondo::type_id<basics::pong>));
+  // A type by its number, or as C++ spells it; one that has no reply is answered once the mailbox has it.
+  auto const type = std::to_string(rondo::type_id<basics::add>);
+  auto const told =
+      link.request({"rondo.demo.clicks", bytes(basics::add{5}), {.type = type, .priority = 255}}, patience);
+  CHECK(told.headers().status == 0u);
+  CHECK(told.payload().empty());
+  link.publish({"rondo.demo.clicks", bytes(basics::add{6}), {.type = "rondo::basics::add"}});
+  auto const total = link.request({"rondo.demo.clicks",
+                                   bytes(basics::get{}),
+                                   {.type = "rondo.basics.get", .priority = 0, .deadline_us = 30'000'000}},
+                                  patience);
+  CHECK(as<basics::total>(total).value == 11);
+}
+
+TEST_CASE("an actor that is launched later is found", "[nats]") {
+  nats_server const server("later");
+  nats_link link({.url = server.url()});
+  answering const service(link);
+  auto const ask = [&] {
+    return link.request({"rondo.demo.late", bytes(basics::ping{1}), {.type = "rondo.basics.ping"}}, patience);
+  };
+  CHECK(ask().headers().status == static_cast<std::uint32_t>(errc::not_found));
+  service.rt->launch<basics::echo>("late");
+  CHECK(ask().headers().status == 0u);
+}
+
+TEST_CASE("wrong messages are answered with the reason", "[nats]") {
+  nats_server const server("wrong");
+  nats_link link({.url = server.url()});
+  answering service(link);
+  auto const refusal = [&](nats_message const& m) {
+    auto const h = link.request(m, patience).headers();
+    REQUIRE(h.status);
+    return std::pair(static_cast<errc>(*h.status), h.reason);
+  };
+  using reason = std::pair<errc, std::string>;
+  CHECK(refusal({"rondo.demo.nobody", {}, {.type = "rondo.basics.ping"}}) ==
+        reason(errc::not_found, "no actor 'nobody' lives in this service"));
+  CHECK(refusal({"rondo.demo.mirror", bytes(basics::ping{})}) ==
+        reason(errc::unknown_message, "the header Rondo-Type is missing; 'mirror' takes rondo.basics.ping"));
+  CHECK(refusal({"rondo.demo.mirror", {}, {.type = "rondo.basics.add"}}) ==
+        reason(errc::unknown_message, "'mirror' takes no rondo.basics.add; it takes rondo.basics.ping"));
+  CHECK(refusal({"rondo.demo.mirror", {}, {.type = "12"}}).first == errc::unknown_message);
+  CHECK(refusal({"rondo.demo.mirror", bytes_of("abc"), {.type = "rondo.basics.ping"}}) ==
+        reason(errc::wrong_size, "a message rondo.basics.ping has 8 bytes, not 3"));
+  nats_message odd("rondo.demo.mirror", bytes(basics::ping{}), {.type = "rondo.basics.ping"});
+  REQUIRE(natsMsgHeader_Set(odd.get(), "Rondo-Priority", "high") == NATS_OK);
+  CHECK(refusal(odd).second.find("Rondo-Priority: 'high' is refused") != std::string::npos);
+  // With nobody to respond to, the log says it.
+  link.publish({"rondo.demo.mirror", bytes_of("abc"), {.type = "rondo.basics.ping"}});
+  REQUIRE(service.log.wait_for(1));
+  CHECK(service.log.sorted()[0] ==
+        "NATS: a message for rondo.demo.mirror is refused: a message rondo.basics.ping has 8 bytes, not 3");
+}
+
+TEST_CASE("requests beyond the limit are refused, and none is left open at the end", "[nats]") {
+  nats_server const server("limit");
+  nats_link link({.url = server.url()}), other({.url = server.url()});
+  answering service(link, 2);
+  auto const id = service.rt->find<basics::echo>("mirror")->id();
+  REQUIRE_FALSE(service.rt->deactivate(id, rondo::block));  // keeps its mail
+  inbox heard;
+  auto const replies = other.subscribe(
+      "replies", "", [&](nats_message const& m) { heard.put(std::to_string(m.headers().status.value())); });
+  for (int i = 0; i < 5; ++i)
+    other.publish({"rondo.demo.mirror", bytes(basics::ping{}), {.type = "rondo.basics.ping"}, "replies"});
+  REQUIRE(heard.wait_for(3));
+  CHECK(heard.sorted() == std::vector<std::string>(3, std::to_string(static_cast<int>(errc::ask_limit))));
+  CHECK(service.it.drain(20ms) == 2);
+  REQUIRE_FALSE(service.rt->activate(id, rondo::block));
+  CHECK(service.it.drain(patience) == 0);
+  REQUIRE(heard.wait_for(5));
+  CHECK(heard.sorted()[1] == "0");
+}
+
+TEST_CASE("two services of one name share the load of a queue group", "[nats]") {
+  nats_server const server("share_load");
+  rondo_test::scratch_directory const folder("nats-share");
+  auto const actors = "\"actors\": [{\"name\": \"clicks\", \"behaviour\": \"counter\", \"capacity\": 16384}]";
+  std::vector<std::unique_ptr<serve_process>> services;
+  for (auto const* const name : {"one", "two"})
+    services.push_back(std::make_unique<serve_process>(
+        rondo_test::write_config(folder.directory, name, server.url(), actors)));
+  for (auto& s : services) REQUIRE(s->wait_ready());
+
+  constexpr std::size_t requests = 10'000, at_once = 1000;
+  nats_link link({.url = server.url()});
+  inbox heard;
+  auto const replies = link.subscribe(
+      "replies", "", [&](nats_message const& m) { heard.put(std::to_string(m.headers().status.value())); });
+  for (std::size_t i = 0; i < requests; ++i) {
+    link.publish({"rondo.demo.clicks",
+                  bytes(basics::add_and_get{1}),
+                  {.type = "rondo.basics.add_and_get"},
+                  "replies"});
+    if (i >= at_once) REQUIRE(heard.wait_for(i - at_once));
+  }
+  REQUIRE(heard.wait_for(requests));
+  CHECK(heard.sorted().back() == "0");  // none was refused
+  std::uint64_t sum = 0;
+  for (auto const* const name : {"one", "two"}) {
+    client with({.at = rondo_test::socket_of(folder.directory, name)});
+    auto const total =
+        with.find<basics::counter>("clicks").value().ask(basics::get{}, patience, rondo::block).value();
+    CHECK(total.value > requests * 45 / 100);
+    CHECK(total.value < requests * 55 / 100);
+    sum += total.value;
+  }
+  CHECK(sum == requests);
+  for (auto& s : services) CHECK(s->end(SIGTERM) == 0);
+}
+
+TEST_CASE("a service says why it cannot speak NATS", "[nats]") {
+  rondo_test::scratch_directory const folder("nats-why");
+  auto const nobody = rondo_test::url_of_nobody();
+  serve_process alone(rondo_test::write_config(folder.directory, "alone", nobody, "\"nats_wait_ms\": 100"));
+  CHECK_FALSE(alone.wait_ready());
+  CHECK(alone.wait() != 0);
+  CHECK(alone.log().find("NATS at '" + nobody +
+                         "' does not answer within 100 ms; is nats-server running there?") !=
+        std::string::npos);
+  auto const durable = "\"actors\": [{\"name\": \"a\", \"behaviour\": \"counter\", \"durable\": true}]";
+  serve_process unkept(rondo_test::write_config(folder.directory, "unkept", nobody, durable));
+  CHECK(unkept.wait() != 0);
+  CHECK(unkept.log().find("actor 'a': durable: needs `checkpoint`") != std::string::npos);
+  serve_process unserved(rondo_test::write_config(folder.directory, "unserved", "", durable));
+  CHECK(unserved.wait() != 0);
+  CHECK(unserved.log().find("actor 'a': durable: needs `nats`") != std::string::npos);
+}

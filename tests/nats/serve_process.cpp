@@ -1,0 +1,85 @@
+#include "tests/nats/serve_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
+
+namespace rondo_test {
+
+serve_process::serve_process(std::filesystem::path const& config, std::vector<std::string> more) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for the log of rondo serve");
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  std::vector<std::string> words{RONDO_COMMAND, "serve", "--config", config.string()};
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  for (auto& w : words) arguments.push_back(w.data());
+  arguments.push_back(nullptr);
+  int const failed = ::posix_spawn(&pid_, RONDO_COMMAND, &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  said_ = ends[0];
+  if (failed != 0) throw std::runtime_error("cannot start " RONDO_COMMAND);
+}
+
+serve_process::~serve_process() {
+  if (pid_ > 0) end(SIGKILL);
+  ::close(said_);
+}
+
+bool serve_process::read(int timeout_ms) {
+  pollfd waiting{said_, POLLIN, 0};
+  char text[4096];
+  auto const count = ::poll(&waiting, 1, timeout_ms) == 1 ? ::read(said_, text, sizeof text) : 0;
+  if (count > 0) log_.append(text, static_cast<std::size_t>(count));
+  return count > 0;
+}
+
+bool serve_process::wait_ready() {
+  auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (log_.find("; ready\n") == std::string::npos)
+    if (!read(1000) && std::chrono::steady_clock::now() > until)
+      return false;
+    else if (log_.find("rondo: ") != std::string::npos)
+      return false;
+  return true;
+}
+
+int serve_process::end(int signal) {
+  ::kill(pid_, signal);
+  return wait();
+}
+
+int serve_process::wait() {
+  while (read(30'000)) {
+  }
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  pid_ = -1;
+  return status;
+}
+
+std::filesystem::path write_config(std::filesystem::path const& folder, std::string const& name,
+                                   std::string const& nats, std::string const& more) {
+  auto const file = folder / (name + ".json");
+  std::ofstream(file) << "{\"name\": \"demo\", \"listen\": [\"" << socket_of(folder, name).text()
+                      << "\"],\n\"nats\": \"" << nats
+                      << "\",\n\"runtime\": {\"device\": \"cpu\", \"teams\": 2},\n"
+                      << more << "}\n";
+  return file;
+}
+
+rondo::service::endpoint socket_of(std::filesystem::path const& folder, std::string const& name) {
+  return {true, (folder / (name + ".sock")).string(), 0};
+}
+
+}  // namespace rondo_test

@@ -1,0 +1,38 @@
+#include "tests/runtime/checkpoint_fixture.hpp"
+
+using namespace checkpoint_test;
+
+namespace {
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  auto const bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+TEST_CASE("notes come back with the states that they were written with", "[checkpoint][G1]") {
+  scratch s;
+  auto rt = start();
+  auto const j = rt->launch<journal>("j");
+  tell(j, item{0, 0});
+  REQUIRE(report_of(j).taken == 1);
+  auto const first = bytes_of(std::string_view("one\0to 7", 8));
+  rt->checkpoint(s.file, first);
+  REQUIRE(start()->restore(s.file) == first);
+  std::vector<std::byte> const large(300'000, std::byte{0xa5});
+  rt->checkpoint(s.file, large);
+  auto const again = start();
+  REQUIRE(again->restore(s.file) == large);
+  REQUIRE(report_of(again->find<journal>("j").value()).taken == 1);
+}
+
+// Such a file is, byte for byte, what was written before there were notes: FlatBuffers leaves out a field that is not there.
+TEST_CASE("a checkpoint without notes is read, and has none", "[checkpoint]") {
+  scratch s;
+  auto rt = start();
+  rt->launch<journal>("j");
+  rt->checkpoint(s.file, bytes_of("of an earlier one"));
+  rt->checkpoint(s.file);
+  REQUIRE(start()->restore(s.file).empty());
+}
