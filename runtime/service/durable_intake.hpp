@@ -19,8 +19,9 @@
 // fails, because a network is cut, the one that started later owns the consumer, and the other takes no more once it sees that.
 //
 // Refused, and logged, and gone from the stream: a message for an actor that does not live, or is not durable by the
-// configuration; of an unknown type or a wrong size. An actor that is full, or stopped by its supervision, keeps its messages
-// waiting in the stream. Order: that of the stream, but for messages that met a full mailbox, and those that come again.
+// configuration; of an unknown type or a wrong size. One for a full mailbox waits, as long as it takes, and when `batch` messages
+// wait the other actors' wait too. Order: that of the stream, but for messages that met a full mailbox, and those that come
+// again.
 //
 // The set is the stream's own: one of the same name that was made anew begins with an empty set.
 // Threads: one of its own; `checkpoint` from any, all else from one.

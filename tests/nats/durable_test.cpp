@@ -7,10 +7,12 @@
 #include <thread>
 
 #include "actors/basics/basics_module.hpp"
+#include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_stream.hpp"
 #include "tests/catch.hpp"
 #include "tests/nats/nats_server.hpp"
 #include "tests/nats/serve_process.hpp"
+#include "tests/service/service_fixture.hpp"
 
 using namespace rondo::service;
 using namespace std::chrono_literals;
@@ -230,4 +232,63 @@ TEST_CASE("a stream that was made anew begins anew", "[nats]") {
     CHECK(ended_well(service.end(SIGTERM)));
     if (life == 1) REQUIRE(js_DeleteStream(to.js.get(), "rondo_demo", nullptr, nullptr) == NATS_OK);
   }
+}
+
+TEST_CASE("each checkpoint says which stored messages are in it, whoever wants it", "[nats]") {
+  nats_server const server("notes");
+  scratch_directory const folder("nats-notes");
+  auto const config = write_durable_config(folder.directory, server);
+  auto const file = folder.directory / "service.checkpoint";
+  auto const taken = [&] {
+    rondo::config settings;
+    settings.device = "cpu";
+    settings.teams = 1;
+    return decode_notes(rondo_test::start_basics(settings)->restore(file)).taken.text();
+  };
+  publisher to(server.url());
+  {
+    serve_process service(config);
+    REQUIRE(service.wait_ready());
+    for (int i = 0; i < 3; ++i) to.add(1, std::to_string(i));
+    REQUIRE(to.emptied());
+    std::filesystem::remove(file);
+    auto const command =
+        RONDO_COMMAND " checkpoint --at " + rondo_test::socket_of(folder.directory, "service").text();
+    REQUIRE(std::system((command + " >/dev/null").c_str()) == 0);
+    CHECK(taken() == "3");
+    std::filesystem::remove(file);
+    REQUIRE(ended_well(service.end(SIGTERM)));
+    CHECK(taken() == "3");
+  }
+  // A life without NATS keeps what it does not understand.
+  serve_process alone(
+      rondo_test::write_config(folder.directory, "alone", "", "\"checkpoint\": \"" + file.string() + "\""));
+  REQUIRE(alone.wait_ready());
+  std::filesystem::remove(file);
+  REQUIRE(ended_well(alone.end(SIGTERM)));
+  CHECK(taken() == "3");
+}
+
+TEST_CASE("periodic checkpoints go on while durable messages come", "[nats]") {
+  nats_server const server("periodic");
+  scratch_directory const folder("nats-periodic");
+  auto const config = write_durable_config(folder.directory, server, "service", "\"checkpoint_s\": 1, ");
+  serve_process service(config);
+  REQUIRE(service.wait_ready());
+  publisher to(server.url());
+  auto const file = folder.directory / "service.checkpoint";
+  to.add(1, "first");
+  REQUIRE(to.emptied());
+  std::filesystem::remove(file);
+  // Nothing comes: it is the clock that has it written.
+  auto const end = std::chrono::steady_clock::now() + patience;
+  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(5ms);
+  REQUIRE(std::filesystem::exists(file));
+  CHECK(WIFSIGNALED(service.end(SIGKILL)));
+  serve_process again(config);
+  REQUIRE(again.wait_ready());
+  to.add(1, "second");
+  REQUIRE(to.emptied());
+  CHECK(to.sum() == 2);
 }

@@ -53,6 +53,19 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
   }
 }
 
+TEST_CASE("a durable actor needs a server that keeps its messages, and a checkpoint", "[service][config]") {
+  auto const read = [](std::string const& more) {
+    auto const c = parse_service_config(
+        "{" + more + R"("actors": [{"name": "a", "behaviour": "counter", "durable": true}]})", "x.json");
+    REQUIRE(c.actors.at(0).durable);
+    rondo::service::check_service_config(c);
+  };
+  read(R"("nats": "nats://127.0.0.1:4222", "checkpoint": "file", )");
+  REQUIRE_THROWS_WITH(read(R"("checkpoint": "file", )"), Catch::Contains("actor 'a': durable: needs `nats`"));
+  REQUIRE_THROWS_WITH(read(R"("nats": "nats://127.0.0.1:4222", )"),
+                      Catch::Contains("actor 'a': durable: needs `checkpoint`"));
+}
+
 TEST_CASE("a service refuses what others could reach without token and TLS", "[service][config]") {
   rondo::service::service_config c;
   c.listen = {endpoint::parse("tcp:0.0.0.0:0", "test")};
