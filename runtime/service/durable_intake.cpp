@@ -298,11 +298,16 @@ void durable_intake::state::settle(std::uint64_t sequence, errc reason) {
   }
 }
 
-/// Ends a message that cannot be handled. Killed now, it comes again, and ends again.
+/// Ends a message that cannot be handled. If the server does not hear of it, it comes again, and is known; killed now, it ends
+/// again. Does not throw for the network: who settles a batch has to settle all of it.
 void durable_intake::state::end(std::map<std::uint64_t, stored_message>::iterator m, std::string const& why) {
   log(fmt::format("NATS: message {} for {} is refused: {}", m->first, clean_text(m->second.subject()), why));
-  m->second.term();
   notes.taken.insert(m->first);
+  try {
+    m->second.term();
+  } catch (nats_error const& e) {
+    trouble(e.what());
+  }
   waiting.erase(m);
 }
 

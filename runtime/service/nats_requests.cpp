@@ -181,7 +181,7 @@ nats_requests::~nats_requests() {
 
 std::uint64_t nats_requests::drain(std::chrono::milliseconds most) {
   auto const until = clock::now() + most;
-  subscription_.drain(most);
+  if (state_->link.connected()) subscription_.drain(most);  // else nobody could be answered
   subscription_ = {};
   std::unique_lock lock(state_->mutex);
   state_->none_open.wait_until(lock, until, [&] { return state_->open == 0; });
