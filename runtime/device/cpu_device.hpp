@@ -57,8 +57,12 @@ class cpu_device final : public device {
 
   std::unique_ptr<guest> make_guest() override {
     std::lock_guard lock(guests_);
-    if (guests_made_ == options_.guest_teams) return nullptr;
-    return std::make_unique<guest_of>(*this, options_.teams + options_.pinned_teams + guests_made_++);
+    for (std::uint32_t g = 0; g < options_.guest_teams; ++g)
+      if ((guests_made_ >> g & 1) == 0) {
+        guests_made_ |= 1ull << g;
+        return std::make_unique<guest_of>(*this, g);
+      }
+    return nullptr;
   }
 
   errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
@@ -122,7 +126,11 @@ class cpu_device final : public device {
  private:
   class guest_of final : public guest {
    public:
-    guest_of(cpu_device& of, std::uint32_t index) noexcept : device_(of), index_(index) {}
+    guest_of(cpu_device& of, std::uint32_t number) noexcept : device_(of), number_(number) {}
+    ~guest_of() override {
+      std::lock_guard lock(device_.guests_);
+      device_.guests_made_ &= ~(1ull << number_);
+    }
 
     std::uint64_t run(std::chrono::nanoseconds limit) override {
       std::unique_lock lock(device_.guests_, std::try_to_lock);
@@ -131,7 +139,9 @@ class cpu_device final : public device {
         return 0;
       }
       if (!team_ || program_ != device_.guest_program_) {
-        team_ = device_.program_.make_guest(device_.arena_, index_, device_.host_);
+        auto const& o = device_.options_;
+        team_ =
+            device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + number_, device_.host_);
         program_ = device_.guest_program_;
       }
       return team_->run(static_cast<std::uint64_t>(limit.count()));
@@ -139,7 +149,7 @@ class cpu_device final : public device {
 
    private:
     cpu_device& device_;
-    std::uint32_t index_;
+    std::uint32_t number_;
     std::uint64_t program_ = 0;
     std::unique_ptr<guest_team> team_;
   };
@@ -161,7 +171,7 @@ class cpu_device final : public device {
   call_list_engine graphs_;
   std::mutex pinning_;               // guards the teams' threads and which of them have a pinned actor
   std::timed_mutex guests_;          // held by a guest that runs, and while none may; taken after pinning_
-  std::uint32_t guests_made_ = 0;    // guarded by guests_, as is the next one
+  std::uint64_t guests_made_ = 0;    // a bit for each that there is; guarded by guests_, as is the next one
   std::uint64_t guest_program_ = 0;  // counts changes of program_
   bool running_ = false;             // between start and stop; guarded by pinning_
   std::mutex launching_;             // one launch or signal at a time; taken after pinning_

@@ -116,10 +116,16 @@ void service::parts::listen() {
 }
 
 void service::parts::add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token) {
+  std::unique_ptr<transport> stream;
+  try {
+    stream = with_tls ? make_tls_transport(std::move(socket), *tls, true)
+                      : make_plain_transport(std::move(socket), core->readable);
+  } catch (std::exception const& e) {
+    core->counters.count_drop(drop_reason::too_many_connections);
+    return core->log(fmt::format("{} could not be taken: {}", peer, e.what()));
+  }
   service_counters::add(core->counters.connections_total);
   service_counters::add(core->counters.connections_open);
-  auto stream = with_tls ? make_tls_transport(std::move(socket), *tls, true)
-                         : make_plain_transport(std::move(socket), core->readable);
   auto const s = std::make_shared<session>(core, std::move(stream), std::move(peer), asks_for_token);
   core->sessions.insert(s);
   if (core->sessions.size() > core->limits.clients)

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <utility>
 
 #include "runtime/service/operations.hpp"
 
@@ -294,7 +295,9 @@ void session::flush() {
 }
 
 void session::wait_for_room() {
+  if (std::exchange(waits_for_room_, true)) return;
   stream_->async_writable([self = shared_from_this()](error_code ec) {
+    self->waits_for_room_ = false;
     if (self->ended_) return;
     ec ? self->end() : self->flush();
   });

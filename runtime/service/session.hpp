@@ -75,7 +75,7 @@ class session : public std::enable_shared_from_this<session> {
   std::string peer_;
   bool asks_for_token_;
   frame_reader in_;
-  bool greeted_ = false, ended_ = false, reading_ = false;
+  bool greeted_ = false, ended_ = false, reading_ = false, waits_for_room_ = false;
   std::uint64_t id_ = 0;                    // that the client gave itself
   clock::time_point since_ = clock::now();  // connected, or its unfinished frame began
   clock::time_point tokens_at_ = clock::now();

@@ -81,7 +81,8 @@ class watched_transport final : public plain_transport, readiness::listener {
   void close() noexcept override {
     if (socket_.is_open()) all_.remove(socket_.native_handle());
     plain_transport::close();
-    waiting_ = {};
+    ready_handler none;
+    none.swap(waiting_);  // Boost 1.81: it must not be assigned
   }
 
  private:

@@ -43,6 +43,13 @@ TEST_CASE("a guest handles what its thread has posted quietly, on that thread", 
   REQUIRE_FALSE(rondo::posts_are_quiet);
 }
 
+TEST_CASE("when a guest goes another one may come", "[runtime][guest]") {
+  auto const rt = start_for_guests(1);
+  REQUIRE(rt->make_guest());
+  REQUIRE(rt->make_guest());
+  REQUIRE_FALSE(start_for_guests(0)->make_guest());
+}
+
 TEST_CASE("what guests leave at the end of their time is for the teams", "[runtime][guest][G1]") {
   auto const rt = start_for_guests(1);
   auto const guest = rt->make_guest();
