@@ -2,8 +2,10 @@
 #pragma once
 
 #include <mutex>
+#include <utility>
 
 #include "runtime/clock.hpp"
+#include "runtime/device/guest_gate.hpp"
 #include "runtime/device/team_threads.hpp"
 #include "runtime/graph/call_list.hpp"
 #include "runtime/memory/arena_memory.hpp"
@@ -38,6 +40,7 @@ class cpu_device final : public device {
     host_ = {this, [](void* self, host_record const& r) { static_cast<cpu_device*>(self)->sink_(r); },
              buffers, player};
     std::lock_guard lock(pinning_);
+    if (std::exchange(ended_, false)) gate_.open();
     running_ = true;
     threads_.start(host_);
   }
@@ -46,9 +49,8 @@ class cpu_device final : public device {
     running_ = false;
     auto const until = std::chrono::steady_clock::now() + limit;
     auto report = threads_.stop(limit);
-    // The stop word is set: a guest ends with its handler, and runs no other.
-    std::unique_lock no_guests(guests_, until);
-    if (!no_guests.owns_lock()) {
+    // The stop word is set: a guest ends with its handler, and no other comes in from now on.
+    if (!std::exchange(ended_, true) && !gate_.close(until)) {
       report.stopped = false;
       report.stuck.push_back("a thread of the program that is a guest runs a handler");
     }
@@ -56,13 +58,9 @@ class cpu_device final : public device {
   }
 
   std::unique_ptr<guest> make_guest() override {
-    std::lock_guard lock(guests_);
-    for (std::uint32_t g = 0; g < options_.guest_teams; ++g)
-      if ((guests_made_ >> g & 1) == 0) {
-        guests_made_ |= 1ull << g;
-        return std::make_unique<guest_of>(*this, g);
-      }
-    return nullptr;
+    auto const place = gate_.take_place(options_.guest_teams);
+    if (place == options_.guest_teams) return nullptr;
+    return std::make_unique<guest_of>(*this, place);
   }
 
   errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
@@ -107,8 +105,11 @@ class cpu_device final : public device {
     auto const until = std::chrono::steady_clock::now() + limit;
     if (!threads_.pause(limit)) return false;
     restart_teams const restart{running_ ? &threads_ : nullptr, host_};
-    std::unique_lock const no_guests(guests_, until);
-    if (!no_guests.owns_lock()) return false;
+    struct opener {
+      guest_gate& gate;
+      ~opener() { gate.open(); }
+    } const open{gate_};
+    if (!gate_.close(until)) return false;
     use(arena_);
     return true;
   }
@@ -126,22 +127,21 @@ class cpu_device final : public device {
  private:
   class guest_of final : public guest {
    public:
-    guest_of(cpu_device& of, std::uint32_t number) noexcept : device_(of), number_(number) {}
-    ~guest_of() override {
-      std::lock_guard lock(device_.guests_);
-      device_.guests_made_ &= ~(1ull << number_);
-    }
+    guest_of(cpu_device& of, std::uint32_t place) noexcept : device_(of), place_(place) {}
+    ~guest_of() override { device_.gate_.give_back_place(place_); }
 
     std::uint64_t run(std::chrono::nanoseconds limit) override {
-      std::unique_lock lock(device_.guests_, std::try_to_lock);
-      if (!lock.owns_lock()) {  // a quiet point, or another guest at work: for the teams, then
+      if (!device_.gate_.enter()) {  // a quiet point, or the end: what was posted is for the teams
         scheduler{device_.arena_}.wake();
         return 0;
       }
+      struct leaver {
+        guest_gate& gate;
+        ~leaver() { gate.leave(); }
+      } const leave{device_.gate_};
       if (!team_ || program_ != device_.guest_program_) {
         auto const& o = device_.options_;
-        team_ =
-            device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + number_, device_.host_);
+        team_ = device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + place_, device_.host_);
         program_ = device_.guest_program_;
       }
       return team_->run(static_cast<std::uint64_t>(limit.count()));
@@ -149,7 +149,7 @@ class cpu_device final : public device {
 
    private:
     cpu_device& device_;
-    std::uint32_t number_;
+    std::uint32_t place_;
     std::uint64_t program_ = 0;
     std::unique_ptr<guest_team> team_;
   };
@@ -169,10 +169,10 @@ class cpu_device final : public device {
   record_sink sink_;
   host_port host_;
   call_list_engine graphs_;
-  std::mutex pinning_;               // guards the teams' threads and which of them have a pinned actor
-  std::timed_mutex guests_;          // held by a guest that runs, and while none may; taken after pinning_
-  std::uint64_t guests_made_ = 0;    // a bit for each that there is; guarded by guests_, as is the next one
-  std::uint64_t guest_program_ = 0;  // counts changes of program_
+  std::mutex pinning_;  // guards the teams' threads and which of them have a pinned actor
+  guest_gate gate_;
+  bool ended_ = false;               // the gate is closed for good; guarded by pinning_
+  std::uint64_t guest_program_ = 0;  // counts changes of program_; written while the gate is closed
   bool running_ = false;             // between start and stop; guarded by pinning_
   std::mutex launching_;             // one launch or signal at a time; taken after pinning_
   team_threads threads_;
