@@ -44,7 +44,7 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
            wrong{"{\"actors\": [{\"name\": \"a\"}]}", "x.json: actors[0].behaviour: is missing"},
            wrong{"{\"checkpoint_s\": 5}", "needs `checkpoint`"},
            wrong{"{\"name\": \"a\",\n\n oops}", "x.json: line 3, column 2: "},
-           wrong{"{} {}", "extra data"},
+           wrong{"{} {}", "more text follows"},
            wrong{"{\"name\": \"a\", \"name\": \"b\"}", "name"},
            wrong{"", "x.json"},
        }) {
