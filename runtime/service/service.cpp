@@ -254,6 +254,9 @@ std::uint64_t service::stop() {
     });
     p.core->network.stop();
     p.thread.join();
+    // What was posted and not run keeps its connection, which keeps all this.
+    p.core->network.restart();
+    p.core->network.poll();
   }
   p.slow.join();
   return p.unanswered;

@@ -43,7 +43,8 @@ session::session(std::shared_ptr<service_core> core, std::unique_ptr<transport> 
       stream_(std::move(stream)),
       peer_(std::move(peer)),
       asks_for_token_(asks_for_token),
-      in_(core_.limits.frame_bytes) {}
+      in_(core_.limits.frame_bytes),
+      rate_timer_(core_.network) {}
 
 void session::start() { wait_for_requests(); }
 
@@ -133,8 +134,8 @@ bool session::has_token() {
     tokens_ -= 1;
     return true;
   }
-  auto const timer = std::make_shared<asio::steady_timer>(core_.network, std::chrono::milliseconds(10));
-  timer->async_wait([self = shared_from_this(), timer](error_code) {
+  rate_timer_.expires_after(std::chrono::milliseconds(10));
+  rate_timer_.async_wait([self = shared_from_this()](error_code) {
     if (!self->ended_) self->take_requests();
   });
   return false;
@@ -236,7 +237,7 @@ bool session::open_key(std::uint64_t id, wire::send const& s) {
 // -- writing
 
 void session::respond(std::span<std::byte const> frame) {
-  std::unique_lock lock(mutex_);
+  std::lock_guard lock(mutex_);
   --open_;
   service_counters::add(core_.counters.responses);
   if (closed_) return;
@@ -253,7 +254,7 @@ void session::respond(std::span<std::byte const> frame) {
       stream_->writes_from_any_thread() && write_some())
     return;
   flush_posted_ = true;
-  lock.unlock();
+  // Under the mutex: before the connection's end, after which nobody may run it.
   asio::post(core_.network, [self = shared_from_this()] { self->flush(); });
 }
 
@@ -360,6 +361,7 @@ void session::drop(drop_reason why, std::string const& text) {
 void session::end() {
   if (ended_) return;
   ended_ = true;
+  rate_timer_.cancel();
   {
     std::lock_guard lock(mutex_);
     closed_ = true;

@@ -8,6 +8,7 @@
 // turn (requests_per_turn); so memory is bounded, and one that floods delays others by a turn. What ends it: see drop_reason.
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -80,6 +81,7 @@ class session : public std::enable_shared_from_this<session> {
   clock::time_point since_ = clock::now();  // connected, or its unfinished frame began
   clock::time_point tokens_at_ = clock::now();
   double tokens_ = 0;
+  boost::asio::steady_timer rate_timer_;
 
   std::mutex mutex_;  // guards all below, and writes
   std::vector<std::byte> out_;
