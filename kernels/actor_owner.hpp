@@ -126,7 +126,8 @@ class actor_owner {
 
   /// Tells the asker of `h` why there is no answer.
   RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
-    context const ctx{scheduler_, team_, host_, self_};
+    context ctx{scheduler_, team_, host_, self_};
+    ctx.begin(h);
     if ((h.reply_to.index & host_ask_bit) != 0)
       return ctx.answer_host({h.reply_to, h.correlation}, reason, 0, nullptr, 0);
     message_header answer;
@@ -140,6 +141,7 @@ class actor_owner {
   /// Ends a message that is not handled: to its sender when that one waits, else as a dead letter.
   RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
     message_slot const& slot = ring_.slot(ticket);
+    if (is_reported(slot.header)) report(record_kind::not_handled, slot, reason, 0);
     if ((slot.header.flags & flag_wants_reply) != 0) {
       ++totals_.rejected;
       refuse(slot.header, reason);
@@ -155,15 +157,37 @@ class actor_owner {
     stash().take(ticket);
   }
 
+  /// Whether the host is to hear how a message ended.
+  RONDO_HD bool is_reported(message_header const& h) const noexcept {
+    return journal_ != 0 || (h.flags & flag_traced) != 0;
+  }
+  RONDO_CALL RONDO_HD void report(record_kind kind, message_slot const& slot, errc reason,
+                                  std::uint32_t digest) {
+    host_record r{.kind = kind,
+                  .reason = reason,
+                  .actor = self_,
+                  .detail = now_ns(),
+                  .behaviour = digest,
+                  .team = team_.index()};
+    r.body.header = slot.header;
+    r.body.bytes = max_payload_bytes;
+    __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
+    host_.emit(r);
+  }
+
   // -- supervision (G9)
 
   /// A handler failed on `ticket`: the message stays for another try after a restart, or ends.
-  RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure) {
+  RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure, std::uint32_t digest) {
     message_header& header = ring_.slot(ticket).header;
+    if (is_reported(header)) report(record_kind::handled, ring_.slot(ticket), failure, digest);
     header.count_attempt();
     bool const last_try = header.attempts() >= cell_.supervise.poison_after;
     bool const goes_on = supervise(failure, header.type);
-    if (!goes_on)
+    if ((journal_ & journal_mute) != 0) {
+      ++totals_.dead;
+      stash().take(ticket);
+    } else if (!goes_on)
       dispose(ticket, failure);
     else if (last_try)
       dispose(ticket, cell_.supervise.poison_after > 1 ? errc::quarantined : failure);
@@ -267,6 +291,7 @@ class actor_owner {
   actor_cell& cell_;
   actor_id self_;
   actor_totals totals_;
+  std::uint32_t const journal_ = arena_.journal();
   mail_ring_ref ring_{};
   bool has_ring_ = false, paused_ = false, mail_left_ = false;
   lifecycle lifecycle_ =

@@ -75,6 +75,14 @@ struct arena_header : arena_layout {
   alignas(64) atomic<std::uint64_t> parked;      // one bit per parked team
   alignas(64) atomic<std::uint32_t> idle_teams;  // looking for work, or parked
   alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with tiles left
+  alignas(64) atomic<std::uint32_t> journal;     // journal_bits; changes at quiet points
+};
+
+/// What owners do besides handling mail, for runtime/recording.hpp.
+enum journal_bits : std::uint32_t {
+  journal_report = 1,  // they tell the host of each message that ends
+  journal_mute =
+      2,  // what handlers send goes nowhere, and a message that failed is not tried again: the host says what comes
 };
 
 inline constexpr std::uint64_t arena_magic = 0x31'616e'6572'61'6f64ull;  // "do-arena1"
@@ -123,6 +131,9 @@ class arena_ref {
     return {at<ready_positions>(header_->ready_positions_at) + band,
             at<ready_entry>(header_->ready_entries_at) + std::uint64_t(band) * header_->ready_entries,
             header_->ready_entries};
+  }
+  RONDO_HD std::uint32_t journal() const noexcept {
+    return header_->journal.load(memory_order::relaxed);  // relaxed: the quiet point orders it
   }
   RONDO_HD bool stopping() const noexcept {
     return header_->stop.load(memory_order::relaxed) != 0;  // relaxed: a request; nothing is read through it

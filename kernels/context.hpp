@@ -6,6 +6,7 @@
 
 #include "kernels/scheduler.hpp"
 #include "kernels/team.hpp"
+#include "kernels/trace.hpp"
 
 namespace rondo {
 
@@ -29,7 +30,7 @@ struct reply_token {
 class context {
  public:
   RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self) noexcept
-      : scheduler_(sched), team_(team), host_(host), self_(self) {}
+      : scheduler_(sched), team_(team), host_(host), self_(self), journal_(sched.arena().journal()) {}
 
   /// The actor that runs.
   RONDO_HD actor_id self() const noexcept { return self_; }
@@ -68,6 +69,7 @@ class context {
     h.type = type_id<Reply>;
     h.correlation = token.correlation;
     h.flags = flag_is_reply;
+    note_payload(answer);
     if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
     answer_host(token, errc::ok, h.type, &answer, sizeof answer);
     return errc::ok;
@@ -97,6 +99,13 @@ class context {
     r.body.header = header_for<Message>(options, 0, {});
     r.body.bytes = sizeof m;
     __builtin_memcpy(r.body.payload, &m, sizeof m);
+    note_payload(m);
+    if (is_watched()) [[unlikely]] {
+      note_sent(to.id, r.body.header, errc::ok);
+      if (is_mute()) return;
+      if (is_traced() && sizeof m <= max_traced_bytes)
+        r.body = tagged(r.body.header, &m, sizeof m, tag_of_next());
+    }
     host_.emit(r);
   }
 
@@ -127,32 +136,86 @@ class context {
     header_ = &header;
     answered_ = false;
     failure_ = errc::ok;
+    sent_ = 0;
+    digest_ = 0;
   }
   RONDO_HD bool answered() const noexcept { return answered_; }
+  /// Stands for what was sent so far, in its order, while the journal is on; else 0.
+  RONDO_HD std::uint32_t digest() const noexcept { return digest_; }
   RONDO_HD errc failure() const noexcept { return failure_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
 
   /// Sends a message to an actor, wherever it lives.
   RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
-                     std::uint32_t bytes) const noexcept {
-    auto const outcome = scheduler_.post(to, header, payload, bytes);
-    if (outcome != errc::actor_gone || !scheduler_.arena().is_elsewhere(to)) return outcome;
-    forward(to, header, payload, bytes);
-    return errc::ok;
+                     std::uint32_t bytes) noexcept {
+    if (is_watched()) [[unlikely]]
+      return post_watched(to, header, payload, bytes);
+    return post_anywhere(to, header, payload, bytes);
   }
   /// Ends the host's ask `token` with `reason`, and with a payload when there is an answer.
   RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
-                                       void const* payload, std::uint32_t bytes) const noexcept {
+                                       void const* payload, std::uint32_t bytes) noexcept {
     host_record r{.kind = record_kind::reply, .reason = reason, .actor = self_};
     r.body.header.type = type;
     r.body.header.reply_to = token.to;
+    if (journal_ != 0) note_sent(token.to, r.body.header, reason);
+    if (is_mute()) return;
     r.body.bytes = bytes;
     if (bytes != 0) copy_payload(r.body.payload, payload, bytes);
     host_.emit(r);
   }
 
  private:
+  RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,
+                              std::uint32_t bytes) const noexcept {
+    auto const outcome = scheduler_.post(to, header, payload, bytes);
+    if (outcome != errc::actor_gone || !scheduler_.arena().is_elsewhere(to)) return outcome;
+    forward(to, header, payload, bytes);
+    return errc::ok;
+  }
+
+  // -- traces and journal
+
+  RONDO_HD bool is_traced() const noexcept { return (header_->flags & flag_traced) != 0; }
+  RONDO_HD bool is_mute() const noexcept { return (journal_ & journal_mute) != 0; }
+  RONDO_HD bool is_watched() const noexcept { return journal_ != 0 || is_traced(); }
+  RONDO_HD trace_tag tag_of_next() noexcept {
+    auto const mine = tag_behind(slot_around(*header_).payload);
+    return {mine.trace, next_hop(mine.hop, ++sent_), mine.hop};
+  }
+  RONDO_CALL RONDO_HD errc post_watched(actor_id to, message_header const& header, void const* payload,
+                                        std::uint32_t bytes) noexcept {
+    auto outcome = errc::ok;
+    if (!is_mute()) {
+      if (is_traced() && bytes <= max_traced_bytes) {
+        message const m = tagged(header, payload, bytes, tag_of_next());
+        outcome = post_anywhere(to, m.header, m.payload, m.bytes);
+      } else {
+        outcome = post_anywhere(to, header, payload, bytes);
+      }
+    }
+    note_sent(to, header, outcome);
+    return outcome;
+  }
+  RONDO_HD void note_word(std::uint32_t word) noexcept { digest_ = (digest_ ^ word) * 16777619u; }
+  RONDO_HD void note_sent(actor_id to, message_header const& h, errc outcome) noexcept {
+    // An ask of the host has another number in each run.
+    if ((to.index & host_ask_bit) == 0) note_word(to.index), note_word(to.generation);
+    note_word(h.type);
+    note_word(h.correlation);
+    note_word(h.priority | static_cast<std::uint32_t>(outcome) << 8);
+  }
+  /// Of what has padding, or floating-point numbers, equal messages may differ as bytes.
+  template <class Message>
+  RONDO_HD void note_payload(Message const& m) noexcept {
+    if constexpr (std::has_unique_object_representations_v<Message>) {
+      if (journal_ == 0) return;
+      auto const* const bytes = reinterpret_cast<unsigned char const*>(&m);
+      for (std::size_t i = 0; i < sizeof m; ++i) note_word(bytes[i]);
+    }
+  }
+
   RONDO_CALL RONDO_HD void forward(actor_id to, message_header const& header, void const* payload,
                                    std::uint32_t bytes) const noexcept {
     host_record r{.kind = record_kind::forward, .actor = to};
@@ -180,6 +243,7 @@ class context {
   RONDO_HD errc send_untyped(actor_id to, Message const& m, send_options options, std::uint32_t correlation,
                              actor_id reply_to) noexcept {
     errc result = errc::ok;
+    note_payload(m);
     if (team_.leader()) result = post(to, header_for<Message>(options, correlation, reply_to), &m, sizeof m);
     return team_.broadcast(result);
   }
@@ -191,6 +255,9 @@ class context {
   message_header const* header_ = nullptr;
   bool answered_ = false;
   errc failure_ = errc::ok;
+  std::uint32_t const journal_;  // journal_bits
+  std::uint32_t sent_ = 0;       // with a tag, by the handler at hand
+  std::uint32_t digest_ = 0;
 };
 
 }  // namespace rondo

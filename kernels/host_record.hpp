@@ -22,8 +22,11 @@ enum class record_kind : std::uint32_t {
   forward,        // send `body` to `actor`, which lives on another device
   depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
   buffer_free,    // slot `detail` of the device's buffers is free again: released, and no lease is left
-  device_lost,    // the device faulted for `reason`. One record per team: `actor`, if valid, and
-                  // body.header.type say what `team` ran; detail: how many such records follow
+  handled,  // a handler of `actor` has run on `body`, and failed for `reason` if that is not ok; detail: when it
+            // ended; digest: of what it sent. Only of traced messages, and of all while `journal` is set
+  not_handled,  // `body` ended at `actor` for `reason` instead; else as handled
+  device_lost,  // the device faulted for `reason`. One record per team: `actor`, if valid, and
+                // body.header.type say what `team` ran; detail: how many such records follow
 };
 
 /// The message was put back for another try after a restart; set aside; or the actor ended.
@@ -40,7 +43,7 @@ struct host_record {
   errc reason = errc::ok;
   actor_id actor{};
   std::uint64_t detail = 0;
-  std::uint32_t behaviour = 0;
+  std::uint32_t behaviour = 0;  // of `handled`: the digest
   std::uint32_t team = 0;
   message body{};
 };

@@ -21,6 +21,7 @@ struct call_result {
   errc failure = errc::ok;
   bool answered = false;
   std::uint32_t tiles = 0;
+  std::uint32_t digest = 0;  // of what it sent
 };
 
 template <class Module>
@@ -95,6 +96,7 @@ class lane_crew {
       note_failure(ctx.failure());
     result.failure = ctx.failure();
     result.answered = ctx.answered();
+    result.digest = ctx.digest();
     return result;
   }
 

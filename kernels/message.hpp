@@ -41,7 +41,7 @@ RONDO_HD constexpr std::uint32_t cell_of(actor_id id) noexcept {
 enum message_flags : std::uint8_t {
   flag_wants_reply = 1,  // the sender waits for an answer at `reply_to`
   flag_is_reply = 2,     // this answers an earlier message; `correlation` says which
-  flag_stamped = 4,      // `sent` holds the time of sending
+  flag_traced = 4,       // a trace_tag stands behind its payload: kernels/trace.hpp
   flag_sampled = 8,      // this message's latency is recorded
 };
 /// Above the flags stands how often the message has failed its actor, which saturates.
@@ -54,7 +54,7 @@ struct message_header {
   std::uint32_t correlation = 0;  // chosen by the sender; a reply repeats it
   actor_id reply_to{};
   std::uint32_t deadline_us = 0;  // after `sent`; 0: none
-  std::uint32_t sent_low = 0;     // 48 bits of nanoseconds: wraps after 78 hours
+  std::uint32_t sent_low = 0;     // 48 bits of nanoseconds: wraps after 78 hours; 0: not stamped
   std::uint16_t sent_high = 0;
   std::uint8_t priority = default_priority;
   std::uint8_t flags = 0;
@@ -62,10 +62,11 @@ struct message_header {
   RONDO_HD constexpr std::uint64_t sent_ns() const noexcept {
     return std::uint64_t{sent_high} << 32 | sent_low;
   }
+  RONDO_HD constexpr bool stamped() const noexcept { return sent_ns() != 0; }
   RONDO_HD constexpr void stamp(std::uint64_t now_ns) noexcept {
     sent_low = static_cast<std::uint32_t>(now_ns);
     sent_high = static_cast<std::uint16_t>(now_ns >> 32);
-    flags |= flag_stamped;
+    if (!stamped()) sent_low = 1;
   }
   /// Nanoseconds from sending to `now_ns`. Precondition: stamped, less than 39 hours ago.
   RONDO_HD constexpr std::uint64_t age_ns(std::uint64_t now_ns) const noexcept {

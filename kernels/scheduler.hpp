@@ -295,7 +295,7 @@ class scheduler {
   }
 
   RONDO_HD static message_header sampled(message_header header) noexcept {
-    if ((header.flags & flag_stamped) == 0) header.stamp(now_ns());
+    if (!header.stamped()) header.stamp(now_ns());
     header.flags |= flag_sampled;
     return header;
   }

@@ -12,7 +12,7 @@ template <class Module>
 class slice : private actor_owner<Module> {
   using base = actor_owner<Module>;
   using base::arena_, base::cell_, base::crew_, base::host_, base::index_, base::ring_, base::scheduler_,
-      base::self_, base::team_, base::totals_, base::has_ring_, base::paused_, base::stash;
+      base::self_, base::team_, base::totals_, base::has_ring_, base::journal_, base::paused_, base::stash;
 
  public:
   using base::base;
@@ -133,12 +133,14 @@ class slice : private actor_owner<Module> {
       return this->dispose(ticket, errc::timed_out), 1;
     status_.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs
     status_.beats.add_single_writer(1);
+    if ((h.flags & flag_traced) != 0) [[unlikely]]
+      note_begun(ticket);
     handler_kind kind;
     call_result result;
     if (alone_) {  // the common case, kept short
       context_.begin(h);
       kind = Module::handle_one(behaviour_, state_, context_, slot);
-      result = {context_.failure(), context_.answered(), 0};
+      result = {context_.failure(), context_.answered(), 0, context_.digest()};
     } else {
       kind = Module::kind_of(behaviour_, h.type);
       if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_);
@@ -168,31 +170,40 @@ class slice : private actor_owner<Module> {
   /// Counts a handled message and gives its slot back; or turns to the supervision rule.
   RONDO_HOT RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h,
                                        call_result const& result) {
-    if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
     ++totals_.handled;
-    if ((h.flags & (flag_wants_reply | flag_sampled)) != 0) settle(h, result.answered);
+    if ((h.flags & settled_flags) != 0 || journal_ != 0) settle(h, result.answered, result.digest);
     stash().take(ticket);
   }
   RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
                                         call_result const& result) {
-    if (result.failure != errc::ok) return on_handler_failed(ticket, result.failure);
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
     totals_.handled += count;
     for (std::uint32_t i = 0; i < count; ++i)
       if (message_header const& h = ring_.slot(ticket + i).header;
-          (h.flags & (flag_wants_reply | flag_sampled)) != 0)
-        settle(h, result.answered);
+          (h.flags & settled_flags) != 0 || journal_ != 0)
+        settle(h, result.answered,
+               count == 1 ? result.digest : 0);  // sent for all of them together: not told apart
     // A single one may have been picked by priority, and is not the oldest then.
     count == 1 ? stash().take(ticket) : stash().take_run(count);
   }
 
-  RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, errc failure) {
-    this->on_failed(ticket, failure);
+  RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
+    this->on_failed(ticket, result.failure, result.digest);
     discarding_ = this->state() == lifecycle::discarding;  // the rule may have ended the actor
   }
 
-  RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered) {
+  /// What some handled messages ask for besides. Precondition: `h` stands in the ring.
+  RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
     if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
+    if (this->is_reported(h)) this->report(record_kind::handled, slot_around(h), errc::ok, digest);
     if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
+  }
+
+  RONDO_CALL RONDO_HD void note_begun(std::uint32_t ticket) noexcept {
+    auto tag = tag_behind(ring_.slot(ticket).payload);
+    tag.begun_ns = rondo::now_ns();
+    put_tag(ring_.slot(ticket).payload, tag);
   }
 
   RONDO_HD void record_latency(std::uint64_t ns) noexcept {
@@ -244,6 +255,7 @@ class slice : private actor_owner<Module> {
   // As far ahead as hides a line's way from another core, at a few messages in flight.
   static constexpr std::uint32_t prefetch_distance = 8;
   static constexpr int linger_looks = 4;
+  static constexpr int settled_flags = flag_wants_reply | flag_sampled | flag_traced;
 
   // What every message needs, read once: most of it stands on a line that senders keep writing.
   std::uint16_t const behaviour_ = cell_.behaviour();

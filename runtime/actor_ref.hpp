@@ -23,11 +23,13 @@ struct tell_options {
   // none.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
+  std::uint64_t trace = 0;     // not 0: runtime::traces tells its way under this number; not of a batch
 };
 
 struct ask_options {
   std::chrono::nanoseconds timeout{0};  // 0: none
   std::uint8_t priority = default_priority;
+  std::uint64_t trace = 0;  // as in tell_options
 };
 
 /// What every message sent with these options has in its header.
@@ -58,7 +60,12 @@ class actor_ref {
   /// for room in this mailbox, the answer is mailbox_full even if a slot is free at this moment.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
-  const { return messenger_->try_post(id_, header_for<Message>(options), &m, sizeof m); }
+  const {
+    auto const header = header_for<Message>(options);
+    if (options.trace != 0) [[unlikely]]
+      return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
+    return messenger_->try_post(id_, header, &m, sizeof m);
+  }
   /// Sends all of `batch`, next to each other, or none. Errors as try_tell.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(std::span<Message const> batch,
@@ -75,11 +82,11 @@ class actor_ref {
   requires takes<Behaviour, Message>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
-        [](auto handler, messenger* to, outgoing o, bool wait) {
-          to->post(o, wait,
+        [](auto handler, messenger* to, outgoing o, tell_options how) {
+          to->post(o, how.wait_for_room, how.trace,
                    answer_handler(detail::typed_answer<decltype(handler), void>{std::move(handler)}));
         },
-        token, messenger_, outgoing_for(m, header_for<Message>(options)), options.wait_for_room);
+        token, messenger_, outgoing_for(m, header_for<Message>(options)), options);
   }
 
   /// Asks and completes with void(error_code, Reply). Does not wait for room in the mailbox. Errors: those of try_tell,
@@ -91,13 +98,14 @@ class actor_ref {
     auto const request = outgoing_for(m, header_for<Message>({.priority = options.priority}));
     auto const timeout = static_cast<std::uint64_t>(options.timeout.count());
     if constexpr (std::is_same_v<std::decay_t<Token>, block_t>) {
-      return typed_result<reply>(messenger_->ask_blocking(request, timeout));
+      return typed_result<reply>(messenger_->ask_blocking(request, timeout, options.trace));
     } else {
       return boost::asio::async_initiate<Token, void(error_code, reply)>(
-          [](auto handler, messenger* to, outgoing o, std::uint64_t t) {
-            to->ask(o, t, answer_handler(detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
+          [](auto handler, messenger* to, outgoing o, std::uint64_t t, std::uint64_t trace) {
+            to->ask(o, t, trace,
+                    answer_handler(detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
           },
-          token, messenger_, request, timeout);
+          token, messenger_, request, timeout, options.trace);
     }
   }
   template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>

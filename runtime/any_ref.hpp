@@ -37,15 +37,18 @@ class any_ref {
   /// As actor_ref::try_tell; errors also those of `check`.
   errc try_tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options = {}) const {
     if (auto const refused = check(type, payload.size()); refused != errc::ok) return refused;
-    return messenger_->try_post(id_, header_for(type, options), payload.data(),
-                                static_cast<std::uint32_t>(payload.size()));
+    auto const bytes = static_cast<std::uint32_t>(payload.size());
+    auto const header = header_for(type, options);
+    if (options.trace != 0)
+      return messenger_->try_post_traced(id_, header, payload.data(), bytes, options.trace);
+    return messenger_->try_post(id_, header, payload.data(), bytes);
   }
   /// As actor_ref::tell; `handler` gets what became of it, errors also those of `check`.
   void tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options,
             answer_handler handler) const {
     if (auto const refused = check(type, payload.size()); refused != errc::ok)
       return deliver_later(messenger_->executor(), std::move(handler), answer{refused, {}});
-    messenger_->post(outgoing_for(payload, header_for(type, options)), options.wait_for_room,
+    messenger_->post(outgoing_for(payload, header_for(type, options)), options.wait_for_room, options.trace,
                      std::move(handler));
   }
   /// As actor_ref::ask; `handler` gets the reply as it is, errors also those of `check`, and no_reply for a message that
@@ -57,7 +60,7 @@ class any_ref {
     if (refused != errc::ok)
       return deliver_later(messenger_->executor(), std::move(handler), answer{refused, {}});
     messenger_->ask(outgoing_for(payload, header_for(type, {.priority = options.priority})),
-                    static_cast<std::uint64_t>(options.timeout.count()), std::move(handler));
+                    static_cast<std::uint64_t>(options.timeout.count()), options.trace, std::move(handler));
   }
 
  private:

@@ -44,7 +44,7 @@ saved_message copy_message(message_header const& header, std::byte const* payloa
   m.body.bytes = payload_bytes(behaviour, header.type);
   __builtin_memcpy(m.body.payload, payload, m.body.bytes);
   auto& h = m.body.header;
-  if ((h.flags & flag_stamped) != 0) m.age_ns = h.age_ns(now_ns());  // read now: senders go on
+  if (h.stamped()) m.age_ns = h.age_ns(now_ns());  // read now: senders go on
   if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
     h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker ends with its process
     h.reply_to = {};
@@ -164,7 +164,8 @@ std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directo
 // Its deadline goes on, its latency counts anew.
 message_header revived(saved_message const& m, std::uint64_t now_ns, std::uint64_t passed_ns) {
   auto h = m.body.header;
-  h.flags &= static_cast<std::uint8_t>(~(flag_stamped | flag_sampled));
+  h.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
+  h.sent_low = h.sent_high = 0;
   if (h.deadline_us == 0) return h;
   // Older than its deadline is old enough, and never too much for the 48 bits of a time stamp.
   auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;

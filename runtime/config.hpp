@@ -51,6 +51,8 @@ struct config {
   bool pin_teams = false;
 
   std::uint32_t latency_sample_every = 16;
+  std::uint32_t trace_every = 0;
+  std::uint32_t trace_hops = 16384;
   std::uint32_t handler_limit_ms = 1000;
   std::uint32_t stop_timeout_ms = 5000;
 

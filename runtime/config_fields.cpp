@@ -52,6 +52,8 @@ constexpr binding bindings[] = {
     RONDO_BIND(polling),
     RONDO_BIND(pin_teams),
     RONDO_BIND(latency_sample_every),
+    RONDO_BIND(trace_every),
+    RONDO_BIND(trace_hops),
     RONDO_BIND(handler_limit_ms),
     RONDO_BIND(stop_timeout_ms),
     RONDO_BIND(seed),

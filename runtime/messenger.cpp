@@ -35,8 +35,15 @@ void messenger::finish(answer_handler handler, errc reason) {
 
 // -- tells
 
-void messenger::post(outgoing m, bool wait_for_room, answer_handler handler) {
-  auto const& body = m.body;
+void messenger::post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler) {
+  if (begin_trace(m, trace)) {
+    auto noted = noting(m, std::move(handler));
+    return post_begun(m, wait_for_room, std::move(noted));
+  }
+  post_begun(m, wait_for_room, std::move(handler));
+}
+
+void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler handler) {
   if (wait_for_room) {
     messages ended;
     {
@@ -46,12 +53,11 @@ void messenger::post(outgoing m, bool wait_for_room, answer_handler handler) {
     }
     return end(ended);
   }
-  if (arena_ != nullptr)
-    return finish(std::move(handler), try_post(m.to, body.header, body.payload, body.bytes));
+  if (arena_ != nullptr) return finish(std::move(handler), send_now(m, {}));
   // The device acknowledges with a completion, as if the message were an ask.
   auto const ack = completions_.open(handler, 0);
   if (!ack) return finish(std::move(handler), static_cast<errc>(ack.error().value()));
-  auto const refused = try_post(m.to, body.header, body.payload, body.bytes, *ack);
+  auto const refused = send_now(m, *ack);
   if (refused == errc::device_busy) return queue_busy(m, *ack);
   if (refused != errc::ok) completions_.complete(*ack, refused, nullptr, completer::initiator);
 }
@@ -113,11 +119,15 @@ void messenger::queue_busy(outgoing const& m, actor_id ack) {
 
 // -- asks
 
-void messenger::ask(outgoing request, std::uint64_t timeout_ns, answer_handler handler) {
+void messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler) {
   // The slot is taken from the handler before it moves into the table; a cancellation that comes after the
   // answer names a past generation and does nothing.
   auto slot = boost::asio::get_associated_cancellation_slot(handler);
   auto const now = now_ns();
+  if (begin_trace(request, trace)) {
+    auto noted = noting(request, std::move(handler));
+    handler.swap(noted);
+  }
   auto const id = completions_.open(handler, timeout_ns == 0 ? 0 : now + timeout_ns);
   if (!id) return finish(std::move(handler), static_cast<errc>(id.error().value()));
   if (slot.is_connected())
@@ -128,11 +138,12 @@ void messenger::ask(outgoing request, std::uint64_t timeout_ns, answer_handler h
   h.reply_to = *id;
   h.flags |= flag_wants_reply;
   set_deadline(h, timeout_ns, now);
-  auto const refused = try_post(request.to, h, request.body.payload, request.body.bytes);
+  auto const refused = send_now(request, {});
   if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
 }
 
-answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns) {
+answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace) {
+  bool const traced = begin_trace(request, trace);
   auto const now = timeout_ns == 0 ? 0 : now_ns();
   auto const id = completions_.open_blocking(timeout_ns == 0 ? 0 : now + timeout_ns);
   if (!id) return {static_cast<errc>(id.error().value()), {}};
@@ -140,9 +151,60 @@ answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns) {
   h.reply_to = *id;
   h.flags |= flag_wants_reply;
   set_deadline(h, timeout_ns, now);
-  auto const refused = try_post(request.to, h, request.body.payload, request.body.bytes);
+  auto const refused = send_now(request, {});
   if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
-  return completions_.wait(*id, spin_ns_);
+  auto const got = completions_.wait(*id, spin_ns_);
+  if (traced) note_call(request, got.reason);
+  return got;
+}
+
+// -- traces
+
+errc messenger::try_post_traced(actor_id to, message_header const& header, void const* payload,
+                                std::uint32_t bytes, std::uint64_t trace) {
+  outgoing m{.to = to, .body = {}};
+  if (bytes > max_traced_bytes) return send_now(to, header, payload, bytes, {});
+  m.body.header = header;
+  m.body.bytes = bytes;
+  __builtin_memcpy(m.body.payload, payload, bytes);
+  begin_trace(m, trace != 0 ? trace : traces_.new_trace());
+  auto const outcome = send_now(m, {});
+  note_call(m, outcome);
+  return outcome;
+}
+
+/// Gives the message a tag if `trace` says so, or its number; whether it has one then.
+bool messenger::begin_trace(outgoing& m, std::uint64_t trace) {
+  if (trace == 0 && samples_ && traces_.takes_next()) trace = traces_.new_trace();
+  if (trace == 0 || m.body.bytes > max_traced_bytes) return false;
+  m.body = tagged(m.body.header, m.body.payload, m.body.bytes, traces_.new_tag(trace));
+  return true;
+}
+
+/// Precondition: `m` has a tag.
+void messenger::note_call(outgoing const& m, errc outcome) {
+  auto const now = now_ns(), begun_ns = now - m.body.header.age_ns(now);
+  auto const tag = tag_behind(m.body.payload);
+  traces_.note({.trace = tag.trace,
+                .hop = tag.parent,
+                .on_host = true,
+                .actor = m.to,
+                .type = m.body.header.type,
+                .priority = m.body.header.priority,
+                .outcome = outcome,
+                .sent_ns = begun_ns,
+                .begun_ns = begun_ns,
+                .ended_ns = now});
+}
+
+/// `handler`, and first the call's end is noted.
+answer_handler messenger::noting(outgoing const& m, answer_handler handler) {
+  auto const executor = boost::asio::get_associated_executor(handler, executor_);
+  return answer_handler(boost::asio::bind_executor(
+      executor, [this, m, handler = std::move(handler)](answer const& a) mutable {
+        note_call(m, a.reason);
+        std::move(handler)(a);
+      }));
 }
 
 // -- lines

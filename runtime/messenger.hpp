@@ -21,6 +21,7 @@
 #include "runtime/completions.hpp"
 #include "runtime/device.hpp"
 #include "runtime/guest.hpp"
+#include "runtime/trace_log.hpp"
 
 namespace rondo {
 
@@ -36,12 +37,14 @@ class messenger {
   /// forwarded one, with the duty to tell its asker.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `asks` are those of the whole runtime.
-  messenger(device& dev, completions& asks, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
-            dead_end undelivered)
+  /// `asks` and `traces` are those of the whole runtime.
+  messenger(device& dev, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
+            std::uint64_t spin_ns, dead_end undelivered)
       : device_(dev),
         arena_(dev.shared_arena()),
         completions_(asks),
+        traces_(traces),
+        samples_(traces.samples()),
         executor_(std::move(executor)),
         spin_ns_(spin_ns),
         undelivered_(std::move(undelivered)) {}
@@ -49,18 +52,18 @@ class messenger {
   /// Sends without waiting. On a device that shares no memory, ok means that its way took the message; if the
   /// mailbox then has no room, `ack` ends with that, or the ask that the message carries, or it is a dead letter.
   /// While earlier messages of its priority wait for room in the same mailbox: mailbox_full.
-  errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
-                actor_id ack = {}) {
-    // Relaxed: a sender sees what it has caused itself, and others are in no order with it.
-    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]
-      if (auto const outcome = detour(to, header, payload, bytes, bytes, 1, ack)) return *outcome;
-    if (arena_ != nullptr) return sender().post(to, header, payload, bytes);
-    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack, false);
+  errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
+    if (samples_ && traces_.takes_next()) [[unlikely]]
+      return try_post_traced(to, header, payload, bytes, 0);
+    return send_now(to, header, payload, bytes, {});
   }
-  /// Sends `count` messages `stride` bytes apart, all or none; else as try_post.
+  /// The same for a message that is traced under this number; 0: a new one.
+  errc try_post_traced(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
+                       std::uint64_t trace);
+  /// Sends `count` messages `stride` bytes apart, all or none; else as try_post. They are not traced.
   errc try_post_batch(actor_id to, message_header const& header, void const* payloads, std::uint32_t bytes,
                       std::uint32_t stride, std::uint32_t count) {
-    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]  // relaxed: as in try_post
+    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]  // relaxed: as in send_now
       if (auto const outcome = detour(to, header, payloads, bytes, stride, count, {})) return *outcome;
     auto const* const first = static_cast<std::byte const*>(payloads);
     if (arena_ != nullptr) return sender().post_batch(to, header, first, bytes, stride, count);
@@ -73,13 +76,13 @@ class messenger {
   }
 
   /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room` a full mailbox is no
-  /// outcome: the message waits its turn behind others that wait for the same actor.
-  void post(outgoing m, bool wait_for_room, answer_handler handler);
+  /// outcome: the message waits its turn behind others that wait for the same actor. `trace` 0: none is asked for.
+  void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
 
   /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none.
-  void ask(outgoing request, std::uint64_t timeout_ns, answer_handler handler);
+  void ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler);
   /// The same for a thread that waits here.
-  answer ask_blocking(outgoing request, std::uint64_t timeout_ns);
+  answer ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace);
 
   /// Takes what an actor of another device has sent: it waits for room, in order with what that actor sent before. More
   /// than 1024 that wait for one actor find no room.
@@ -136,6 +139,23 @@ class messenger {
   static constexpr std::size_t line_limit =
       1024;  // messages of senders that do not wait, or that were forwarded
 
+  errc send_now(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
+                actor_id ack) {
+    // Relaxed: a sender sees what it has caused itself, and others are in no order with it.
+    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]
+      if (auto const outcome = detour(to, header, payload, bytes, bytes, 1, ack)) return *outcome;
+    if (arena_ != nullptr) return sender().post(to, header, payload, bytes);
+    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack, false);
+  }
+  errc send_now(outgoing const& m, actor_id ack) {
+    return send_now(m.to, m.body.header, m.body.payload, m.body.bytes, ack);
+  }
+
+  void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
+  bool begin_trace(outgoing& m, std::uint64_t trace);
+  void note_call(outgoing const& m, errc outcome);
+  answer_handler noting(outgoing const& m, answer_handler handler);
+
   std::optional<errc> detour(actor_id to, message_header const& header, void const* payload,
                              std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack);
   void queue_busy(outgoing const& m, actor_id ack);
@@ -152,6 +172,8 @@ class messenger {
   device& device_;
   arena_ref const* arena_;
   completions& completions_;
+  trace_log& traces_;
+  bool const samples_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;
   dead_end undelivered_;

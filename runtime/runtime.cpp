@@ -36,6 +36,7 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
           .upstream = shared_memory_ ? static_cast<std::pmr::memory_resource*>(shared_memory_.get())
                                      : std::pmr::new_delete_resource()})),
       asks_(std::make_unique<completions>(settings_.asks, context_.get_executor())),
+      traces_(std::make_unique<trace_log>(settings_.trace_every, settings_.trace_hops)),
       dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
       failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
       timers_(std::make_unique<timer_service>(context_.get_executor())) {
@@ -44,7 +45,7 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
   for (auto& c : chosen) {
     arenas.push_back(detail::plan_arena(c.dev->shape()));
     auto& d = devices_.emplace_back(hosted{std::move(c.dev), std::move(c.reason)});
-    d.mail = std::make_unique<messenger>(*d.dev, *asks_, context_.get_executor(), spin_ns,
+    d.mail = std::make_unique<messenger>(*d.dev, *asks_, *traces_, context_.get_executor(), spin_ns,
                                          [this](outgoing const& o, errc why) { not_forwarded(o, why); });
     if (auto* const home = d.dev->home(); home != nullptr) {
       d.region = std::make_unique<region_resource>(home->base(), home->bytes());
@@ -119,14 +120,14 @@ runtime::~runtime() {
     std::lock_guard lock(gate_->mutex);
     gate_->open = nullptr;
   }
-  using kept =
-      std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<buffer_pool>,
-                 std::unique_ptr<actor_graphs>, std::unique_ptr<directory>, std::unique_ptr<memfd_resource>>;
+  using kept = std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<trace_log>,
+                          std::unique_ptr<buffer_pool>, std::unique_ptr<actor_graphs>,
+                          std::unique_ptr<directory>, std::unique_ptr<memfd_resource>>;
   static std::mutex mutex;
   static auto& abandoned = *new std::list<kept>;
   std::lock_guard lock(mutex);
-  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(host_buffers_), std::move(graphs_),
-                         std::move(directory_), std::move(shared_memory_));
+  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(traces_), std::move(host_buffers_),
+                         std::move(graphs_), std::move(directory_), std::move(shared_memory_));
 }
 
 stop_report runtime::stop() {

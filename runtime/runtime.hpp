@@ -172,6 +172,12 @@ class runtime {
   // -- looking
 
   telemetry snapshot();
+  /// The hops of one trace, or of all for 0, in the order in which they ended; of the last settings().trace_hops.
+  std::vector<trace_hop> traces(std::uint64_t trace = 0) const;
+  /// Hops that were kept no longer.
+  std::uint64_t forgotten_hops() const { return traces_->forgotten(); }
+  /// A number for tell_options::trace and ask_options::trace.
+  std::uint64_t new_trace() noexcept { return traces_->new_trace(); }
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription goes.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler) {
     return dead_letters_->subscribe(std::move(handler));
@@ -279,6 +285,7 @@ class runtime {
   void on_record(std::uint32_t device, host_record const& record);
   void on_terminated(host_record const& record);
   void on_failure(host_record const& record);
+  void on_ended(host_record const& record);
   void on_depths(host_record const& record);
   void on_device_lost(std::uint32_t device, host_record const& record);
   bool closed() const noexcept { return devices_[0].mail->closed(); }
@@ -331,6 +338,7 @@ class runtime {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   std::unique_ptr<completions> asks_;
+  std::unique_ptr<trace_log> traces_;
   std::vector<hosted> devices_;  // by the place that actors' ids tell; at least one
   std::unique_ptr<directory> directory_;
   std::unique_ptr<actor_graphs> graphs_;

@@ -34,6 +34,9 @@ void runtime::on_record(std::uint32_t device, host_record const& r) {
       return on_depths(r);
     case record_kind::buffer_free:
       return devices_[device].buffers->on_free_at_home(static_cast<std::uint32_t>(r.detail));
+    case record_kind::handled:
+    case record_kind::not_handled:
+      return on_ended(r);
     case record_kind::device_lost:
       return on_device_lost(device, r);
   }
@@ -126,6 +129,38 @@ void runtime::on_failure(host_record const& r) {
                                  name_of_behaviour(r.behaviour), make_error_code(r.reason).message(),
                                  actions[r.detail]));
   if (action == failure_action::escalated) close(errc::handler_failed);
+}
+
+/// A message has ended that is traced, or recorded.
+void runtime::on_ended(host_record const& r) {
+  auto const& h = r.body.header;
+  if ((h.flags & flag_traced) == 0) return;
+  auto const tag = tag_behind(r.body.payload);
+  bool const handled = r.kind == record_kind::handled;
+  traces_->note({.trace = tag.trace,
+                 .hop = tag.hop,
+                 .parent = tag.parent,
+                 .handled = handled,
+                 .actor = r.actor,
+                 .actor_name = name_of_actor(r.actor),
+                 .team = r.team,
+                 .type = h.type,
+                 .priority = h.priority,
+                 .attempt = static_cast<std::uint8_t>(h.attempts()),
+                 .outcome = r.reason,
+                 .sent_ns = r.detail - h.age_ns(r.detail),
+                 // Of a batch the first message alone knows.
+                 .begun_ns = handled && tag.begun_ns != 0 ? tag.begun_ns : r.detail,
+                 .ended_ns = r.detail});
+}
+
+std::vector<trace_hop> runtime::traces(std::uint64_t trace) const {
+  auto hops = traces_->read(trace);
+  for (auto& h : hops) {
+    h.message = name_of_type(h.type);
+    if (h.actor_name.empty()) h.actor_name = name_of_actor(h.actor);
+  }
+  return hops;
 }
 
 void runtime::on_depths(host_record const& r) {

@@ -3,9 +3,11 @@
 
 #include <iostream>
 
+#include "kernels/trace.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
 #include "runtime/service/send_batch.hpp"
+#include "runtime/service/trace_command.hpp"
 
 namespace rondo::service {
 
@@ -19,6 +21,7 @@ struct send_arguments {
   bool wait_for_room = false;
   std::string file;
   std::uint32_t open = 64;
+  std::string trace_file;
 };
 
 /// What an actor said to one message, as a line of JSON; throws command_error.
@@ -35,6 +38,11 @@ void send_one(send_arguments const& a, bool wants_reply) {
   auto const& m = with.message_of(a.actor, a.message);
   if (wants_reply && !m.has_reply)
     throw command_error(exit_usage, fmt::format("{} has no answer: tell it", m.name));
+  if (!a.trace_file.empty() && m.bytes > max_traced_bytes)
+    throw command_error(
+        exit_usage, fmt::format("--trace: a {} has {} bytes; those of more than {} leave no trace", m.name,
+                                m.bytes, max_traced_bytes));
+  auto const trace = a.trace_file.empty() ? 0 : choose_trace();
   auto const payload = with.payload(m, a.json);
   auto& b = frame_builder();
   auto const name = b.CreateString(a.actor);
@@ -45,8 +53,10 @@ void send_one(send_arguments const& a, bool wants_reply) {
   auto const& o = with.request<wire::outcome>(
       request_frame(b, 1,
                     wire::Createsend(b, nullptr, name, m.id, static_cast<std::uint8_t>(a.priority),
-                                     wants_reply, a.wait_for_room, deadline_us, 0, 0, bytes)));
-  if (auto const text = outcome_text(with, o); !text.empty()) fmt::print("{}\n", text);
+                                     wants_reply, a.wait_for_room, deadline_us, 0, 0, bytes, trace)));
+  auto const text = outcome_text(with, o);
+  if (!text.empty()) fmt::print("{}\n", text);
+  if (trace != 0) write_trace_at_rest(with, trace, a.trace_file);
 }
 
 void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
@@ -68,10 +78,13 @@ void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
       ->capture_default_str();
   c.add_option("--deadline-us", a->deadline_us, "microseconds after which it is not handled any more");
   if (!wants_reply) c.add_flag("--wait", a->wait_for_room, "wait for room in a full mailbox");
-  c.add_option("--file", a->file,
-               "send each line of this file (- for standard input): {\"actor\": ..., \"message\": ..., "
-               "\"payload\": {...}, "
-               "\"priority\": ...}; an answer per line");
+  c.add_option("--trace", a->trace_file,
+               "write the message's way, and all that came of it by now, to this file: see rondo trace")
+      ->excludes(c.add_option(
+          "--file", a->file,
+          "send each line of this file (- for standard input): {\"actor\": ..., \"message\": ..., "
+          "\"payload\": {...}, "
+          "\"priority\": ...}; an answer per line"));
   c.add_option("--open", a->open, "with --file: messages on their way at once")
       ->check(CLI::Range(1, 2000))
       ->capture_default_str();
@@ -238,6 +251,7 @@ void add_client_commands(CLI::App& app, int& exit_status) {
   add_inspect_command(app, exit_status);
   add_describe_command(app, exit_status);
   add_checkpoint_command(app, exit_status);
+  add_trace_command(app, exit_status);
 }
 
 }  // namespace rondo::service

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/json_string.hpp"
+
 namespace rondo::service {
 namespace {
 
@@ -152,19 +154,6 @@ std::string json_text(json_node const& node) {
     out += json_text(node.entries[i]);
   }
   return is_object ? "{" + out + "}" : "[" + out + "]";
-}
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (char const c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (static_cast<unsigned char>(c) < ' ')
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out += '"';
 }
 
 }  // namespace rondo::service

@@ -47,7 +47,5 @@ json_node parse_json_node(std::string_view text, json_limits const& limits = {})
 
 /// The node as JSON on one line, numbers as they were written.
 std::string json_text(json_node const& node);
-/// `text` as a JSON string, with its quotation marks. `text` is ASCII or UTF-8.
-std::string json_string(std::string_view text);
 
 }  // namespace rondo::service

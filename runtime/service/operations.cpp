@@ -175,6 +175,26 @@ void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
   });
 }
 
+void traces(service_core& core, peer const& client, std::uint64_t id, wire::traces const& r) {
+  slowly(core, client, id, [&core, client, id, trace = r.trace()] {
+    auto const hops = core.rt.traces(trace);
+    auto& b = frame_builder();
+    std::vector<Offset<wire::trace_hop>> packed;
+    for (auto const& h : hops) {
+      auto const actor = wire_name(h.actor);
+      auto const name = b.CreateString(h.actor_name), message = b.CreateString(h.message);
+      packed.push_back(wire::Createtrace_hop(
+          b, h.trace, h.hop, h.parent, h.on_host, h.handled, &actor, name, h.team, h.type, message,
+          h.priority, h.attempt, static_cast<std::uint32_t>(h.outcome), h.sent_ns, h.begun_ns, h.ended_ns));
+    }
+    std::vector<std::string> devices;
+    for (std::uint32_t d = 0; d < core.rt.device_count(); ++d) devices.push_back(core.rt.info(d).name);
+    auto const all = b.CreateVector(packed);
+    client->respond(response_frame(
+        b, id, wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices), core.rt.forgotten_hops())));
+  });
+}
+
 }  // namespace
 
 void operate(service_core& core, std::shared_ptr<session> const& client, wire::request const& request) {
@@ -196,6 +216,8 @@ void operate(service_core& core, std::shared_ptr<session> const& client, wire::r
       return watch(core, client, id);
     case wire::ask_body_checkpoint:
       return checkpoint(core, client, id);
+    case wire::ask_body_traces:
+      return traces(core, client, id, *request.body_as_traces());
     default:
       return client->respond(outcome_frame(id, errc::service_refuses, "this version knows no such request"));
   }

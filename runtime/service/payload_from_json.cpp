@@ -7,6 +7,7 @@
 #include <limits>
 #include <system_error>
 
+#include "runtime/json_string.hpp"
 #include "runtime/service/json_node.hpp"
 #include "runtime/service/message_schemas.hpp"
 #include "runtime/service/payload_json.hpp"

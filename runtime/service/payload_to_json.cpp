@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/json_string.hpp"
 #include "runtime/service/json_node.hpp"
 #include "runtime/service/payload_json.hpp"
 

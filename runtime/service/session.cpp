@@ -202,14 +202,17 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
                          });
   std::chrono::microseconds const limit{s.deadline_us()};
   if (s.wants_reply())
-    to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority()}, std::move(handler));
+    to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority(), .trace = s.trace()},
+            std::move(handler));
   else if (to->is_near() && !s.wait_for_room())
-    std::move(handler)(
-        answer{to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit}), {}});
+    std::move(handler)(answer{
+        to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = s.trace()}),
+        {}});
   else
-    to->tell(s.type(), payload,
-             {.priority = s.priority(), .deadline = limit, .wait_for_room = s.wait_for_room()},
-             std::move(handler));
+    to->tell(
+        s.type(), payload,
+        {.priority = s.priority(), .deadline = limit, .wait_for_room = s.wait_for_room(), .trace = s.trace()},
+        std::move(handler));
 }
 
 /// Whether the message of this key is to be sent; else its response is given, or will be.

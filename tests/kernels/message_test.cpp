@@ -81,17 +81,21 @@ TEST_CASE("message types of different names have different identities", "[messag
 TEST_CASE("a stamp keeps 48 bits of time and ages across their wrap", "[message][G12]") {
   rondo::message_header h;
   auto const wrap = std::uint64_t{1} << 48;
-  for (std::uint64_t sent : {std::uint64_t{0}, std::uint64_t{1} << 32, wrap - 1, wrap, 5 * wrap - 1000}) {
+  for (std::uint64_t sent : {std::uint64_t{1}, std::uint64_t{1} << 32, wrap - 1, wrap + 7, 5 * wrap - 1000}) {
     CAPTURE(sent);
     h.flags = rondo::flag_wants_reply;
     h.stamp(sent);
-    CHECK(h.flags == (rondo::flag_wants_reply | rondo::flag_stamped));
+    CHECK(h.flags == rondo::flag_wants_reply);
+    CHECK(h.stamped());
     CHECK(h.sent_ns() == (sent & (wrap - 1)));
     CHECK(h.age_ns(sent) == 0);
     CHECK(h.age_ns(sent + 1234) == 1234);
     CHECK(h.age_ns(sent + wrap / 2 - 1) == wrap / 2 - 1);
     CHECK(h.age_ns(sent + wrap - 1) == 0);  // a sender whose clock is a nanosecond ahead, not 78 hours ago
   }
+  CHECK_FALSE(rondo::message_header{}.stamped());
+  h.stamp(wrap);  // the one moment whose 48 bits would say that it is not stamped
+  CHECK(h.stamped());
 }
 
 TEST_CASE("a deadline expires after its last nanosecond, not at it", "[message][G12]") {

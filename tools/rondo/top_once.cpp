@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "runtime/json_string.hpp"
 #include "tools/rondo/top_screen.hpp"
 #include "tools/rondo/top_terminal.hpp"
 
@@ -16,15 +17,6 @@ namespace rondo::tools {
 namespace {
 
 constexpr int width_of_files = 110;
-
-std::string json_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (char const c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;  // control characters were taken out where the report was made
-  }
-  return quoted + '"';
-}
 
 /// The rates of the interval, and the report at its end.
 std::string to_json(top_model const& model) {

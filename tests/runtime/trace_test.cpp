@@ -1,0 +1,144 @@
+// A message's way through several actors can be read in its trace, on one device and across two.
+#include <map>
+#include <set>
+
+#include "runtime/chrome_trace.hpp"
+#include "tests/catch.hpp"
+#include "tests/runtime/counter_fixture.hpp"
+#include "tests/runtime/relay_fixture.hpp"
+
+using namespace rondo_test;
+
+namespace {
+
+/// The trace once `hops` of it have come.
+std::vector<rondo::trace_hop> trace_of(rondo::runtime& rt, std::uint64_t trace, std::size_t hops) {
+  REQUIRE(eventually([&] { return rt.traces(trace).size() >= hops; }));
+  return rt.traces(trace);
+}
+
+struct tree {
+  std::map<std::uint32_t, rondo::trace_hop> by_hop;
+
+  explicit tree(std::vector<rondo::trace_hop> const& hops) {
+    for (auto const& h : hops) by_hop[h.hop] = h;
+    CHECK(by_hop.size() == hops.size());
+  }
+  /// Its senders' actors, from the program on.
+  std::vector<std::string> way_to(rondo::trace_hop const& h) const {
+    std::vector<std::string> way;
+    for (auto const* at = &h;; at = &by_hop.at(at->parent)) {
+      way.insert(way.begin(), at->on_host ? "program" : at->actor_name);
+      if (at->parent == 0) return way;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a message's way through three relays and back is one tree", "[trace]") {
+  std::string const devices = GENERATE("cpu", "cpu,emulated");
+  CAPTURE(devices);
+  auto rt = start_relays({.device = devices, .teams = 2});
+  auto const relays = launch_chain(*rt, 3);
+  auto const trace = rt->new_trace();
+  auto const answer = relays[0].ask(hop{5}, {.timeout = 20s, .trace = trace}, rondo::block);
+  REQUIRE(answer.has_value());
+  CHECK(answer->number == 5);
+
+  // The call; the request at each of three relays; the answer at two of them.
+  auto const hops = trace_of(*rt, trace, 6);
+  REQUIRE(hops.size() == 6);
+  tree const t(hops);
+  std::set<std::vector<std::string>> ways;
+  for (auto const& h : hops) {
+    CHECK(h.trace == trace);
+    CHECK(h.handled);
+    CHECK(h.outcome == errc::ok);
+    CHECK(h.sent_ns <= h.begun_ns);
+    CHECK(h.begun_ns <= h.ended_ns);
+    ways.insert(t.way_to(h));
+    if (h.parent == 0) {
+      CHECK(h.on_host);
+      continue;
+    }
+    auto const& from = t.by_hop.at(h.parent);
+    CHECK(from.begun_ns <= h.sent_ns);
+    CHECK((from.on_host || h.sent_ns <= from.ended_ns));
+  }
+  CHECK(ways == std::set<std::vector<std::string>>{
+                    {"program"},
+                    {"program", "relay 0"},
+                    {"program", "relay 0", "relay 1"},
+                    {"program", "relay 0", "relay 1", "relay 2"},
+                    {"program", "relay 0", "relay 1", "relay 2", "relay 1"},
+                    {"program", "relay 0", "relay 1", "relay 2", "relay 1", "relay 0"}});
+}
+
+TEST_CASE("a trace holds what was told, and why it ended unhandled", "[trace]") {
+  auto rt = start();
+  auto const a = rt->launch<counter>("a", {.active = false});
+  auto const trace = rt->new_trace();
+  REQUIRE_FALSE(a.try_tell(add{1}, {.deadline = 1us, .trace = trace}));
+  std::this_thread::sleep_for(1ms);
+  rt->activate(a.id(), rondo::block);
+  auto const hops = trace_of(*rt, trace, 2);
+  REQUIRE(hops.size() == 2);
+  auto const& late = hops[0].on_host ? hops[1] : hops[0];
+  CHECK_FALSE(late.handled);
+  CHECK(late.outcome == errc::timed_out);
+  CHECK(late.message == std::string(rondo::type_name<add>));
+}
+
+TEST_CASE("a failed try and the next one are hops of one message", "[trace]") {
+  auto rt = start();
+  auto const a = rt->launch<counter>("a");
+  auto const trace = rt->new_trace();
+  REQUIRE_FALSE(a.try_tell(boom{}, {.trace = trace}));
+  auto const hops = trace_of(*rt, trace, 5);  // the call, three tries, and its quarantine
+  REQUIRE(hops.size() == 5);
+  std::multiset<int> tries;
+  for (auto const& h : hops)
+    if (!h.on_host && h.handled) {
+      tries.insert(h.attempt);
+      CHECK(h.outcome == errc::handler_failed);
+    }
+  CHECK(tries == std::multiset<int>{0, 1, 2});
+  CHECK(hops.back().outcome == errc::quarantined);
+}
+
+TEST_CASE("one of `trace_every` messages is traced by itself", "[trace]") {
+  auto rt = start({.device = "cpu", .teams = 1, .trace_every = 4});
+  auto const a = rt->launch<counter>("a", {.capacity = 128});
+  for (int i = 0; i < 40; ++i) {
+    if (i % 2 == 0)
+      REQUIRE_FALSE(a.try_tell(add{1}));
+    else
+      REQUIRE(a.ask(get{}, 20s, rondo::block).has_value());
+  }
+  auto const hops = trace_of(*rt, 0, 20);
+  CHECK(hops.size() == 20);
+  std::set<std::uint64_t> traces;
+  for (auto const& h : hops) traces.insert(h.trace);
+  CHECK(traces.size() == 10);
+}
+
+TEST_CASE("the last hops are kept, and what went is counted", "[trace]") {
+  auto rt = start({.device = "cpu", .teams = 1, .trace_every = 1, .trace_hops = 8});
+  auto const a = rt->launch<counter>("a", {.capacity = 128});
+  for (int i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(add{1}));
+  REQUIRE(eventually([&] { return rt->traces().size() + rt->forgotten_hops() == 40; }));
+  CHECK(rt->traces().size() == 8);
+}
+
+TEST_CASE("what has no room for a tag is sent without one", "[trace]") {
+  auto rt = start_relays({.device = "cpu", .teams = 1});
+  auto const relays = launch_chain(*rt, 1);
+  auto const trace = rt->new_trace();
+  large m{};
+  m.last = 7;
+  auto const answer = relays[0].ask(m, {.timeout = 20s, .trace = trace}, rondo::block);
+  REQUIRE(answer.has_value());
+  CHECK(answer->number == 7);
+  CHECK(rt->traces(trace).empty());
+}
