@@ -29,6 +29,9 @@ enum class record_kind : std::uint32_t {
                 // body.header.type say what `team` ran; detail: how many such records follow
 };
 
+/// The digest of a handler that ran for several messages at once: what it sent is not told apart.
+inline constexpr std::uint32_t untold_digest = ~0u;
+
 /// The message was put back for another try after a restart; set aside; or the actor ended.
 enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated };
 

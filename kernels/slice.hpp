@@ -182,8 +182,7 @@ class slice : private actor_owner<Module> {
     for (std::uint32_t i = 0; i < count; ++i)
       if (message_header const& h = ring_.slot(ticket + i).header;
           (h.flags & settled_flags) != 0 || journal_ != 0)
-        settle(h, result.answered,
-               count == 1 ? result.digest : 0);  // sent for all of them together: not told apart
+        settle(h, result.answered, count == 1 ? result.digest : untold_digest);
     // A single one may have been picked by priority, and is not the oldest then.
     count == 1 ? stash().take(ticket) : stash().take_run(count);
   }

@@ -338,8 +338,14 @@ std::string runtime::why_no_room(checkpoint_image const& image) const {
 
 std::vector<std::byte> runtime::restore(std::filesystem::path const& file) {
   auto image = read_checkpoint(file, behaviours());
+  restore_image(image, file);
+  return std::move(image.notes);
+}
+
+void runtime::restore_image(checkpoint_image& image, std::filesystem::path const& file) {
   std::unique_lock launching(launching_);
   if (closed()) refuse(file, "was not restored: " + make_error_code(closed_for()).message());
+  if (recorder_) refuse(file, "was not restored: a recording is going on; begin it afterwards");
   if (directory_->alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
   if (auto const why = why_no_room(image); !why.empty()) refuse(file, "was not restored: " + why);
 
@@ -378,7 +384,7 @@ std::vector<std::byte> runtime::restore(std::filesystem::path const& file) {
     };
     if (!at_quiet_point(arena_access::writes, place)) failure = why_not_quiet();
   }
-  if (failure.empty()) return std::move(image.notes);
+  if (failure.empty()) return;
   for (std::size_t i = 0; i < specs.size(); ++i)
     if (i < launched)
       terminate(specs[i].id, termination::discard, block);

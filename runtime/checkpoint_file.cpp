@@ -237,13 +237,13 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
 
 }  // namespace
 
-void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
-                      std::vector<behaviour_info> const& module) {
+std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
+                                              std::vector<behaviour_info> const& module) {
   if (auto const bytes = estimate_bytes(image); bytes > body_limit)
     throw std::runtime_error(fmt::format(
-        "{}: {} bytes of states and mail are more than a checkpoint can hold (2 GiB); let actors work off "
+        "{} bytes of states and mail are more than a checkpoint can hold (2 GiB); let actors work off "
         "their mail, or keep large data outside their states",
-        file.string(), bytes));
+        bytes));
   builder b;
   std::vector<Offset<schemas::saved_actor>> actors;
   actors.reserve(image.actors.size());
@@ -257,12 +257,23 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
   schemas::Finishsaved_arenaBuffer(
       b, schemas::Createsaved_arena(b, image.written_us, packed_module, packed_actors, &retired,
                                     image.dead_letters, notes));
+  auto const* const body = reinterpret_cast<std::byte const*>(b.GetBufferPointer());
+  return {body, body + b.GetSize()};
+}
+
+void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
+                      std::vector<behaviour_info> const& module) {
+  std::vector<std::byte> body;
+  try {
+    body = encode_checkpoint_body(image, module);
+  } catch (std::runtime_error const& e) {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), e.what()));
+  }
   file_head head;
-  head.body_bytes = b.GetSize();
-  head.body_crc = crc64(b.GetBufferPointer(), b.GetSize());
+  head.body_bytes = body.size();
+  head.body_crc = crc64(body.data(), body.size());
   head.head_crc = head_crc_of(head);
-  std::span<std::byte const> const parts[] = {std::as_bytes(std::span(&head, 1)),
-                                              std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize()))};
+  std::span<std::byte const> const parts[] = {std::as_bytes(std::span(&head, 1)), body};
   replace_file(file, parts);
 }
 

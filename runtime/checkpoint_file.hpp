@@ -33,7 +33,11 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
 checkpoint_image read_checkpoint(std::filesystem::path const& file,
                                  std::vector<behaviour_info> const& module);
 
-/// What stands behind the head of a checkpoint file, without its checksum: of what is left, nothing is believed. `body`
+/// What stands behind the head of a checkpoint file. Throws std::runtime_error for an image that is too large.
+std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
+                                              std::vector<behaviour_info> const& module);
+
+/// The same back, without its checksum: of what is left, nothing is believed. `body`
 /// is aligned to 8 bytes. Throws std::runtime_error with the reason.
 checkpoint_image decode_checkpoint_body(std::span<std::byte const> body,
                                         std::vector<behaviour_info> const& module);

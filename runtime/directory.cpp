@@ -79,6 +79,12 @@ result<launch_spec> directory::add(std::string name, std::uint16_t behaviour, st
   return e.spec = on.describe(memory, e, capacity);
 }
 
+void directory::cells::list_free() {
+  free.clear();
+  for (auto e = entries.rbegin(); e != entries.rend(); ++e)  // the lowest is taken first
+    if (!e->live) free.push_back(cell_of(e->id));
+}
+
 errc directory::revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs) {
   std::lock_guard lock(mutex_);
   specs.clear();
@@ -99,11 +105,19 @@ errc directory::revive(std::vector<revival> const& actors, std::vector<launch_sp
         if (e.live) on.give_back_memory(e.spec, e.state_bytes);
       on.entries = before[d];
     }
-    on.free.clear();
-    for (auto e = on.entries.rbegin(); e != on.entries.rend(); ++e)  // the lowest is taken first
-      if (!e->live) on.free.push_back(cell_of(e->id));
+    on.list_free();
   }
   return outcome;
+}
+
+result<launch_spec> directory::add_as(revival const& actor) {
+  std::lock_guard lock(mutex_);
+  launch_spec spec{};
+  if (auto const refused = revive_one(actor, spec); refused != errc::ok) return refused;
+  auto& on = devices_[device_of(actor.id)];
+  on.list_free();
+  on.entries[cell_of(actor.id)].spec.restored = spec.restored = false;
+  return spec;
 }
 
 errc directory::revive_one(revival const& a, launch_spec& spec) {

@@ -79,6 +79,8 @@ class directory {
   /// was given to a later actor since or comes twice, name_taken, out_of_memory. wrong_state at once while
   /// any actor lives.
   errc revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs);
+  /// One of them while others live; errors as above.
+  result<launch_spec> add_as(revival const& actor);
   /// Frees what the actor had, once it is gone. False for an id that is not alive.
   bool remove(actor_id id);
 
@@ -120,6 +122,7 @@ class directory {
                       std::uint32_t capacity);
     void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);
     launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity) const;
+    void list_free();
     std::uint32_t index_of(std::size_t cell) const {
       return layout.shape.first_actor + static_cast<std::uint32_t>(cell);
     }

@@ -144,6 +144,7 @@ stop_report runtime::stop() {
       for (auto& line : busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     }
     end_pending(errc::stopped);
+    if (stop_report_.stopped) close_recording();
   });
   return stop_report_;
 }
@@ -206,11 +207,20 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   auto const b = static_cast<std::uint16_t>(found - known.begin());
   auto spec = directory_->add(std::move(name), b, found->state_bytes, options, capacity);
   if (!spec) return spec.error();
+  auto const id = spec->id;
+  if (recorder_)  // before it can handle anything
+    recorder_->append(recorded_launch{.actor = id,
+                                      .name = name_of_actor(id),
+                                      .behaviour = b,
+                                      .capacity = capacity,
+                                      .pinned = options.pinned,
+                                      .supervise = options.supervise});
   if (auto const refused = devices_[options.device].dev->launch(*spec); refused != errc::ok) {
-    directory_->remove(spec->id);
+    if (recorder_) recorder_->append(recorded_end{id});
+    directory_->remove(id);
     return refused;
   }
-  return spec->id;
+  return id;
 }
 
 void runtime::record_untyped(actor_graphs::recording const& what, std::uint32_t device) {

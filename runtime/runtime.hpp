@@ -35,6 +35,7 @@
 #include "runtime/memory/region_resource.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/program.hpp"
+#include "runtime/recorder.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/timers.hpp"
@@ -51,6 +52,18 @@ inline constexpr use_t<Module> use{};
 enum class termination { drain, discard };
 
 struct checkpoint_image;
+class replayer;
+
+/// What a replay found.
+struct replay_report {
+  std::uint64_t entries = 0;               // of the recording
+  std::uint64_t launched = 0;              // actors
+  std::uint64_t messages = 0;              // that were handled again
+  std::uint64_t not_handled = 0;           // that had ended otherwise, and were left out
+  std::uint64_t differing = 0;             // results that are not the recorded ones
+  std::vector<std::string> differences{};  // the first of them, for people
+  bool complete = false;  // the recording was ended in order; else it is the beginning of one
+};
 
 /// What `inspect` finds.
 struct inspection {
@@ -228,6 +241,23 @@ class runtime {
   /// runtime; then no actor lives.
   std::vector<std::byte> restore(std::filesystem::path const& file);
 
+  /// From here on writes each message that ends, with how it ended, to `file`, and each actor that is launched or ends; first
+  /// come the actors that live, as they are. What each message's sender does pays for it. Blocks until no handler runs.
+  /// Meanwhile `restore` and `upgrade` are refused. Throws std::runtime_error when the file is there or cannot be made, or no
+  /// quiet moment came.
+  void begin_recording(std::filesystem::path const& file);
+  /// Ends it, as `stop` does. Throws std::runtime_error when none is going on, and when the file does not hold everything;
+  /// the latter is a failure report, too, when it happens.
+  void end_recording();
+  /// Has actors handle a recording's messages once more: the same ones, in each actor's order, one at a time, from the same
+  /// states; what handlers send goes nowhere, for what came of it is in the recording. Compared are how each handler ended and
+  /// what it sent: to whom, which types, and payloads without padding or floating-point numbers. Then the actors go on from
+  /// the states that they have come to. Handlers that read clocks or buffers, batches, and those whose sends a full mailbox
+  /// refused may come to others. Precondition: as `restore`. Blocks. Throws std::runtime_error for a file that is foreign,
+  /// damaged, or of another module.
+  replay_report replay(std::filesystem::path const& file,
+                       std::function<void(std::uint64_t entries)> const& progress = {});
+
   /// Goes on with another module: its behaviours that say which old one they upgrade take over those actors, and those of
   /// the same name keep theirs; ids, names, mail and counters stay. What waits and is unknown to the new behaviour is a
   /// dead letter. Blocks its caller until no handler runs. Throws std::runtime_error, and all goes on as before, when a
@@ -248,6 +278,10 @@ class runtime {
   };
   using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
   runtime(config settings, program const& p, std::vector<chosen_device> chosen);
+  struct rerun;
+  void restore_image(checkpoint_image& image, std::filesystem::path const& file);
+  bool set_journal(std::uint32_t bits, std::function<void(std::vector<arena_ref> const&)> const& also);
+  void close_recording();
   void record_untyped(actor_graphs::recording const& what, std::uint32_t device);
   /// The graph of a captured actor is replayed by a team of the host.
   bool can_live_on(behaviour_info const& b, std::uint32_t device) const {
@@ -345,6 +379,9 @@ class runtime {
   std::unique_ptr<hub<dead_letter>> dead_letters_;
   std::unique_ptr<hub<std::string>> failures_;
   failure_log last_failures_;
+  // Both change at quiet points, and launches are locked out: who reports, or launches, reads them as they are.
+  std::unique_ptr<recorder> recorder_;
+  replayer* replayer_ = nullptr;
   std::unique_ptr<timer_service> timers_;
   boost::asio::steady_timer deadline_timer_{context_};
   boost::asio::steady_timer watch_timer_{context_};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/deliver.hpp"
+#include "runtime/replayer.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {
@@ -102,6 +103,7 @@ void runtime::settle(actor_id actor, lifecycle state) {
 void runtime::on_terminated(host_record const& r) {
   actor_totals totals;
   __builtin_memcpy(&totals, r.body.payload, sizeof totals);
+  if (recorder_) recorder_->append(recorded_end{r.actor});
   std::vector<inspect_handler> lost;
   {
     std::lock_guard lock(pending_mutex_);
@@ -133,6 +135,8 @@ void runtime::on_failure(host_record const& r) {
 
 /// A message has ended that is traced, or recorded.
 void runtime::on_ended(host_record const& r) {
+  if (replayer_ != nullptr) return replayer_->take(r);
+  if (recorder_) recorder_->append(r);
   auto const& h = r.body.header;
   if ((h.flags & flag_traced) == 0) return;
   auto const tag = tag_behind(r.body.payload);

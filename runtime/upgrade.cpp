@@ -61,6 +61,7 @@ void runtime::upgrade_to(program const& next) {
   };
   std::unique_lock launching(launching_);
   if (closed()) refuse(make_error_code(closed_for()).message());
+  if (recorder_) refuse("a recording is going on, and belongs to one module; end it first");
   auto const& old = *program_.load(std::memory_order_acquire);
   std::vector<directory::successor> plan;
   auto const planned = directory_->plan_upgrade(fates_of(old, next), plan);

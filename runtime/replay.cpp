@@ -1,0 +1,146 @@
+// runtime::replay: the messages of a recording once more, one after the other.
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "runtime/recording_file.hpp"
+#include "runtime/replayer.hpp"
+#include "runtime/runtime.hpp"
+
+namespace rondo {
+
+namespace {
+
+constexpr std::size_t told_differences = 20;
+
+std::string ending(bool handled, errc reason) {
+  if (!handled) return fmt::format("was not handled ({})", name_of(reason));
+  return reason == errc::ok ? "was handled" : fmt::format("failed its handler ({})", name_of(reason));
+}
+
+}  // namespace
+
+/// One replay, from the first entry to the last.
+struct runtime::rerun {
+  runtime& rt;
+  std::filesystem::path const& file;
+  replayer ends{};
+  replay_report report{};
+  std::vector<std::unique_ptr<rondo::guest>> guests{};  // by device; null: its teams run what is posted
+
+  [[noreturn]] void refuse(std::string const& why) const {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), why));
+  }
+
+  void differs(actor_id actor, std::string const& how) {
+    ++report.differing;
+    if (report.differences.size() < told_differences)
+      report.differences.push_back(
+          fmt::format("entry {}, actor '{}': {}", report.entries, rt.name_of_actor(actor), how));
+  }
+
+  void operator()(recorded_launch const& l) {
+    ++report.launched;
+    if (device_of(l.actor) >= rt.devices_.size())
+      refuse(fmt::format("actor '{}' lived on device {}, and this runtime has {}, counted from 0", l.name,
+                         device_of(l.actor), rt.devices_.size()));
+    actor_options const options{
+        .device = device_of(l.actor), .capacity = l.capacity, .pinned = l.pinned, .supervise = l.supervise};
+    auto spec = rt.directory_->add_as(
+        {l.actor, l.name, l.behaviour, rt.behaviours()[l.behaviour].state_bytes, options, l.capacity});
+    auto refused = spec ? errc::ok : static_cast<errc>(spec.error().value());
+    if (spec) refused = rt.devices_[options.device].dev->launch(*spec);
+    if (refused == errc::ok) return;
+    if (spec) rt.directory_->remove(l.actor);
+    refuse(
+        fmt::format("actor '{}' cannot be launched again: {}", l.name, make_error_code(refused).message()));
+  }
+
+  void operator()(recorded_end const& e) {
+    if (rt.directory_->find(e.actor)) rt.terminate(e.actor, termination::discard, block);
+  }
+
+  void operator()(recorded_message const& m) {
+    if (!m.handled) return static_cast<void>(++report.not_handled);
+    ++report.messages;
+    auto h = m.body.header;
+    h.deadline_us = 0;  // it was in time
+    errc refused = errc::ok;
+    {
+      auto& guest = guests[device_of(m.actor) < guests.size() ? device_of(m.actor) : 0];
+      quiet_posts const quiet(guest != nullptr);
+      refused = device_of(m.actor) < rt.devices_.size()
+                    ? rt.mail_of(m.actor).try_post_apart(m.actor, h, m.body.payload, max_payload_bytes)
+                    : errc::actor_gone;
+      if (guest) guest->run(std::chrono::seconds(1));
+    }
+    if (refused != errc::ok)
+      return differs(m.actor, fmt::format("it takes no message: {}", make_error_code(refused).message()));
+    for (;;) {
+      if (auto const now = ends.wait(m.actor, std::chrono::milliseconds(100)); now) return compare(m, *now);
+      if (rt.closed()) refuse("the replay ended early: " + make_error_code(rt.closed_for()).message());
+      if (!rt.directory_->find(m.actor))
+        return differs(m.actor, "it has ended, and when it was recorded it had not");
+    }
+  }
+
+  void operator()(recording_closed const&) {}
+
+  void compare(recorded_message const& then, replayed const& now) {
+    if (now.handled != then.handled || now.reason != then.reason)
+      return differs(
+          then.actor,
+          fmt::format("a {} {}, and when it was recorded it {}", rt.name_of_type(then.body.header.type),
+                      ending(now.handled, now.reason), ending(then.handled, then.reason)));
+    if (now.digest != then.digest && now.digest != untold_digest && then.digest != untold_digest)
+      differs(then.actor, fmt::format("the handler of a {} sends something else than when it was recorded",
+                                      rt.name_of_type(then.body.header.type)));
+  }
+};
+
+replay_report runtime::replay(std::filesystem::path const& file,
+                              std::function<void(std::uint64_t)> const& progress) {
+  rerun run{*this, file};
+  std::ifstream in(file, std::ios::binary);
+  if (!in) run.refuse("cannot be read");
+  try {
+    recording_reader reader(in, behaviours());
+    auto image = reader.image();
+    for (auto& a : image.actors) {  // whatever it was: the recording says what it handles, and when it ends
+      a.paused = false;
+      a.state = lifecycle::active;
+      a.control = 0;
+    }
+    restore_image(image, file);
+    run.report.launched = image.actors.size();
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) run.guests.push_back(make_guest(d));
+    std::unique_lock launching(launching_);
+    if (!set_journal(journal_report | journal_mute, [&](auto const&) { replayer_ = &run.ends; }))
+      run.refuse("was not replayed: " + why_not_quiet());
+    std::exception_ptr failure;
+    try {
+      while (auto const entry = reader.next()) {
+        std::visit(run, *entry);
+        if (++run.report.entries % 1024 == 0 && progress) progress(run.report.entries);
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    run.guests.clear();
+    bool const quiet = set_journal(0, [&](auto const&) { replayer_ = nullptr; });
+    if (!quiet) {  // a handler still runs, and may report to what ends here
+      launching.unlock();
+      stop();
+      run.refuse("the replay was stopped: " + why_not_quiet());
+    }
+    if (failure) std::rethrow_exception(failure);
+    run.report.complete = reader.complete();
+  } catch (std::runtime_error const& e) {
+    std::string const why = e.what();
+    if (why.starts_with(file.string())) throw;
+    run.refuse(why);
+  }
+  return std::move(run.report);
+}
+
+}  // namespace rondo

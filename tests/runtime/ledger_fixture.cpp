@@ -1,0 +1,9 @@
+#include "tests/runtime/ledger_fixture.hpp"
+
+namespace rondo_test {
+
+std::unique_ptr<rondo::runtime> start_ledgers(rondo::config const& settings) {
+  return std::make_unique<rondo::runtime>(rondo::use<ledgers>, settings);
+}
+
+}  // namespace rondo_test

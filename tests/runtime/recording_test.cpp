@@ -1,0 +1,166 @@
+// A recorded run, replayed on one team, comes to the same results; what is damaged or foreign is refused by name.
+#include <fstream>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/runtime/counter_fixture.hpp"
+#include "tests/runtime/ledger_fixture.hpp"
+#include "tests/scratch_directory.hpp"
+
+using namespace rondo_test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+rondo::config one_team() { return {.device = "cpu", .teams = 1, .guest_teams = 1}; }
+
+std::uint64_t digest_of(rondo::actor_ref<ledger> const& a) {
+  auto const now = a.ask(look{}, 20s, rondo::block);
+  REQUIRE(now.has_value());
+  return now->digest;
+}
+
+}  // namespace
+
+TEST_CASE("a run of several teams is replayed to the same states", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const file = dir.directory / "run.rondo";
+  std::string const devices = GENERATE("cpu", "emulated", "cpu,emulated");
+  CAPTURE(devices);
+  std::vector<std::uint64_t> digests;
+  std::uint64_t handled = 0;
+  {
+    auto rt = start_ledgers({.device = devices, .teams = 3});
+    auto const old = rt->launch<ledger>("old", {.capacity = 4096});
+    REQUIRE_FALSE(old.try_tell(enter{41}));  // its state is part of what the recording begins with
+    digest_of(old);
+    rt->begin_recording(file);
+    std::vector<rondo::actor_ref<ledger>> all{old};
+    for (int i = 0; i < 3; ++i)
+      all.push_back(rt->launch<ledger>(
+          "ledger " + std::to_string(i),
+          {.device = static_cast<std::uint32_t>(i) % rt->device_count(), .capacity = 4096}));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      REQUIRE_FALSE(all[i].try_tell(neighbour{all[(i + 1) % all.size()].id()}));
+    // The order in which each ledger gets what the threads and its neighbour send is that of this run alone.
+    std::vector<std::thread> senders;
+    for (std::uint64_t s = 0; s < 2; ++s)
+      senders.emplace_back([&, s] {
+        for (std::uint64_t n = 0; n < 300; ++n) {
+          auto const& to = all[(n + s) % all.size()];
+          tell_or_wait(to, enter{n * 2 + s});
+          if (n % 150 == 0) tell_or_wait(to, enter{fatal_entry});
+        }
+      });
+    for (auto& s : senders) s.join();
+    // What they pass on ends by itself.
+    REQUIRE(eventually([&] {
+      auto const t = rt->snapshot();
+      return t.waiting == 0 && t.crossing == 0 && t.conserved();
+    }));
+    rt->end_recording();
+    for (auto const& a : all) digests.push_back(digest_of(a));
+    handled = rt->snapshot().live.handled;
+  }
+
+  auto rt = start_ledgers(devices == "cpu,emulated"
+                              ? rondo::config{.device = "cpu,cpu", .teams = 1, .guest_teams = 1}
+                              : one_team());
+  auto const report = rt->replay(file);
+  CAPTURE(report.differences);
+  CHECK(report.differing == 0);
+  CHECK(report.complete);
+  CHECK(report.launched == 4);
+  CHECK(report.messages > 600);
+  CHECK(report.messages <= handled + 100);  // failed tries are messages handled again, too
+  std::vector<std::uint64_t> again;
+  for (auto const* name : {"old", "ledger 0", "ledger 1", "ledger 2"})
+    again.push_back(digest_of(rt->find<ledger>(name).value()));
+  CHECK(again == digests);
+}
+
+TEST_CASE("a replay says where it differs", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const file = dir.directory / "run.rondo";
+  auto rt = start_ledgers(one_team());
+  auto const a = rt->launch<ledger>("a");
+  rt->begin_recording(file);
+  REQUIRE_FALSE(
+      a.try_tell(draw{}));  // adds what this process was told: a handler that the recording cannot know
+  digest_of(a);
+  rt->end_recording();
+  outside_number += 1;
+  auto again = start_ledgers(one_team());
+  auto const report = again->replay(file);
+  REQUIRE(report.differing == 1);
+  CHECK_THAT(report.differences.at(0), Contains("actor 'a'") && Contains("look"));
+}
+
+TEST_CASE("a recording outlives whatever ends its process, up to what reached the file", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const file = dir.directory / "run.rondo", torn = dir.directory / "torn.rondo";
+  {
+    auto rt = start_ledgers(one_team());
+    auto const a = rt->launch<ledger>("a");
+    rt->begin_recording(file);
+    for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
+    digest_of(a);
+    rt->stop();  // ends the recording, too
+  }
+  std::ifstream in(file, std::ios::binary);
+  std::string const whole((std::istreambuf_iterator<char>(in)), {});
+  auto const step = std::max<std::size_t>(1, whole.size() / 40);
+  std::uint64_t most = 0;
+  for (std::size_t n = 0; n < whole.size(); n += step) {
+    CAPTURE(n, whole.size());
+    std::ofstream(torn, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(n));
+    auto rt = start_ledgers(one_team());
+    try {
+      auto const report = rt->replay(torn);
+      CHECK_FALSE(report.complete);
+      CHECK(report.differing == 0);
+      CHECK(report.messages >= most);
+      most = report.messages;
+    } catch (std::runtime_error const& e) {
+      CHECK_THAT(e.what(), Contains(torn.string()));
+      CHECK(most == 0);  // the beginning was not whole
+    }
+  }
+  CHECK(most >= 19);
+
+  auto changed = whole;
+  changed[whole.size() - 40] = static_cast<char>(changed[whole.size() - 40] ^ 1);
+  std::ofstream(torn, std::ios::binary | std::ios::trunc) << changed;
+  auto rt = start_ledgers(one_team());
+  CHECK_THROWS_WITH(rt->replay(torn), Contains(torn.string()) && Contains("damaged"));
+}
+
+TEST_CASE("recordings are refused where they make no sense, with the reason", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const file = dir.directory / "run.rondo";
+  auto rt = start_ledgers(one_team());
+  rt->launch<ledger>("a");
+  CHECK_THROWS_WITH(rt->end_recording(), Contains("no recording"));
+  rt->begin_recording(file);
+  CHECK_THROWS_WITH(rt->begin_recording(dir.directory / "two"), Contains("another recording"));
+  CHECK_FALSE(std::filesystem::exists(dir.directory / "two"));
+  CHECK_THROWS_WITH(rt->restore(file), Contains("recording") || Contains("checkpoint"));
+  rt->end_recording();
+  CHECK_THROWS_WITH(rt->begin_recording(file), Contains("move it away"));
+  CHECK_THROWS_WITH(rt->replay(file), Contains("use a new one"));
+  auto other = start();
+  CHECK_THROWS_WITH(other->replay(file), Contains("another module"));
+  CHECK_THROWS_WITH(other->replay(dir.directory / "none"), Contains("cannot be read"));
+  std::ofstream(dir.directory / "text") << "this is no recording at all";
+  CHECK_THROWS_WITH(other->replay(dir.directory / "text"), Contains("is no recording"));
+}
+
+TEST_CASE("a full disk ends the recording, and says so", "[recording]") {
+  auto rt = start_ledgers(one_team());
+  auto const a = rt->launch<ledger>("a", {.capacity = 4096});
+  // A device of the kernel that is always full; it is there, so that it cannot be made.
+  CHECK_THROWS_WITH(rt->begin_recording("/dev/full"), Contains("/dev/full"));
+  CHECK_THROWS_WITH(rt->begin_recording("/nowhere/at/all"), Contains("/nowhere/at/all"));
+  REQUIRE_FALSE(a.try_tell(enter{1}));
+  digest_of(a);
+}
