@@ -44,7 +44,6 @@ class recorder {
     append(recorded(m));
   }
 
-  /// Brings what was written to the file, for who reads it meanwhile.
   void flush() {
     std::lock_guard lock(mutex_);
     writer_.flush();

@@ -53,6 +53,11 @@ void runtime::begin_recording(std::filesystem::path const& file) {
   refuse(file, "was not begun: " + why_not_quiet());
 }
 
+void runtime::flush_recording() {
+  std::shared_lock const launching(launching_);
+  if (recorder_) recorder_->flush();
+}
+
 void runtime::end_recording() {
   std::unique_lock launching(launching_);
   if (!recorder_) throw std::runtime_error("no recording is going on");

@@ -246,6 +246,8 @@ class runtime {
   /// Meanwhile `restore` and `upgrade` are refused. Throws std::runtime_error when the file is there or cannot be made, or no
   /// quiet moment came.
   void begin_recording(std::filesystem::path const& file);
+  /// What was written reaches the file: for who may be killed. Otherwise 64 KiB come together first.
+  void flush_recording();
   /// Ends it, as `stop` does. Throws std::runtime_error when none is going on, and when the file does not hold everything;
   /// the latter is a failure report, too, when it happens.
   void end_recording();

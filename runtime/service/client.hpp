@@ -78,6 +78,7 @@ class client {
     std::chrono::microseconds deadline{0};  // 0: none
     bool wants_reply = false;
     bool wait_for_room = false;
+    std::uint64_t trace = 0;  // not 0: the service keeps its way under this number
   };
   /// `handler` gets the actor's reply, or the mailbox's word.
   void send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
@@ -118,7 +119,10 @@ class client_ref {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [](auto handler, client* c, actor_id to, Message body, tell_options o) {
           c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
-                  {.priority = o.priority, .deadline = o.deadline, .wait_for_room = o.wait_for_room},
+                  {.priority = o.priority,
+                   .deadline = o.deadline,
+                   .wait_for_room = o.wait_for_room,
+                   .trace = o.trace},
                   answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
         },
         token, client_, id_, m, options);
@@ -133,7 +137,8 @@ class client_ref {
           c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
                   {.priority = o.priority,
                    .deadline = std::chrono::ceil<std::chrono::microseconds>(o.timeout),
-                   .wants_reply = true},
+                   .wants_reply = true,
+                   .trace = o.trace},
                   answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
         },
         token, client_, id_, m, options);

@@ -188,10 +188,11 @@ void client::link::send_item(std::uint64_t id, item& i) {
   auto const payload =
       b.CreateVector(reinterpret_cast<std::uint8_t const*>(i.payload.data()), i.payload.size());
   wire::actor_name const actor{i.to.id.index, i.to.id.generation};
-  write(request_frame(b, id,
-                      wire::Createsend(b, i.to.name.empty() ? &actor : nullptr, name, i.type,
-                                       i.options.priority, i.options.wants_reply, i.options.wait_for_room,
-                                       static_cast<std::uint32_t>(left.count()), id, settled, payload)));
+  write(request_frame(
+      b, id,
+      wire::Createsend(b, i.to.name.empty() ? &actor : nullptr, name, i.type, i.options.priority,
+                       i.options.wants_reply, i.options.wait_for_room,
+                       static_cast<std::uint32_t>(left.count()), id, settled, payload, i.options.trace)));
 }
 
 void client::link::write(std::span<std::byte const> frame) {

@@ -1,5 +1,5 @@
 // The commands with which people run a service and talk to it: serve, ask, tell, launch, activate, deactivate, terminate,
-// list, inspect, describe, checkpoint.
+// list, inspect, describe, checkpoint, trace, replay.
 //
 // Threads: the main one. Each command sets `exit_status` as sysexits.h has it.
 #pragma once
@@ -34,7 +34,8 @@ served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byt
 }
 
 void add_serve_command(CLI::App& app, served_module module, int& exit_status);
-/// All others: clients of a running service.
+void add_replay_command(CLI::App& app, served_module module, int& exit_status);
+/// The rest: clients of a running service.
 void add_client_commands(CLI::App& app, int& exit_status);
 
 /// A whole program: parses, runs one command, returns the exit status.

@@ -27,7 +27,7 @@ namespace rondo::service {
 namespace {
 
 struct serve_arguments {
-  std::string config_file, name, checkpoint, device, nats;
+  std::string config_file, name, checkpoint, recording, device, nats;
   std::vector<std::string> listen, actors;
   bool quiet = false;
 };
@@ -61,6 +61,7 @@ service_config configure(serve_arguments const& a) {
   if (!a.name.empty()) c.name = a.name;
   if (!a.device.empty()) c.runtime.device = a.device;
   if (!a.checkpoint.empty()) c.checkpoint = a.checkpoint;
+  if (!a.recording.empty()) c.recording = a.recording;
   if (!a.nats.empty()) c.nats = a.nats;
   if (!a.listen.empty()) {
     c.listen.clear();
@@ -92,6 +93,11 @@ class server {
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
       notes_ = runtime_->restore(config_.checkpoint);
       log(fmt::format("went on from {}", config_.checkpoint.string()));
+    }
+    if (!config_.recording.empty()) {
+      runtime_->begin_recording(config_.recording);
+      log(fmt::format("records all messages in {}", config_.recording.string()));
+      flush_recording();
     }
     connect_nats();
     service_.checkpoint_with([this] { write_checkpoint(); });
@@ -165,6 +171,15 @@ class server {
     });
   }
 
+  void flush_recording() {
+    recording_timer_.expires_after(std::chrono::milliseconds(500));
+    recording_timer_.async_wait([this](error_code ec) {
+      if (ec) return;
+      runtime_->flush_recording();
+      flush_recording();
+    });
+  }
+
   void write_checkpoints() {
     if (config_.checkpoint_every.count() == 0) return;
     timer_.expires_after(config_.checkpoint_every);
@@ -222,6 +237,7 @@ class server {
   boost::asio::io_context context_;
   boost::asio::signal_set signals_{context_};
   boost::asio::steady_timer timer_{context_};
+  boost::asio::steady_timer recording_timer_{context_};
 };
 
 }  // namespace
@@ -238,6 +254,7 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas");
   c.add_option("--nats", a->nats, "nats://HOST:PORT: answer subjects rondo.NAME.ACTOR there too");
   c.add_option("--checkpoint", a->checkpoint, "file that is restored at the start and written at the end");
+  c.add_option("--recording", a->recording, "new file for all messages that end: see rondo replay");
   c.add_flag("--quiet", a->quiet, "log nothing");
   c.footer([] {
     return "Examples:\n  rondo serve --actor clicks=counter\n  rondo serve --config service.json\n\n"
@@ -252,7 +269,8 @@ int run_commands(int argc, char** argv, served_module module) {
   CLI::App app{"A service of Rondo actors"};
   app.require_subcommand(1);
   int exit_status = exit_done;
-  add_serve_command(app, std::move(module), exit_status);
+  add_serve_command(app, module, exit_status);
+  add_replay_command(app, std::move(module), exit_status);
   add_client_commands(app, exit_status);
   try {
     app.parse(argc, argv);

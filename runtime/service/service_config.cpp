@@ -164,6 +164,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   c.checkpoint_every = std::chrono::seconds(every);
   if (every != 0 && c.checkpoint.empty())
     from.refuse("checkpoint_s", "needs `checkpoint`, the file to write");
+  read_path(from, "recording", c.recording);
   from.text("nats", c.nats);
   read_milliseconds(from, "nats_wait_ms", c.nats_wait);
   from.object("runtime", [&](json_node const& o, std::string const&) { read_runtime(o, origin, c.runtime); });
@@ -207,6 +208,7 @@ limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_p
 drain_ms          at the end, how long open requests may take; default {}
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
 checkpoint        file that is restored at the start, and written at the end and every checkpoint_s seconds
+recording         new file for all messages that end, for rondo replay; default none
 nats              nats://HOST:PORT, to answer subjects rondo.NAME.ACTOR; default none
 nats_wait_ms      how long to wait for that server at the start; default {}
 actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms,

@@ -50,6 +50,7 @@ struct service_config {
   std::string metrics;                     // HOST:PORT for /metrics, /healthz and /readyz; empty: none
   std::filesystem::path checkpoint;        // restored at the start where it exists, written at the end
   std::chrono::seconds checkpoint_every{0};
+  std::filesystem::path recording;              // a new file, for `replay`; empty: none
   std::string nats;                             // nats://...; empty: none
   std::chrono::milliseconds nats_wait{10'000};  // for its server, at the start
   std::vector<actor_entry> actors;

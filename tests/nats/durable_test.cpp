@@ -11,7 +11,7 @@
 #include "runtime/service/nats_stream.hpp"
 #include "tests/catch.hpp"
 #include "tests/nats/nats_server.hpp"
-#include "tests/nats/serve_process.hpp"
+#include "tests/service/serve_process.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo::service;

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/nats/inbox.hpp"
 #include "tests/nats/nats_server.hpp"
-#include "tests/nats/serve_process.hpp"
+#include "tests/service/serve_process.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo::service;

@@ -1,4 +1,5 @@
 // A recorded run, replayed on one team, comes to the same results; what is damaged or foreign is refused by name.
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -56,7 +57,9 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
     // What they pass on ends by itself.
     REQUIRE(eventually([&] {
       auto const t = rt->snapshot();
-      return t.waiting == 0 && t.crossing == 0 && t.conserved();
+      bool const arrived = std::ranges::all_of(
+          t.devices, [](auto const& d) { return !d.lanes || d.lanes->submitted == d.lanes->taken; });
+      return arrived && t.waiting == 0 && t.crossing == 0 && t.conserved();
     }));
     rt->end_recording();
     for (auto const& a : all) digests.push_back(digest_of(a));

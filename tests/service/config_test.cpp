@@ -8,7 +8,7 @@ using rondo::service::parse_service_config;
 TEST_CASE("a service's configuration is read with the runtime's in it", "[service][config]") {
   auto const c = parse_service_config(R"({ // as people write it
     "name": "demo", "listen": ["unix:/run/x.sock", "tcp:[::1]:7400"],
-    "limits": {"clients": 3, "hello_ms": 10}, "checkpoint": "file", "checkpoint_s": 5,
+    "limits": {"clients": 3, "hello_ms": 10}, "checkpoint": "file", "checkpoint_s": 5, "recording": "run.rec",
     "runtime": {"teams": 3, "device": "cpu", "polling": true},
     "actors": [{"name": "a", "behaviour": "counter", "capacity": 7, "pinned": true}]})",
                                       "demo.json");

@@ -31,11 +31,10 @@ int main(int argc, char** argv) {
       "Each command has its own --help, with examples.");
   int exit_status = rondo::tools::exit_done;
   rondo::tools::add_overlay_command(app, exit_status);
-  rondo::service::add_serve_command(
-      app,
-      rondo::service::module_for_service(rondo::use<rondo::basics::basics_module>,
-                                         {rondo::generated::basics_schema()}, nats),
-      exit_status);
+  auto const basics = rondo::service::module_for_service(rondo::use<rondo::basics::basics_module>,
+                                                         {rondo::generated::basics_schema()}, nats);
+  rondo::service::add_serve_command(app, basics, exit_status);
+  rondo::service::add_replay_command(app, basics, exit_status);
   rondo::service::add_client_commands(app, exit_status);
   rondo::tools::add_top_command(app, exit_status);
   try {

@@ -14,7 +14,7 @@ _rondo() {
   done
   command=${words[0]:-}
   case $previous in
-    --config | --file | --checkpoint | --token-file | --tls-authorities | --input | --output)
+    --config | --file | --checkpoint | --recording | --trace | --out | --token-file | --tls-authorities | --input | --output)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
@@ -25,6 +25,9 @@ _rondo() {
     mapfile -t COMPREPLY < <(compgen -W "$("$rondo" "$command" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)" -- "$current")
   elif ((${#words[@]} == 1)); then
     case $command in
+      replay)
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        ;;
       ask | tell | inspect | activate | deactivate | terminate)
         mapfile -t COMPREPLY < <(compgen -W "$("$rondo" list "${where[@]}" --timeout 1 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$current")
         ;;

@@ -1,4 +1,4 @@
-#include "tests/nats/serve_process.hpp"
+#include "tests/service/serve_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -71,9 +71,9 @@ int serve_process::wait() {
 std::filesystem::path write_config(std::filesystem::path const& folder, std::string const& name,
                                    std::string const& nats, std::string const& more) {
   auto const file = folder / (name + ".json");
-  std::ofstream(file) << "{\"name\": \"demo\", \"listen\": [\"" << socket_of(folder, name).text()
-                      << "\"],\n\"nats\": \"" << nats
-                      << "\",\n\"runtime\": {\"device\": \"cpu\", \"teams\": 2},\n"
+  std::ofstream(file) << "{\"name\": \"demo\", \"listen\": [\"" << socket_of(folder, name).text() << "\"],\n"
+                      << (nats.empty() ? "" : "\"nats\": \"" + nats + "\",\n")
+                      << "\"runtime\": {\"device\": \"cpu\", \"teams\": 2},\n"
                       << more << "}\n";
   return file;
 }

@@ -1,0 +1,160 @@
+// What operators do with a service's messages afterwards: look at one's way, and have a recorded run once more.
+#include <algorithm>
+#include <csignal>
+#include <map>
+
+#include "runtime/chrome_trace.hpp"
+#include "runtime/service/json_node.hpp"
+#include "tests/catch.hpp"
+#include "tests/service/programs.hpp"
+#include "tests/service/serve_process.hpp"
+#include "tests/service/service_fixture.hpp"
+
+using namespace rondo_test;
+using Catch::Matchers::Contains;
+using rondo::service::json_node;
+
+namespace {
+
+std::string value(json_node const& event, std::string_view name) {
+  auto const* const found = event.find(name);
+  return found != nullptr ? found->text : std::string();
+}
+
+/// Events of Chrome's format, checked for what a viewer needs of each.
+std::vector<json_node> events_of(std::string const& text) {
+  auto const root = rondo::service::parse_json_node(text, {.bytes = 1 << 20});
+  auto const* const all = root.find("traceEvents");
+  REQUIRE(all != nullptr);
+  for (auto const& e : all->entries) {
+    CAPTURE(rondo::service::json_text(e));
+    auto const phase = value(e, "ph");
+    CHECK(phase.size() == 1);
+    CHECK(std::string("MXsfi").find(phase) != std::string::npos);
+    CHECK_FALSE(value(e, "pid").empty());
+    CHECK_FALSE(value(e, "name").empty());
+    if (phase != "M") CHECK_FALSE(value(e, "ts").empty());
+    if (phase == "X") CHECK_FALSE(value(e, "dur").empty());
+    if (phase == "s" || phase == "f") CHECK_FALSE(value(e, "id").empty());
+  }
+  return all->entries;
+}
+
+struct bar {
+  std::string name, pid, tid;
+  double begin, end;
+};
+
+std::string command(std::string const& rest) { return std::string(RONDO_COMMAND) + " " + rest; }
+
+}  // namespace
+
+TEST_CASE("a message's way over three relays can be read in the file that --trace writes",
+          "[service][trace]") {
+  scratch_directory const dir("trace");
+  auto const config =
+      write_config(dir.directory, "demo", "", R"("actors": [{"name": "a", "behaviour": "relay"},
+    {"name": "b", "behaviour": "relay"}, {"name": "c", "behaviour": "relay"}])");
+  serve_process service(config);
+  REQUIRE(service.wait_ready());
+  auto const at = " --at " + socket_of(dir.directory, "demo").text();
+  auto const link = [&](char const* from, char const* to) {
+    auto const [status, text] = service_test::run(command("inspect " + std::string(to) + at));
+    auto const id = text.substr(text.find('{'), text.find('}') - text.find('{') + 1);
+    auto const told =
+        service_test::run(command("tell " + std::string(from) + " link '{\"next\": " + id + "}'" + at));
+    INFO(told.second);
+    REQUIRE(told.first == 0);
+  };
+  link("a", "b");
+  link("b", "c");
+  auto const file = (dir.directory / "way.json").string();
+  auto const asked = service_test::run(command("ask a hop '{\"number\": 7}' --trace " + file + at));
+  INFO(asked.second);
+  REQUIRE(asked.first == 0);
+
+  std::vector<bar> bars;
+  std::map<std::string, std::string> names;                       // of threads, by pid.tid
+  std::map<std::string, std::pair<json_node, json_node>> arrows;  // by id
+  for (auto const& e : events_of(service_test::text_of(file))) {
+    auto const phase = value(e, "ph"), thread = value(e, "pid") + "." + value(e, "tid");
+    if (value(e, "name") == "thread_name") names[thread] = value(*e.find("args"), "name");
+    if (phase == "X")
+      bars.push_back({value(e, "name"), value(e, "pid"), value(e, "tid"), std::stod(value(e, "ts")),
+                      std::stod(value(e, "ts")) + std::stod(value(e, "dur"))});
+    if (phase == "s") arrows[value(e, "id")].first = e;
+    if (phase == "f") arrows[value(e, "id")].second = e;
+  }
+  auto const thread_of = [&](json_node const& e) { return names[value(e, "pid") + "." + value(e, "tid")]; };
+  std::vector<std::string> way;
+  for (auto const& [id, ends] : arrows) {
+    way.push_back(thread_of(ends.first) + " -> " + thread_of(ends.second));
+    CHECK(std::stod(value(ends.first, "ts")) <= std::stod(value(ends.second, "ts")));
+    // Each end lies in a bar of its line: a viewer draws no other.
+    for (auto const* e : {&ends.first, &ends.second})
+      CHECK(std::ranges::any_of(bars, [&](bar const& b) {
+        auto const t = std::stod(value(*e, "ts"));
+        return b.pid == value(*e, "pid") && b.tid == value(*e, "tid") && b.begin <= t && t <= b.end + 0.001;
+      }));
+  }
+  std::ranges::sort(way);
+  CHECK(way == std::vector<std::string>{"a -> b", "b -> a", "b -> c", "c -> b", "calls 1 -> a"});
+  CHECK(bars.size() == 6);
+
+  CHECK(service_test::run(command("trace 123" + at)).second.find("knows no hop") != std::string::npos);
+  CHECK(service_test::run(command("trace xyz" + at)).second.find("hexadecimal") != std::string::npos);
+  CHECK(service_test::run(command("trace" + at)).first == 0);
+  service.end(SIGTERM);
+}
+
+TEST_CASE("names and unhandled messages are drawn as they are", "[trace]") {
+  rondo::trace_hop call{.trace = 1, .hop = 5, .on_host = true, .actor = {3, 1}, .actor_name = "a \"b\"\n"};
+  call.ended_ns = 2000;
+  rondo::trace_hop late{.trace = 1, .hop = 6, .parent = 5, .handled = false, .actor = {3, 1}, .type = 77};
+  late.outcome = errc::timed_out;
+  late.sent_ns = late.begun_ns = late.ended_ns = 5000;
+  auto const events = events_of(rondo::chrome_trace({call, late}, {}));
+  CHECK(std::ranges::any_of(events,
+                            [](json_node const& e) { return value(e, "name") == "type 0x4d: timed_out"; }));
+  CHECK(std::ranges::any_of(
+      events, [](json_node const& e) { return value(e, "name").find("a \"b\"\n") != std::string::npos; }));
+  CHECK(events_of(rondo::chrome_trace({}, {"cpu"})).empty());
+}
+
+TEST_CASE("the recording of a service that was killed is replayed to its counters", "[service][recording]") {
+  scratch_directory const dir("replay");
+  auto const file = (dir.directory / "run.rec").string();
+  auto const config =
+      write_config(dir.directory, "demo", "",
+                   R"("actors": [{"name": "clicks", "behaviour": "counter"}], "recording": ")" + file + "\"");
+  {
+    serve_process service(config);
+    REQUIRE(service.wait_ready());
+    rondo::service::client c({.at = socket_of(dir.directory, "demo")});
+    auto const clicks = c.find<basics::counter>("clicks").value();
+    for (std::uint64_t i = 1; i <= 100; ++i)
+      REQUIRE(clicks.ask(basics::add_and_get{i}, 20s, rondo::block).has_value());
+    std::this_thread::sleep_for(1200ms);  // what was written reaches the file twice a second
+    service.end(SIGKILL);
+  }
+  auto const after = (dir.directory / "after.ckpt").string();
+  auto const [status, text] = service_test::run(command("replay " + file + " --checkpoint " + after));
+  INFO(text);
+  CHECK(status == 0);
+  CHECK_THAT(text, Contains("100 messages at 1 actors handled again, 0 came to another result"));
+  CHECK_THAT(text, Contains("did not end it"));
+
+  // The states that it comes to are those of the run.
+  auto const going_on = write_config(dir.directory, "next", "", R"("checkpoint": ")" + after + "\"");
+  serve_process service(going_on);
+  REQUIRE(service.wait_ready());
+  rondo::service::client c({.at = socket_of(dir.directory, "next")});
+  CHECK(c.find<basics::counter>("clicks").value().ask(basics::get{}, 20s, rondo::block).value().value ==
+        5050);
+  service.end(SIGTERM);
+
+  auto const refused = service_test::run(command("replay " + after));
+  CHECK_THAT(refused.second, Contains("is no recording"));
+  auto const taken = service_test::run(command("serve --config " + config.string()));
+  CHECK_THAT(taken.second, Contains("move it away"));
+}
