@@ -1,3 +1,5 @@
+#include "runtime/service/payload_json.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 #include "runtime/service/json_node.hpp"
 #include "runtime/service/message_schemas.hpp"
-#include "runtime/service/payload_json.hpp"
 
 namespace rondo::service {
 namespace {

@@ -1,3 +1,5 @@
+#include "runtime/service/payload_json.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "runtime/service/json_node.hpp"
-#include "runtime/service/payload_json.hpp"
 
 namespace rondo::service {
 namespace {
