@@ -8,6 +8,7 @@
 #include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_stream.hpp"
 #include "tests/nats/nats_fixture.hpp"
+#include "tests/service/http_client.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo::service;
@@ -168,7 +169,7 @@ TEST_CASE("a durable actor handles each message once, though the server is kille
 
 TEST_CASE("durable messages that cannot be handled leave the stream, and the log says why", "[nats]") {
   durable_site const site("refused");
-  serve_process service(site.durable_config());
+  serve_process service(site.durable_config("service", "\"metrics\": \"127.0.0.1:0\", "));
   REQUIRE(service.wait_ready());
   publisher to(site.server.url());
   to.add(1, "a", "nobody");
@@ -177,8 +178,17 @@ TEST_CASE("durable messages that cannot be handled leave the stream, and the log
   to.add(5, "d");
   REQUIRE(to.emptied());
   CHECK(to.sum() == 5);
-  CHECK(ended_well(service.end(SIGTERM)));
   auto const& log = service.log();
+  std::string const before_port = "metrics at http://127.0.0.1:";
+  auto const port = std::stoi(log.substr(log.find(before_port) + before_port.size()));
+  auto const metrics = service_test::get(static_cast<std::uint16_t>(port), "/metrics");
+  INFO(metrics);
+  for (auto const* const line :
+       {"connected 1", "messages_taken_total{kind=\"durable\"} 4", "messages_taken_total{kind=\"request\"} 1",
+        "messages_refused_total{kind=\"durable\"} 3", "messages_refused_total{kind=\"request\"} 0",
+        "messages_redelivered_total 0", "messages_acknowledged_total 1"})
+    CHECK(metrics.find(std::string("\nrondo_nats_") + line + "\n") != std::string::npos);
+  CHECK(ended_well(service.end(SIGTERM)));
   CHECK(log.find("message 1 for rondo.demo.durable.nobody is refused: this actor is not `durable`") !=
         std::string::npos);
   CHECK(log.find("message 2 for rondo.demo.durable.clicks is refused: 'clicks' takes no rondo.basics.put") !=

@@ -22,11 +22,12 @@ struct answering {
   explicit answering(nats_link& link, std::uint32_t open_limit = nats_requests::default_open_limit)
       : rt(start_basics(small())),
         it(
-            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, open_limit) {
+            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, counters, open_limit) {
     rt->launch<basics::counter>("clicks");
     rt->launch<basics::echo>("mirror");
   }
   inbox log;
+  nats_counters counters;
   std::unique_ptr<rondo::runtime> rt;
   nats_requests it;
 };
@@ -95,6 +96,8 @@ TEST_CASE("wrong messages are answered with the reason", "[nats]") {
   REQUIRE(service.log.wait_for(1));
   CHECK(service.log.sorted()[0] ==
         "NATS: a message for rondo.demo.mirror is refused: a message rondo.basics.ping has 8 bytes, not 3");
+  CHECK(service.counters.requests == 7);
+  CHECK(service.counters.requests_refused == 7);
 }
 
 TEST_CASE("requests beyond the limit are refused, and none is left open at the end", "[nats]") {
