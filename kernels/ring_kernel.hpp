@@ -150,6 +150,7 @@ class ring_kernel {
         continue;
       }
       actor.show();
+      if (dealt == 0) set_actor(0);  // else one that only looks for mail seems to run a handler for too long
       auto const now = now_ns();
       if (idle_since == 0) idle_since = now;
       bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;

@@ -32,10 +32,12 @@ class slice : private actor_owner<Module> {
 
   /// A pinned team's turn: handles what has come in and keeps the actor. False once the actor is gone.
   RONDO_HD bool poll(std::uint32_t& dealt) {
-    if (this->control_waits()) this->obey();
+    if (this->control_waits()) show_running(), this->obey();
     if (!has_ring_) this->look_at_word();
     dealt = paused_ ? 0 : handle_mail(arena_.shape().quota);
-    return !(this->closing() && this->end_when_empty());
+    if (!this->closing()) return true;
+    show_running();
+    return !this->end_when_empty();
   }
   /// A pinned team lets its actor go before it sleeps. False when a signal came in. `mail_left`: there is mail that it
   /// has not seen, whose sender will not ring.
@@ -98,9 +100,15 @@ class slice : private actor_owner<Module> {
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
       if (!stash().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
+      if (dealt == 0) show_running();
       dealt += deal_with(ticket, quota - dealt);
     }
     return dealt;
+  }
+
+  /// A pinned team says that it runs nobody while it waits for mail.
+  RONDO_HD void show_running() noexcept {
+    status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: a report of what runs
   }
 
   /// Waits a moment for more mail while nobody else needs the team: cheaper for a busy sender than to

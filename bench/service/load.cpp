@@ -6,87 +6,23 @@
 // Prints one JSON line: round trips per second, and how long each took from the write of its batch to its answer.
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "generated/basics_messages.hpp"
-#include "runtime/service/wire.hpp"
+#include "bench/service/raw_cell.hpp"
 
 namespace {
 
 using clock_type = std::chrono::steady_clock;
-namespace service = rondo::service;
+using namespace rondo::bench;
 
 struct options {
   std::string kind = "rondo", socket;
   std::size_t clients = 50, pipeline = 1, requests = 200'000;
 };
-
-[[noreturn]] void fail(std::string const& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
-
-void append(std::string& to, std::span<std::byte const> bytes) {
-  to.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
-}
-
-int connect_to(std::string const& path) {
-  int const s = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  sockaddr_un at{};
-  at.sun_family = AF_UNIX;
-  std::strncpy(at.sun_path, path.c_str(), sizeof at.sun_path - 1);
-  if (s < 0 || ::connect(s, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) fail(path);
-  return s;
-}
-
-/// Blocks until a whole frame has come.
-std::string read_frame(int s) {
-  std::string frame;
-  char buffer[4096];
-  for (;;) {
-    if (frame.size() >= 4) {
-      std::uint32_t length = 0;
-      std::memcpy(&length, frame.data(), 4);
-      if (frame.size() == length + 4) return frame;
-    }
-    auto const n = ::read(s, buffer, sizeof buffer);
-    if (n <= 0) fail("reading");
-    frame.append(buffer, static_cast<std::size_t>(n));
-  }
-}
-
-/// Says hello and finds the cell; returns the frame of a put.
-std::string open_rondo(int s) {
-  auto& b = service::frame_builder();
-  std::string hello, find, put;
-  append(hello, service::request_frame(b, 1, rondo::wire::Createhello(b, rondo::wire::protocol_version)));
-  if (::write(s, hello.data(), hello.size()) < 0) fail("hello");
-  read_frame(s);
-  auto& f = service::frame_builder();
-  append(find, service::request_frame(f, 2, rondo::wire::Createfind(f, f.CreateString("store"))));
-  if (::write(s, find.data(), find.size()) < 0) fail("find");
-  auto const answer = read_frame(s);
-  auto const* const r = service::verified<rondo::wire::response>(std::as_bytes(std::span(answer)));
-  if (r == nullptr || r->body_as_found() == nullptr) throw std::runtime_error("there is no actor 'store'");
-  auto const* const actor = r->body_as_found()->actor();
-  rondo::basics::put message{};
-  std::memset(message.bytes, 'x', sizeof message.bytes);
-  auto& p = service::frame_builder();
-  auto const payload = p.CreateVector(reinterpret_cast<std::uint8_t const*>(&message), sizeof message);
-  append(put, service::request_frame(p, 3,
-                                     rondo::wire::Createsend(p, actor, 0, rondo::type_id<rondo::basics::put>,
-                                                             128, true, false, 0, 0, 0, payload)));
-  return put;
-}
 
 struct connection {
   int socket = -1;
@@ -114,9 +50,7 @@ std::size_t take_answers(connection& c, bool redis) {
       alignas(16) std::byte frame[256];
       if (length + 4u > sizeof frame) throw std::runtime_error("an answer is no reply to a put");
       std::memcpy(frame, c.in.data() + at, length + 4u);
-      auto const* const r = service::verified<rondo::wire::response>({frame, length + 4u});
-      if (r == nullptr || r->body_as_outcome() == nullptr || r->body_as_outcome()->status() != 0)
-        throw std::runtime_error("an answer is no reply to a put");
+      require_done({frame, length + 4u});
       at += length + 4u;
       ++count;
     }
@@ -133,7 +67,7 @@ void run(options const& o) {
     c.socket = connect_to(o.socket);
     auto const one = redis
                          ? "*3\r\n$3\r\nSET\r\n$12\r\nkey:00000000\r\n$64\r\n" + std::string(64, 'x') + "\r\n"
-                         : open_rondo(c.socket);
+                         : open_cell(c.socket);
     for (std::size_t i = 0; i < o.pipeline; ++i) c.batch += one;
     epoll_event e{};
     e.events = EPOLLIN;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/service/nats_counters.hpp"
 #include "runtime/service/service_config.hpp"
 
 namespace rondo::service {
@@ -35,6 +36,7 @@ struct bridge_parts {
   service_config config;
   std::vector<std::byte> notes;                 // of the checkpoint that was restored, if any
   std::function<void(std::string const&)> log;  // from any thread
+  nats_counters& counters;                      // outlives the bridge
 };
 /// Throws config_error for what cannot be. Does not wait for anybody.
 using bridge_maker = std::function<std::unique_ptr<bridge>(bridge_parts)>;

@@ -239,6 +239,8 @@ void durable_intake::state::fetch() {
 void durable_intake::state::take(stored_message m) {
   auto const sequence = m.sequence();
   auto& to = notes.taken.contains(sequence) ? taken : waiting;
+  nats_counters::add(options.counters.durable);
+  if (m.deliveries() > 1) nats_counters::add(options.counters.redelivered);
   // The later delivery counts: it is the one that the server waits for.
   to.erase(sequence);
   to.emplace(sequence, std::move(m));
@@ -303,6 +305,7 @@ void durable_intake::state::settle(std::uint64_t sequence, errc reason) {
 void durable_intake::state::end(std::map<std::uint64_t, stored_message>::iterator m, std::string const& why) {
   log(fmt::format("NATS: message {} for {} is refused: {}", m->first, clean_text(m->second.subject()), why));
   notes.taken.insert(m->first);
+  nats_counters::add(options.counters.durable_refused);
   try {
     m->second.term();
   } catch (nats_error const& e) {
@@ -318,6 +321,7 @@ void durable_intake::state::write() {
     auto const m = taken.begin();
     try {
       m->second.ack();
+      nats_counters::add(options.counters.acknowledged);
     } catch (nats_error const& e) {
       trouble(e.what());  // it comes again, and is known
     }

@@ -35,11 +35,13 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/service/nats_counters.hpp"
 #include "runtime/service/nats_stream.hpp"
 
 namespace rondo::service {
 
 struct durable_options {
+  nats_counters& counters;  // outlives it
   std::string service = "rondo";
   std::vector<std::string> actors{};           // those that are durable
   std::filesystem::path checkpoint{};          // the file

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,7 @@ class key_book {
              answer& outcome);
   /// The message has its outcome; those who wait for it.
   std::vector<key_waiter> settle(std::uint64_t session_id, std::uint64_t key, answer const& outcome);
-  /// Forgets sessions that nothing was heard of.
+  /// Forgets sessions that nothing was heard of; looks at no others.
   void sweep(std::chrono::steady_clock::time_point now);
 
  private:
@@ -55,14 +56,18 @@ class key_book {
     std::vector<key_waiter> waiters;
   };
   struct client {
+    std::uint64_t session_id = 0;
     std::map<std::uint64_t, record> records;
     std::uint64_t settled_below = 0;
     std::size_t pending = 0;
     std::chrono::steady_clock::time_point heard{};
   };
+  /// The client of that session, new if need be, now the last one of all; null when there are too many.
+  client* heard_of(std::uint64_t session_id, std::chrono::steady_clock::time_point now);
 
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, client> clients_;  // by session
+  std::list<client> clients_;  // the one that was heard of longest ago first
+  std::unordered_map<std::uint64_t, std::list<client>::iterator> by_session_;
 };
 
 }  // namespace rondo::service

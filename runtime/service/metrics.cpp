@@ -234,6 +234,26 @@ void write_connections(metric_text& to, reports::clientsT const& c) {
   to.counter("rondo_frames_refused_total", "Frames that were not let through.", c.frames_refused);
 }
 
+void write_nats(metric_text& to, reports::nats_trafficT const& n) {
+  auto const both = [&](char const* name, char const* help, std::uint64_t requests, std::uint64_t durable) {
+    to.family(name, "counter", help);
+    to.sample({{"kind", "request"}}, requests);
+    to.sample({{"kind", "durable"}}, durable);
+  };
+  to.gauge("rondo_nats_connected", "1: NATS' server is there; 0: its return is waited for.",
+           n.connected ? 1 : 0);
+  both("rondo_nats_messages_taken_total", "Messages that came from NATS, each delivery of a stored one.",
+       n.requests, n.durable);
+  both("rondo_nats_messages_refused_total",
+       "Of these, those that no actor handled, for a reason that was told or logged.", n.requests_refused,
+       n.durable_refused);
+  to.counter("rondo_nats_messages_redelivered_total", "Of the stored ones, those that had come before.",
+             n.redelivered);
+  to.counter("rondo_nats_messages_acknowledged_total",
+             "Stored messages that NATS may forget: a checkpoint on the disk has what they did.",
+             n.acknowledged);
+}
+
 void write_gpus(metric_text& to, report const& r) {
   auto const each = [&](char const* name, char const* help, auto field, double unit) {
     to.family(name, "gauge", help);
@@ -268,6 +288,7 @@ std::string to_metrics(report const& r, metrics_options const& options) {
   write_devices(to, r);
   write_pools(to, r);
   if (r.connections) write_connections(to, *r.connections);
+  if (r.nats) write_nats(to, *r.nats);
   if (!r.gpus.empty()) write_gpus(to, r);
   return std::move(to).take();
 }

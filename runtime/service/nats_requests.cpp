@@ -29,12 +29,13 @@ std::chrono::microseconds limit_of(nats_headers const& h) {
 
 struct nats_requests::state : std::enable_shared_from_this<state> {
   state(rondo::runtime& runtime, nats_link& l, std::function<void(std::string const&)> to,
-        std::uint32_t limit)
-      : rt(runtime), log(std::move(to)), link(l), open_limit(limit) {}
+        nats_counters& counts, std::uint32_t limit)
+      : rt(runtime), log(std::move(to)), link(l), counters(counts), open_limit(limit) {}
 
   rondo::runtime& rt;
   std::function<void(std::string const&)> log;
   nats_link& link;  // handlers that come after the end only `put`
+  nats_counters& counters;
   std::uint32_t const open_limit;
 
   struct outcome {
@@ -62,6 +63,7 @@ struct nats_requests::state : std::enable_shared_from_this<state> {
 };
 
 void nats_requests::state::take(nats_message m) {
+  nats_counters::add(counters.requests);
   std::string const reply_to(m.reply_to());
   auto const found = find_target(rt, last_word(m.subject()), m);
   if (auto const* const why = std::get_if<nats_refusal>(&found)) return refuse(reply_to, m.subject(), *why);
@@ -136,6 +138,7 @@ void nats_requests::state::settle(outcome const& o) {
 
 void nats_requests::state::refuse(std::string const& reply_to, std::string_view subject,
                                   nats_refusal const& why) {
+  nats_counters::add(counters.requests_refused);
   if (!reply_to.empty()) return respond(reply_to, {}, refusal_headers(why));
   std::uint64_t more = 0;
   {
@@ -162,8 +165,9 @@ void nats_requests::state::respond(std::string const& reply_to, std::span<std::b
 }
 
 nats_requests::nats_requests(rondo::runtime& rt, nats_link& link, std::string const& service,
-                             std::function<void(std::string const&)> log, std::uint32_t open_limit)
-    : state_(std::make_shared<state>(rt, link, std::move(log), open_limit)) {
+                             std::function<void(std::string const&)> log, nats_counters& counters,
+                             std::uint32_t open_limit)
+    : state_(std::make_shared<state>(rt, link, std::move(log), counters, open_limit)) {
   subscription_ = link.subscribe(fmt::format("rondo.{}.*", service), "rondo." + service,
                                  [s = state_.get()](nats_message m) { s->take(std::move(m)); });
   responder_ = std::thread([s = state_.get()] { s->respond_until_the_end(); });

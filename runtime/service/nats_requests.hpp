@@ -19,6 +19,7 @@
 #include <memory>
 #include <thread>
 
+#include "runtime/service/nats_counters.hpp"
 #include "runtime/service/nats_link.hpp"
 #include "runtime/service/nats_target.hpp"
 
@@ -29,9 +30,10 @@ class nats_requests {
   static constexpr std::uint32_t default_open_limit = 4096;
   static constexpr std::chrono::seconds longest{60};
 
-  /// `rt` and `link` outlive it. Throws nats_error.
+  /// `rt`, `link` and `counters` outlive it. Throws nats_error.
   nats_requests(rondo::runtime& rt, nats_link& link, std::string const& service,
-                std::function<void(std::string const&)> log, std::uint32_t open_limit = default_open_limit);
+                std::function<void(std::string const&)> log, nats_counters& counters,
+                std::uint32_t open_limit = default_open_limit);
   /// Answers that come later are dropped.
   ~nats_requests();
   nats_requests(nats_requests const&) = delete;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <optional>
 
 #include "runtime/service/durable_intake.hpp"
@@ -28,8 +29,11 @@ class nats_service : public bridge {
           fmt::format("name: '{}' is no word of a subject of NATS; with `nats` it must have no dots, blanks, "
                       "slashes, * and >",
                       c.name));
-    durable_options o{
-        .service = c.name, .checkpoint = c.checkpoint, .notes = parts_.notes, .patience = c.nats_wait};
+    durable_options o{.counters = parts_.counters,
+                      .service = c.name,
+                      .checkpoint = c.checkpoint,
+                      .notes = parts_.notes,
+                      .patience = c.nats_wait};
     for (auto const& a : c.actors)
       if (a.durable) o.actors.push_back(a.name);
     link_.emplace(link_options());
@@ -43,6 +47,8 @@ class nats_service : public bridge {
         link_->flush(std::chrono::seconds(2));  // the last acknowledgements
       } catch (nats_error const&) {             // what was not acknowledged comes again, and is known
       }
+    link_.reset();  // no `again` comes after it
+    note_connection(false);
   }
 
   void start() override {
@@ -53,8 +59,12 @@ class nats_service : public bridge {
           fmt::format("NATS at '{}' does not answer within {} ms; is nats-server running there? Give "
                       "it as nats://HOST:PORT, and more time as `nats_wait_ms`",
                       shown(c.nats), c.nats_wait.count()));
+    {
+      std::lock_guard lock(connection_mutex_);  // a change comes after this look
+      parts_.counters.connected.store(link_->connected(), std::memory_order_relaxed);  // relaxed: a report
+    }
     if (durable_) durable_->start();
-    requests_.emplace(parts_.rt, *link_, c.name, parts_.log);
+    requests_.emplace(parts_.rt, *link_, c.name, parts_.log, parts_.counters);
     parts_.log(fmt::format("{} answers rondo.{}.ACTOR at {}", c.name, c.name, shown(c.nats)));
   }
 
@@ -73,21 +83,31 @@ class nats_service : public bridge {
   }
 
  private:
-  nats_link_options link_options() const {
+  void note_connection(bool is_there) {
+    std::lock_guard lock(connection_mutex_);
+    parts_.counters.connected.store(is_there, std::memory_order_relaxed);  // relaxed: a report
+  }
+
+  nats_link_options link_options() {
     nats_link_options o;
     o.url = parts_.config.nats;
     o.name = fmt::format("rondo serve {}", parts_.config.name);
     o.patient = true;
     auto const where = shown(o.url);
-    o.lost = [log = parts_.log, where] {
-      log(fmt::format("NATS at {} is lost; its return is waited for", where));
+    o.lost = [this, where] {
+      note_connection(false);
+      parts_.log(fmt::format("NATS at {} is lost; its return is waited for", where));
     };
-    o.again = [log = parts_.log, where] { log(fmt::format("NATS at {} is there", where)); };
+    o.again = [this, where] {
+      note_connection(true);
+      parts_.log(fmt::format("NATS at {} is there", where));
+    };
     o.trouble = [log = parts_.log](std::string const& text) { log(text); };
     return o;
   }
 
   bridge_parts parts_;
+  std::mutex connection_mutex_;
   std::optional<nats_link> link_;
   std::optional<durable_intake> durable_;
   std::optional<nats_requests> requests_;

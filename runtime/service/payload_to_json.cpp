@@ -1,3 +1,5 @@
+#include "runtime/service/payload_json.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "runtime/json_string.hpp"
 #include "runtime/service/json_node.hpp"
-#include "runtime/service/payload_json.hpp"
 
 namespace rondo::service {
 namespace {

@@ -31,6 +31,11 @@ std::string type_name_in(gathered const& from, std::uint32_t type) {
   return at == from.types.end() ? fmt::format("{:#010x}", type) : at->second;
 }
 
+/// Relaxed: statistics.
+std::uint64_t value(std::atomic<std::uint64_t> const& a) noexcept {
+  return a.load(std::memory_order_relaxed);
+}
+
 /// Else it keeps its mail, whoever holds it.
 bool takes_mail(std::string_view state) noexcept { return state != "launched" && state != "deactivated"; }
 
@@ -149,6 +154,7 @@ report reporter::gather() {
   add_teams(r, from);
   add_memory(r);
   if (counters_ != nullptr) add_connections(r);
+  if (nats_ != nullptr) add_nats(r);
   if (gpus_ != nullptr) add_gpus(r, gpus_->read());
   return r;
 }
@@ -243,9 +249,6 @@ void reporter::add_memory(report& to) const {
 }
 
 void reporter::add_connections(report& to) const {
-  auto const value = [](std::atomic<std::uint64_t> const& a) {
-    return a.load(std::memory_order_relaxed);
-  };  // statistics
   to.connections = std::make_unique<reports::clientsT>();
   auto& out = *to.connections;
   out.open = value(counters_->connections_open);
@@ -261,6 +264,18 @@ void reporter::add_connections(report& to) const {
     line->connections = value(counters_->dropped[i]);
     out.dropped.push_back(std::move(line));
   }
+}
+
+void reporter::add_nats(report& to) const {
+  to.nats = std::make_unique<reports::nats_trafficT>();
+  auto& out = *to.nats;
+  out.connected = nats_->connected.load(std::memory_order_relaxed);  // relaxed: a report
+  out.requests = value(nats_->requests);
+  out.requests_refused = value(nats_->requests_refused);
+  out.durable = value(nats_->durable);
+  out.durable_refused = value(nats_->durable_refused);
+  out.redelivered = value(nats_->redelivered);
+  out.acknowledged = value(nats_->acknowledged);
 }
 
 }  // namespace rondo::service

@@ -17,6 +17,7 @@
 
 #include "generated/telemetry_generated.h"
 #include "runtime/service/gpu_monitor.hpp"
+#include "runtime/service/nats_counters.hpp"
 #include "runtime/service/service_counters.hpp"
 
 namespace rondo {
@@ -41,6 +42,8 @@ class reporter {
   reporter(runtime& rt, service_identity who, service_counters const* counters = nullptr,
            gpu_monitor* gpus = nullptr);
 
+  /// Reports these, too. They outlive it. Not beside `gather`.
+  void watch(nats_counters const& nats) noexcept { nats_ = &nats; }
   /// One moment. Takes as long as a device needs to answer, and as gpu_monitor::read: not for a thread that serves others.
   report gather();
 
@@ -54,11 +57,13 @@ class reporter {
   void add_teams(report& to, gathered const& from);
   void add_memory(report& to) const;
   void add_connections(report& to) const;
+  void add_nats(report& to) const;
 
   runtime& runtime_;
   service_identity who_;
   service_counters const* counters_;
   gpu_monitor* gpus_;
+  nats_counters const* nats_ = nullptr;
   std::uint64_t began_ns_;
   std::mutex mutex_;
   std::vector<std::vector<look>> looks_;  // by device and team; guarded by mutex_

@@ -20,6 +20,7 @@
 #include "runtime/service/file_lock.hpp"
 #include "runtime/service/http_server.hpp"
 #include "runtime/service/metrics.hpp"
+#include "runtime/service/report.hpp"
 #include "runtime/service/service.hpp"
 
 namespace rondo::service {
@@ -133,7 +134,9 @@ class server {
       throw config_error(
           "nats: this program was built without NATS; install libnats (Debian: libnats-dev), and build "
           "again");
-    nats_ = make_nats_({*runtime_, config_, notes_, [this](std::string const& text) { log(text); }});
+    nats_ = make_nats_(
+        {*runtime_, config_, notes_, [this](std::string const& text) { log(text); }, nats_counters_});
+    service_.watcher().watch(nats_counters_);
   }
 
   /// Without NATS the notes stay as they were, for a later life with it.
@@ -226,6 +229,7 @@ class server {
   service_config config_;
   std::unique_ptr<rondo::runtime> runtime_;
   subscription failures_;
+  nats_counters nats_counters_;
   service service_;
   bridge_maker const& make_nats_;
   std::vector<std::byte> notes_;   // of the checkpoint that was restored

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,8 +43,9 @@ struct service_core {
   std::function<void(std::string const&)> log;        // any thread
   boost::asio::any_io_executor slow_work;             // for what blocks: checkpoints, reports
   std::unordered_set<std::shared_ptr<session>> sessions;
-  bool handling = false;                           // handlers run on the network thread just now
-  std::vector<std::shared_ptr<session>> answered;  // by them: to be flushed
+  std::chrono::steady_clock::time_point others_asked{};  // when a client that does not flood last did
+  bool handling = false;                                 // handlers run on the network thread just now
+  std::vector<std::shared_ptr<session>> answered;        // by them: to be flushed
 };
 
 }  // namespace rondo::service

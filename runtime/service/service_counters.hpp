@@ -18,15 +18,13 @@ enum class drop_reason : std::uint8_t {
   slow_reader,           // it did not take its responses in time
   idle,                  // it said nothing for too long
   too_many_connections,  // no room for one more
-  flooding,              // it sent more than it may
   shutdown,              // the service has ended
 };
-inline constexpr std::size_t drop_reasons = 8;
+inline constexpr std::size_t drop_reasons = 7;
 
 constexpr char const* name_of(drop_reason why) noexcept {
-  constexpr char const* names[drop_reasons] = {"too_large",   "malformed", "unauthorised",
-                                               "slow_reader", "idle",      "too_many_connections",
-                                               "flooding",    "shutdown"};
+  constexpr char const* names[drop_reasons] = {
+      "too_large", "malformed", "unauthorised", "slow_reader", "idle", "too_many_connections", "shutdown"};
   return names[static_cast<std::size_t>(why)];
 }
 

@@ -61,7 +61,9 @@ void session::wait_for_requests() {
 void session::on_readable() {
   if (draining_) return;
   error_code ec;
-  auto const n = stream_->read(in_.room(4096), ec);
+  auto const room = in_.room(4096);
+  auto const n = stream_->read(room, ec);
+  filled_ = n == room.size();
   if (ec == asio::error::would_block) return wait_for_requests();
   if (ec) return end();
   service_counters::add(core_.counters.bytes_in, n);
@@ -82,10 +84,11 @@ void session::take_requests() {
     in_turn_ = !full_;
   }
   if (allowed <= 0) return flush();
-  allowed = std::min(allowed, requests_per_turn);
+  allowed = std::min(allowed, share_of_turn());
   bool more = true;
   int taken = 0;
   while (more && taken < allowed && !ended_ && !draining_) more = take_request(taken);
+  full_turns_ = more || filled_ ? full_turns_ + 1 : 0;
   {
     std::lock_guard lock(mutex_);
     open_ += taken;
@@ -97,6 +100,16 @@ void session::take_requests() {
     asio::post(core_.network, [self] {
       if (!self->ended_) self->take_requests();
     });
+}
+
+/// Long turns are cheap, and those who ask now and then wait for the turns of others.
+int session::share_of_turn() {
+  auto const now = clock::now();
+  if (full_turns_ < turns_of_a_flood) {
+    core_.others_asked = now;
+    return requests_per_turn;
+  }
+  return now - core_.others_asked < others_ask_for ? flood_requests_per_turn : requests_per_turn;
 }
 
 /// The next request, if there is one; false when none may be taken until somebody calls take_requests again.

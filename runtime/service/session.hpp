@@ -5,7 +5,8 @@
 // Lifetime: shared by the network thread, its waits, and the asks that are on their way.
 //
 // What holds a client back: its open requests (beyond limits.open_requests it is not read), its rate, and its share of each
-// turn (requests_per_turn); so memory is bounded, and one that floods delays others by a turn. What ends it: see drop_reason.
+// turn (requests_per_turn, and less for one that always has more while others ask); so memory is bounded, and one that floods
+// delays others by a short turn. What ends it: see drop_reason.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -59,6 +60,7 @@ class session : public std::enable_shared_from_this<session> {
   void take_requests();
   bool take_request(int& taken);
   bool has_token();
+  int share_of_turn();
   void handle(std::span<std::byte const> frame);
   void greet(std::uint64_t id, wire::hello const& h);
   void handle_send(std::uint64_t id, wire::send const& s);
@@ -69,6 +71,9 @@ class session : public std::enable_shared_from_this<session> {
   std::size_t waiting_bytes() const noexcept { return out_.size() - out_begin_; }
 
   static constexpr int requests_per_turn = 32;
+  static constexpr int turns_of_a_flood = 8;         // in succession, after each of which it had more
+  static constexpr int flood_requests_per_turn = 4;  // while others ask, who wait for up to two turns of it
+  static constexpr std::chrono::seconds others_ask_for{1};  // after their last request
 
   std::shared_ptr<service_core> shared_core_;  // first: the socket needs its context to the end
   service_core& core_;
@@ -79,6 +84,8 @@ class session : public std::enable_shared_from_this<session> {
   bool greeted_ = false, ended_ = false, reading_ = false, waits_for_room_ = false;
   std::uint64_t id_ = 0;                    // that the client gave itself
   clock::time_point since_ = clock::now();  // connected, or its unfinished frame began
+  bool filled_ = false;                     // the last read took all that there was room for
+  int full_turns_ = 0;                      // in succession, after each of which it had more
   clock::time_point tokens_at_ = clock::now();
   double tokens_ = 0;
   boost::asio::steady_timer rate_timer_;

@@ -178,3 +178,29 @@ TEST_CASE("the watchdog names an actor whose handler runs too long", "[G9]") {
   REQUIRE(reports.wait_for(1));
   CHECK_THAT(reports.all().front(), Contains("slow") && Contains("hold"));
 }
+
+// A pinned actor whose team polls for its mail was named as stuck at every look.
+TEST_CASE("the watchdog leaves a pinned actor alone that waits for mail", "[G9]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const polling = GENERATE(false, true);
+  INFO(v.name << (polling ? ", polling" : ""));
+  in_reach<gate> const reached;
+  gate& at = *reached;
+  auto settings = v.settings;
+  settings.handler_limit_ms = 2;
+  settings.polling = polling;
+  auto const rt = start(settings);
+  gate_keeper const keeper{at};
+  auto const waiter = rt->launch<adder>("waiter", {.pinned = true});
+  CHECK(ask(waiter, get{}).value().value == 0);
+  REQUIRE(eventually([&] {
+    return std::ranges::none_of(rt->snapshot().devices.front().teams, [&](rondo::team_snapshot const& t) {
+      return t.actor_plus_one == waiter.id().index + 1;
+    });
+  }));
+  listener<std::string> reports;
+  auto const subscription = rt->on_failure_report(reports.handler());
+  hold_at(rt->launch<adder>("slow"), at);
+  REQUIRE(reports.wait_for(4));
+  for (auto const& report : reports.all()) CHECK_THAT(report, Contains("slow"));
+}

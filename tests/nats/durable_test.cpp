@@ -2,38 +2,33 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <random>
 #include <thread>
 
-#include "actors/basics/basics_module.hpp"
 #include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_stream.hpp"
-#include "tests/catch.hpp"
-#include "tests/nats/nats_server.hpp"
-#include "tests/service/serve_process.hpp"
+#include "tests/nats/nats_fixture.hpp"
+#include "tests/service/http_client.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo::service;
-using namespace std::chrono_literals;
-using rondo_test::nats_server;
-using rondo_test::scratch_directory;
-using rondo_test::serve_process;
-namespace basics = rondo::basics;
+using namespace rondo_test;
 
 namespace {
 
-constexpr auto patience = 30s;
-
-std::filesystem::path write_durable_config(std::filesystem::path const& folder, nats_server const& server,
-                                           std::string const& name = "service",
-                                           std::string const& more = "") {
-  return rondo_test::write_config(folder, name, server.url(),
-                                  "\"checkpoint\": \"" + (folder / (name + ".checkpoint")).string() + "\", " +
-                                      more +
-                                      "\"nats_wait_ms\": 5000,\n\"actors\": [{\"name\": \"clicks\", "
-                                      "\"behaviour\": \"counter\", \"durable\": true}]");
-}
+/// Where services with the durable actor `clicks` run.
+struct durable_site : nats_site {
+  using nats_site::nats_site;
+  std::filesystem::path checkpoint(std::string const& name = "service") const {
+    return folder.directory / (name + ".checkpoint");
+  }
+  std::filesystem::path durable_config(std::string const& name = "service",
+                                       std::string const& more = "") const {
+    return config(name, "\"checkpoint\": \"" + checkpoint(name).string() + "\", " + more +
+                            "\"nats_wait_ms\": 5000,\n\"actors\": [{\"name\": \"clicks\", "
+                            "\"behaviour\": \"counter\", \"durable\": true}]");
+  }
+};
 
 /// Who publishes, and looks at the stream and at the counter.
 struct publisher {
@@ -47,7 +42,7 @@ struct publisher {
   /// Until the stream has it; the id keeps it from being stored twice.
   void add(std::uint64_t amount, std::string const& id, std::string const& actor = "clicks",
            std::string const& type = "rondo.basics.add") {
-    nats_message const m("rondo.demo.durable." + actor, std::as_bytes(std::span(&amount, 1)), {.type = type});
+    nats_message const m("rondo.demo.durable." + actor, bytes(amount), {.type = type});
     jsPubOptions options;
     jsPubOptions_Init(&options);
     options.MaxWait = 1000;
@@ -75,12 +70,10 @@ struct publisher {
   }
   std::uint64_t sum() {
     basics::get const get{};
-    auto const reply = link.request(
-        {"rondo.demo.clicks", std::as_bytes(std::span(&get, 1)), {.type = "rondo.basics.get"}}, patience);
-    basics::total total{};
+    auto const reply =
+        link.request({"rondo.demo.clicks", bytes(get), {.type = "rondo.basics.get"}}, patience);
     if (reply.headers().status != 0u) throw std::runtime_error(reply.headers().reason);
-    std::memcpy(&total, reply.payload().data(), sizeof total);
-    return total.value;
+    return as<basics::total>(reply).value;
   }
 
   struct destroy {
@@ -103,10 +96,9 @@ TEST_CASE("a durable actor handles each message once, whenever its service is ki
   std::mt19937 random(seed);
   constexpr int kills = 50;
   constexpr std::uint64_t per_life = 100, messages = kills * per_life;
-  nats_server const server("kill");
-  scratch_directory const folder("nats-kill");
-  auto const config = write_durable_config(folder.directory, server);
-  publisher to(server.url());
+  durable_site const site("kill");
+  auto const config = site.durable_config();
+  publisher to(site.server.url());
   {  // makes the stream
     serve_process first(config);
     REQUIRE(first.wait_ready());
@@ -155,11 +147,11 @@ TEST_CASE("a durable actor handles each message once, whenever its service is ki
 }
 
 TEST_CASE("a durable actor handles each message once, though the server is killed", "[nats][G1]") {
-  nats_server server("server_kill");
-  scratch_directory const folder("nats-server-kill");
-  serve_process service(write_durable_config(folder.directory, server));
+  durable_site site("server_kill");
+  auto& server = site.server;
+  serve_process service(site.durable_config());
   REQUIRE(service.wait_ready());
-  publisher to(server.url());
+  publisher to(site.server.url());
   std::uint64_t wanted = 0, number = 0;
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < 100; ++i, ++number) {
@@ -176,19 +168,27 @@ TEST_CASE("a durable actor handles each message once, though the server is kille
 }
 
 TEST_CASE("durable messages that cannot be handled leave the stream, and the log says why", "[nats]") {
-  nats_server const server("refused");
-  scratch_directory const folder("nats-refused");
-  serve_process service(write_durable_config(folder.directory, server));
+  durable_site const site("refused");
+  serve_process service(site.durable_config("service", "\"metrics\": \"127.0.0.1:0\", "));
   REQUIRE(service.wait_ready());
-  publisher to(server.url());
+  publisher to(site.server.url());
   to.add(1, "a", "nobody");
   to.add(1, "b", "clicks", "rondo.basics.put");
   to.add(1, "c", "clicks", "");
   to.add(5, "d");
   REQUIRE(to.emptied());
   CHECK(to.sum() == 5);
-  CHECK(ended_well(service.end(SIGTERM)));
   auto const& log = service.log();
+  std::string const before_port = "metrics at http://127.0.0.1:";
+  auto const port = std::stoi(log.substr(log.find(before_port) + before_port.size()));
+  auto const metrics = service_test::get(static_cast<std::uint16_t>(port), "/metrics");
+  INFO(metrics);
+  for (auto const* const line :
+       {"connected 1", "messages_taken_total{kind=\"durable\"} 4", "messages_taken_total{kind=\"request\"} 1",
+        "messages_refused_total{kind=\"durable\"} 3", "messages_refused_total{kind=\"request\"} 0",
+        "messages_redelivered_total 0", "messages_acknowledged_total 1"})
+    CHECK(metrics.find(std::string("\nrondo_nats_") + line + "\n") != std::string::npos);
+  CHECK(ended_well(service.end(SIGTERM)));
   CHECK(log.find("message 1 for rondo.demo.durable.nobody is refused: this actor is not `durable`") !=
         std::string::npos);
   CHECK(log.find("message 2 for rondo.demo.durable.clicks is refused: 'clicks' takes no rondo.basics.put") !=
@@ -198,9 +198,8 @@ TEST_CASE("durable messages that cannot be handled leave the stream, and the log
 }
 
 TEST_CASE("a second process is kept away from durable messages", "[nats]") {
-  nats_server const server("second");
-  scratch_directory const folder("nats-second");
-  auto const config = write_durable_config(folder.directory, server);
+  durable_site const site("second");
+  auto const config = site.durable_config();
   serve_process first(config);
   REQUIRE(first.wait_ready());
   serve_process same(config);
@@ -208,21 +207,20 @@ TEST_CASE("a second process is kept away from durable messages", "[nats]") {
   same.wait();
   CHECK(same.log().find("another process holds it") != std::string::npos);
   // With a checkpoint of its own, as on another machine.
-  serve_process other(write_durable_config(folder.directory, server, "other", "\"drain_ms\": 100, "));
+  serve_process other(site.durable_config("other", "\"drain_ms\": 100, "));
   CHECK_FALSE(other.wait_ready());
   other.wait();
   CHECK(other.log().find("messages that state depends on can be taken by one alone") != std::string::npos);
-  publisher to(server.url());
+  publisher to(site.server.url());
   to.add(3, "a");
   REQUIRE(to.emptied());
   CHECK(to.sum() == 3);
 }
 
 TEST_CASE("a stream that was made anew begins anew", "[nats]") {
-  nats_server const server("anew");
-  scratch_directory const folder("nats-anew");
-  auto const config = write_durable_config(folder.directory, server);
-  publisher to(server.url());
+  durable_site const site("anew");
+  auto const config = site.durable_config();
+  publisher to(site.server.url());
   for (int life = 1; life <= 2; ++life) {
     serve_process service(config);
     REQUIRE(service.wait_ready());
@@ -235,25 +233,23 @@ TEST_CASE("a stream that was made anew begins anew", "[nats]") {
 }
 
 TEST_CASE("each checkpoint says which stored messages are in it, whoever wants it", "[nats]") {
-  nats_server const server("notes");
-  scratch_directory const folder("nats-notes");
-  auto const config = write_durable_config(folder.directory, server);
-  auto const file = folder.directory / "service.checkpoint";
+  durable_site const site("notes");
+  auto const config = site.durable_config();
+  auto const file = site.checkpoint();
   auto const taken = [&] {
     rondo::config settings;
     settings.device = "cpu";
     settings.teams = 1;
-    return decode_notes(rondo_test::start_basics(settings)->restore(file)).taken.text();
+    return decode_notes(start_basics(settings)->restore(file)).taken.text();
   };
-  publisher to(server.url());
+  publisher to(site.server.url());
   {
     serve_process service(config);
     REQUIRE(service.wait_ready());
     for (int i = 0; i < 3; ++i) to.add(1, std::to_string(i));
     REQUIRE(to.emptied());
     std::filesystem::remove(file);
-    auto const command =
-        RONDO_COMMAND " checkpoint --at " + rondo_test::socket_of(folder.directory, "service").text();
+    auto const command = RONDO_COMMAND " checkpoint --at " + site.socket_of("service").text();
     REQUIRE(std::system((command + " >/dev/null").c_str()) == 0);
     CHECK(taken() == "3");
     std::filesystem::remove(file);
@@ -262,7 +258,7 @@ TEST_CASE("each checkpoint says which stored messages are in it, whoever wants i
   }
   // A life without NATS keeps what it does not understand.
   serve_process alone(
-      rondo_test::write_config(folder.directory, "alone", "", "\"checkpoint\": \"" + file.string() + "\""));
+      write_config(site.folder.directory, "alone", "", "\"checkpoint\": \"" + file.string() + "\""));
   REQUIRE(alone.wait_ready());
   std::filesystem::remove(file);
   REQUIRE(ended_well(alone.end(SIGTERM)));
@@ -270,13 +266,12 @@ TEST_CASE("each checkpoint says which stored messages are in it, whoever wants i
 }
 
 TEST_CASE("periodic checkpoints go on while durable messages come", "[nats]") {
-  nats_server const server("periodic");
-  scratch_directory const folder("nats-periodic");
-  auto const config = write_durable_config(folder.directory, server, "service", "\"checkpoint_s\": 1, ");
+  durable_site const site("periodic");
+  auto const config = site.durable_config("service", "\"checkpoint_s\": 1, ");
   serve_process service(config);
   REQUIRE(service.wait_ready());
-  publisher to(server.url());
-  auto const file = folder.directory / "service.checkpoint";
+  publisher to(site.server.url());
+  auto const file = site.checkpoint();
   to.add(1, "first");
   REQUIRE(to.emptied());
   std::filesystem::remove(file);

@@ -1,33 +1,13 @@
 #include "runtime/service/nats_link.hpp"
 
-#include "tests/catch.hpp"
-#include "tests/nats/inbox.hpp"
-#include "tests/nats/nats_server.hpp"
+#include "tests/nats/nats_fixture.hpp"
 
 using namespace rondo::service;
-using namespace std::chrono_literals;
-using rondo_test::bytes_of;
-using rondo_test::inbox;
-using rondo_test::nats_server;
-using rondo_test::text_of;
-
-namespace {
-
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (nats_error const& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-
-}  // namespace
+using namespace rondo_test;
 
 TEST_CASE("a message comes with its payload, its headers and where to reply", "[nats]") {
-  nats_server const server("message");
-  nats_link link({.url = server.url()});
+  linked at("message");
+  auto& link = at.link;
   inbox heard;
   auto const subscription = link.subscribe("rondo.actor.>", "", [&](nats_message m) {
     auto const h = m.headers();
@@ -40,7 +20,7 @@ TEST_CASE("a message comes with its payload, its headers and where to reply", "[
                 {.type = "t.add", .priority = 255, .deadline_us = 1500}});
   REQUIRE(heard.wait_for(1));
   CHECK(heard.sorted()[0] == std::string("rondo.actor.clicks a\0b t.add 255 1500", 37));
-  auto const answer = link.request({"rondo.actor.echo", bytes_of("ping")}, 30s);
+  auto const answer = link.request({"rondo.actor.echo", bytes_of("ping")}, patience);
   CHECK(text_of(answer.payload()) == "pong");
   CHECK(answer.headers().type == "rondo.basics.pong");
   CHECK(heard.sorted()[1] == "rondo.actor.echo ping  128 0");
@@ -55,8 +35,8 @@ TEST_CASE("of a queue group one member gets each message", "[nats]") {
   auto const second = other.subscribe("work", "group", put);
   for (int i = 0; i < 100; ++i) one.publish({"work", bytes_of(std::to_string(1000 + i))});
   REQUIRE(heard.wait_for(100));
-  one.flush(30s);
-  other.flush(30s);
+  one.flush(patience);
+  other.flush(patience);
   auto const all = heard.sorted();
   REQUIRE(all.size() == 100);
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
@@ -72,7 +52,7 @@ TEST_CASE("headers that are no numbers are refused by name", "[nats]") {
 }
 
 TEST_CASE("a server that does not answer is an error that says where it was looked for", "[nats]") {
-  auto const nobody = rondo_test::url_of_nobody();
+  auto const nobody = url_of_nobody();
   auto const text = refusal([&] { nats_link link({.url = nobody}); });
   CHECK(text.find("connecting to NATS at '" + nobody + "': ") == 0);
   CHECK(text.find("is nats-server running there?") != std::string::npos);
@@ -81,10 +61,10 @@ TEST_CASE("a server that does not answer is an error that says where it was look
 }
 
 TEST_CASE("asking a subject that nobody hears is an error at once", "[nats]") {
-  nats_server const server("nobody");
-  nats_link link({.url = server.url()});
+  linked at("nobody");
+  auto& link = at.link;
   try {
-    link.request({"nobody.here", {}}, 30s);
+    link.request({"nobody.here", {}}, patience);
     FAIL("it was answered");
   } catch (nats_error const& e) {
     CHECK(e.status == NATS_NO_RESPONDERS);
@@ -93,12 +73,11 @@ TEST_CASE("asking a subject that nobody hears is an error at once", "[nats]") {
 }
 
 TEST_CASE("a link outlives its server, and hears the next one", "[nats]") {
-  nats_server server("restart");
   inbox events, heard;
-  nats_link link({.url = server.url(),
-                  .reconnect_wait = 20ms,
-                  .lost = [&] { events.put("1 lost"); },
-                  .again = [&] { events.put("2 again"); }});
+  linked at("restart", {.reconnect_wait = 20ms,
+                        .lost = [&] { events.put("1 lost"); },
+                        .again = [&] { events.put("2 again"); }});
+  auto& [server, link] = at;
   auto const subscription =
       link.subscribe("s", "", [&](nats_message const& m) { heard.put(text_of(m.payload())); });
   server.kill();
@@ -108,7 +87,7 @@ TEST_CASE("a link outlives its server, and hears the next one", "[nats]") {
   server.start();
   REQUIRE(events.wait_for(2));
   CHECK(events.sorted() == std::vector<std::string>{"1 lost", "2 again"});
-  REQUIRE(link.wait_connected(30s));
+  REQUIRE(link.wait_connected(patience));
   REQUIRE(heard.wait_for(1));
   CHECK(heard.sorted()[0] == "sent while it was away");
 }
@@ -118,7 +97,7 @@ TEST_CASE("a patient link begins before its server", "[nats]") {
   inbox events;
   {
     nats_link const link({.url = server.url(), .patient = true, .again = [&] { events.put("there"); }});
-    CHECK(link.wait_connected(30s));
+    CHECK(link.wait_connected(patience));
   }
   auto const before = events.size();
   server.kill();
@@ -129,21 +108,21 @@ TEST_CASE("a patient link begins before its server", "[nats]") {
   auto const subscription =
       link.subscribe("s", "", [&](nats_message const& m) { heard.put(text_of(m.payload())); });
   server.start();
-  REQUIRE(link.wait_connected(30s));
+  REQUIRE(link.wait_connected(patience));
   REQUIRE(events.wait_for(before + 1));
   link.publish({"s", bytes_of("x")});
   CHECK(heard.wait_for(1));
 }
 
 TEST_CASE("a patient link ends before its server is there", "[nats]") {
-  nats_link const link({.url = rondo_test::url_of_nobody(), .patient = true});
+  nats_link const link({.url = url_of_nobody(), .patient = true});
   CHECK_FALSE(link.connected());
 }
 
 TEST_CASE("what a callback throws is told, and the next message is heard", "[nats]") {
-  nats_server const server("throws");
   inbox told, heard;
-  nats_link link({.url = server.url(), .trouble = [&](std::string const& text) { told.put(text); }});
+  linked at("throws", {.trouble = [&](std::string const& text) { told.put(text); }});
+  auto& link = at.link;
   auto const subscription = link.subscribe("s", "", [&](nats_message const& m) {
     if (m.payload().empty()) throw std::runtime_error("nothing in it");
     heard.put(text_of(m.payload()));
@@ -156,8 +135,8 @@ TEST_CASE("what a callback throws is told, and the next message is heard", "[nat
 }
 
 TEST_CASE("a subscription that is destroyed calls no more", "[nats]") {
-  nats_server const server("destroyed");
-  nats_link link({.url = server.url()});
+  linked at("destroyed");
+  auto& link = at.link;
   for (int round = 0; round < 50; ++round) {
     auto alive = std::make_unique<std::atomic<int>>(0);
     auto subscription =

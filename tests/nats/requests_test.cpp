@@ -1,38 +1,14 @@
 #include <csignal>
-#include <cstring>
 
 #include "runtime/service/nats_requests.hpp"
 #include "runtime/service/nats_service.hpp"
-#include "tests/catch.hpp"
-#include "tests/nats/inbox.hpp"
-#include "tests/nats/nats_server.hpp"
-#include "tests/service/serve_process.hpp"
+#include "tests/nats/nats_fixture.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo::service;
-using namespace std::chrono_literals;
-using rondo::errc;
-using rondo_test::bytes_of;
-using rondo_test::inbox;
-using rondo_test::nats_server;
-using rondo_test::serve_process;
-namespace basics = rondo::basics;
+using namespace rondo_test;
 
 namespace {
-
-constexpr auto patience = 30s;
-
-template <class Message>
-std::span<std::byte const> bytes(Message const& m) {
-  return std::as_bytes(std::span(&m, 1));
-}
-template <class Message>
-Message as(nats_message const& m) {
-  Message out{};
-  REQUIRE(m.payload().size() == sizeof out);
-  std::memcpy(&out, m.payload().data(), sizeof out);
-  return out;
-}
 
 rondo::config small() {
   rondo::config c;
@@ -44,13 +20,14 @@ rondo::config small() {
 /// Actors in this process that answer at `rondo.demo.*`.
 struct answering {
   explicit answering(nats_link& link, std::uint32_t open_limit = nats_requests::default_open_limit)
-      : rt(rondo_test::start_basics(small())),
+      : rt(start_basics(small())),
         it(
-            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, open_limit) {
+            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, counters, open_limit) {
     rt->launch<basics::counter>("clicks");
     rt->launch<basics::echo>("mirror");
   }
   inbox log;
+  nats_counters counters;
   std::unique_ptr<rondo::runtime> rt;
   nats_requests it;
 };
@@ -58,8 +35,8 @@ struct answering {
 }  // namespace
 
 TEST_CASE("an actor answers its subject with the reply's bytes, type and status", "[nats]") {
-  nats_server const server("requests");
-  nats_link link({.url = server.url()});
+  linked at("requests");
+  auto& link = at.link;
   answering const service(link);
   auto const pong =
       link.request({"rondo.demo.mirror", bytes(basics::ping{7}), {.type = "rondo.basics.ping"}}, patience);
@@ -81,8 +58,8 @@ TEST_CASE("an actor answers its subject with the reply's bytes, type and status"
 }
 
 TEST_CASE("an actor that is launched later is found", "[nats]") {
-  nats_server const server("later");
-  nats_link link({.url = server.url()});
+  linked at("later");
+  auto& link = at.link;
   answering const service(link);
   auto const ask = [&] {
     return link.request({"rondo.demo.late", bytes(basics::ping{1}), {.type = "rondo.basics.ping"}}, patience);
@@ -93,8 +70,8 @@ TEST_CASE("an actor that is launched later is found", "[nats]") {
 }
 
 TEST_CASE("wrong messages are answered with the reason", "[nats]") {
-  nats_server const server("wrong");
-  nats_link link({.url = server.url()});
+  linked at("wrong");
+  auto& link = at.link;
   answering service(link);
   auto const refusal = [&](nats_message const& m) {
     auto const h = link.request(m, patience).headers();
@@ -119,12 +96,14 @@ TEST_CASE("wrong messages are answered with the reason", "[nats]") {
   REQUIRE(service.log.wait_for(1));
   CHECK(service.log.sorted()[0] ==
         "NATS: a message for rondo.demo.mirror is refused: a message rondo.basics.ping has 8 bytes, not 3");
+  CHECK(service.counters.requests == 7);
+  CHECK(service.counters.requests_refused == 7);
 }
 
 TEST_CASE("requests beyond the limit are refused, and none is left open at the end", "[nats]") {
-  nats_server const server("limit");
-  nats_link link({.url = server.url()}), other({.url = server.url()});
-  answering service(link, 2);
+  linked at("limit");
+  nats_link other({.url = at.server.url()});
+  answering service(at.link, 2);
   auto const id = service.rt->find<basics::echo>("mirror")->id();
   REQUIRE_FALSE(service.rt->deactivate(id, rondo::block));  // keeps its mail
   inbox heard;
@@ -142,17 +121,15 @@ TEST_CASE("requests beyond the limit are refused, and none is left open at the e
 }
 
 TEST_CASE("two services of one name share the load of a queue group", "[nats]") {
-  nats_server const server("share_load");
-  rondo_test::scratch_directory const folder("nats-share");
+  nats_site const site("share_load");
   auto const actors = "\"actors\": [{\"name\": \"clicks\", \"behaviour\": \"counter\", \"capacity\": 16384}]";
   std::vector<std::unique_ptr<serve_process>> services;
   for (auto const* const name : {"one", "two"})
-    services.push_back(std::make_unique<serve_process>(
-        rondo_test::write_config(folder.directory, name, server.url(), actors)));
+    services.push_back(std::make_unique<serve_process>(site.config(name, actors)));
   for (auto& s : services) REQUIRE(s->wait_ready());
 
   constexpr std::size_t requests = 10'000, at_once = 1000;
-  nats_link link({.url = server.url()});
+  nats_link link({.url = site.server.url()});
   inbox heard;
   auto const replies = link.subscribe(
       "replies", "", [&](nats_message const& m) { heard.put(std::to_string(m.headers().status.value())); });
@@ -167,7 +144,7 @@ TEST_CASE("two services of one name share the load of a queue group", "[nats]") 
   CHECK(heard.sorted().back() == "0");  // none was refused
   std::uint64_t sum = 0;
   for (auto const* const name : {"one", "two"}) {
-    client with({.at = rondo_test::socket_of(folder.directory, name)});
+    client with({.at = site.socket_of(name)});
     auto const total =
         with.find<basics::counter>("clicks").value().ask(basics::get{}, patience, rondo::block).value();
     CHECK(total.value > requests * 45 / 100);
@@ -179,19 +156,19 @@ TEST_CASE("two services of one name share the load of a queue group", "[nats]") 
 }
 
 TEST_CASE("a service says why it cannot speak NATS", "[nats]") {
-  rondo_test::scratch_directory const folder("nats-why");
-  auto const nobody = rondo_test::url_of_nobody();
-  serve_process alone(rondo_test::write_config(folder.directory, "alone", nobody, "\"nats_wait_ms\": 100"));
+  scratch_directory const folder("nats-why");
+  auto const nobody = url_of_nobody();
+  serve_process alone(write_config(folder.directory, "alone", nobody, "\"nats_wait_ms\": 100"));
   CHECK_FALSE(alone.wait_ready());
   CHECK(alone.wait() != 0);
   CHECK(alone.log().find("NATS at '" + nobody +
                          "' does not answer within 100 ms; is nats-server running there?") !=
         std::string::npos);
   auto const durable = "\"actors\": [{\"name\": \"a\", \"behaviour\": \"counter\", \"durable\": true}]";
-  serve_process unkept(rondo_test::write_config(folder.directory, "unkept", nobody, durable));
+  serve_process unkept(write_config(folder.directory, "unkept", nobody, durable));
   CHECK(unkept.wait() != 0);
   CHECK(unkept.log().find("actor 'a': durable: needs `checkpoint`") != std::string::npos);
-  serve_process unserved(rondo_test::write_config(folder.directory, "unserved", "", durable));
+  serve_process unserved(write_config(folder.directory, "unserved", "", durable));
   CHECK(unserved.wait() != 0);
   CHECK(unserved.log().find("actor 'a': durable: needs `nats`") != std::string::npos);
 }

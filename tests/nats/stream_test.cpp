@@ -2,19 +2,12 @@
 
 #include <set>
 
-#include "tests/catch.hpp"
-#include "tests/nats/inbox.hpp"
-#include "tests/nats/nats_server.hpp"
+#include "tests/nats/nats_fixture.hpp"
 
 using namespace rondo::service;
-using namespace std::chrono_literals;
-using rondo_test::bytes_of;
-using rondo_test::nats_server;
-using rondo_test::text_of;
+using namespace rondo_test;
 
 namespace {
-
-constexpr auto patience = 30s;
 
 nats_stream_options const work{.stream = "rondo",
                                .subjects = {"rondo.actor.>"},
@@ -22,15 +15,12 @@ nats_stream_options const work{.stream = "rondo",
                                .max_ack_pending = 16,
                                .ack_wait = 60s};
 
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (nats_error const& e) {
-    return e.what();
-  }
-  return "accepted";
-}
+/// A server, a link, and the stream `work`.
+struct working : linked {
+  explicit working(std::string const& name, nats_stream_options const& options = work)
+      : linked(name), stream(link, options, patience) {}
+  nats_stream stream;
+};
 
 stored_message fetch_one(nats_stream& stream) {
   auto messages = stream.fetch(1, patience);
@@ -41,9 +31,8 @@ stored_message fetch_one(nats_stream& stream) {
 }  // namespace
 
 TEST_CASE("a stored message is fetched with its headers, its place and its deliveries", "[nats]") {
-  nats_server const server("stored");
-  nats_link link({.url = server.url()});
-  nats_stream stream(link, work, patience);
+  working at("stored");
+  auto& stream = at.stream;
   CHECK(stream.publish({"rondo.actor.a", bytes_of("one"), {.type = "t.add", .priority = 7}}, patience) == 1);
   CHECK(stream.publish({"rondo.actor.b", bytes_of("two")}, patience) == 2);
   auto messages = stream.fetch(1, patience);
@@ -61,9 +50,8 @@ TEST_CASE("a stored message is fetched with its headers, its place and its deliv
 }
 
 TEST_CASE("a message is given again until it is acknowledged", "[nats]") {
-  nats_server const server("again");
-  nats_link link({.url = server.url()});
-  nats_stream stream(link, work, patience);
+  working at("again");
+  auto& stream = at.stream;
   stream.publish({"rondo.actor.a", bytes_of("x")}, patience);
   for (std::uint64_t time = 1; time <= 3; ++time) {
     auto m = fetch_one(stream);
@@ -84,29 +72,28 @@ TEST_CASE("a message is given again until it is acknowledged", "[nats]") {
 }
 
 TEST_CASE("a message that nobody acknowledges is given again after ack_wait", "[nats]") {
-  nats_server const server("ack_wait");
-  nats_link link({.url = server.url()});
   auto options = work;
   options.ack_wait = 200ms;
-  nats_stream stream(link, options, patience);
+  working at("ack_wait", options);
+  auto& stream = at.stream;
   stream.publish({"rondo.actor.a", bytes_of("x")}, patience);
   fetch_one(stream);
   CHECK(fetch_one(stream).deliveries() == 2);
 }
 
 TEST_CASE("one id is stored once", "[nats]") {
-  nats_server const server("once");
-  nats_link link({.url = server.url()});
-  nats_stream stream(link, work, patience);
+  working at("once");
+  auto& stream = at.stream;
   CHECK(stream.publish({"rondo.actor.a", bytes_of("x")}, patience, "id-1") == 1);
   CHECK(stream.publish({"rondo.actor.a", bytes_of("x")}, patience, "id-1") == 1);
   CHECK(stream.publish({"rondo.actor.a", bytes_of("y")}, patience, "id-2") == 2);
 }
 
 TEST_CASE("fetchers of one durable name share the messages, as many at once as may be pending", "[nats]") {
-  nats_server const server("share");
-  nats_link one({.url = server.url()}), other({.url = server.url()});
-  nats_stream first(one, work, patience), second(other, work, patience);
+  working at("share");
+  nats_link other({.url = at.server.url()});
+  nats_stream second(other, work, patience);
+  auto& first = at.stream;
   for (int i = 0; i < 40; ++i) first.publish({"rondo.actor.a", bytes_of(std::to_string(i))}, patience);
   std::vector<stored_message> out;
   while (out.size() < 16)
@@ -126,8 +113,8 @@ TEST_CASE("fetchers of one durable name share the messages, as many at once as m
 }
 
 TEST_CASE("messages survive the server's crash, and the consumer goes on", "[nats]") {
-  nats_server server("crash");
-  nats_link link({.url = server.url(), .reconnect_wait = 20ms});
+  linked at("crash", {.reconnect_wait = 20ms});
+  auto& [server, link] = at;
   nats_stream stream(link, work, patience);
   stream.publish({"rondo.actor.a", bytes_of("handled")}, patience);
   stream.publish({"rondo.actor.a", bytes_of("waits")}, patience);
@@ -148,8 +135,8 @@ TEST_CASE("messages survive the server's crash, and the consumer goes on", "[nat
 }
 
 TEST_CASE("a stream or consumer that is set otherwise is refused with what differs", "[nats]") {
-  nats_server const server("otherwise");
-  nats_link link({.url = server.url()});
+  linked at("otherwise");
+  auto& link = at.link;
   { nats_stream const made(link, work, patience); }
   { nats_stream const again(link, work, patience); }
   auto options = work;
@@ -173,9 +160,8 @@ TEST_CASE("a stream or consumer that is set otherwise is refused with what diffe
 }
 
 TEST_CASE("storing a message that no stream takes is an error", "[nats]") {
-  nats_server const server("no_stream");
-  nats_link link({.url = server.url()});
-  nats_stream stream(link, work, patience);
+  working at("no_stream");
+  auto& stream = at.stream;
   CHECK(refusal([&] {
           stream.publish({"elsewhere", bytes_of("x")}, patience);
         }).find("storing a message for 'elsewhere'") == 0);

@@ -56,6 +56,13 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
           "rondo_actor_waiting_messages{actor=\"clicks\",behaviour=\"shop::counter\",device=\"0\"} 7\n"));
   CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // with those of actors that are gone
   CHECK_THAT(text, Contains("rondo_connections_dropped_total{reason=\"slow_reader\"} 2\n"));
+  CHECK_THAT(text, Contains("rondo_nats_connected 1\n"));
+  CHECK_THAT(text, Contains("rondo_nats_messages_taken_total{kind=\"request\"} 70\n"));
+  CHECK_THAT(text, Contains("rondo_nats_messages_taken_total{kind=\"durable\"} 30\n"));
+  CHECK_THAT(text, Contains("rondo_nats_messages_refused_total{kind=\"request\"} 1\n"));
+  CHECK_THAT(text, Contains("rondo_nats_messages_refused_total{kind=\"durable\"} 2\n"));
+  CHECK_THAT(text, Contains("rondo_nats_messages_redelivered_total 3\n"));
+  CHECK_THAT(text, Contains("rondo_nats_messages_acknowledged_total 25\n"));
   CHECK_THAT(text, Contains("rondo_gpu_utilization_ratio{gpu=\"0\",name=\"Fake H1\"} 0.73\n"));
   CHECK_THAT(text, !Contains("rondo_gpu_power_watts{gpu=\"1\""));  // that one does not tell
 }

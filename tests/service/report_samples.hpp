@@ -107,6 +107,14 @@ inline rondo::service::report sample_report() {
   drop->reason = "slow_reader";
   drop->connections = 2;
   r.connections->dropped.push_back(std::move(drop));
+  r.nats = std::make_unique<reports::nats_trafficT>();
+  r.nats->connected = true;
+  r.nats->requests = 70;
+  r.nats->requests_refused = 1;
+  r.nats->durable = 30;
+  r.nats->durable_refused = 2;
+  r.nats->redelivered = 3;
+  r.nats->acknowledged = 25;
   for (std::uint32_t i = 0; i < 2; ++i) {
     auto gpu = std::make_unique<reports::gpuT>();
     gpu->index = i;

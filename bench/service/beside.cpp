@@ -1,0 +1,294 @@
+// What a client that behaves well notices of others that do not: how long its puts of 64 bytes take, one at a time, alone and
+// beside them.
+//
+//   bench_service_beside --socket PATH --rounds 9 --asks 20000
+//
+// In each round: alone, beside the one kind, alone, beside the next kind, ...; the ratio of a sample to the one before, which
+// was taken alone. So a machine that is busy with other things is as busy for both. Prints a JSON line for each kind and clock
+// with the medians over the rounds; --samples shows each.
+//
+// The others come from one thread that sleeps between its turns, so that they cost the service more than the machine. They
+// write prebuilt bytes and look at nothing that comes back.
+//
+// Two clocks: the wall's, and the processor time of the service's process, which looks for work all the time while it is
+// busy: what passes on that one between a request and its answer is what the service did meanwhile, also where others take
+// the machine from it. It passes, too, while the client itself has no core: it asks for a real-time priority, which needs
+// root, and still waits for system calls of others on kernels without preemption. So give it three idle cores.
+#include <fmt/format.h>
+#include <sched.h>
+#include <time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bench/service/raw_cell.hpp"
+
+using namespace rondo::bench;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+struct options {
+  std::string socket;
+  std::size_t rounds = 9, asks = 20'000;
+  bool samples = false;
+};
+
+/// A socket that does not block.
+class loose_end {
+ public:
+  explicit loose_end(std::string const& path) : socket_(connect_to(path)) {}
+  loose_end(loose_end&& o) noexcept : socket_(std::exchange(o.socket_, -1)) {}
+  loose_end& operator=(loose_end&& o) noexcept {
+    std::swap(socket_, o.socket_);
+    return *this;
+  }
+  ~loose_end() {
+    if (socket_ >= 0) ::close(socket_);
+  }
+  int get() const noexcept { return socket_; }
+  /// Whether all of it was taken.
+  bool send(std::string const& bytes) const {
+    errno = EAGAIN;  // for one that was taken in part
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+
+ private:
+  int socket_;
+};
+
+/// Clients that misbehave. `turn` is called again and again, with a rest between; `done` counts what it says.
+class nuisance {
+ public:
+  virtual ~nuisance() = default;
+  virtual void turn() = 0;
+  std::uint64_t done = 0;
+};
+
+/// Keeps the service's end full of requests, and takes the answers. In small parts: some systems let nobody else have the core
+/// before a call has ended.
+class flood final : public nuisance {
+ public:
+  explicit flood(std::string const& path) : end_(path) {
+    auto const put = open_cell(end_.get());
+    if (!end_.send(put)) fail("writing");
+    answer_bytes_ = read_frame(end_.get()).size();
+    for (int i = 0; i < 8; ++i) puts_ += put;
+  }
+  void turn() override {
+    for (ssize_t n = 0; (n = ::recv(end_.get(), answers_.data(), answers_.size(), MSG_DONTWAIT)) > 0;)
+      bytes_ += static_cast<std::size_t>(n);
+    done = bytes_ / answer_bytes_;
+    // A part of a batch may have been taken: the rest of it comes first.
+    for (ssize_t n = 0; (n = ::send(end_.get(), puts_.data() + at_, puts_.size() - at_, MSG_DONTWAIT)) > 0;)
+      at_ = (at_ + static_cast<std::size_t>(n)) % puts_.size();
+  }
+
+ private:
+  loose_end end_;
+  std::string puts_;
+  std::size_t at_ = 0, bytes_ = 0, answer_bytes_ = 0;
+  std::vector<char> answers_ = std::vector<char>(4 * 1024);
+};
+
+/// Those that ask and do not listen, until they are dropped; and each turn a new one that says nothing, one that announces too
+/// much, and one that talks nonsense.
+class rabble final : public nuisance {
+ public:
+  explicit rabble(std::string path) : path_(std::move(path)) {
+    loose_end const first(path_);
+    auto const put = open_cell(first.get());
+    for (int i = 0; i < 64; ++i) puts_ += put;
+    oversized_ = hello_frame() + "\xff\xff\xff\x7f";
+    malformed_ = hello_frame() + put;
+    for (auto i = hello_frame().size() + 4; i < malformed_.size(); ++i) malformed_[i] ^= 0x5a;
+  }
+  void turn() override {
+    while (slow_.size() < 8) slow_.emplace_back(path_).send(hello_frame());
+    // Once a batch was taken in part, what follows is nonsense; but the service reads no further then.
+    std::erase_if(slow_, [&](loose_end& s) {
+      while (s.send(puts_)) continue;
+      return errno != EAGAIN;
+    });
+    keep(silent_, 256);
+    keep(others_, 64).send(oversized_);
+    keep(others_, 64).send(malformed_);
+    done += 3;
+  }
+
+ private:
+  loose_end& keep(std::deque<loose_end>& of, std::size_t most) {
+    if (of.size() == most) of.pop_front();
+    return of.emplace_back(path_);
+  }
+
+  std::string path_, puts_, oversized_, malformed_;
+  std::deque<loose_end> slow_, silent_, others_;
+};
+
+/// The client is not to wait for the others' thread, but for the service alone; where the system does not allow that, it does.
+void go_first(bool first) {
+  sched_param const how{.sched_priority = first ? 1 : 0};
+  ::sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &how);
+}
+
+/// The processor time of the process that listens at the other end.
+clockid_t processor_of(loose_end const& end) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  clockid_t clock{};
+  if (::getsockopt(end.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
+      ::clock_getcpuclockid(who.pid, &clock) != 0)
+    fail("the service's processor time");
+  return clock;
+}
+double now_us(clockid_t clock) {
+  timespec t{};
+  ::clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) * 1e-3;
+}
+
+struct quantiles {
+  explicit quantiles(std::vector<double> of) {
+    std::ranges::sort(of);
+    p50_us = of[of.size() / 2];
+    p99_us = of[of.size() * 99 / 100];
+  }
+  double p50_us, p99_us;
+};
+
+struct sample {
+  quantiles wall, service;
+  double nuisances_per_second = 0;
+};
+
+/// How long the puts of one client take, while `beside` has its turns.
+sample measure(options const& o, nuisance* beside, std::chrono::microseconds rest) {
+  std::atomic<bool> over{false};
+  std::thread other;
+  auto const before = beside != nullptr ? beside->done : 0;
+  auto const began = clock_type::now();
+  if (beside != nullptr)
+    other = std::thread([&] {
+      go_first(false);
+      while (!over) beside->turn(), std::this_thread::sleep_for(rest);
+    });
+  std::vector<double> wall_us, service_us;
+  {
+    loose_end const good(o.socket);
+    auto const put = open_cell(good.get());
+    auto const service = processor_of(good);
+    wall_us.reserve(o.asks);
+    service_us.reserve(o.asks);
+    go_first(true);
+    for (std::size_t i = 0; i < o.asks + o.asks / 10; ++i) {
+      auto const service_began = now_us(service), start = now_us(CLOCK_MONOTONIC);
+      if (!good.send(put)) fail("writing");
+      alignas(16) std::byte answer[256];
+      auto const n = ::recv(good.get(), answer, sizeof answer, 0);
+      auto const wall = now_us(CLOCK_MONOTONIC) - start, of_service = now_us(service) - service_began;
+      if (n <= 0) fail("reading");
+      require_done({answer, static_cast<std::size_t>(n)});
+      if (i < o.asks / 10) continue;  // the other has to come into its stride
+      wall_us.push_back(wall);
+      service_us.push_back(of_service);
+    }
+    go_first(false);
+  }
+  over = true;
+  if (other.joinable()) other.join();
+  auto const seconds = std::chrono::duration<double>(clock_type::now() - began).count();
+  auto const done = beside != nullptr ? static_cast<double>(beside->done - before) : 0;
+  return {quantiles(std::move(wall_us)), quantiles(std::move(service_us)), done / seconds};
+}
+
+double median(std::vector<double> of) {
+  std::ranges::sort(of);
+  return of[of.size() / 2];
+}
+
+void run(options const& o) {
+  struct kind {
+    char const* name;
+    std::chrono::microseconds rest;  // between turns
+    std::unique_ptr<nuisance> (*make)(std::string const&);
+    std::vector<sample> alone{}, beside{};
+  };
+  kind kinds[] = {
+      {"flood", 200us,
+       [](std::string const& p) -> std::unique_ptr<nuisance> { return std::make_unique<flood>(p); }},
+      {"rabble", 1000us,
+       [](std::string const& p) -> std::unique_ptr<nuisance> { return std::make_unique<rabble>(p); }},
+  };
+  for (std::size_t round = 0; round < o.rounds; ++round)
+    for (auto& k : kinds) {
+      k.alone.push_back(measure(o, nullptr, {}));
+      auto const them = k.make(o.socket);
+      k.beside.push_back(measure(o, them.get(), k.rest));
+      if (o.samples) {
+        auto const &a = k.alone.back(), &b = k.beside.back();
+        fmt::print(stderr,
+                   "{} {}: wall p50 {:.1f} beside {:.1f}, p99 {:.1f} beside {:.1f}; of the service p50 "
+                   "{:.1f} beside "
+                   "{:.1f}, p99 {:.1f} beside {:.1f} us; {:.0f}/s\n",
+                   k.name, round, a.wall.p50_us, b.wall.p50_us, a.wall.p99_us, b.wall.p99_us,
+                   a.service.p50_us, b.service.p50_us, a.service.p99_us, b.service.p99_us,
+                   b.nuisances_per_second);
+      }
+    }
+  for (auto const& k : kinds)
+    for (auto const& [clock, of] :
+         {std::pair{"wall", &sample::wall}, std::pair{"service", &sample::service}}) {
+      std::vector<double> fields[7];
+      for (std::size_t i = 0; i < o.rounds; ++i) {
+        auto const &a = k.alone[i].*of, &b = k.beside[i].*of;
+        double const values[] = {a.p50_us,
+                                 b.p50_us,
+                                 b.p50_us / a.p50_us,
+                                 a.p99_us,
+                                 b.p99_us,
+                                 b.p99_us / a.p99_us,
+                                 k.beside[i].nuisances_per_second};
+        for (int f = 0; f < 7; ++f) fields[f].push_back(values[f]);
+      }
+      fmt::print(
+          "{{\"bench\": \"service_beside\", \"kind\": \"{}\", \"clock\": \"{}\", \"rounds\": {}, \"asks\": "
+          "{}, "
+          "\"alone_p50_us\": {:.1f}, \"beside_p50_us\": {:.1f}, \"p50_ratio\": {:.2f}, \"alone_p99_us\": "
+          "{:.1f}, "
+          "\"beside_p99_us\": {:.1f}, \"p99_ratio\": {:.2f}, \"p99_ratio_least\": {:.2f}, "
+          "\"p99_ratio_most\": {:.2f}, "
+          "\"nuisances_per_second\": {:.0f}}}\n",
+          k.name, clock, o.rounds, o.asks, median(fields[0]), median(fields[1]), median(fields[2]),
+          median(fields[3]), median(fields[4]), median(fields[5]), std::ranges::min(fields[5]),
+          std::ranges::max(fields[5]), median(fields[6]));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  CLI::App app("Measures a client of a service beside others that misbehave");
+  app.add_option("--socket", o.socket)->required();
+  app.add_option("--rounds", o.rounds)->check(CLI::Range(1, 1000));
+  app.add_option("--asks", o.asks)->check(CLI::Range(100, 100'000'000));
+  app.add_flag("--samples", o.samples, "show each round");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(o);
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "bench_service_beside: {}\n", e.what());
+    return 1;
+  }
+}

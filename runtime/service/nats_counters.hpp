@@ -1,0 +1,21 @@
+// What a service counts about the messages that come from NATS: plain counters that the bridge adds to and a report reads.
+//
+// Threads: any. Relaxed throughout: statistics, in no order with anything.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace rondo::service {
+
+struct nats_counters {
+  std::atomic<bool> connected{false};
+  std::atomic<std::uint64_t> requests{0}, requests_refused{0};
+  std::atomic<std::uint64_t> durable{0}, durable_refused{0};  // deliveries of stored messages
+  std::atomic<std::uint64_t> redelivered{0};                  // of these, those that had come before
+  std::atomic<std::uint64_t> acknowledged{0};
+
+  static void add(std::atomic<std::uint64_t>& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
+};
+
+}  // namespace rondo::service

@@ -1,0 +1,76 @@
+// What the tests of NATS begin with: a server, and a link to it or services that it connects.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "runtime/service/nats_link.hpp"
+#include "tests/catch.hpp"
+#include "tests/nats/inbox.hpp"
+#include "tests/nats/nats_server.hpp"
+#include "tests/service/serve_process.hpp"
+
+namespace rondo_test {
+
+using namespace std::chrono_literals;
+
+/// For what comes soon, on a machine that is busy with other things.
+constexpr auto patience = 30s;
+
+/// A server, and a link to it.
+struct linked {
+  explicit linked(std::string const& name, rondo::service::nats_link_options options = {})
+      : server(name), link(with_url(std::move(options))) {}
+
+  nats_server server;
+  rondo::service::nats_link link;
+
+ private:
+  rondo::service::nats_link_options with_url(rondo::service::nats_link_options options) const {
+    options.url = server.url();
+    return options;
+  }
+};
+
+/// A server, and a directory for the services that it connects.
+struct nats_site {
+  explicit nats_site(std::string const& name) : server(name), folder("nats-" + name) {}
+  /// The configuration of one of them: see serve_process.hpp.
+  std::filesystem::path config(std::string const& name, std::string const& more) const {
+    return write_config(folder.directory, name, server.url(), more);
+  }
+  rondo::service::endpoint socket_of(std::string const& name) const {
+    return rondo_test::socket_of(folder.directory, name);
+  }
+
+  nats_server server;
+  scratch_directory folder;
+};
+
+/// What a call is refused with.
+template <class Call>
+std::string refusal(Call call) {
+  try {
+    call();
+  } catch (rondo::service::nats_error const& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+/// A message's struct, as NATS carries it.
+template <class Message>
+std::span<std::byte const> bytes(Message const& m) {
+  return std::as_bytes(std::span(&m, 1));
+}
+template <class Message>
+Message as(rondo::service::nats_message const& m) {
+  REQUIRE(m.payload().size() == sizeof(Message));
+  Message out{};
+  std::memcpy(&out, m.payload().data(), sizeof out);
+  return out;
+}
+
+}  // namespace rondo_test
