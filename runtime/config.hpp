@@ -50,7 +50,7 @@ struct config {
   bool polling = false;
   bool pin_teams = false;
 
-  std::uint32_t latency_sample_every = 16;
+  std::uint32_t latency_sample_every = 64;
   std::uint32_t handler_limit_ms = 1000;
   std::uint32_t stop_timeout_ms = 5000;
 
