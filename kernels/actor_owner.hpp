@@ -47,7 +47,7 @@ class actor_owner {
   }
 
   RONDO_HD void note_depth() noexcept {
-    if (!has_ring_) return;
+    if (!with_telemetry || !has_ring_) return;
     auto const tail = actor_word{cell_.word.load(memory_order::relaxed)}.tail();  // relaxed: a statistic
     auto const depth = (tail - cell_.head) & ticket_mask;
     if (depth > totals_.peak_depth) totals_.peak_depth = depth;

@@ -57,6 +57,14 @@ struct alignas(64) team_status {
   atomic<std::uint32_t> doorbell;      // bumped to wake the team
   atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
   atomic<std::uint32_t> still;         // the stop word that the team stands still for (stop_word.hpp)
+
+  /// The team begins a message of this type. Relaxed: a report of what runs.
+  RONDO_HOT RONDO_HD void begin(std::uint32_t message_type) noexcept {
+    if constexpr (with_telemetry) {
+      type.store(message_type, memory_order::relaxed);
+      beats.add_single_writer(1);
+    }
+  }
 };
 
 /// Offsets of the arena's parts, in bytes from its base.

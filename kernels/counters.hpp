@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/atomic.hpp"
+#include "kernels/telemetry.hpp"
 
 namespace rondo {
 
@@ -53,8 +54,10 @@ class alignas(64) published_totals {
     rejected_.store(t.rejected, memory_order::relaxed);
     dead_.store(t.dead, memory_order::relaxed);
     failures_.store(t.failures, memory_order::relaxed);
-    latency_sum_ns_.store(t.latency_sum_ns, memory_order::relaxed);
-    latency_samples_.store(t.latency_samples, memory_order::relaxed);
+    if constexpr (with_telemetry) {
+      latency_sum_ns_.store(t.latency_sum_ns, memory_order::relaxed);
+      latency_samples_.store(t.latency_samples, memory_order::relaxed);
+    }
     also();
     version_.store(((version + 2) & 0xffff'ffff) | peak_bits(t.peak_depth), memory_order::release);
   }

@@ -31,7 +31,10 @@ class scheduler {
     auto const r = take_tickets(to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
     alert(arena_.cell(to.index), header.priority, 1);
-    fill(r.ring, r.ticket, is_sampled(r.ticket) ? sampled(header) : header, payload, bytes);
+    if (is_sampled(r.ticket)) [[unlikely]]  // apart: to choose a header at run time would cost every message
+      fill(r.ring, r.ticket, sampled(header), payload, bytes);
+    else
+      fill(r.ring, r.ticket, header, payload, bytes);
     announce(to.index, r);
     return errc::ok;
   }
@@ -52,7 +55,7 @@ class scheduler {
     auto const r = take_tickets(to, header.priority, count, false);
     if (r.status != errc::ok) return r.status;
     alert(arena_.cell(to.index), header.priority, count);
-    message_header const with_time = sampled(header);
+    message_header const with_time = is_sampled(r.ticket, count) ? sampled(header) : header;
     for (std::uint32_t i = 0; i < count; ++i)
       fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
     announce(to.index, r);
@@ -290,8 +293,9 @@ class scheduler {
       push_free_ring(arena_, ring);
   }
 
-  RONDO_HOT RONDO_HD bool is_sampled(std::uint32_t ticket) const noexcept {
-    return (ticket & (arena_.shape().latency_sample_every - 1)) == 0;
+  /// Whether one of `count` tickets is a multiple of latency_sample_every.
+  RONDO_HOT RONDO_HD bool is_sampled(std::uint32_t ticket, std::uint32_t count = 1) const noexcept {
+    return with_telemetry && (-ticket & (arena_.shape().latency_sample_every - 1)) < count;
   }
 
   RONDO_HD static message_header sampled(message_header header) noexcept {

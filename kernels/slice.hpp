@@ -47,9 +47,9 @@ class slice : private actor_owner<Module> {
     return left;
   }
   /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
-  RONDO_CALL RONDO_HD void show() {
+  RONDO_CALL RONDO_HD void show(bool counters = true) {
     actor_word const word{cell_.word.load(memory_order::acquire)};
-    scheduler_.publish(cell_, word, totals_);
+    if (counters) scheduler_.publish(cell_, word, totals_);
     if (!word.has(actor_word::room_wanted)) return;
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: bits alone
     host_.emit({.kind = record_kind::room, .actor = self_});
@@ -85,7 +85,7 @@ class slice : private actor_owner<Module> {
       if (this->closing() && this->end_when_empty()) break;
       if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
         // To let the actor go and take it again would cost its senders two trips of the word.
-        show();
+        show(with_telemetry);  // without, letting it go is soon enough
         quota += arena_.shape().quota;
         continue;
       }
@@ -139,8 +139,7 @@ class slice : private actor_owner<Module> {
       return this->dispose(ticket, errc::terminated), 1;
     if (h.deadline_us != 0 && h.expired(rondo::now_ns())) [[unlikely]]
       return this->dispose(ticket, errc::timed_out), 1;
-    status_.type.store(h.type, memory_order::relaxed);  // relaxed: a report of what runs
-    status_.beats.add_single_writer(1);
+    status_.begin(h.type);
     if ((h.flags & flag_traced) != 0) [[unlikely]]
       note_begun(ticket);
     handler_kind kind;

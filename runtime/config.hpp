@@ -50,7 +50,7 @@ struct config {
   bool polling = false;
   bool pin_teams = false;
 
-  std::uint32_t latency_sample_every = 16;
+  std::uint32_t latency_sample_every = 64;
   std::uint32_t trace_every = 0;
   std::uint32_t trace_hops = 16384;
   std::uint32_t handler_limit_ms = 1000;

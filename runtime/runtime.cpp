@@ -97,7 +97,7 @@ runtime::runtime(config settings, program const& p, std::vector<chosen_device> c
     while (started-- > 0) devices_[started].dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
     throw;
   }
-  if (settings_.handler_limit_ms != 0) watch();
+  if (with_telemetry && settings_.handler_limit_ms != 0) watch();
   service_ = std::thread([this] {
     prepare_team_thread("rondo-service", -1);
     context_.run();

@@ -196,7 +196,7 @@ class runtime {
     return dead_letters_->subscribe(std::move(handler));
   }
   /// Calls `handler` with each failure of an actor, and with each handler that runs longer than
-  /// handler_limit_ms.
+  /// handler_limit_ms; but nobody looks for those in a build without telemetry (kernels/telemetry.hpp).
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler) {
     return failures_->subscribe(std::move(handler));
   }

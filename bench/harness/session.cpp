@@ -18,7 +18,7 @@ double headline_median(collected const& found) { return summarise(found.pooled.m
 }  // namespace
 
 void add_options(CLI::App& app, session_options& chosen) {
-  app.add_option("--case,--filter", chosen.cases, "only works whose name contains this");
+  app.add_option("--case,--filter", chosen.cases, "only works whose name with its parameters contains this");
   app.add_option("--peer", chosen.peers, "only peers whose name contains this, and the anchors");
   app.add_option("--rounds", chosen.rounds, "samples per case")
       ->check(CLI::PositiveNumber)
@@ -40,7 +40,7 @@ std::string describe(bench_case const& work) {
 session::session(case_list cases, session_options chosen, sampler take, std::FILE* progress)
     : chosen_(std::move(chosen)), take_(std::move(take)), progress_(progress) {
   for (auto& work : cases)
-    if (matches(chosen_.cases, work.name) && (work.anchor || matches(chosen_.peers, work.peer)))
+    if (matches(chosen_.cases, describe(work)) && (work.anchor || matches(chosen_.peers, work.peer)))
       entries_.push_back({std::move(work)});
 }
 

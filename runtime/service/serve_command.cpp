@@ -110,6 +110,9 @@ class server {
     if (nats_) nats_->start();
     ready_ = true;
     for (auto const& e : service_.listens_at()) log(fmt::format("{} listens at {}", config_.name, e.text()));
+    if constexpr (!with_telemetry)
+      log("built without telemetry (RONDO_TELEMETRY=OFF): no latencies, and no watchdog for handlers that "
+          "hang");
     log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
     notify_system("READY=1");
     wait_for_signal();
