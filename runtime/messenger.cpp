@@ -200,8 +200,8 @@ void messenger::note_call(outgoing const& m, errc outcome) {
 /// `handler`, and first the call's end is noted.
 answer_handler messenger::noting(outgoing const& m, answer_handler handler) {
   auto const executor = boost::asio::get_associated_executor(handler, executor_);
-  return answer_handler(boost::asio::bind_executor(
-      executor, [this, m, handler = std::move(handler)](answer const& a) mutable {
+  return answer_handler(
+      boost::asio::bind_executor(executor, [this, m, handler = std::move(handler)](answer const& a) mutable {
         note_call(m, a.reason);
         std::move(handler)(a);
       }));

@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "runtime/recording_file.hpp"
-#include "runtime/replayer.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {

@@ -36,6 +36,7 @@
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/program.hpp"
 #include "runtime/recorder.hpp"
+#include "runtime/replayer.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/timers.hpp"
@@ -52,18 +53,6 @@ inline constexpr use_t<Module> use{};
 enum class termination { drain, discard };
 
 struct checkpoint_image;
-class replayer;
-
-/// What a replay found.
-struct replay_report {
-  std::uint64_t entries = 0;               // of the recording
-  std::uint64_t launched = 0;              // actors
-  std::uint64_t messages = 0;              // that were handled again
-  std::uint64_t not_handled = 0;           // that had ended otherwise, and were left out
-  std::uint64_t differing = 0;             // results that are not the recorded ones
-  std::vector<std::string> differences{};  // the first of them, for people
-  bool complete = false;  // the recording was ended in order; else it is the beginning of one
-};
 
 /// What `inspect` finds.
 struct inspection {

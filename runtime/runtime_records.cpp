@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "runtime/deliver.hpp"
-#include "runtime/replayer.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {
