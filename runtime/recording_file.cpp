@@ -212,25 +212,32 @@ bool recording_reader::read_frame() {
   return true;
 }
 
-std::optional<recorded> recording_reader::next() {
-  if (complete_ || !read_frame()) return std::nullopt;
-  auto const* const bytes = reinterpret_cast<std::uint8_t const*>(body_.data());
-  flatbuffers::Verifier verifier(bytes, body_.size(), 8, 8);
-  require(verifier.VerifyBuffer<schemas::recorded_entry>(nullptr),
-          "is damaged: entry {} is no valid FlatBuffer", entries_);
+recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module) {
+  auto const* const bytes = reinterpret_cast<std::uint8_t const*>(body.data());
+  flatbuffers::Verifier verifier(bytes, body.size(), 8, 8);
+  require(verifier.VerifyBuffer<schemas::recorded_entry>(nullptr), "an entry is no valid FlatBuffer");
   auto const& e = *flatbuffers::GetRoot<schemas::recorded_entry>(bytes);
-  auto const number = entries_++;
   if (auto const* const m = e.what_as_ended_message(); m != nullptr) return unpack(*m);
-  if (auto const* const a = e.what_as_new_actor(); a != nullptr) return unpack(*a, module_);
+  if (auto const* const a = e.what_as_new_actor(); a != nullptr) return unpack(*a, module);
   if (auto const* const g = e.what_as_gone_actor(); g != nullptr)
     return recorded_end{{g->index(), g->generation()}};
-  if (auto const* const c = e.what_as_end_of_recording(); c != nullptr) {
-    require(c->entries() == number, "is damaged: it has {} entries, and says that it had {}", number,
-            c->entries());
-    complete_ = true;
-    return recording_closed{number};
+  if (auto const* const c = e.what_as_end_of_recording(); c != nullptr) return recording_closed{c->entries()};
+  throw std::runtime_error("an entry is of no kind that this program knows");
+}
+
+std::optional<recorded> recording_reader::next() {
+  if (complete_ || !read_frame()) return std::nullopt;
+  try {
+    auto entry = decode_recorded(body_, module_);
+    if (auto const* const c = std::get_if<recording_closed>(&entry); c != nullptr) {
+      require(c->entries == entries_, "it says that it had {} entries", c->entries);
+      complete_ = true;
+    }
+    ++entries_;
+    return entry;
+  } catch (std::runtime_error const& e) {
+    throw std::runtime_error(fmt::format("is damaged after {} entries: {}", entries_, e.what()));
   }
-  throw std::runtime_error(fmt::format("is damaged: entry {} is of no kind that this program knows", number));
 }
 
 }  // namespace rondo

@@ -52,6 +52,9 @@ struct recording_closed {
 };
 using recorded = std::variant<recorded_message, recorded_launch, recorded_end, recording_closed>;
 
+/// The entry in a frame's body, which is aligned to 8 bytes. Throws std::runtime_error with the reason.
+recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module);
+
 class recording_writer {
  public:
   /// Makes the file, which must not be there yet. Throws std::runtime_error naming it and the reason.

@@ -4,6 +4,7 @@
 //
 // The JSON files there are written by hand.
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "generated/basics_schema.hpp"
 #include "generated/golden_schema.hpp"
 #include "runtime/checkpoint_file.hpp"
+#include "runtime/recording_file.hpp"
 #include "tests/fuzz/checkpoint_module.hpp"
 #include "wire_objects/wire_generated.h"
 
@@ -99,15 +101,15 @@ void write_wire(fs::path const& folder) {
   description.schemas.push_back(std::make_unique<wire::blobT>());
   description.schemas[0]->bytes = {1, 2, 3};
   write(folder / "description", whole + response(std::move(description)));
+  wire::trace_reportT trace;
+  trace.hops.push_back(std::make_unique<wire::trace_hopT>());
+  trace.hops[0]->name = "clicks";
+  trace.devices.push_back("cpu");
+  write(folder / "trace", whole + request(wire::tracesT{}) + response(std::move(trace)));
 }
 
 std::string body_of(rondo::checkpoint_image const& image) {
-  auto const file = fs::temp_directory_path() / "rondo-fuzz-seed";
-  write_checkpoint(file, image, rondo_fuzz::checkpoint_module());
-  std::ifstream in(file, std::ios::binary);
-  std::string const whole(std::istreambuf_iterator<char>(in), {});
-  fs::remove(file);
-  return whole.substr(40);  // without the head
+  return text_of(encode_checkpoint_body(image, rondo_fuzz::checkpoint_module()));
 }
 
 void write_checkpoints(fs::path const& folder) {
@@ -132,6 +134,38 @@ void write_checkpoints(fs::path const& folder) {
   write(folder / "two_actors", body_of(image));
 }
 
+std::string bytes_of(fs::path const& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_recordings(fs::path const& folder) {
+  auto const module = rondo_fuzz::checkpoint_module();
+  rondo::recorded_message message{.actor = {0, 1}, .body = {}, .team = 1, .digest = 7};
+  message.body.header.type = module[0].messages[0].id;
+  message.body.bytes = rondo::max_payload_bytes;
+  std::memset(message.body.payload, 5, rondo::max_payload_bytes);
+  rondo::recorded_launch const launch{.actor = {0, 1}, .name = "clicks", .capacity = 32};
+  std::vector<std::pair<char const*, rondo::recorded>> const entries{
+      {"launch", launch}, {"message", message}, {"gone", rondo::recorded_end{{0, 1}}}};
+  fs::create_directories(folder);
+  auto const file = folder / "whole";
+  fs::remove(file);
+  {
+    rondo::recording_writer writer(file);
+    writer.begin({}, module);
+    writer.flush();
+    // Each entry's body alone, too: what was added to the file, behind the frame's 8 bytes.
+    for (auto const& [name, entry] : entries) {
+      auto const before = bytes_of(file).size();
+      writer.append(entry);
+      writer.flush();
+      write(folder / name, bytes_of(file).substr(before + 8));
+    }
+    writer.close();
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -139,6 +173,7 @@ int main(int count, char** arguments) {
   fs::path const corpus = arguments[1];
   write_wire(corpus / "wire");
   write_checkpoints(corpus / "checkpoint");
+  write_recordings(corpus / "recording");
   write(corpus / "binary_schema" / "basics", text_of(rondo::generated::basics_schema()));
   write(corpus / "binary_schema" / "golden", text_of(rondo::generated::golden_schema()));
 }
