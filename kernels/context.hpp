@@ -147,8 +147,8 @@ class context {
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
 
   /// Sends a message to an actor, wherever it lives.
-  RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
-                     std::uint32_t bytes) noexcept {
+  RONDO_CALL RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
+                                std::uint32_t bytes) noexcept {
     if (is_watched()) [[unlikely]]
       return post_watched(to, header, payload, bytes);
     return post_anywhere(to, header, payload, bytes);
@@ -199,7 +199,7 @@ class context {
     return outcome;
   }
   RONDO_HD void note_word(std::uint32_t word) noexcept { digest_ = (digest_ ^ word) * 16777619u; }
-  RONDO_HD void note_sent(actor_id to, message_header const& h, errc outcome) noexcept {
+  RONDO_CALL RONDO_HD void note_sent(actor_id to, message_header const& h, errc outcome) noexcept {
     // An ask of the host has another number in each run.
     if ((to.index & host_ask_bit) == 0) note_word(to.index), note_word(to.generation);
     note_word(h.type);
@@ -210,10 +210,12 @@ class context {
   template <class Message>
   RONDO_HD void note_payload(Message const& m) noexcept {
     if constexpr (std::has_unique_object_representations_v<Message>) {
-      if (journal_ == 0) return;
-      auto const* const bytes = reinterpret_cast<unsigned char const*>(&m);
-      for (std::size_t i = 0; i < sizeof m; ++i) note_word(bytes[i]);
+      if (journal_ != 0) [[unlikely]]
+        note_bytes(&m, sizeof m);
     }
+  }
+  RONDO_CALL RONDO_HD void note_bytes(void const* bytes, std::uint32_t count) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) note_word(static_cast<unsigned char const*>(bytes)[i]);
   }
 
   RONDO_CALL RONDO_HD void forward(actor_id to, message_header const& header, void const* payload,
