@@ -16,7 +16,9 @@ namespace rondo::service {
 template <class Root>
 Root const* verified(std::span<std::byte const> frame) noexcept {
   auto const* const bytes = reinterpret_cast<std::uint8_t const*>(frame.data());
-  flatbuffers::Verifier verifier(bytes, frame.size(), 16, 1000);
+  // No bound on tables but the frame's own: a list of all actors has one for each.
+  auto const tables = static_cast<flatbuffers::uoffset_t>(frame.size() / 8 + 64);
+  flatbuffers::Verifier verifier(bytes, frame.size(), 16, tables);
   if (!verifier.VerifySizePrefixedBuffer<Root>(nullptr)) return nullptr;
   return flatbuffers::GetSizePrefixedRoot<Root>(bytes);
 }

@@ -107,6 +107,24 @@ TEST_CASE("a message's way over three relays can be read in the file that --trac
   service.end(SIGTERM);
 }
 
+TEST_CASE("lists and traces have no end but a frame's", "[service][trace]") {
+  rondo::service::service_config config;
+  config.runtime.actors = 4000;
+  config.runtime.trace_every = 1;
+  served s(config);
+  for (int i = 0; i < 3000; ++i) s.rt->launch<basics::counter>("counter " + std::to_string(i));
+  auto const at = " --at " + s.it->listens_at().front().text();
+  auto const listed = service_test::run(command("list" + at));
+  CHECK(listed.first == 0);
+  CHECK_THAT(listed.second, Contains("counter 2999"));
+  for (int i = 0; i < 3000; ++i)
+    REQUIRE(s.rt->find<basics::counter>("clicks").value().ask(basics::get{}, 20s, rondo::block).has_value());
+  auto const file = (s.folder.directory / "all.json").string();
+  CHECK(service_test::run(command("trace --out " + file + at)).first == 0);
+  auto const bars = service_test::text_of(file);
+  CHECK(std::ranges::count(bars, 'X') >= 6000);
+}
+
 TEST_CASE("names and unhandled messages are drawn as they are", "[trace]") {
   rondo::trace_hop call{.trace = 1, .hop = 5, .on_host = true, .actor = {3, 1}, .actor_name = "a \"b\"\n"};
   call.ended_ns = 2000;
