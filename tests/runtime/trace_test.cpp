@@ -1,4 +1,5 @@
 // A message's way through several actors can be read in its trace, on one device and across two.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -104,7 +105,9 @@ TEST_CASE("a failed try and the next one are hops of one message", "[trace]") {
       CHECK(h.outcome == errc::handler_failed);
     }
   CHECK(tries == std::multiset<int>{0, 1, 2});
-  CHECK(hops.back().outcome == errc::quarantined);
+  // The call may be noted after what it led to.
+  CHECK(std::ranges::count_if(
+            hops, [](auto const& h) { return !h.handled && h.outcome == errc::quarantined; }) == 1);
 }
 
 TEST_CASE("one of `trace_every` messages is traced by itself", "[trace]") {
