@@ -123,11 +123,11 @@ void messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t tr
   // The slot is taken from the handler before it moves into the table; a cancellation that comes after the
   // answer names a past generation and does nothing.
   auto slot = boost::asio::get_associated_cancellation_slot(handler);
-  auto const now = now_ns();
   if (begin_trace(request, trace)) {
     auto noted = noting(request, std::move(handler));
     handler.swap(noted);
   }
+  auto const now = now_ns();  // after the call's beginning: it may be the message's time of sending
   auto const id = completions_.open(handler, timeout_ns == 0 ? 0 : now + timeout_ns);
   if (!id) return finish(std::move(handler), static_cast<errc>(id.error().value()));
   if (slot.is_connected())
