@@ -1,6 +1,7 @@
 // runtime::begin_recording and end_recording.
-#include "runtime/checkpoint.hpp"
 #include "runtime/runtime.hpp"
+
+#include "runtime/checkpoint.hpp"
 
 namespace rondo {
 

@@ -1,10 +1,11 @@
 // runtime::replay: the messages of a recording once more, one after the other.
+#include "runtime/runtime.hpp"
+
 #include <fmt/format.h>
 
 #include <fstream>
 
 #include "runtime/recording_file.hpp"
-#include "runtime/runtime.hpp"
 
 namespace rondo {
 
