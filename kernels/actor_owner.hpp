@@ -185,7 +185,7 @@ class actor_owner {
     bool const last_try = header.attempts() >= cell_.supervise.poison_after;
     bool const goes_on = supervise(failure, header.type);
     if ((journal_ & journal_mute) != 0) {
-      ++totals_.dead;
+      ++totals_.dead;  // counted (G1), and no letter: the next try, if there was one, is in the recording
       stash().take(ticket);
     } else if (!goes_on)
       dispose(ticket, failure);

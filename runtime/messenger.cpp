@@ -146,6 +146,7 @@ answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::
   bool const traced = begin_trace(request, trace);
   auto const now = timeout_ns == 0 ? 0 : now_ns();
   auto const id = completions_.open_blocking(timeout_ns == 0 ? 0 : now + timeout_ns);
+  if (!id && traced) note_call(request, static_cast<errc>(id.error().value()));
   if (!id) return {static_cast<errc>(id.error().value()), {}};
   auto& h = request.body.header;
   h.reply_to = *id;
