@@ -215,8 +215,8 @@ RONDO_HD inline bool ended(tracker_state const& s, tracker_params const& p, matc
 
 namespace rondo::overlay {
 
-RONDO_HD inline void update_tracks(tracker_state& state, tracker_params const& p, region_list const& list,
-                                   std::int32_t scale) {
+RONDO_CALL RONDO_HD inline void update_tracks(tracker_state& state, tracker_params const& p,
+                                              region_list const& list, std::int32_t scale) {
   using namespace detail;
   matching m;
   for (std::int32_t r = 0; r < list.count; ++r) {
