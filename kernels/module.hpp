@@ -84,7 +84,7 @@ struct behaviour_dispatch<B, messages<Entries...>> {
   static_assert(std::is_trivially_copyable_v<B> && std::is_trivially_destructible_v<B>,
                 "a behaviour's state lives in the arena and is copied as bytes");
   template <class F>
-  RONDO_HD static bool with_type(std::uint32_t type, F f) {
+  RONDO_HD static bool with_type(std::uint32_t type, F const& f) {
     return ((type == type_id<typename entry_traits<Entries>::request>
                  ? (f(std::type_identity<typename entry_traits<Entries>::request>{}), true)
                  : false) ||
@@ -232,7 +232,7 @@ struct module_of {
 
   /// Calls f(std::type_identity<B>{}) for the behaviour with this index.
   template <class F>
-  RONDO_HD static void visit(std::uint16_t behaviour, F f) {
+  RONDO_HD static void visit(std::uint16_t behaviour, F const& f) {
     std::uint16_t index = 0;
     (void)((index++ == behaviour ? (f(std::type_identity<Behaviours>{}), true) : false) || ...);
   }
