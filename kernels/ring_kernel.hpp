@@ -66,6 +66,7 @@ class ring_kernel {
     auto const end_ns = now_ns() + limit_ns;
     std::uint64_t dealt = 0;
     quotas_ = 1;
+    scheduler_.linger_pauses = 0;                         // more mail comes from this very thread
     if (scheduler_.count_ready() > 1) scheduler_.wake();  // others can have a share of it
     scheduler_.quiet = true;
     while (!arena().stopping()) {

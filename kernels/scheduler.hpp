@@ -251,7 +251,7 @@ class scheduler {
     wake_word(bell, 1);
   }
 
-  /// How long this thread waits for more mail of an actor before it looks again; see slice::linger.
+  /// How long this thread waits for more mail of an actor before it looks again; see slice::linger. 0: it does not.
   std::uint32_t linger_pauses = 4;
   /// Pushes wake nobody: this thread runs what is ready itself, or calls `wake` for it, before it waits for anything.
   bool quiet = false;  // of a host thread

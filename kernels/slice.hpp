@@ -115,9 +115,10 @@ class slice : private actor_owner<Module> {
   /// schedule the actor for each message. A look takes the sender's cache line from it; so the more messages
   /// a pause brought, the longer the next one is, and an answer that comes alone is seen soon.
   RONDO_HD bool linger(std::uint32_t& ticket, std::uint32_t dealt) {
+    auto& pauses = scheduler_.linger_pauses;
+    if (pauses == 0) return false;
     auto const brought = dealt - dealt_at_linger_;
     dealt_at_linger_ = dealt;
-    auto& pauses = scheduler_.linger_pauses;
     if (brought > 2 && pauses < 256) pauses *= 2;
     if (brought < 2 && pauses > 2) pauses /= 2;
     for (int look = 0; look < linger_looks && !scheduler_.sees_work(); ++look) {

@@ -1,5 +1,7 @@
 #include "runtime/service/readiness.hpp"
 
+#include <unistd.h>
+
 #include <system_error>
 
 namespace rondo::service {
@@ -14,18 +16,19 @@ int new_epoll() {
 
 }  // namespace
 
-readiness::readiness(boost::asio::io_context& network) : epoll_(network, new_epoll()) { wait(); }
+readiness::readiness(boost::asio::io_context& network) : epoll_(network), handle_(new_epoll()) {}
 
-void readiness::wait() {
-  epoll_.async_wait(epoll_.wait_read, [this](boost::system::error_code ec) {
-    if (ec) return;
-    poll();
-    wait();
-  });
+readiness::~readiness() { ::close(handle_); }
+
+void readiness::sleep(boost::asio::io_context& network) {
+  epoll_.assign(handle_);
+  epoll_.async_wait(epoll_.wait_read, [](boost::system::error_code) {});
+  network.run_one();
+  epoll_.release();
 }
 
 bool readiness::poll() {
-  int const n = ::epoll_wait(epoll_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
+  int const n = ::epoll_wait(handle_, events_.data(), static_cast<int>(events_.size()), 0);
   for (int i = 0; i < n; ++i) {
     auto const socket = static_cast<std::size_t>(events_[static_cast<std::size_t>(i)].data.fd);
     // One before it may have removed it.
@@ -38,7 +41,7 @@ void readiness::change(int operation, int socket, std::uint32_t events) {
   epoll_event e{};
   e.events = events;
   e.data.fd = socket;
-  if (::epoll_ctl(epoll_.native_handle(), operation, socket, &e) != 0)
+  if (::epoll_ctl(handle_, operation, socket, &e) != 0)
     throw std::system_error(errno, std::system_category(), "epoll");
 }
 

@@ -1,7 +1,8 @@
 // Which of many sockets have something to read: each is entered once, not anew for each wait.
 //
-// Asio's own waits cost a system call for every request of a connection. This is an epoll of its own, level-triggered,
-// which Asio watches as one descriptor.
+// Asio's own waits cost a system call for every request of a connection. This is an epoll of its own, level-triggered. Asio
+// watches it as one descriptor, but only while the thread sleeps: an epoll inside another one makes each sender's system
+// call run through both.
 // Threads: the network thread. Lifetime: longer than what is entered.
 #pragma once
 
@@ -25,6 +26,9 @@ class readiness {
 
   /// Throws std::system_error.
   explicit readiness(boost::asio::io_context& network);
+  ~readiness();
+  readiness(readiness const&) = delete;
+  readiness& operator=(readiness const&) = delete;
 
   /// Tells `who` again and again while `socket` has something to read, until it is paused or removed.
   void enter(int socket, listener& who);
@@ -33,15 +37,16 @@ class readiness {
   /// Before the socket is closed.
   void remove(int socket);
 
-  /// Tells what is readable now; false when nothing is. Asio's loop does so by itself; called beside it, it saves that loop's
-  /// own way of finding out.
+  /// Tells what is readable now; false when nothing is.
   bool poll();
+  /// Sleeps until something is readable, which is told by the next poll, or until Asio has run something.
+  void sleep(boost::asio::io_context& network);
 
  private:
-  void wait();
   void change(int operation, int socket, std::uint32_t events);
 
-  boost::asio::posix::stream_descriptor epoll_;
+  boost::asio::posix::stream_descriptor epoll_;  // in Asio's hands while the thread sleeps
+  int const handle_;
   std::vector<listener*> entered_;  // by socket
   std::array<epoll_event, 256> events_{};
 };

@@ -143,6 +143,7 @@ void service::parts::look_at_clock() {
     auto const all = core->sessions;  // one that is dropped leaves the set
     for (auto const& s : all) s->check_time(now);
     core->keys.sweep(now);
+    if (core->others_ask != 0) --core->others_ask;
     look_at_clock();
   });
 }
@@ -172,6 +173,7 @@ void service::parts::run_network() {
     not_before = time::now() - began > 4 * share ? time::now() + pause : time::time_point{};
     for (auto const& s : std::exchange(core->answered, {})) s->flush();
   }
+  core->unfinished.clear();
   service_core::of_this_thread = nullptr;
 }
 
@@ -179,7 +181,10 @@ void service::parts::run_network() {
 /// looking for spin_us, as teams do, before it sleeps.
 void service::parts::look_for_work(unsigned& turns, session::clock::time_point& idle_since) {
   auto& network = core->network;
-  if (core->readable.poll()) {
+  auto const unfinished = std::exchange(core->unfinished, {});
+  bool const came = core->readable.poll();
+  for (auto const& s : unfinished) s->take_requests();
+  if (came || !unfinished.empty()) {
     idle_since = {};
     if (++turns % 4 == 0) network.poll();
     return;
@@ -190,7 +195,7 @@ void service::parts::look_for_work(unsigned& turns, session::clock::time_point& 
     if (network.poll() == 0) std::this_thread::yield();
     return;
   }
-  network.run_one();
+  core->readable.sleep(network);
   idle_since = {};
 }
 

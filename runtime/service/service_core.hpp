@@ -43,9 +43,11 @@ struct service_core {
   std::function<void(std::string const&)> log;        // any thread
   boost::asio::any_io_executor slow_work;             // for what blocks: checkpoints, reports
   std::unordered_set<std::shared_ptr<session>> sessions;
-  std::chrono::steady_clock::time_point others_asked{};  // when a client that does not flood last did
-  bool handling = false;                                 // handlers run on the network thread just now
-  std::vector<std::shared_ptr<session>> answered;        // by them: to be flushed
+  int others_ask = 0;  // looks at the clock until the last client that does not flood is forgotten
+  std::vector<std::shared_ptr<session>>
+      unfinished;         // have more requests: their next turn comes after the others'
+  bool handling = false;  // handlers run on the network thread just now
+  std::vector<std::shared_ptr<session>> answered;  // by them: to be flushed
 };
 
 }  // namespace rondo::service

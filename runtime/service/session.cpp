@@ -67,13 +67,13 @@ void session::on_readable() {
   if (ec == asio::error::would_block) return wait_for_requests();
   if (ec) return end();
   service_counters::add(core_.counters.bytes_in, n);
-  if (!in_.in_frame()) since_ = clock::now();
+  at_frame_ = !in_.in_frame();
   in_.came(n);
   take_requests();  // what is left in the socket waits for another turn
 }
 
-/// Handles the requests that have come, at most a turn's worth, and goes on in another turn when there may be more.
 void session::take_requests() {
+  if (ended_) return;
   auto const self = shared_from_this();
   int allowed = 0;
   {
@@ -89,27 +89,15 @@ void session::take_requests() {
   int taken = 0;
   while (more && taken < allowed && !ended_ && !draining_) more = take_request(taken);
   full_turns_ = more || filled_ ? full_turns_ + 1 : 0;
-  {
-    std::lock_guard lock(mutex_);
-    open_ += taken;
-    in_turn_ = false;
-  }
-  if (ended_) return;
-  flush();
-  if (more)
-    asio::post(core_.network, [self] {
-      if (!self->ended_) self->take_requests();
-    });
+  end_turn(taken);
+  if (more && !draining_) core_.unfinished.push_back(self);
 }
 
 /// Long turns are cheap, and those who ask now and then wait for the turns of others.
-int session::share_of_turn() {
-  auto const now = clock::now();
-  if (full_turns_ < turns_of_a_flood) {
-    core_.others_asked = now;
-    return requests_per_turn;
-  }
-  return now - core_.others_asked < others_ask_for ? flood_requests_per_turn : requests_per_turn;
+int session::share_of_turn() noexcept {
+  bool const floods = full_turns_ >= turns_of_a_flood;
+  if (!floods) core_.others_ask = others_ask_for;
+  return floods && core_.others_ask != 0 ? flood_requests_per_turn : requests_per_turn;
 }
 
 /// The next request, if there is one; false when none may be taken until somebody calls take_requests again.
@@ -130,7 +118,8 @@ bool session::take_request(int& taken) {
       break;
   }
   tokens_ += 1;
-  if (in_.in_frame() && taken != 0) since_ = clock::now();  // when this one began
+  if (in_.in_frame() && (taken != 0 || std::exchange(at_frame_, false)))
+    since_ = clock::now();  // when this one began
   wait_for_requests();
   return false;
 }
@@ -148,9 +137,7 @@ bool session::has_token() {
     return true;
   }
   rate_timer_.expires_after(std::chrono::milliseconds(10));
-  rate_timer_.async_wait([self = shared_from_this()](error_code) {
-    if (!self->ended_) self->take_requests();
-  });
+  rate_timer_.async_wait([self = shared_from_this()](error_code) { self->take_requests(); });
   return false;
 }
 
@@ -274,7 +261,7 @@ void session::respond(std::span<std::byte const> frame) {
   asio::post(core_.network, [self = shared_from_this()] { self->flush(); });
 }
 
-/// Writes what the socket takes; false when something is left. Under the mutex.
+/// Writes what the socket takes; false when something is left, for the moment or, then it is broken, for good. Under the mutex.
 bool session::write_some() {
   error_code ec;
   auto const n = stream_->write({out_.data() + out_begin_, waiting_bytes()}, ec);
@@ -287,28 +274,28 @@ bool session::write_some() {
     stuck_since_ = {};
     return true;
   }
+  broken_ = ec && ec != asio::error::would_block;
   if (n != 0 || stuck_since_ == clock::time_point{}) stuck_since_ = clock::now();
   return false;
 }
 
-void session::flush() {
-  if (ended_) return;
+/// Counts the requests of the turn, if there was one, and sends what waits.
+void session::end_turn(int taken) {
   bool over = false, resume = false;
   {
     std::lock_guard lock(mutex_);
-    flush_posted_ = false;
-    if (waiting_bytes() != 0 && !write_some()) {
+    open_ += taken;
+    in_turn_ = flush_posted_ = false;
+    if (ended_) return;
+    if (waiting_bytes() != 0 && !write_some() && !broken_) {
       flush_posted_ = true;
       return wait_for_room();
     }
-    over = draining_ && open_ == 0;
+    over = broken_ || (draining_ && open_ == 0);
     if (resume = full_ && open_ < static_cast<int>(core_.limits.open_requests); resume) full_ = false;
   }
   if (over) return end();
-  if (resume)
-    asio::post(core_.network, [self = shared_from_this()] {
-      if (!self->ended_) self->take_requests();
-    });
+  if (resume) core_.unfinished.push_back(shared_from_this());
 }
 
 void session::wait_for_room() {

@@ -36,6 +36,8 @@ class session : public std::enable_shared_from_this<session> {
   // -- network thread
 
   void start();
+  /// Handles the requests that have come, at most a turn's worth; when there may be more, it is `unfinished` then.
+  void take_requests();
   /// Ends it when something takes too long. `now` is looked at about once a second.
   void check_time(clock::time_point now);
   /// Reads no further requests; ends once all that are open are answered and sent.
@@ -45,7 +47,7 @@ class session : public std::enable_shared_from_this<session> {
   /// Ends it as it is; returns how many requests were open.
   std::uint32_t abandon();
   /// Sends what waits.
-  void flush();
+  void flush() { end_turn(0); }
   std::string const& peer() const noexcept { return peer_; }
   bool ended() const noexcept { return ended_; }
 
@@ -57,10 +59,10 @@ class session : public std::enable_shared_from_this<session> {
  private:
   void wait_for_requests();
   void on_readable();
-  void take_requests();
   bool take_request(int& taken);
   bool has_token();
-  int share_of_turn();
+  int share_of_turn() noexcept;
+  void end_turn(int taken);
   void handle(std::span<std::byte const> frame);
   void greet(std::uint64_t id, wire::hello const& h);
   void handle_send(std::uint64_t id, wire::send const& s);
@@ -73,7 +75,7 @@ class session : public std::enable_shared_from_this<session> {
   static constexpr int requests_per_turn = 32;
   static constexpr int turns_of_a_flood = 8;         // in succession, after each of which it had more
   static constexpr int flood_requests_per_turn = 4;  // while others ask, who wait for up to two turns of it
-  static constexpr std::chrono::seconds others_ask_for{1};  // after their last request
+  static constexpr int others_ask_for = 4;  // of the service's looks at the clock, after their last request
 
   std::shared_ptr<service_core> shared_core_;  // first: the socket needs its context to the end
   service_core& core_;
@@ -85,6 +87,7 @@ class session : public std::enable_shared_from_this<session> {
   std::uint64_t id_ = 0;                    // that the client gave itself
   clock::time_point since_ = clock::now();  // connected, or its unfinished frame began
   bool filled_ = false;                     // the last read took all that there was room for
+  bool at_frame_ = true;                    // and began with a frame
   int full_turns_ = 0;                      // in succession, after each of which it had more
   clock::time_point tokens_at_ = clock::now();
   double tokens_ = 0;
@@ -100,6 +103,7 @@ class session : public std::enable_shared_from_this<session> {
   bool flush_posted_ = false;        // or a wait for room in the socket
   bool full_ = false;                // not read, for its open requests
   clock::time_point stuck_since_{};  // the socket takes nothing; zero: it does
+  bool broken_ = false;              // nor ever will
 };
 
 }  // namespace rondo::service
