@@ -350,8 +350,8 @@ std::uint32_t session::abandon() {
 
 void session::drop(drop_reason why, std::string const& text) {
   if (ended_) return;
-  core_.counters.count_drop(why);
   core_.log(fmt::format("{} is dropped ({}): {}", peer_, name_of(why), text));
+  core_.counters.count_drop(why);
   {
     std::lock_guard lock(mutex_);
     auto const bye = outcome_frame(0, errc::service_refuses, text);

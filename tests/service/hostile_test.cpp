@@ -130,6 +130,23 @@ TEST_CASE("a client that takes no responses is dropped, and its requests take bo
   require_service(s);
 }
 
+TEST_CASE("a client that hangs up before it took its responses is gone at once", "[service][hostile]") {
+  served s(with_limits({.open_requests = 16, .reading = 1h}));
+  {
+    raw_client leaver(s.it->listens_at().front());
+    leaver.hello();
+    auto const one = leaver.frame_for(2, "mirror", basics::ping{1}, true);
+    // Until its socket and the service's are full, and stay so.
+    auto const refused = [&] { return !leaver.send(std::as_bytes(std::span(one)), false); };
+    for (int full = 0; full < 20; refused() ? ++full : full = 0) std::this_thread::sleep_for(100us);
+  }
+  auto const until = std::chrono::steady_clock::now() + 10s;
+  while (s.it->connections() != 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(1ms);
+  REQUIRE(s.it->connections() == 0);
+  require_service(s);
+}
+
 TEST_CASE("beyond its limit of connections the service says so, and takes others again later",
           "[service][hostile]") {
   served s(with_limits({.clients = 2}));
