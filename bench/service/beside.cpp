@@ -4,19 +4,16 @@
 //   bench_service_beside --socket PATH --rounds 9 --asks 20000
 //
 // In each round: alone, beside the one kind, alone, beside the next kind, ...; the ratio of a sample to the one before, which
-// was taken alone. So a machine that is busy with other things is as busy for both. Prints a JSON line for each kind and clock
+// was taken alone. So a machine that is busy with other things is as busy for both. Prints a JSON line for each kind
 // with the medians over the rounds; --samples shows each.
 //
 // The others come from one thread that sleeps between its turns, so that they cost the service more than the machine. They
 // write prebuilt bytes and look at nothing that comes back.
 //
-// Two clocks: the wall's, and the processor time of the service's process, which looks for work all the time while it is
-// busy: what passes on that one between a request and its answer is what the service did meanwhile, also where others take
-// the machine from it. It passes, too, while the client itself has no core: it asks for a real-time priority, which needs
-// root, and still waits for system calls of others on kernels without preemption. So give it three idle cores.
+// The client asks for a real-time priority, which needs root, and still waits for system calls of others on kernels without
+// preemption. So give it three idle cores; on two, the wall is what it is.
 #include <fmt/format.h>
 #include <sched.h>
-#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -142,22 +139,6 @@ void go_first(bool first) {
   ::sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &how);
 }
 
-/// The processor time of the process that listens at the other end.
-clockid_t processor_of(loose_end const& end) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  clockid_t clock{};
-  if (::getsockopt(end.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
-      ::clock_getcpuclockid(who.pid, &clock) != 0)
-    fail("the service's processor time");
-  return clock;
-}
-double now_us(clockid_t clock) {
-  timespec t{};
-  ::clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) * 1e-3;
-}
-
 struct quantiles {
   explicit quantiles(std::vector<double> of) {
     std::ranges::sort(of);
@@ -168,7 +149,7 @@ struct quantiles {
 };
 
 struct sample {
-  quantiles wall, service;
+  quantiles took;
   double nuisances_per_second = 0;
 };
 
@@ -183,25 +164,22 @@ sample measure(options const& o, nuisance* beside, std::chrono::microseconds res
       go_first(false);
       while (!over) beside->turn(), std::this_thread::sleep_for(rest);
     });
-  std::vector<double> wall_us, service_us;
+  std::vector<double> took_us;
   {
     loose_end const good(o.socket);
     auto const put = open_cell(good.get());
-    auto const service = processor_of(good);
-    wall_us.reserve(o.asks);
-    service_us.reserve(o.asks);
+    took_us.reserve(o.asks);
     go_first(true);
     for (std::size_t i = 0; i < o.asks + o.asks / 10; ++i) {
-      auto const service_began = now_us(service), start = now_us(CLOCK_MONOTONIC);
+      auto const start = clock_type::now();
       if (!good.send(put)) fail("writing");
       alignas(16) std::byte answer[256];
       auto const n = ::recv(good.get(), answer, sizeof answer, 0);
-      auto const wall = now_us(CLOCK_MONOTONIC) - start, of_service = now_us(service) - service_began;
+      auto const took = clock_type::now() - start;
       if (n <= 0) fail("reading");
       require_done({answer, static_cast<std::size_t>(n)});
-      if (i < o.asks / 10) continue;  // the other has to come into its stride
-      wall_us.push_back(wall);
-      service_us.push_back(of_service);
+      if (i >= o.asks / 10)  // before that the other has to come into its stride
+        took_us.push_back(std::chrono::duration<double, std::micro>(took).count());
     }
     go_first(false);
   }
@@ -209,7 +187,7 @@ sample measure(options const& o, nuisance* beside, std::chrono::microseconds res
   if (other.joinable()) other.join();
   auto const seconds = std::chrono::duration<double>(clock_type::now() - began).count();
   auto const done = beside != nullptr ? static_cast<double>(beside->done - before) : 0;
-  return {quantiles(std::move(wall_us)), quantiles(std::move(service_us)), done / seconds};
+  return {quantiles(std::move(took_us)), done / seconds};
 }
 
 double median(std::vector<double> of) {
@@ -237,42 +215,35 @@ void run(options const& o) {
       k.beside.push_back(measure(o, them.get(), k.rest));
       if (o.samples) {
         auto const &a = k.alone.back(), &b = k.beside.back();
-        fmt::print(stderr,
-                   "{} {}: wall p50 {:.1f} beside {:.1f}, p99 {:.1f} beside {:.1f}; of the service p50 "
-                   "{:.1f} beside "
-                   "{:.1f}, p99 {:.1f} beside {:.1f} us; {:.0f}/s\n",
-                   k.name, round, a.wall.p50_us, b.wall.p50_us, a.wall.p99_us, b.wall.p99_us,
-                   a.service.p50_us, b.service.p50_us, a.service.p99_us, b.service.p99_us,
-                   b.nuisances_per_second);
+        fmt::print(stderr, "{} {}: p50 {:.1f} beside {:.1f}, p99 {:.1f} beside {:.1f} us; {:.0f}/s\n", k.name,
+                   round, a.took.p50_us, b.took.p50_us, a.took.p99_us, b.took.p99_us, b.nuisances_per_second);
       }
     }
-  for (auto const& k : kinds)
-    for (auto const& [clock, of] :
-         {std::pair{"wall", &sample::wall}, std::pair{"service", &sample::service}}) {
-      std::vector<double> fields[7];
-      for (std::size_t i = 0; i < o.rounds; ++i) {
-        auto const &a = k.alone[i].*of, &b = k.beside[i].*of;
-        double const values[] = {a.p50_us,
-                                 b.p50_us,
-                                 b.p50_us / a.p50_us,
-                                 a.p99_us,
-                                 b.p99_us,
-                                 b.p99_us / a.p99_us,
-                                 k.beside[i].nuisances_per_second};
-        for (int f = 0; f < 7; ++f) fields[f].push_back(values[f]);
-      }
-      fmt::print(
-          "{{\"bench\": \"service_beside\", \"kind\": \"{}\", \"clock\": \"{}\", \"rounds\": {}, \"asks\": "
-          "{}, "
-          "\"alone_p50_us\": {:.1f}, \"beside_p50_us\": {:.1f}, \"p50_ratio\": {:.2f}, \"alone_p99_us\": "
-          "{:.1f}, "
-          "\"beside_p99_us\": {:.1f}, \"p99_ratio\": {:.2f}, \"p99_ratio_least\": {:.2f}, "
-          "\"p99_ratio_most\": {:.2f}, "
-          "\"nuisances_per_second\": {:.0f}}}\n",
-          k.name, clock, o.rounds, o.asks, median(fields[0]), median(fields[1]), median(fields[2]),
-          median(fields[3]), median(fields[4]), median(fields[5]), std::ranges::min(fields[5]),
-          std::ranges::max(fields[5]), median(fields[6]));
+  for (auto const& k : kinds) {
+    std::vector<double> fields[7];
+    for (std::size_t i = 0; i < o.rounds; ++i) {
+      auto const &a = k.alone[i].took, &b = k.beside[i].took;
+      double const values[] = {a.p50_us,
+                               b.p50_us,
+                               b.p50_us / a.p50_us,
+                               a.p99_us,
+                               b.p99_us,
+                               b.p99_us / a.p99_us,
+                               k.beside[i].nuisances_per_second};
+      for (int f = 0; f < 7; ++f) fields[f].push_back(values[f]);
     }
+    fmt::print(
+        "{{\"bench\": \"service_beside\", \"kind\": \"{}\", \"rounds\": {}, \"asks\": {}, \"alone_p50_us\": "
+        "{:.1f}, "
+        "\"beside_p50_us\": {:.1f}, \"p50_ratio\": {:.2f}, \"alone_p99_us\": {:.1f}, \"beside_p99_us\": "
+        "{:.1f}, "
+        "\"p99_ratio\": {:.2f}, \"p99_ratio_least\": {:.2f}, \"p99_ratio_most\": {:.2f}, "
+        "\"nuisances_per_second\": "
+        "{:.0f}}}\n",
+        k.name, o.rounds, o.asks, median(fields[0]), median(fields[1]), median(fields[2]), median(fields[3]),
+        median(fields[4]), median(fields[5]), std::ranges::min(fields[5]), std::ranges::max(fields[5]),
+        median(fields[6]));
+  }
 }
 
 }  // namespace

@@ -136,8 +136,13 @@ bool session::has_token() {
     tokens_ -= 1;
     return true;
   }
+  if (std::exchange(waits_for_token_, true))
+    return false;  // to begin anew would end the wait that goes on, and so for ever
   rate_timer_.expires_after(std::chrono::milliseconds(10));
-  rate_timer_.async_wait([self = shared_from_this()](error_code) { self->take_requests(); });
+  rate_timer_.async_wait([self = shared_from_this()](error_code) {
+    self->waits_for_token_ = false;
+    self->take_requests();
+  });
   return false;
 }
 

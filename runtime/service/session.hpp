@@ -91,6 +91,7 @@ class session : public std::enable_shared_from_this<session> {
   int full_turns_ = 0;                      // in succession, after each of which it had more
   clock::time_point tokens_at_ = clock::now();
   double tokens_ = 0;
+  bool waits_for_token_ = false;
   boost::asio::steady_timer rate_timer_;
 
   std::mutex mutex_;  // guards all below, and writes

@@ -52,6 +52,7 @@ struct one_session {
   ~one_session() {
     it->abandon();
     core->unfinished.clear();  // which the network thread does at its end
+    core->network.poll();      // what was cancelled
   }
 
   void append(std::span<std::byte const> frame) {
@@ -122,4 +123,14 @@ TEST_CASE("a client that has come to the end of its requests gets long turns aga
   s.append_requests(20);
   s.core->others_ask = 4;
   REQUIRE(s.turn() > 4);
+}
+
+TEST_CASE("a client that has used up its rate waits once, however often it is looked at",
+          "[service][session]") {
+  one_session s;
+  s.core->limits.requests_per_second = 1;
+  s.append_requests(10);
+  s.turn();
+  for (int i = 0; i < 10; ++i) s.it->take_requests();
+  REQUIRE(s.core->network.poll() <= 1);  // the one wait, if its time has passed
 }
