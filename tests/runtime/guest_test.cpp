@@ -91,7 +91,10 @@ TEST_CASE("guests, teams, senders and checkpoints at once lose nothing", "[runti
   for (int i = 0; i < 20; ++i) rt->checkpoint(folder.directory / "checkpoint");
   stop = true;
   for (auto& t : threads) t.join();
-  REQUIRE(clicks.ask(get{}, patience, rondo::block).value().value == sent);
+  auto total = clicks.ask(get{}, patience, rondo::block);
+  while (total.error() == errc::mailbox_full)
+    total = clicks.ask(get{}, patience, rondo::block);  // of what was sent last
+  REQUIRE(total.value().value == sent);
   REQUIRE(eventually([&] { return rt->snapshot().conserved(); }));
 }
 

@@ -16,6 +16,13 @@ if(RONDO_BUILD_TOOLS)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
+# Components of the package, as they need more than the rest: rondo::service, and rondo::nats on top of it.
+foreach(component service nats)
+  if(TARGET rondo_${component})
+    install(TARGETS rondo_${component} EXPORT rondo_${component}_targets)
+    install(EXPORT rondo_${component}_targets NAMESPACE rondo:: DESTINATION ${package_dir})
+  endif()
+endforeach()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/tools/cmake/rondoConfig.cmake.in
                               ${CMAKE_CURRENT_BINARY_DIR}/rondoConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
