@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <system_error>
 
 namespace rondo::service {
@@ -21,7 +22,12 @@ readiness::readiness(boost::asio::io_context& network) : epoll_(network), handle
 readiness::~readiness() { ::close(handle_); }
 
 void readiness::sleep(boost::asio::io_context& network) {
-  epoll_.assign(handle_);
+  boost::system::error_code ec;
+  epoll_.assign(handle_, ec);
+  if (ec) {  // the system has no room for it now: a short sleep instead
+    network.run_one_for(std::chrono::milliseconds(1));
+    return;
+  }
   epoll_.async_wait(epoll_.wait_read, [](boost::system::error_code) {});
   network.run_one();
   epoll_.release();
