@@ -129,7 +129,7 @@ class unified_buffer : public two_sided {
   template <class U>
   boost::system::result<host_view<U>> view() {
     if (!memory().is_one())  // no handler reaches this side
-      return host_view<U>(std::span<U>(host_side().span<T>()));
+      return host_view<U>(std::span<U>(host_side().template span<T>()));
     buffer_lease<U> lease(memory().host->table(), host_side().ref());
     if (!lease) return make_error_code(lease.status());
     return host_view<U>(std::move(lease));

@@ -27,7 +27,10 @@ class scripted_transport final : public service::transport {
   std::size_t write(std::span<std::byte const> bytes, rondo::error_code&) override { return bytes.size(); }
   void async_readable(ready_handler ready) override { waiting_.swap(ready); }
   void async_writable(ready_handler) override {}
-  void close() noexcept override {}
+  void close() noexcept override {
+    ready_handler none;
+    none.swap(waiting_);  // which holds the session
+  }
   bool writes_from_any_thread() const noexcept override { return false; }
 
   void tell_readable() {
