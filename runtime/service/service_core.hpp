@@ -44,10 +44,9 @@ struct service_core {
   boost::asio::any_io_executor slow_work;             // for what blocks: checkpoints, reports
   std::unordered_set<std::shared_ptr<session>> sessions;
   int others_ask = 0;  // looks at the clock until the last client that does not flood is forgotten
-  std::vector<std::shared_ptr<session>>
-      unfinished;         // have more requests: their next turn comes after the others'
-  bool handling = false;  // handlers run on the network thread just now
-  std::vector<std::shared_ptr<session>> answered;  // by them: to be flushed
+  std::vector<std::shared_ptr<session>> unfinished;  // they have more, and their next turn after the others
+  bool handling = false;                             // handlers run on the network thread just now
+  std::vector<std::shared_ptr<session>> answered;    // by them: to be flushed
 };
 
 }  // namespace rondo::service
