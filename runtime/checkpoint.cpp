@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "runtime/checkpoint_file.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 namespace rondo {
 
@@ -248,8 +248,8 @@ std::mutex writing;
 
 }  // namespace
 
-bool runtime::at_quiet_point(arena_access access,
-                             std::function<void(std::vector<arena_ref> const&)> const& use) {
+bool runtime_core::at_quiet_point(arena_access access,
+                                  std::function<void(std::vector<arena_ref> const&)> const& use) {
   auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.stop_timeout_ms);
   std::vector<arena_ref> arenas;
   // One within the other: when the last device is quiet, all are.
@@ -266,7 +266,7 @@ bool runtime::at_quiet_point(arena_access access,
   return next();
 }
 
-std::string runtime::why_not_quiet() const {
+std::string runtime_core::why_not_quiet() const {
   for (auto const& d : devices_)
     if (d.dev->lost()) return make_error_code(errc::device_lost).message();
   auto const busy = fmt::format("{}", fmt::join(busy_teams("runs"), "; "));
@@ -275,7 +275,7 @@ std::string runtime::why_not_quiet() const {
       settings_.stop_timeout_ms, busy.empty() ? "handlers have ended only now" : busy);
 }
 
-void runtime::checkpoint(std::filesystem::path const& file, std::span<std::byte const> notes) {
+void runtime_core::checkpoint(std::filesystem::path const& file, std::span<std::byte const> notes) {
   checkpoint_image image;
   image.notes.assign(notes.begin(), notes.end());
   std::exception_ptr failure;
@@ -309,7 +309,7 @@ void runtime::checkpoint(std::filesystem::path const& file, std::span<std::byte 
 }
 
 /// What of this runtime is too small or of another kind than the image asks for; empty: nothing.
-std::string runtime::why_no_room(checkpoint_image const& image) const {
+std::string runtime_core::why_no_room(checkpoint_image const& image) const {
   for (auto const& a : image.actors) {
     if (device_of(a.id) >= devices_.size())
       return fmt::format(
@@ -336,13 +336,13 @@ std::string runtime::why_no_room(checkpoint_image const& image) const {
   return {};
 }
 
-std::vector<std::byte> runtime::restore(std::filesystem::path const& file) {
+std::vector<std::byte> runtime_core::restore(std::filesystem::path const& file) {
   auto image = read_checkpoint(file, behaviours());
   restore_image(image, file);
   return std::move(image.notes);
 }
 
-void runtime::restore_image(checkpoint_image& image, std::filesystem::path const& file) {
+void runtime_core::restore_image(checkpoint_image& image, std::filesystem::path const& file) {
   std::unique_lock launching(launching_);
   if (closed()) refuse(file, "was not restored: " + make_error_code(closed_for()).message());
   if (recorder_) refuse(file, "was not restored: a recording is going on; begin it afterwards");
@@ -387,7 +387,7 @@ void runtime::restore_image(checkpoint_image& image, std::filesystem::path const
   if (failure.empty()) return;
   for (std::size_t i = 0; i < specs.size(); ++i)
     if (i < launched)
-      terminate(specs[i].id, termination::discard, block);
+      end_and_wait(specs[i].id);
     else
       directory_->remove(specs[i].id);
   refuse(file, "was not restored: " + failure);

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <boost/asio/any_completion_executor.hpp>
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <functional>
@@ -17,18 +16,9 @@
 #include <vector>
 
 #include "kernels/atomic.hpp"
-#include "kernels/message.hpp"
-#include "runtime/errc.hpp"
+#include "runtime/answer.hpp"
 
 namespace rondo {
-
-/// What an ask ended with. `body` is an answer only when `reason` is ok.
-struct answer {
-  errc reason = errc::ok;
-  message body{};
-};
-
-using answer_handler = boost::asio::any_completion_handler<void(answer)>;
 
 /// Who completes an ask: the function that opened it or a cancellation, inside which its handler must not
 /// run, or anybody else.

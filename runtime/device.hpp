@@ -13,7 +13,7 @@
 #include "kernels/host_record.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/snapshot.hpp"
-#include "runtime/config.hpp"
+#include "runtime/device_report.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/guest.hpp"
 #include "runtime/memory/buffer_home.hpp"
@@ -22,32 +22,11 @@ namespace rondo {
 
 struct program;
 
-/// What a device is, for people.
-struct device_info {
-  std::string name;         // "cpu", "emulated"
-  std::string description;  // "2 teams of 1 lane, persistent"
-  std::uint32_t pool_teams =
-      0;  // its first teams, which take any actor; the others serve one pinned actor each
-};
-
 /// Gets every record of a device, from the device's own threads, several at once. Must not block for long.
 using record_sink = std::function<void(host_record const&)>;
 
-/// What has gone through a lane pair, as its host sees it: how many completions wait there only the device knows.
-struct lane_counts {
-  std::uint64_t submitted = 0, taken = 0;  // by the host; by the device
-  std::uint64_t completed = 0;             // completions that the host has dealt with
-  std::uint32_t submission_slots = 0, completion_slots = 0;
-};
-
 /// What is done to an arena at a quiet point: a copy of it that was only looked at need not be put back.
 enum class arena_access { reads, writes };
-
-/// What a stopped device says.
-struct stop_report {
-  bool stopped = true;             // all teams ended in time
-  std::vector<std::string> stuck;  // else: one line per team that did not
-};
 
 /// A device with one ring kernel and its arena.
 ///

@@ -6,26 +6,16 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "kernels/launch.hpp"
+#include "runtime/actor_entry.hpp"
 #include "runtime/errc.hpp"
 
 namespace rondo {
-
-/// How an actor is launched.
-struct actor_options {
-  std::uint32_t device = 0;                 // its place in the runtime's list of devices
-  std::optional<std::uint32_t> capacity{};  // messages; at least 1; empty: the runtime's default_capacity
-  bool pinned = false;                      // it owns a team that polls its mailbox: the lowest latency
-  bool active = true;                       // false: it keeps its mail until it is activated
-  supervision supervise{};
-};
 
 /// Memory inside the arena for states and for rings of their own: offsets, by size, reused after release.
 class arena_heap {
@@ -57,15 +47,7 @@ struct revival {
 
 class directory {
  public:
-  struct entry {
-    actor_id id;
-    std::string name;
-    std::uint16_t behaviour = 0;
-    bool live = false;
-    std::uint64_t state_bytes = 0;
-    actor_options options;
-    launch_spec spec{};
-  };
+  using entry = actor_entry;
 
   /// One arena per device, in the order of the devices.
   explicit directory(std::vector<arena_layout> const& arenas);

@@ -8,16 +8,9 @@
 #include <mutex>
 #include <optional>
 
-#include "kernels/host_record.hpp"
+#include "runtime/telemetry.hpp"
 
 namespace rondo {
-
-struct actor_failure {
-  errc reason = errc::ok;
-  failure_action action = failure_action::restarted;
-  std::uint32_t type = 0;   // of the message that was handled; 0: the actor was being started
-  std::uint64_t at_ns = 0;  // on the device's clock
-};
 
 class failure_log {
  public:

@@ -7,41 +7,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
-#include "kernels/atomic.hpp"
-#include "kernels/message.hpp"
-#include "runtime/errc.hpp"
+#include "runtime/events.hpp"
 
 namespace rondo {
-
-/// A message that was not handled and whose sender does not wait for an answer.
-struct dead_letter {
-  actor_id actor;          // it was meant for
-  std::string actor_name;  // empty when the actor is gone or has none
-  errc reason = errc::ok;
-  std::string type_name;  // empty when the module has no such message
-  message body;
-};
-
-/// Ends its subscription when it goes. Keeps nothing else alive.
-class subscription {
- public:
-  subscription() = default;
-  explicit subscription(std::function<void()> end) : end_(std::move(end)) {}
-  subscription(subscription&& other) noexcept : end_(std::exchange(other.end_, nullptr)) {}
-  subscription& operator=(subscription&& other) noexcept {
-    std::swap(end_, other.end_);
-    return *this;
-  }
-  ~subscription() {
-    if (end_) end_();
-  }
-
- private:
-  std::function<void()> end_;
-};
 
 /// Threads: any. After a subscription has ended, its handler is not called any more, unless it runs at that
 /// moment.

@@ -1,35 +1,30 @@
 // The host's side of the message path to one device: posts to its actors, asks that come back, senders that wait for
 // room, and what actors of other devices send to it.
 //
-// Order (G2): what waits for an actor stands in that actor's line, first come first served, and a message does not
-// pass one of its own priority there. On a device with a memory of its own the fate of a message that is on its way
-// is not known yet; one that waits for room therefore goes alone, and what follows it waits for its fate.
+// A message goes straight ahead, into the mailbox or onto its device's way; with those that cannot, runtime/mail_lines.hpp
+// deals, which also says what that means for their order.
 //
 // Threads: all functions from any thread.
 #pragma once
 
-#include <array>
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
-#include <list>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "kernels/scheduler.hpp"
-#include "runtime/completions.hpp"
-#include "runtime/device.hpp"
+#include "runtime/answer.hpp"
 #include "runtime/guest.hpp"
-#include "runtime/trace_log.hpp"
+#include "runtime/outgoing.hpp"
 
 namespace rondo {
 
-/// One message on its way, not yet accepted.
-struct outgoing {
-  actor_id to;
-  message body;
-};
+class completions;
+class device;
+class mail_lines;
+class trace_log;
 
 class messenger {
  public:
@@ -39,21 +34,14 @@ class messenger {
 
   /// `asks` and `traces` are those of the whole runtime.
   messenger(device& dev, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
-            std::uint64_t spin_ns, dead_end undelivered)
-      : device_(dev),
-        arena_(dev.shared_arena()),
-        completions_(asks),
-        traces_(traces),
-        samples_(traces.samples()),
-        executor_(std::move(executor)),
-        spin_ns_(spin_ns),
-        undelivered_(std::move(undelivered)) {}
+            std::uint64_t spin_ns, dead_end undelivered);
+  ~messenger();
 
   /// Sends without waiting. On a device that shares no memory, ok means that its way took the message; if the
   /// mailbox then has no room, `ack` ends with that, or the ask that the message carries, or it is a dead letter.
   /// While earlier messages of its priority wait for room in the same mailbox: mailbox_full.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
-    if (samples_ && traces_.takes_next()) [[unlikely]]
+    if (samples_ && takes_next_trace()) [[unlikely]]
       return try_post_traced(to, header, payload, bytes, 0);
     return send_now(to, header, payload, bytes, {});
   }
@@ -67,12 +55,12 @@ class messenger {
       if (auto const outcome = detour(to, header, payloads, bytes, stride, count, {})) return *outcome;
     auto const* const first = static_cast<std::byte const*>(payloads);
     if (arena_ != nullptr) return sender().post_batch(to, header, first, bytes, stride, count);
-    return device_.post(to, header, first, bytes, stride, count, {}, false);
+    return post_far(to, header, first, bytes, stride, count, {});
   }
   /// The same for a sender of its own, such as a timer: in no order with what others send.
   errc try_post_apart(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (closed()) return closed_for();
-    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, {}, false);
+    return post_far(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, {});
   }
 
   /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room` a full mailbox is no
@@ -113,60 +101,28 @@ class messenger {
     return s;
   }
 
-  /// A message in a line.
-  struct waiting {
-    outgoing m;
-    bool patient = false;      // waits for room
-    bool forwarded = false;    // by another device; patient
-    answer_handler handler{};  // of any other patient one
-    actor_id ack{};            // of one that is not, and is no ask: who hears of its fate; may be invalid
-    std::uint32_t count = 1;   // of a batch
-    std::vector<std::byte> batch{};  // its payloads
-    errc outcome = errc::ok;
-  };
-  using messages = std::list<waiting>;  // a list, for elements that never move: see completions.cpp
-
-  /// What waits for one actor. The first one is tried; where the device shares no memory, it may be on its way.
-  struct line {
-    messages waiting_messages;
-    bool noted = false;                   // senders that do not wait know of it
-    bool full = false;                    // the mailbox had no room for the first one
-    std::chrono::microseconds pause{20};  // until the next try
-    std::unique_ptr<boost::asio::steady_timer> timer{};
-  };
-  using lines = std::map<std::uint64_t, line>;  // by actor
-
-  static constexpr std::size_t line_limit =
-      1024;  // messages of senders that do not wait, or that were forwarded
-
   errc send_now(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
                 actor_id ack) {
     // Relaxed: a sender sees what it has caused itself, and others are in no order with it.
     if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]
       if (auto const outcome = detour(to, header, payload, bytes, bytes, 1, ack)) return *outcome;
     if (arena_ != nullptr) return sender().post(to, header, payload, bytes);
-    return device_.post(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack, false);
+    return post_far(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack);
   }
   errc send_now(outgoing const& m, actor_id ack) {
     return send_now(m.to, m.body.header, m.body.payload, m.body.bytes, ack);
   }
 
+  /// As mail_lines::detour, and as device::post.
+  std::optional<errc> detour(actor_id to, message_header const& header, void const* payload,
+                             std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack);
+  errc post_far(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
+                std::uint32_t stride, std::uint32_t count, actor_id ack);
+  bool takes_next_trace() noexcept;
   void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
   bool begin_trace(outgoing& m, std::uint64_t trace);
   void note_call(outgoing const& m, errc outcome);
   answer_handler noting(outgoing const& m, answer_handler handler);
-
-  std::optional<errc> detour(actor_id to, message_header const& header, void const* payload,
-                             std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack);
-  void queue_busy(outgoing const& m, actor_id ack);
-  void stand_in_line(waiting w, messages& ended);
-  errc post_first(std::uint64_t key, waiting const& first);
-  void advance(lines::iterator at, messages& ended);
-  void resume(std::uint64_t key);
-  void on_verdict(std::uint64_t key, errc verdict);
-  void try_later(std::uint64_t key, line& l);
-  void note(lines::iterator at);
-  void end(messages& ended);
   void finish(answer_handler handler, errc reason);
 
   device& device_;
@@ -176,12 +132,9 @@ class messenger {
   bool const samples_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;
-  dead_end undelivered_;
   /// The number of noted lines, and above it, in 32 bits, why it was closed. Zero: messages go straight ahead.
   atomic<std::uint64_t> attention_{0};
-  std::array<atomic<std::uint32_t>, 64> noted_{};  // lines, by the last bits of their actor's index
-  mutable std::mutex mutex_;
-  lines lines_;  // guarded by mutex_
+  std::unique_ptr<mail_lines> lines_;
 };
 
 }  // namespace rondo

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {

@@ -1,5 +1,5 @@
 // runtime::begin_recording and end_recording.
-#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 #include "runtime/checkpoint.hpp"
 
@@ -15,8 +15,8 @@ namespace {
 
 /// `journal_bits` for all devices; `also` runs while no handler does. False when no quiet moment came. The caller holds
 /// launching_.
-bool runtime::set_journal(std::uint32_t bits,
-                          std::function<void(std::vector<arena_ref> const&)> const& also) {
+bool runtime_core::set_journal(std::uint32_t bits,
+                               std::function<void(std::vector<arena_ref> const&)> const& also) {
   return at_quiet_point(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
     // Relaxed: the quiet point orders it.
     for (auto const& arena : arenas) arena.header().journal.store(bits, memory_order::relaxed);
@@ -24,7 +24,7 @@ bool runtime::set_journal(std::uint32_t bits,
   });
 }
 
-void runtime::begin_recording(std::filesystem::path const& file) {
+void runtime_core::begin_recording(std::filesystem::path const& file) {
   std::unique_lock launching(launching_);
   if (recorder_) refuse(file, "was not begun: another recording is going on");
   auto begun = std::make_unique<recorder>(file, [this](std::string const& why) { failures_->publish(why); });
@@ -54,12 +54,12 @@ void runtime::begin_recording(std::filesystem::path const& file) {
   refuse(file, "was not begun: " + why_not_quiet());
 }
 
-void runtime::flush_recording() {
+void runtime_core::flush_recording() {
   std::shared_lock const launching(launching_);
   if (recorder_) recorder_->flush();
 }
 
-void runtime::end_recording() {
+void runtime_core::end_recording() {
   std::unique_lock launching(launching_);
   if (!recorder_) throw std::runtime_error("no recording is going on");
   std::unique_ptr<recorder> ended;
@@ -69,7 +69,7 @@ void runtime::end_recording() {
 }
 
 /// Precondition: no device reports any more.
-void runtime::close_recording() {
+void runtime_core::close_recording() {
   std::unique_lock launching(launching_);
   if (!recorder_) return;
   try {

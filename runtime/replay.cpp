@@ -1,5 +1,5 @@
 // runtime::replay: the messages of a recording once more, one after the other.
-#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,8 @@ std::string ending(bool handled, errc reason) {
 }  // namespace
 
 /// One replay, from the first entry to the last.
-struct runtime::rerun {
-  runtime& rt;
+struct runtime_core::rerun {
+  runtime_core& rt;
   std::filesystem::path const& file;
   replayer ends{};
   replay_report report{};
@@ -57,7 +57,7 @@ struct runtime::rerun {
   }
 
   void operator()(recorded_end const& e) {
-    if (rt.directory_->find(e.actor)) rt.terminate(e.actor, termination::discard, block);
+    if (rt.directory_->find(e.actor)) rt.end_and_wait(e.actor);
   }
 
   void operator()(recorded_message const& m) {
@@ -98,8 +98,8 @@ struct runtime::rerun {
   }
 };
 
-replay_report runtime::replay(std::filesystem::path const& file,
-                              std::function<void(std::uint64_t)> const& progress) {
+replay_report runtime_core::replay(std::filesystem::path const& file,
+                                   std::function<void(std::uint64_t)> const& progress) {
   rerun run{*this, file};
   std::ifstream in(file, std::ios::binary);
   if (!in) run.refuse("cannot be read");

@@ -1,387 +1,100 @@
 #include "runtime/runtime.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <tuple>
-
-#include "runtime/deliver.hpp"
+#include "runtime/runtime_core.hpp"
 
 namespace rondo {
 
 namespace {
 
-std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
-  auto const now = now_ns();
-  auto const left = device_ns > now ? device_ns - now : 0;
-  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(left);
+std::unique_ptr<runtime_core> make_core(config settings, program const& p) {
+  validate(settings);
+  auto devices = make_devices(p, settings);
+  return std::make_unique<runtime_core>(std::move(settings), p, std::move(devices));
 }
 
-constexpr bool changes_activity(control_bits bits) noexcept {
-  return bits == control_activate || bits == control_deactivate;
+std::unique_ptr<runtime_core> make_core(config settings, program const& p,
+                                        std::vector<chosen_device> chosen) {
+  validate(settings);
+  return std::make_unique<runtime_core>(std::move(settings), p, std::move(chosen));
 }
 
 }  // namespace
 
+runtime::runtime(config settings, program const& p) : core_(make_core(std::move(settings), p)) {}
 runtime::runtime(config settings, program const& p, std::vector<chosen_device> chosen)
-    : settings_(std::move(settings)),
-      program_(&p),
-      // Twice: what is exported from elsewhere is copied there, too; pages cost nothing until they are touched.
-      shared_memory_(settings_.share_buffers
-                         ? std::make_unique<memfd_resource>(2 * settings_.buffer_bytes_cap)
-                         : nullptr),
-      host_buffers_(std::make_unique<buffer_pool>(buffer_pool_options{
-          .cap_bytes = settings_.buffer_bytes_cap,
-          .upstream = shared_memory_ ? static_cast<std::pmr::memory_resource*>(shared_memory_.get())
-                                     : std::pmr::new_delete_resource()})),
-      asks_(std::make_unique<completions>(settings_.asks, context_.get_executor())),
-      traces_(std::make_unique<trace_log>(settings_.trace_every, settings_.trace_hops)),
-      dead_letters_(std::make_unique<hub<dead_letter>>(context_.get_executor())),
-      failures_(std::make_unique<hub<std::string>>(context_.get_executor())),
-      timers_(std::make_unique<timer_service>(context_.get_executor())) {
-  auto const spin_ns = settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000;
-  std::vector<arena_layout> arenas;
-  for (auto& c : chosen) {
-    arenas.push_back(detail::plan_arena(c.dev->shape()));
-    auto& d = devices_.emplace_back(hosted{std::move(c.dev), std::move(c.reason)});
-    d.mail = std::make_unique<messenger>(*d.dev, *asks_, *traces_, context_.get_executor(), spin_ns,
-                                         [this](outgoing const& o, errc why) { not_forwarded(o, why); });
-    if (auto* const home = d.dev->home(); home != nullptr) {
-      d.region = std::make_unique<region_resource>(home->base(), home->bytes());
-      d.buffers = std::make_unique<buffer_pool>(
-          buffer_pool_options{.cap_bytes = home->bytes(),
-                              .slots = home->slots(),
-                              .where = place::device,
-                              .upstream = d.region.get(),
-                              .home = home,
-                              .home_number = static_cast<std::uint32_t>(devices_.size())});
-      if (home->host_memory_bytes() != 0)
-        d.pinned = std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = home->host_memory_bytes(),
-                                                                     .where = place::pinned_host,
-                                                                     .upstream = &home->host_memory()});
-    }
-  }
-  directory_ = std::make_unique<directory>(arenas);
-  graphs_ = std::make_unique<actor_graphs>([names = directory_.get()](actor_id id) {
-    auto const entry = names->find(id);
-    return entry ? entry->name : std::string();
-  });
-  asks_->on_nearer_deadline([this](std::uint64_t deadline_ns) {
-    boost::asio::post(context_, [this, deadline_ns] {
-      if (when(deadline_ns) < deadline_timer_.expiry() ||
-          deadline_timer_.expiry() < std::chrono::steady_clock::now()) {
-        deadline_timer_.expires_at(when(deadline_ns));
-        deadline_timer_.async_wait([this](boost::system::error_code ec) {
-          if (!ec) sweep_deadlines();
-        });
-      }
-    });
-  });
-  gate_->open = this;
-  std::uint32_t started = 0;
-  try {
-    for (; started < devices_.size(); ++started)
-      devices_[started].dev->start(
-          [gate = gate_, asks = asks_.get(), started](host_record const& r) {
-            // The way of every answer: the table outlives whoever reports, so no lock.
-            if (r.kind == record_kind::reply) {
-              asks->complete(r.body.header.reply_to, r.reason, &r.body);
-              return;
-            }
-            std::shared_lock lock(gate->mutex);
-            if (gate->open != nullptr) gate->open->on_record(started, r);
-          },
-          host_buffers_->table(), graphs_.get());
-  } catch (...) {
-    while (started-- > 0) devices_[started].dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
-    throw;
-  }
-  if (with_telemetry && settings_.handler_limit_ms != 0) watch();
-  service_ = std::thread([this] {
-    prepare_team_thread("rondo-service", -1);
-    context_.run();
-  });
-}
-
-runtime::~runtime() {
-  auto const report = stop();
-  for (auto const& line : report.stuck) std::fprintf(stderr, "rondo: did not stop: %s\n", line.c_str());
-  boost::asio::post(context_, [this] {
-    deadline_timer_.cancel();
-    watch_timer_.cancel();
-    context_.stop();  // here, behind the handlers of what the stop has ended: each is to be called
-  });
-  work_.reset();
-  service_.join();
-  if (report.stopped) return;
-  // A handler still runs in this memory and may still report: it keeps what it needs, for ever.
-  {
-    std::lock_guard lock(gate_->mutex);
-    gate_->open = nullptr;
-  }
-  using kept = std::tuple<std::vector<hosted>, std::unique_ptr<completions>, std::unique_ptr<trace_log>,
-                          std::unique_ptr<buffer_pool>, std::unique_ptr<actor_graphs>,
-                          std::unique_ptr<directory>, std::unique_ptr<memfd_resource>>;
-  static std::mutex mutex;
-  static auto& abandoned = *new std::list<kept>;
-  std::lock_guard lock(mutex);
-  abandoned.emplace_back(std::move(devices_), std::move(asks_), std::move(traces_), std::move(host_buffers_),
-                         std::move(graphs_), std::move(directory_), std::move(shared_memory_));
-}
-
-stop_report runtime::stop() {
-  std::call_once(stopped_once_, [this] {
-    close(errc::stopped);
-    auto const until =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.stop_timeout_ms);
-    for (auto& d : devices_) {
-      auto report = d.dev->stop(until - std::chrono::steady_clock::now());
-      stop_report_.stopped = stop_report_.stopped && report.stopped;
-      std::ranges::move(report.stuck, std::back_inserter(stop_report_.stuck));
-    }
-    if (!stop_report_.stopped) {
-      for (auto& line : busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
-    }
-    end_pending(errc::stopped);
-    if (stop_report_.stopped) close_recording();
-  });
-  return stop_report_;
-}
-
-/// Ends all that waits for an answer or for room, and has what follows refused; the first reason stays.
-void runtime::close(errc reason) {
-  for (auto& d : devices_) reason = d.mail->close(reason);
-  asks_->close(reason);
-}
-
-/// Completes what waits for a device, and has what follows refused.
-void runtime::end_pending(errc reason) {
-  std::vector<answer_handler> controls;
-  std::vector<inspect_handler> inspections;
-  {
-    std::lock_guard lock(pending_mutex_);
-    if (ended_ == errc::ok) ended_ = reason;
-    for (auto& p : pending_controls_) controls.push_back(std::move(p.handler));
-    for (auto& p : pending_inspections_) inspections.push_back(std::move(p.handler));
-    pending_controls_.clear();
-    pending_inspections_.clear();
-  }
-  for (auto& d : devices_)
-    if (d.buffers) d.buffers->on_home_gone();
-  for (auto& h : controls) deliver_later(executor(), std::move(h), answer{reason, {}});
-  for (auto& h : inspections) deliver_later(executor(), std::move(h), inspection_outcome{reason, {}});
-}
+    : core_(make_core(std::move(settings), p, std::move(chosen))) {}
+runtime::~runtime() = default;
 
 // -- actors
 
 result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view behaviour,
                                              actor_options const& options) {
-  auto const capacity = options.capacity.value_or(settings_.default_capacity);
-  if (capacity == 0)
-    throw std::invalid_argument(
-        fmt::format("launching '{}': capacity is 0, but a mailbox holds at least 1 message", name));
-  if (capacity > ticket_mask / 4)
-    throw std::invalid_argument(fmt::format(
-        "launching '{}': capacity {} is more than a mailbox can hold ({})", name, capacity, ticket_mask / 4));
-  if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
-    throw std::invalid_argument(
-        fmt::format("launching '{}': poison_after is {}, but a message is tried 1 to {} times", name, tries,
-                    max_attempts));
-  if (options.device >= devices_.size())
-    throw std::invalid_argument(
-        fmt::format("launching '{}': device {} was asked for, and this runtime has {}, counted from 0; list "
-                    "it in `device`",
-                    name, options.device, devices_.size()));
-  if (closed()) return closed_for();
-  std::shared_lock const launching(launching_);  // the module stays the same, too
-  auto const& known = behaviours();
-  auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
-  if (found == known.end()) return errc::not_found;
-  if (!can_live_on(*found, options.device))
-    throw std::invalid_argument(fmt::format(
-        "launching '{}': the graph of a captured actor is replayed by a thread of the host, so the actor "
-        "lives "
-        "on a device cpu, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
-        name));
-  auto const b = static_cast<std::uint16_t>(found - known.begin());
-  auto spec = directory_->add(std::move(name), b, found->state_bytes, options, capacity);
-  if (!spec) return spec.error();
-  auto const id = spec->id;
-  if (recorder_)  // before it can handle anything
-    recorder_->append(recorded_launch{.actor = id,
-                                      .name = name_of_actor(id),
-                                      .behaviour = b,
-                                      .capacity = capacity,
-                                      .pinned = options.pinned,
-                                      .supervise = options.supervise});
-  if (auto const refused = devices_[options.device].dev->launch(*spec); refused != errc::ok) {
-    if (recorder_) recorder_->append(recorded_end{id});
-    directory_->remove(id);
-    return refused;
-  }
-  return id;
+  return core_->try_launch_untyped(std::move(name), behaviour, options);
 }
-
-void runtime::record_untyped(actor_graphs::recording const& what, std::uint32_t device) {
-  if (device >= devices_.size())
-    throw std::invalid_argument(fmt::format(
-        "recording a graph for '{}': device {} was asked for, and this runtime has {}, counted from 0",
-        what.actor, device, devices_.size()));
-  graphs_->record(what, devices_[device].dev->graphs(), memory(device));
+result<actor_id> runtime::find_untyped(std::string_view name, std::string_view behaviour) const {
+  return core_->find(name, behaviour);
 }
-
+result<any_ref> runtime::find_any(std::string_view name) const { return core_->find_any(name); }
+result<any_ref> runtime::at(actor_id actor) const { return core_->at(actor); }
+std::vector<actor_entry> runtime::list() const { return core_->list(); }
+std::vector<behaviour_info> const& runtime::behaviours() const noexcept { return core_->behaviours(); }
+messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->mail_of(actor); }
 void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {
-  auto ended = errc::ok;
-  bool sent = true;
-  {
-    // Registered first: the actor may answer before the signal returns.
-    std::lock_guard lock(pending_mutex_);
-    ended = ended_;
-    // One at a time changes an actor between active and deactivated: its record says which state was reached, and not
-    // for whom; a signal that was thought to be carried out would come as a surprise later.
-    sent = !changes_activity(bits) || std::ranges::none_of(pending_controls_, [&](pending_control const& p) {
-      return p.actor == actor && changes_activity(p.awaited);
-    });
-    if (ended == errc::ok) pending_controls_.push_back({actor, bits, std::move(handler), sent});
-  }
-  if (ended != errc::ok) return deliver_later(executor(), std::move(handler), answer{ended, {}});
-  if (sent) send_control(actor, bits);
+  core_->start_control(actor, bits, std::move(handler));
 }
-
-errc runtime::signal(actor_id actor, control_bits bits) {
-  return directory_->find(actor) ? devices_[device_of(actor)].dev->signal(actor, bits) : errc::actor_gone;
+void runtime::start_inspection(actor_id actor, inspection_handler handler) {
+  core_->start_inspection(actor, std::move(handler));
 }
-
-void runtime::send_control(actor_id actor, control_bits bits) {
-  auto const refused = signal(actor, bits);
-  if (refused == errc::ok) return;
-  {
-    std::unique_lock lock(pending_mutex_);
-    auto const p = std::ranges::find_if(pending_controls_, [&](pending_control const& x) {
-      return x.actor == actor && x.awaited == bits && x.sent;
-    });
-    if (p == pending_controls_.end()) return;
-    auto failed = std::move(p->handler);
-    pending_controls_.erase(p);
-    lock.unlock();
-    deliver_later(executor(), std::move(failed), answer{refused, {}});
-  }
-  if (changes_activity(bits)) send_next_control(actor);
+void runtime::record_untyped(std::string actor, std::uint32_t device, std::size_t request_bytes,
+                             std::size_t reply_bytes,
+                             std::function<void(stream&, std::byte const*, std::byte*)> const& work) {
+  core_->record({std::move(actor), static_cast<std::uint32_t>(request_bytes),
+                 static_cast<std::uint32_t>(reply_bytes), work},
+                device);
 }
-
-void runtime::send_next_control(actor_id actor) {
-  std::unique_lock lock(pending_mutex_);
-  auto const next = std::ranges::find_if(
-      pending_controls_, [&](pending_control const& p) { return p.actor == actor && !p.sent; });
-  if (next == pending_controls_.end()) return;
-  next->sent = true;
-  auto const bits = next->awaited;
-  lock.unlock();
-  // Not here: this may be the device's own thread, which must not wait for room on its way down.
-  boost::asio::post(context_, [this, actor, bits] { send_control(actor, bits); });
-}
-
-void runtime::start_inspection(actor_id actor, inspect_handler handler) {
-  auto ended = errc::ok;
-  {
-    std::lock_guard lock(pending_mutex_);
-    ended = ended_;
-    if (ended == errc::ok) pending_inspections_.push_back({actor, std::move(handler)});
-  }
-  if (ended != errc::ok) return deliver_later(executor(), std::move(handler), inspection_outcome{ended, {}});
-  auto const refused = signal(actor, control_inspect);
-  if (refused != errc::ok) {
-    std::unique_lock lock(pending_mutex_);
-    auto const p =
-        std::ranges::find_if(pending_inspections_, [&](auto const& i) { return i.actor == actor; });
-    if (p == pending_inspections_.end()) return;
-    auto failed = std::move(p->handler);
-    pending_inspections_.erase(p);
-    lock.unlock();
-    deliver_later(executor(), std::move(failed), inspection_outcome{refused, {}});
-  }
-}
-
-// -- time
-
-void runtime::sweep_deadlines() {
-  auto const nearest = asks_->expire(now_ns());
-  if (nearest == 0) return;
-  deadline_timer_.expires_at(when(nearest));
-  deadline_timer_.async_wait([this](boost::system::error_code ec) {
-    if (!ec) sweep_deadlines();
-  });
-}
-
-/// The watchdog: a team that has not begun another message since the last look runs one handler for too long. Looks allocate
-/// nothing: what they compare goes from one to the next.
-void runtime::watch() {
-  struct look {
-    runtime* of;
-    std::vector<team_snapshot> now;
-
-    void come_later() && {
-      auto& timer = of->watch_timer_;
-      timer.expires_after(std::chrono::milliseconds(of->settings_.handler_limit_ms));
-      timer.async_wait(std::move(*this));
-    }
-    void operator()(boost::system::error_code ec) {
-      if (ec) return;
-      for (std::uint32_t d = 0; d < of->devices_.size(); ++d) {
-        auto& before = of->devices_[d].watched;
-        of->devices_[d].dev->read_teams(now);
-        before.resize(now.size());
-        for (std::size_t t = 0; t < now.size(); ++t)
-          if (now[t].actor_plus_one != 0 && now[t].beats == before[t].beats &&
-              now[t].actor_plus_one == before[t].actor_plus_one)
-            of->failures_->publish(
-                fmt::format("{} has run actor '{}' for more than {} ms, in a handler of {}",
-                            of->name_of_team(d, t), of->name_of_index(now[t].actor_plus_one - 1),
-                            of->settings_.handler_limit_ms, of->name_of_type(now[t].type)));
-        before.swap(now);
-      }
-      std::move(*this).come_later();
-    }
-  };
-  look first{this, {}};
-  for (auto const& d : devices_)
-    first.now.reserve(std::max<std::size_t>(first.now.capacity(), d.dev->shape().teams));
-  for (auto& d : devices_) d.watched.reserve(first.now.capacity());
-  std::move(first).come_later();
+timer runtime::every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
+                             std::span<std::byte const> payload, tell_options options) {
+  return core_->every(period, to, type, payload, options);
 }
 
 // -- looking
 
-telemetry runtime::snapshot() {
-  telemetry t;
-  {
-    std::lock_guard lock(pending_mutex_);
-    t.retired = retired_;
-  }
-  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-    auto& dev = *devices_[d].dev;
-    // After `retired`: an actor that is counted there has left its cell, so none is counted twice. Without the lock: the
-    // device may have to end a checkpoint first, which takes it.
-    std::vector<actor_snapshot> actors;
-    dev.read_actors(directory_->cells_used(d), actors);
-    for (auto const& a : actors) {
-      if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
-      auto const entry = directory_->find(actor_id{a.index, a.generation});
-      auto failure = a.totals.failures == 0 ? std::nullopt : last_failures_.find({a.index, a.generation});
-      t.actors.push_back(
-          {entry ? entry->name : std::string(), name_of_behaviour(a.behaviour), d, a, std::move(failure)});
-      t.live += a.totals;
-      t.waiting += a.waiting;
-    }
-    t.devices.push_back({dev.info(), {}, dev.read_lanes()});
-    dev.read_teams(t.devices.back().teams);
-    t.crossing += devices_[d].mail->count_forwarded();
-  }
-  t.asks_waiting = asks_->waiting();
-  t.late_answers = asks_->late();
-  t.dead_letters = dead_letter_count_.load(memory_order::relaxed);  // relaxed: a statistic
-  return t;
+telemetry runtime::snapshot() { return core_->snapshot(); }
+std::vector<trace_hop> runtime::traces(std::uint64_t trace) const { return core_->traces(trace); }
+std::uint64_t runtime::forgotten_hops() const { return core_->forgotten_hops(); }
+std::uint64_t runtime::new_trace() noexcept { return core_->new_trace(); }
+subscription runtime::on_dead_letter(std::function<void(dead_letter const&)> handler) {
+  return core_->on_dead_letter(std::move(handler));
 }
+subscription runtime::on_failure_report(std::function<void(std::string const&)> handler) {
+  return core_->on_failure_report(std::move(handler));
+}
+std::unique_ptr<guest> runtime::make_guest(std::uint32_t device) { return core_->make_guest(device); }
+std::uint32_t runtime::device_count() const noexcept { return core_->device_count(); }
+device_info runtime::info(std::uint32_t device) const { return core_->info(device); }
+std::string const& runtime::reason(std::uint32_t device) const noexcept { return core_->reason(device); }
+config const& runtime::settings() const noexcept { return core_->settings(); }
+buffer_pool& runtime::buffers(std::uint32_t device) noexcept { return core_->buffers(device); }
+buffer_pool& runtime::host_buffers() noexcept { return core_->host_buffers(); }
+memfd_resource* runtime::shared_memory() noexcept { return core_->shared_memory(); }
+memory_pair runtime::memory(std::uint32_t device) noexcept { return core_->memory(device); }
+transfer_counts runtime::transfers(std::uint32_t device) const noexcept { return core_->transfers(device); }
+boost::asio::any_io_executor runtime::executor() { return core_->executor(); }
+
+// -- endings
+
+void runtime::checkpoint(std::filesystem::path const& file, std::span<std::byte const> notes) {
+  core_->checkpoint(file, notes);
+}
+std::vector<std::byte> runtime::restore(std::filesystem::path const& file) { return core_->restore(file); }
+void runtime::begin_recording(std::filesystem::path const& file) { core_->begin_recording(file); }
+void runtime::flush_recording() { core_->flush_recording(); }
+void runtime::end_recording() { core_->end_recording(); }
+replay_report runtime::replay(std::filesystem::path const& file,
+                              std::function<void(std::uint64_t)> const& progress) {
+  return core_->replay(file, progress);
+}
+void runtime::upgrade_to(program const& next) { core_->upgrade(next); }
+stop_report runtime::stop() { return core_->stop(); }
 
 }  // namespace rondo

@@ -12,34 +12,23 @@
 // Threads: all functions from any thread; construction and destruction alone.
 #pragma once
 
-#include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
-#include <shared_mutex>
 #include <span>
-#include <thread>
+#include <string>
+#include <vector>
 
+#include "runtime/actor_entry.hpp"
 #include "runtime/any_ref.hpp"
 #include "runtime/config.hpp"
-#include "runtime/device/make_device.hpp"
-#include "runtime/directory.hpp"
-#include "runtime/graph/actor_graphs.hpp"
-#include "runtime/hub.hpp"
-#include "runtime/memory/buffer_pool.hpp"
-#include "runtime/memory/region_resource.hpp"
-#include "runtime/memory/unified_buffer.hpp"
+#include "runtime/device_report.hpp"
+#include "runtime/events.hpp"
+#include "runtime/inspection.hpp"
 #include "runtime/program.hpp"
-#include "runtime/recorder.hpp"
-#include "runtime/replayer.hpp"
-#include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/telemetry.hpp"
-#include "runtime/timers.hpp"
+#include "runtime/timer.hpp"
 
 namespace rondo {
 
@@ -52,24 +41,27 @@ inline constexpr use_t<Module> use{};
 /// How an actor is terminated: with its waiting mail handled first, or dead-lettered.
 enum class termination { drain, discard };
 
-struct checkpoint_image;
-
-/// What `inspect` finds.
-struct inspection {
-  actor_snapshot now;
-  std::vector<depth_page::entry> depths;  // by priority, highest first; only priorities that have mail
-};
+// Whoever calls a function that has to do with one of these includes its header.
+class buffer_pool;     // runtime/memory/buffer_pool.hpp
+struct chosen_device;  // runtime/device/make_device.hpp
+class memfd_resource;  // runtime/sharing/memfd_resource.hpp
+struct memory_pair;    // runtime/memory/unified_buffer.hpp
+struct replay_report;  // runtime/replayer.hpp
+class runtime_core;
+class stream;            // runtime/graph/stream.hpp
+struct trace_hop;        // runtime/trace_log.hpp
+struct transfer_counts;  // runtime/memory/unified_buffer.hpp
 
 class runtime {
  public:
   /// Starts the devices that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
   template <class Module>
   explicit runtime(use_t<Module>, config settings = {})
-      : runtime(validated(settings), program_of<Module>(), make_devices(program_of<Module>(), settings)) {}
+      : runtime(std::move(settings), program_of<Module>()) {}
   /// The same on devices that the caller has made for `settings` and `Module`, each for its place in the list.
   template <class Module>
   runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)
-      : runtime(validated(settings), program_of<Module>(), std::move(chosen)) {}
+      : runtime(std::move(settings), program_of<Module>(), std::move(chosen)) {}
   /// Stops; see `stop`.
   ~runtime();
   runtime(runtime const&) = delete;
@@ -98,19 +90,17 @@ class runtime {
   /// The living actor of this name; not_found when there is none, or it has another behaviour.
   template <class Behaviour>
   result<actor_ref<Behaviour>> find(std::string_view name) const {
-    auto const found = directory_->find(name);
-    if (!found || behaviours()[found->behaviour].name != type_name<Behaviour>) return errc::not_found;
-    return actor_ref<Behaviour>{mail_of(found->id), found->id};
+    auto const id = find_untyped(name, type_name<Behaviour>);
+    if (!id) return id.error();
+    return actor_ref<Behaviour>{mail_of(*id), *id};
   }
   /// The living actor of this name, or of this id, whatever its behaviour; not_found or actor_gone when there is none. The ref
   /// knows the module that runs at present: look again after an upgrade.
   result<any_ref> find_any(std::string_view name) const;
   result<any_ref> at(actor_id actor) const;
-  std::vector<directory::entry> list() const { return directory_->list(); }
+  std::vector<actor_entry> list() const;
   /// Of the module that runs at present.
-  std::vector<behaviour_info> const& behaviours() const noexcept {
-    return program_.load(std::memory_order_acquire)->behaviours;
-  }
+  std::vector<behaviour_info> const& behaviours() const noexcept;
 
   /// Each completes with void(error_code) when it is done: actor_gone for an actor that is not there any
   /// more. Deactivated actors keep their mail and handle none.
@@ -134,7 +124,7 @@ class runtime {
   auto inspect(actor_id actor, Token&& token = {}) {
     return boost::asio::async_initiate<Token, void(error_code, inspection)>(
         [this](auto handler, actor_id id) {
-          start_inspection(id, inspect_handler(detail::unpacked<decltype(handler)>{std::move(handler)}));
+          start_inspection(id, inspection_handler(detail::unpacked<decltype(handler)>{std::move(handler)}));
         },
         token, actor);
   }
@@ -148,11 +138,10 @@ class runtime {
   void record(std::string actor, std::uint32_t device, Work work) {
     using request = typename Behaviour::request_type;
     using reply = typename Behaviour::reply_type;
-    record_untyped({std::move(actor), sizeof(request), sizeof(reply),
-                    [&work](stream& s, std::byte const* in, std::byte* out) {
-                      work(s, reinterpret_cast<request const*>(in), reinterpret_cast<reply*>(out));
-                    }},
-                   device);
+    record_untyped(std::move(actor), device, sizeof(request), sizeof(reply),
+                   [&work](stream& s, std::byte const* in, std::byte* out) {
+                     work(s, reinterpret_cast<request const*>(in), reinterpret_cast<reply*>(out));
+                   });
   }
 
   // -- time
@@ -163,12 +152,7 @@ class runtime {
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
                             tell_options options = {}) {
-    return timers_->every(period, [this, to, m, options] {
-      auto const header = actor_ref<Behaviour>::template header_for<Message>(options);
-      if (auto const refused = mail_of(to.id()).try_post_apart(to.id(), header, &m, sizeof m);
-          refused != errc::ok)
-        undelivered(to.id(), type_id<Message>, &m, sizeof m, refused);
-    });
+    return every_untyped(period, to.id(), type_id<Message>, std::as_bytes(std::span(&m, 1)), options);
   }
 
   // -- looking
@@ -177,43 +161,32 @@ class runtime {
   /// The hops of one trace, or of all for 0, in the order in which they ended; of the last settings().trace_hops.
   std::vector<trace_hop> traces(std::uint64_t trace = 0) const;
   /// Hops that were kept no longer.
-  std::uint64_t forgotten_hops() const { return traces_->forgotten(); }
+  std::uint64_t forgotten_hops() const;
   /// A number for tell_options::trace and ask_options::trace.
-  std::uint64_t new_trace() noexcept { return traces_->new_trace(); }
+  std::uint64_t new_trace() noexcept;
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription goes.
-  [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler) {
-    return dead_letters_->subscribe(std::move(handler));
-  }
+  [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
   /// Calls `handler` with each failure of an actor, and with each handler that runs longer than
   /// handler_limit_ms; but nobody looks for those in a build without telemetry (kernels/telemetry.hpp).
-  [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler) {
-    return failures_->subscribe(std::move(handler));
-  }
+  [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
   /// See runtime/guest.hpp; null beyond settings().guest_teams, and for a device that is not `cpu`.
-  std::unique_ptr<guest> make_guest(std::uint32_t device = 0) { return devices_[device].dev->make_guest(); }
-  std::uint32_t device_count() const noexcept { return static_cast<std::uint32_t>(devices_.size()); }
+  std::unique_ptr<guest> make_guest(std::uint32_t device = 0);
+  std::uint32_t device_count() const noexcept;
   /// Precondition, also of `reason`: device < device_count().
-  device_info info(std::uint32_t device = 0) const { return devices_[device].dev->info(); }
+  device_info info(std::uint32_t device = 0) const;
   /// Why this device was chosen.
-  std::string const& reason(std::uint32_t device = 0) const noexcept { return devices_[device].reason; }
-  config const& settings() const noexcept { return settings_; }
+  std::string const& reason(std::uint32_t device = 0) const noexcept;
+  config const& settings() const noexcept;
   /// The buffers that actors of this device can lease: in the host's memory for `cpu`, else in the device's own.
-  buffer_pool& buffers(std::uint32_t device = 0) noexcept {
-    return devices_[device].buffers ? *devices_[device].buffers : *host_buffers_;
-  }
-  buffer_pool& host_buffers() noexcept { return *host_buffers_; }
+  buffer_pool& buffers(std::uint32_t device = 0) noexcept;
+  buffer_pool& host_buffers() noexcept;
   /// What host_buffers lie in, for a buffer_exporter; null without settings().share_buffers.
-  memfd_resource* shared_memory() noexcept { return shared_memory_.get(); }
+  memfd_resource* shared_memory() noexcept;
   /// For a unified_buffer between this program and the actors of that device.
-  memory_pair memory(std::uint32_t device = 0) noexcept {
-    auto& d = devices_[device];
-    return {host_buffers_.get(), &buffers(device), d.transfers.get(), copier_.get_executor(), d.pinned.get()};
-  }
+  memory_pair memory(std::uint32_t device = 0) noexcept;
   /// Copies of unified buffers between the host and that device so far.
-  transfer_counts transfers(std::uint32_t device = 0) const noexcept {
-    return devices_[device].transfers->read();
-  }
-  boost::asio::any_io_executor executor() { return context_.get_executor(); }
+  transfer_counts transfers(std::uint32_t device = 0) const noexcept;
+  boost::asio::any_io_executor executor();
 
   // -- endings
 
@@ -263,29 +236,10 @@ class runtime {
   stop_report stop();
 
  private:
-  struct inspection_outcome {
-    errc reason;
-    inspection found;
-  };
-  using inspect_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
+  runtime(config settings, program const& p);
   runtime(config settings, program const& p, std::vector<chosen_device> chosen);
-  struct rerun;
-  void restore_image(checkpoint_image& image, std::filesystem::path const& file);
-  bool set_journal(std::uint32_t bits, std::function<void(std::vector<arena_ref> const&)> const& also);
-  void close_recording();
-  void record_untyped(actor_graphs::recording const& what, std::uint32_t device);
-  /// The graph of a captured actor is replayed by a team of the host.
-  bool can_live_on(behaviour_info const& b, std::uint32_t device) const {
-    return !b.is_captured || devices_[device].dev->shared_arena() != nullptr;
-  }
-  void upgrade_to(program const& next);
-  bool upgrade_devices(std::uint32_t first, program const& next,
-                       std::function<void(arena_ref const&)> const& use);
-  static config const& validated(config const& c) {
-    validate(c);
-    return c;
-  }
-
+  result<actor_id> find_untyped(std::string_view name, std::string_view behaviour) const;
+  messenger& mail_of(actor_id actor) const noexcept;
   template <class Token>
   auto control(actor_id actor, control_bits bits, Token&& token) {
     return boost::asio::async_initiate<Token, void(error_code)>(
@@ -296,100 +250,15 @@ class runtime {
         token, actor, bits);
   }
   void start_control(actor_id actor, control_bits bits, answer_handler handler);
-  void start_inspection(actor_id actor, inspect_handler handler);
-  messenger& mail_of(actor_id actor) const noexcept { return *devices_[device_of(actor)].mail; }
-  void forward(actor_id to, message const& body);
-  void not_forwarded(outgoing const& m, errc why);
-  void undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, error_code why);
+  void start_inspection(actor_id actor, inspection_handler handler);
+  void record_untyped(std::string actor, std::uint32_t device, std::size_t request_bytes,
+                      std::size_t reply_bytes,
+                      std::function<void(stream&, std::byte const*, std::byte*)> const& work);
+  timer every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
+                      std::span<std::byte const> payload, tell_options options);
+  void upgrade_to(program const& next);
 
-  /// What the device reports to; outlives a runtime whose device could not be stopped.
-  struct record_gate {
-    std::shared_mutex mutex;
-    runtime* open = nullptr;
-  };
-  void on_record(std::uint32_t device, host_record const& record);
-  void on_terminated(host_record const& record);
-  void on_failure(host_record const& record);
-  void on_ended(host_record const& record);
-  void on_depths(host_record const& record);
-  void on_device_lost(std::uint32_t device, host_record const& record);
-  bool closed() const noexcept { return devices_[0].mail->closed(); }
-  errc closed_for() const noexcept { return devices_[0].mail->closed_for(); }
-  void close(errc reason);
-  void end_pending(errc reason);
-  void settle(actor_id actor, lifecycle state);
-  errc signal(actor_id actor, control_bits bits);
-  void send_control(actor_id actor, control_bits bits);
-  void send_next_control(actor_id actor);
-  void watch();
-  void sweep_deadlines();
-  std::string name_of_actor(actor_id id) const;
-  std::string name_of_index(std::uint32_t index) const;
-  std::string name_of_type(std::uint32_t type) const;
-  std::string name_of_behaviour(std::uint32_t index) const;
-  std::string name_of_team(std::uint32_t device, std::size_t team) const;
-  /// A line for each team that runs a handler at present: "team 1 <does> actor 'x', in a handler of y".
-  std::vector<std::string> busy_teams(char const* does) const;
-  /// device::at_quiet_point for all devices at once. `use` gets an arena for each.
-  bool at_quiet_point(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
-  std::string why_not_quiet() const;
-  std::string why_no_room(checkpoint_image const& image) const;
-
-  struct hosted {
-    std::unique_ptr<device> dev;
-    std::string reason;  // why it was chosen
-    std::unique_ptr<messenger> mail{};
-    std::unique_ptr<region_resource> region{};  // of the device's memory, for `buffers`
-    std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's
-    std::unique_ptr<buffer_pool> pinned{};      // of the host, for copies; null: there are none
-    std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
-    std::vector<team_snapshot> watched{};  // what the watchdog saw last
-  };
-  struct pending_control {
-    actor_id actor;
-    control_bits awaited;
-    answer_handler handler;
-    bool sent;  // false: it is an actor's turn to sleep or wake after another such operation
-  };
-  struct pending_inspection {
-    actor_id actor;
-    inspect_handler handler;
-  };
-
-  config settings_;
-  std::atomic<program const*> program_;
-  std::unique_ptr<memfd_resource> shared_memory_;
-  std::unique_ptr<buffer_pool> host_buffers_;
-  boost::asio::io_context context_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
-  std::unique_ptr<completions> asks_;
-  std::unique_ptr<trace_log> traces_;
-  std::vector<hosted> devices_;  // by the place that actors' ids tell; at least one
-  std::unique_ptr<directory> directory_;
-  std::unique_ptr<actor_graphs> graphs_;
-  std::unique_ptr<hub<dead_letter>> dead_letters_;
-  std::unique_ptr<hub<std::string>> failures_;
-  failure_log last_failures_;
-  // Both change at quiet points, and launches are locked out: who reports, or launches, reads them as they are.
-  std::unique_ptr<recorder> recorder_;
-  replayer* replayer_ = nullptr;
-  std::unique_ptr<timer_service> timers_;
-  boost::asio::steady_timer deadline_timer_{context_};
-  boost::asio::steady_timer watch_timer_{context_};
-  std::shared_ptr<record_gate> gate_ = std::make_shared<record_gate>();
-  std::mutex pending_mutex_;
-  // Lists, for elements that never move: Boost 1.81's completion handlers must not be move-assigned.
-  std::list<pending_control> pending_controls_;
-  std::list<pending_inspection> pending_inspections_;
-  std::map<std::uint32_t, std::vector<depth_page::entry>> depths_so_far_;  // by cell: pages that have come
-  errc ended_ = errc::ok;   // why later operations are refused at once; guarded by pending_mutex_
-  actor_totals retired_{};  // guarded by pending_mutex_
-  atomic<std::uint64_t> dead_letter_count_{0};
-  std::shared_mutex launching_;  // shared: launching an actor; exclusive: a checkpoint sees none half done
-  std::once_flag stopped_once_;
-  stop_report stop_report_;
-  std::thread service_;
-  boost::asio::thread_pool copier_{1};
+  std::unique_ptr<runtime_core> core_;
 };
 
 }  // namespace rondo

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "runtime/deliver.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 namespace rondo {
 
-void runtime::on_record(std::uint32_t device, host_record const& r) {
+void runtime_core::on_record(std::uint32_t device, host_record const& r) {
   switch (r.kind) {
     case record_kind::reply:
       return;  // dealt with before
@@ -43,14 +43,14 @@ void runtime::on_record(std::uint32_t device, host_record const& r) {
 }
 
 /// Carries a message from one device to another.
-void runtime::forward(actor_id to, message const& body) {
+void runtime_core::forward(actor_id to, message const& body) {
   outgoing const m{to, body};
   if (device_of(to) >= devices_.size()) return not_forwarded(m, errc::actor_gone);
   mail_of(to).forward(m);
 }
 
 /// A message that was on its way cannot be delivered: its asker hears of it, else it is a dead letter.
-void runtime::not_forwarded(outgoing const& m, errc why) {
+void runtime_core::not_forwarded(outgoing const& m, errc why) {
   auto const& h = m.body.header;
   if ((h.flags & flag_wants_reply) == 0) return undelivered(m.to, h.type, m.body.payload, m.body.bytes, why);
   if ((h.reply_to.index & host_ask_bit) != 0) {
@@ -67,8 +67,8 @@ void runtime::not_forwarded(outgoing const& m, errc why) {
   forward(h.reply_to, answer);
 }
 
-void runtime::undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes,
-                          error_code why) {
+void runtime_core::undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes,
+                               error_code why) {
   dead_letter_count_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
   if (!dead_letters_->has_subscribers()) return;
   dead_letter letter{to, name_of_actor(to), static_cast<errc>(why.value()), name_of_type(type), {}};
@@ -78,7 +78,7 @@ void runtime::undelivered(actor_id to, std::uint32_t type, void const* payload, 
   dead_letters_->publish(std::move(letter));
 }
 
-void runtime::settle(actor_id actor, lifecycle state) {
+void runtime_core::settle(actor_id actor, lifecycle state) {
   std::uint32_t const reached = state == lifecycle::active        ? control_activate
                                 : state == lifecycle::deactivated ? control_deactivate
                                 : state == lifecycle::terminated  ? ~0u
@@ -99,11 +99,11 @@ void runtime::settle(actor_id actor, lifecycle state) {
   for (auto& [handler, reason] : done) deliver(executor(), std::move(handler), answer{reason, {}});
 }
 
-void runtime::on_terminated(host_record const& r) {
+void runtime_core::on_terminated(host_record const& r) {
   actor_totals totals;
   __builtin_memcpy(&totals, r.body.payload, sizeof totals);
   if (recorder_) recorder_->append(recorded_end{r.actor});
-  std::vector<inspect_handler> lost;
+  std::vector<inspection_handler> lost;
   {
     std::lock_guard lock(pending_mutex_);
     retired_ += totals;
@@ -121,7 +121,7 @@ void runtime::on_terminated(host_record const& r) {
     deliver(executor(), std::move(handler), inspection_outcome{errc::actor_gone, {}});
 }
 
-void runtime::on_failure(host_record const& r) {
+void runtime_core::on_failure(host_record const& r) {
   static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
                                             "escalated"};
   auto const action = static_cast<failure_action>(r.detail);
@@ -133,7 +133,7 @@ void runtime::on_failure(host_record const& r) {
 }
 
 /// A message has ended that is traced, or recorded.
-void runtime::on_ended(host_record const& r) {
+void runtime_core::on_ended(host_record const& r) {
   if (replayer_ != nullptr) return replayer_->take(r);
   if (recorder_) recorder_->append(r);
   auto const& h = r.body.header;
@@ -157,7 +157,7 @@ void runtime::on_ended(host_record const& r) {
                  .ended_ns = r.detail});
 }
 
-std::vector<trace_hop> runtime::traces(std::uint64_t trace) const {
+std::vector<trace_hop> runtime_core::traces(std::uint64_t trace) const {
   auto hops = traces_->read(trace);
   for (auto& h : hops) {
     h.message = name_of_type(h.type);
@@ -166,11 +166,11 @@ std::vector<trace_hop> runtime::traces(std::uint64_t trace) const {
   return hops;
 }
 
-void runtime::on_depths(host_record const& r) {
+void runtime_core::on_depths(host_record const& r) {
   depth_page page;
   __builtin_memcpy(&page, r.body.payload, sizeof page);
   inspection found;
-  std::vector<inspect_handler> done;
+  std::vector<inspection_handler> done;
   {
     std::lock_guard lock(pending_mutex_);
     // Kept by cell, not by inspection: one report answers all, also one that asks between two of its pages.
@@ -196,7 +196,7 @@ void runtime::on_depths(host_record const& r) {
   }
 }
 
-void runtime::on_device_lost(std::uint32_t device, host_record const& r) {
+void runtime_core::on_device_lost(std::uint32_t device, host_record const& r) {
   if (r.actor.valid())
     failures_->publish(fmt::format("the device was lost while {} ran actor '{}', in a handler of {}",
                                    name_of_team(device, r.team), name_of_actor(r.actor),

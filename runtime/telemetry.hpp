@@ -5,10 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device.hpp"
-#include "runtime/failure_log.hpp"
+#include "kernels/host_record.hpp"
+#include "kernels/snapshot.hpp"
+#include "runtime/device_report.hpp"
 
 namespace rondo {
+
+/// How a handler of an actor failed.
+struct actor_failure {
+  errc reason = errc::ok;
+  failure_action action = failure_action::restarted;
+  std::uint32_t type = 0;   // of the message that was handled; 0: the actor was being started
+  std::uint64_t at_ns = 0;  // on the device's clock
+};
 
 struct actor_report {
   std::string name;

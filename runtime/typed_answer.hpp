@@ -5,7 +5,7 @@
 #include <boost/asio/associator.hpp>
 #include <utility>
 
-#include "runtime/completions.hpp"
+#include "runtime/answer.hpp"
 
 namespace rondo::detail {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 namespace rondo {
 
@@ -41,8 +41,8 @@ struct not_quiet {};
 
 /// device::upgrade for the devices from `first` on, each within the quiet point of the one before: all or none. False when
 /// one of them came to no quiet point.
-bool runtime::upgrade_devices(std::uint32_t first, program const& next,
-                              std::function<void(arena_ref const&)> const& use) {
+bool runtime_core::upgrade_devices(std::uint32_t first, program const& next,
+                                   std::function<void(arena_ref const&)> const& use) {
   try {
     return devices_[first].dev->upgrade(
         std::chrono::milliseconds(settings_.stop_timeout_ms), next, directory_->heap_end(first),
@@ -55,7 +55,7 @@ bool runtime::upgrade_devices(std::uint32_t first, program const& next,
   }
 }
 
-void runtime::upgrade_to(program const& next) {
+void runtime_core::upgrade(program const& next) {
   auto const refuse = [](std::string const& why) {
     throw std::runtime_error("the module was not upgraded: " + why);
   };

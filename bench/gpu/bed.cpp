@@ -1,5 +1,8 @@
 #include "bench/gpu/bed.hpp"
 
+#include "runtime/device/make_device.hpp"
+#include "runtime/telemetry.hpp"
+
 #include <dirent.h>
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include "bench/gpu/actors.hpp"
 #include "bench/harness/bench_case.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/telemetry.hpp"
 
 namespace rondo::bench::gpu {
 

@@ -7,6 +7,7 @@
 #include "bench/gpu/bed.hpp"
 #include "bench/gpu/cases.hpp"
 #include "bench/harness/sampling.hpp"
+#include "runtime/memory/buffer_pool.hpp"
 
 namespace rondo::bench::gpu {
 namespace {

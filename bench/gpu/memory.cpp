@@ -4,6 +4,8 @@
 #include "bench/gpu/bed.hpp"
 #include "bench/gpu/cases.hpp"
 #include "bench/harness/sampling.hpp"
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 
 namespace rondo::bench::gpu {
 namespace {

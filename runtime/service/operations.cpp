@@ -7,6 +7,8 @@
 #include <boost/asio/system_executor.hpp>
 
 #include "runtime/service/behaviour_names.hpp"
+#include "runtime/telemetry.hpp"
+#include "runtime/trace_log.hpp"
 
 namespace rondo::service {
 

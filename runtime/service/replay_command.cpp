@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/replayer.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
 

@@ -8,8 +8,11 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/clean_text.hpp"
+#include "runtime/telemetry.hpp"
 
 namespace rondo::service {
 

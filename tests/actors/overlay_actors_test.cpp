@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "actors/overlay/overlay_module.hpp"
+#include "runtime/device/make_device.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/catch.hpp"
 

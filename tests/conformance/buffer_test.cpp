@@ -1,6 +1,7 @@
 // Buffers that handlers lease, wherever their device keeps them; and data that is shared with the host.
 #include <numeric>
 
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
 #include "tests/conformance/harness.hpp"

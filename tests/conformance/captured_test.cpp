@@ -1,6 +1,10 @@
 // Captured actors: their handler is a graph, and in all else they are actors like any other.
 #include <barrier>
 
+#include "runtime/device/make_device.hpp"
+#include "runtime/graph/stream.hpp"
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "tests/conformance/harness.hpp"
 #include "tests/conformance/scaler.hpp"
 

@@ -1,5 +1,6 @@
 // G9: a device that is lost ends every pending ask with an error that says so, names what ran, and a new runtime
 // goes on from the last checkpoint.
+#include "runtime/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

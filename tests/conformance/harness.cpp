@@ -1,5 +1,8 @@
 #include "tests/conformance/harness.hpp"
 
+#include "runtime/device/make_device.hpp"
+#include "runtime/telemetry.hpp"
+
 namespace conformance {
 
 namespace {

@@ -9,7 +9,9 @@
 #include <future>
 #include <mutex>
 
+#include "runtime/device/make_device.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/telemetry.hpp"
 #include "tests/conformance/behaviours.hpp"
 #include "tests/runtime/result_text.hpp"
 

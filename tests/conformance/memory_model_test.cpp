@@ -3,6 +3,8 @@
 #include <numeric>
 #include <random>
 
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "tests/conformance/harness.hpp"
 #include "tests/runtime/buffer_seed.hpp"
 

@@ -1,5 +1,6 @@
 // G9 and G10: a checkpoint that a hanging handler prevents does no harm: the runtime goes on, and a later one
 // succeeds.
+#include "runtime/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "runtime/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

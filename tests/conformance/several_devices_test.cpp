@@ -1,5 +1,6 @@
 // One runtime of several devices: refs look the same, messages cross by way of the host in order and complete, and
 // checkpoint, upgrade, loss and stop are of all devices at once.
+#include "runtime/telemetry.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 #include "tests/conformance/harness.hpp"
 

@@ -1,6 +1,7 @@
 // What only a real GPU can show: faults, and how a runtime and its process go on after them; clocks; limits.
 #include <cstdlib>
 
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "tests/catch.hpp"

@@ -10,6 +10,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "runtime/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
 using namespace rondo_test;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/checkpoint_module.hpp"
 #include "tests/scratch_directory.hpp"

@@ -1,3 +1,4 @@
+#include "runtime/telemetry.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
 using namespace checkpoint_test;

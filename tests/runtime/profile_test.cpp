@@ -1,6 +1,7 @@
 // profile_operation counts what an operation does, and nothing of its warm-up.
 #include "runtime/profile.hpp"
 
+#include "runtime/memory/unified_buffer.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
 using namespace rondo_test;

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/runtime/ledger_fixture.hpp"

@@ -2,6 +2,7 @@
 #include <bit>
 #include <set>
 
+#include "runtime/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
 using namespace rondo_test;

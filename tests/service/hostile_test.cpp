@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/service/raw_client.hpp"
 #include "tests/service/service_fixture.hpp"

@@ -3,6 +3,7 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include "runtime/telemetry.hpp"
 #include "tests/simulation/stage.hpp"
 
 namespace simulation {

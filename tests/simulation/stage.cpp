@@ -1,5 +1,7 @@
 #include "tests/simulation/stage.hpp"
 
+#include "runtime/device/make_device.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -15,19 +15,23 @@ fail() {
 # The comment block at the top of the calling script is its help text.
 print_help() { sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p}' "$0"; }
 
+# use_ccache: has CMake compile through ccache, where it is installed and nobody has chosen a launcher. Paths are taken as
+# relative, so a second checkout finds what the first one compiled.
+use_ccache() {
+  [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR=$rondo_root CCACHE_NOHASHDIR=1
+}
+
 # build_preset NAME [TARGET]: configures when needed, then builds build/NAME, all of it or one target. Ninja itself
-# notices changed CMakeLists files; changed presets it cannot see, so those configure again. ccache is used where it is
-# installed.
+# notices changed CMakeLists files; changed presets it cannot see, so those configure again.
 build_preset() {
   local preset=$1 dir=$rondo_root/build/$1
   local program
   for program in cmake ninja; do
     command -v "$program" >/dev/null || fail "there is no $program to build with: run tools/deps, or install it yourself"
   done
-  if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
-    # Relative paths, so that a second checkout finds what the first one compiled.
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$rondo_root CCACHE_NOHASHDIR=1
-  fi
+  use_ccache
   if [[ ! -f $dir/build.ninja || $rondo_root/CMakePresets.json -nt $dir/build.ninja ]]; then
     (cd "$rondo_root" && cmake --preset "$preset") ||
       fail "could not configure the preset '$preset'; the first 'CMake Error' above says what is missing"

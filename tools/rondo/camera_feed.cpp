@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime/memory/unified_buffer.hpp"
 #include "tools/rondo/still.hpp"
 
 namespace rondo::tools {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "actors/overlay/overlay_module.hpp"
+#include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "tools/rondo/blocking_queue.hpp"
 #include "tools/rondo/feed_options.hpp"

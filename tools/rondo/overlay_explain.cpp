@@ -1,5 +1,8 @@
 #include "tools/rondo/overlay_explain.hpp"
 
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/memory/unified_buffer.hpp"
 #include "tools/rondo/camera_feed.hpp"
 
 namespace rondo::tools {

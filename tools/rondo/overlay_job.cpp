@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/telemetry.hpp"
 #include "tools/rondo/overlay_summary.hpp"
 
 namespace rondo::tools {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/telemetry.hpp"
 #include "tools/rondo/camera_feed.hpp"
 #include "tools/rondo/overlay_explain.hpp"
 #include "tools/rondo/overlay_options.hpp"

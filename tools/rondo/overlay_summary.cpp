@@ -1,5 +1,8 @@
 #include "tools/rondo/overlay_summary.hpp"
 
+#include "runtime/memory/unified_buffer.hpp"
+#include "runtime/telemetry.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/telemetry.hpp"
 #include "tools/rondo/camera_feed.hpp"
 
 namespace rondo::tools {

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""tools/lib/test_report.py FILE.xml...: sums up what ctest ran, from the files that its --output-junit writes.
+
+Prints the ten slowest tests, the skipped ones by cause, and last "tests: N passed, N failed, N skipped". A test is named
+PRESET/NAME, where the file lies in build/PRESET. Ends with 1 when a test failed, a file is missing, or none ran.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as xml
+
+if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+    print(__doc__.strip())
+    sys.exit(0 if len(sys.argv) == 2 else 2)
+
+passed, failed, times = 0, [], []
+skipped = collections.defaultdict(list)
+for path in map(pathlib.Path, sys.argv[1:]):
+    if not path.is_file():
+        failed.append(f"{path}: there is no such file; its tests did not run")
+        continue
+    for case in xml.parse(path).getroot().iter("testcase"):
+        name = f"{path.parent.name}/{case.get('name')}"
+        times.append((float(case.get("time", 0)), name))
+        if case.get("status") == "run":
+            passed += 1
+        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            said = re.search(r"skipped: *(.+)", case.findtext("system-out") or "")
+            message = case.find("skipped").get("message", "") if case.find("skipped") is not None else ""
+            skipped[said.group(1).strip() if said else message or "no cause was given"].append(name)
+        else:
+            failed.append(name)
+
+print("slowest tests:")
+for seconds, name in sorted(times, reverse=True)[:10]:
+    print(f"  {seconds:7.1f} s  {name}")
+for cause, names in sorted(skipped.items()):
+    print(f"skipped {len(names)}, for {cause}: {', '.join(sorted(names))}")
+for name in failed:
+    print(f"failed: {name}")
+print(f"tests: {passed} passed, {len(failed)} failed, {sum(map(len, skipped.values()))} skipped")
+sys.exit(1 if failed or not passed else 0)
