@@ -1,4 +1,5 @@
 // What telemetry says beside counters: an actor's last failure, and what goes through a lane pair.
+#include "runtime/failure_log.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
