@@ -1,5 +1,6 @@
 // What only a real GPU can show: faults, and how a runtime and its process go on after them; clocks; limits.
 #include <cstdlib>
+#include <future>
 
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"

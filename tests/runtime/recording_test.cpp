@@ -3,6 +3,7 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/replayer.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"

@@ -1,5 +1,6 @@
 // What a runtime refuses, finds, repeats and reports.
 #include <bit>
+#include <boost/asio/steady_timer.hpp>
 #include <set>
 
 #include "runtime/telemetry.hpp"
