@@ -59,6 +59,15 @@ int serve_process::end(int signal) {
   return wait();
 }
 
+bool serve_process::stop() {
+  ::kill(pid_, SIGSTOP);
+  int status = 0;
+  ::waitpid(pid_, &status, WUNTRACED);
+  if (WIFSTOPPED(status)) return true;
+  pid_ = -1;
+  return false;
+}
+
 int serve_process::wait() {
   while (read(30'000)) {
   }

@@ -24,6 +24,8 @@ class serve_process {
   bool wait_ready();
   /// Sends the signal, and waits for its end. Returns the status of waitpid.
   int end(int signal);
+  /// Stops it with SIGSTOP: none of its threads runs any further. False when it has ended instead.
+  bool stop();
   /// Waits for its end.
   int wait();
   /// What it has said: all, after its end.
