@@ -36,6 +36,7 @@ class serve_process {
 
   pid_t pid_ = -1;
   int said_ = -1;
+  bool silent_ = false;  // it has closed its log, and so ended
   std::string log_;
 };
 
