@@ -139,11 +139,7 @@ void service::parts::look_at_clock() {
   clock.expires_after(std::chrono::milliseconds(250));
   clock.async_wait([this](error_code ec) {
     if (ec) return;
-    auto const now = session::clock::now();
-    auto const all = core->sessions;  // one that is dropped leaves the set
-    for (auto const& s : all) s->check_time(now);
-    core->keys.sweep(now);
-    if (core->others_ask != 0) --core->others_ask;
+    core->look_at_clock(core->now());
     look_at_clock();
   });
 }
@@ -181,10 +177,7 @@ void service::parts::run_network() {
 /// looking for spin_us, as teams do, before it sleeps.
 void service::parts::look_for_work(unsigned& turns, session::clock::time_point& idle_since) {
   auto& network = core->network;
-  auto const unfinished = std::exchange(core->unfinished, {});
-  bool const came = core->readable.poll();
-  for (auto const& s : unfinished) s->take_requests();
-  if (came || !unfinished.empty()) {
+  if (core->take_turns()) {
     idle_since = {};
     if (++turns % 4 == 0) network.poll();
     return;
@@ -251,11 +244,8 @@ std::uint64_t service::stop() {
     while (p.there([&] { return !p.core->sessions.empty(); }) && session::clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     p.unanswered = p.there([&] {
-      std::uint64_t left = 0;
-      auto const all = p.core->sessions;
-      for (auto const& s : all) left += s->abandon();
       p.clock.cancel();
-      return left;
+      return p.core->abandon_all();
     });
     p.core->network.stop();
     p.thread.join();

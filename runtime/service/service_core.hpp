@@ -25,11 +25,21 @@ struct service_core {
   /// Of the thread that is some service's network thread: which one's.
   static inline constinit thread_local service_core* of_this_thread = nullptr;
 
+  using clock = std::chrono::steady_clock;
+
   explicit service_core(rondo::runtime& runtime) : rt(runtime) {}
+
+  /// Once around all connections: each that is readable or unfinished has a turn. False when there was none.
+  bool take_turns();
+  /// Ends connections that take too long, and forgets keys and askers of long ago; called a few times a second.
+  void look_at_clock(clock::time_point time);
+  /// Ends all connections as they are; returns how many requests were open.
+  std::uint64_t abandon_all();
 
   rondo::runtime& rt;
   boost::asio::io_context network{1};
   readiness readable{network};
+  clock::time_point (*now)() noexcept = &clock::now;  // what sessions go by; any thread
   std::string name;
   client_limits limits;
   std::string token;  // empty: none is asked for

@@ -119,7 +119,7 @@ bool session::take_request(int& taken) {
   }
   tokens_ += 1;
   if (in_.in_frame() && (taken != 0 || std::exchange(at_frame_, false)))
-    since_ = clock::now();  // when this one began
+    since_ = core_.now();  // when this one began
   wait_for_requests();
   return false;
 }
@@ -128,7 +128,7 @@ bool session::take_request(int& taken) {
 bool session::has_token() {
   auto const rate = core_.limits.requests_per_second;
   if (rate == 0) return true;
-  auto const now = clock::now();
+  auto const now = core_.now();
   tokens_ = std::min(tokens_ + std::chrono::duration<double>(now - tokens_at_).count() * rate,
                      std::max(rate / 10.0, 1.0));
   tokens_at_ = now;
@@ -280,7 +280,7 @@ bool session::write_some() {
     return true;
   }
   broken_ = ec && ec != asio::error::would_block;
-  if (n != 0 || stuck_since_ == clock::time_point{}) stuck_since_ = clock::now();
+  if (n != 0 || stuck_since_ == clock::time_point{}) stuck_since_ = core_.now();
   return false;
 }
 

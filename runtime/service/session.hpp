@@ -28,7 +28,7 @@ namespace rondo::service {
 
 class session : public std::enable_shared_from_this<session> {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = service_core::clock;
 
   session(std::shared_ptr<service_core> core, std::unique_ptr<transport> stream, std::string peer,
           bool asks_for_token);
@@ -84,12 +84,12 @@ class session : public std::enable_shared_from_this<session> {
   bool asks_for_token_;
   frame_reader in_;
   bool greeted_ = false, ended_ = false, reading_ = false, waits_for_room_ = false;
-  std::uint64_t id_ = 0;                    // that the client gave itself
-  clock::time_point since_ = clock::now();  // connected, or its unfinished frame began
-  bool filled_ = false;                     // the last read took all that there was room for
-  bool at_frame_ = true;                    // and began with a frame
-  int full_turns_ = 0;                      // in succession, after each of which it had more
-  clock::time_point tokens_at_ = clock::now();
+  std::uint64_t id_ = 0;                   // that the client gave itself
+  clock::time_point since_ = core_.now();  // connected, or its unfinished frame began
+  bool filled_ = false;                    // the last read took all that there was room for
+  bool at_frame_ = true;                   // and began with a frame
+  int full_turns_ = 0;                     // in succession, after each of which it had more
+  clock::time_point tokens_at_ = core_.now();
   double tokens_ = 0;
   bool waits_for_token_ = false;
   boost::asio::steady_timer rate_timer_;

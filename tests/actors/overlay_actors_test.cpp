@@ -58,7 +58,7 @@ struct stage {
     std::memcpy(opening.name, "north gate", 10);
   }
   errc open() {
-    auto const answer = looking.ask(opening, ask_options{.timeout = 10s}, block).value();
+    auto const answer = looking.ask(opening, ask_options{.timeout = 60s}, block).value();
     return static_cast<errc>(answer.status);
   }
   frame make(int number) {
@@ -261,7 +261,7 @@ TEST_CASE("a camera opened again keeps ids and counts when told to", "[overlay]"
   for (int n = 0; n < 40; ++n) ids = s.send(s.make(n)).get().ids;
   REQUIRE(ids > 0);
   s.opening.keep_state = keep;
-  auto const opened = s.looking.ask(s.opening, ask_options{.timeout = 10s}, block).value();
+  auto const opened = s.looking.ask(s.opening, ask_options{.timeout = 60s}, block).value();
   CHECK(opened.status == 0);
   CHECK(opened.frames == (keep ? 40 : 0));
   CHECK(s.send(s.make(40)).get().ids == (keep ? ids : 0));

@@ -1,5 +1,8 @@
 // The rondo command as its user meets it: what it writes, what it says when something is wrong, how it exits.
+#include <thread>
+
 #include "tests/actors/command_fixture.hpp"
+#include "tests/actors/pipe_camera.hpp"
 
 using namespace command_test;
 
@@ -130,8 +133,12 @@ TEST_CASE("an output that cannot be written is reported, and other cameras run o
 
 TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a picture meanwhile", "[command]") {
   folder dir;
-  auto const clip = make_clip(dir, "long.mp4", 3000);
-  command c(dir, {"overlay", "--input", clip, "--output", dir / "out.mp4"});
+  pipe_camera camera(dir / "endless.y4m");
+  std::jthread const feed([&] {
+    camera.open();
+    while (camera.play(1)) continue;
+  });
+  command c(dir, {"overlay", "--input", dir / "endless.y4m", "--output", dir / "out.mp4"});
   // The signals are listened to before the first frames are written.
   while (!fs::exists(dir / "out.mp4") && !c.ended()) usleep(1000);
   auto const has_picture = [&] {
@@ -146,10 +153,8 @@ TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a pictu
   REQUIRE_FALSE(c.ended());
   c.signal(SIGINT);
   CHECK(c.wait() == 0);
-  CHECK_THAT(c.out(), Contains("camera 1 (long.mp4)") && Contains("picture "));
-  auto const frames = frames_in(dir / "out.mp4");
-  CHECK(frames > 0);
-  CHECK(frames < 3000);
+  CHECK_THAT(c.out(), Contains("camera 1 (endless.y4m)") && Contains("picture "));
+  CHECK(frames_in(dir / "out.mp4") > 0);
 }
 
 TEST_CASE("a run goes on from its checkpoint: no frame is done twice or left out", "[command]") {

@@ -6,8 +6,8 @@ folder=$(mktemp -d)
 "$program" serve --name greetings --listen "unix:$folder/socket" --actor door=greeter --quiet &
 service=$!
 trap 'kill "$service" 2>/dev/null || true; rm -rf "$folder"' EXIT
-for _ in {1..200}; do
-  if [[ -S $folder/socket ]]; then break; fi
+for _ in {1..1200}; do # a minute, for a machine that is busy
+  if [[ -S $folder/socket ]] || ! kill -0 "$service" 2>/dev/null; then break; fi
   sleep 0.05
 done
 "$program" ask --at "unix:$folder/socket" door hello '{"number": 41}'

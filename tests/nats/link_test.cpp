@@ -1,5 +1,9 @@
 #include "runtime/service/nats_link.hpp"
 
+#include <array>
+#include <atomic>
+#include <thread>
+
 #include "tests/nats/nats_fixture.hpp"
 
 using namespace rondo::service;
@@ -135,14 +139,27 @@ TEST_CASE("what a callback throws is told, and the next message is heard", "[nat
 }
 
 TEST_CASE("a subscription that is destroyed calls no more", "[nats]") {
+  constexpr int rounds = 50, messages = 100;
   linked at("destroyed");
   auto& link = at.link;
-  for (int round = 0; round < 50; ++round) {
-    auto alive = std::make_unique<std::atomic<int>>(0);
-    auto subscription =
-        link.subscribe("s", "", [&, counter = alive.get()](nats_message const&) { ++*counter; });
-    for (int i = 0; i < 100; ++i) link.publish({"s", {}});
+  inbox all;
+  auto const witness = link.subscribe("s", "", [&](nats_message const&) { all.put({}); });
+  std::array<std::atomic<int>, rounds>
+      running{};  // calls, per subscription; it outlives those that come late
+  std::atomic<int> late = 0;
+  for (auto& calls : running) {
+    inbox heard;
+    auto subscription = link.subscribe("s", "", [&](nats_message const&) {
+      if (calls.fetch_add(1) < 0) return void(++late);
+      heard.put({});
+      std::this_thread::yield();
+      --calls;
+    });
+    for (int i = 0; i < messages; ++i) link.publish({"s", {}});
+    REQUIRE(heard.wait_for(1));  // so it is in the middle of them
     subscription = {};
-    alive.reset();  // a call after this is found by AddressSanitizer
+    CHECK(calls.exchange(-2 * messages) == 0);  // none is left in it
   }
+  REQUIRE(all.wait_for(rounds * messages));
+  CHECK(late == 0);
 }

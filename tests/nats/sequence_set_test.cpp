@@ -5,6 +5,7 @@
 
 #include "runtime/service/durable_notes.hpp"
 #include "tests/catch.hpp"
+#include "tests/runtime/buffer_seed.hpp"
 
 using rondo::service::sequence_set;
 
@@ -14,10 +15,8 @@ sequence_set parsed(std::string const& text) { return sequence_set::parse(text);
 
 }  // namespace
 
-TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats]") {
-  auto const seed = std::random_device()();
-  CAPTURE(seed);
-  std::mt19937 random(seed);
+TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats][serverless]") {
+  std::mt19937_64 random(buffer_test_seed("sequence_set"));
   for (int round = 0; round < 200; ++round) {
     sequence_set s;
     std::set<std::uint64_t> model;
@@ -42,7 +41,7 @@ TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats]"
   }
 }
 
-TEST_CASE("a set of sequences joins its ranges", "[nats]") {
+TEST_CASE("a set of sequences joins its ranges", "[nats][serverless]") {
   sequence_set s;
   for (auto const n : {5, 7, 6, 9, 2}) s.insert(static_cast<std::uint64_t>(n));
   CHECK(s.text() == "0 2-2 5-7 9-9");
@@ -54,7 +53,7 @@ TEST_CASE("a set of sequences joins its ranges", "[nats]") {
   CHECK(s.text() == "9");
 }
 
-TEST_CASE("what is no set of sequences is refused", "[nats]") {
+TEST_CASE("what is no set of sequences is refused", "[nats][serverless]") {
   for (auto const* const wrong : {"", "x", "-1", "1 ", "1 2-3", "1 3", "1 3-", "1 5-4", "1 3-4 5-6",
                                   "1 3-4 2-2", "1  3-4", "99999999999999999999", "1 3-4x"}) {
     CAPTURE(wrong);
@@ -62,7 +61,7 @@ TEST_CASE("what is no set of sequences is refused", "[nats]") {
   }
 }
 
-TEST_CASE("the notes of a service name the stream and its messages", "[nats]") {
+TEST_CASE("the notes of a service name the stream and its messages", "[nats][serverless]") {
   rondo::service::durable_notes const notes{1'700'000'000'123, parsed("7 9-11")};
   CHECK(rondo::service::decode_notes(rondo::service::encode(notes)) == notes);
   CHECK(rondo::service::decode_notes({}) == rondo::service::durable_notes{});

@@ -8,7 +8,7 @@ TEST_CASE("a client tells and asks the actors of a service like its own", "[serv
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
   for (int i = 0; i < 100; ++i) REQUIRE_FALSE(clicks.tell(basics::add{1}, {}, rondo::block));
-  REQUIRE(clicks.ask(basics::get{}, 5s, rondo::block).value().value == 100);
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 100);
   REQUIRE(c.find<basics::echo>("clicks").error() == errc::not_found);
   REQUIRE(c.find<basics::echo>("nobody").error() == errc::not_found);
   REQUIRE(c.service_name() == "rondo");
@@ -66,7 +66,7 @@ TEST_CASE(
   auto const first = clicks.tell(basics::add{10}, {}, rondo::block);
   REQUIRE((!first || first == errc::outcome_unknown));
   REQUIRE_FALSE(clicks.tell(basics::add{100}, {}, rondo::block));
-  auto const total = clicks.ask(basics::get{}, 5s, rondo::block).value().value;
+  auto const total = clicks.ask(basics::get{}, 60s, rondo::block).value().value;
   REQUIRE((total == 111 || (first && total == 101)));
   REQUIRE(c.connections_made() == 2);
 }

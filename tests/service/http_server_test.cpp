@@ -22,7 +22,8 @@ struct served {
   asio::thread_pool pool{2};
   http_server server;
 
-  explicit served(rondo::service::http_routes routes, http_options options = {})
+  // Far longer than any test takes, unless it is about this limit.
+  explicit served(rondo::service::http_routes routes, http_options options = {.request_time = 60s})
       : server(pool.get_executor(), pool.get_executor(), {asio::ip::address_v4::loopback(), 0},
                std::move(routes), options) {}
   ~served() {
@@ -64,7 +65,7 @@ TEST_CASE("several requests come over one connection", "[http]") {
 }
 
 TEST_CASE("what is not understood is refused with the reason", "[http]") {
-  served const s(one_route(), {.header_bytes = 1024, .body_bytes = 100, .request_time = 300ms});
+  served const s(one_route(), {.header_bytes = 1024, .body_bytes = 100, .request_time = 60s});
   auto const port = s.server.port();
   CHECK_THAT(get(port, "/nothing"), StartsWith("HTTP/1.1 404") && Contains("/hello"));
   CHECK_THAT(get(port, "/hello", "DELETE"), StartsWith("HTTP/1.1 405") && Contains("Allow: GET, HEAD"));
@@ -90,7 +91,7 @@ TEST_CASE("who sends a request too slowly is cut off", "[http]") {
 }
 
 TEST_CASE("one connection too many is told so, and room comes back", "[http]") {
-  served const s(one_route(), {.connections = 2, .request_time = 20s});
+  served const s(one_route(), {.connections = 2, .request_time = 60s});
   asio::io_context io;
   {
     auto const first = connect(io, s.server.port());

@@ -18,10 +18,6 @@ inline std::string text_of(std::string const& file) {
   return text.str();
 }
 
-inline bool is_installed(std::string const& program) {
-  return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
-}
-
 /// What `command` prints, both ways; and its exit status.
 inline std::pair<int, std::string> run(std::string const& command) {
   rondo_test::scratch_directory const scratch("run");

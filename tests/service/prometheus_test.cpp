@@ -1,5 +1,4 @@
-// Metrics, alerts and dashboard before the programs that they are for. Those that are not installed are not asked, and the
-// test says so.
+// Metrics, alerts and dashboard before the programs that they are for. [promtool] and [prometheus] need that program.
 #include <flatbuffers/idl.h>
 
 #include <atomic>
@@ -19,12 +18,6 @@ using rondo::service::to_metrics;
 namespace {
 
 std::string const monitoring = RONDO_SOURCE_DIR "/docs/monitoring/";
-
-bool lacks(char const* program) {
-  if (is_installed(program)) return false;
-  WARN("not tested: " << program << " is not installed (Debian: prometheus)");
-  return true;
-}
 
 /// Every expression of the dashboard, with a value for each of its variables.
 std::vector<std::string> dashboard_expressions() {
@@ -48,8 +41,7 @@ std::vector<std::string> dashboard_expressions() {
 
 }  // namespace
 
-TEST_CASE("promtool finds no fault with the metrics", "[metrics]") {
-  if (lacks("promtool")) return;
+TEST_CASE("promtool finds no fault with the metrics", "[metrics][promtool]") {
   rondo_test::scratch_directory const scratch("metrics");
   auto const file = (scratch.directory / "metrics").string();
   std::ofstream(file) << to_metrics(sample_report());
@@ -58,8 +50,7 @@ TEST_CASE("promtool finds no fault with the metrics", "[metrics]") {
   CHECK(said == "");
 }
 
-TEST_CASE("alerts are raised when they must be, and only then", "[metrics]") {
-  if (lacks("promtool")) return;
+TEST_CASE("alerts are raised when they must be, and only then", "[metrics][promtool]") {
   auto const checked = run("promtool check rules " + monitoring + "rondo.rules.yml");
   INFO(checked.second);
   CHECK(checked.first == 0);
@@ -83,8 +74,7 @@ TEST_CASE("alerts and dashboard ask only for metrics that there are", "[metrics]
   }
 }
 
-TEST_CASE("a real Prometheus scrapes a runtime under load and knows what it did", "[metrics]") {
-  if (lacks("prometheus")) return;
+TEST_CASE("a real Prometheus scrapes a runtime under load and knows what it did", "[metrics][prometheus]") {
   auto const rt = start();
   auto const clicks = rt->launch<basics::counter>("clicks", {.capacity = 256});
   rondo::service::service_counters counters;

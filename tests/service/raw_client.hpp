@@ -40,7 +40,7 @@ class raw_client {
   }
   bool send(std::string const& bytes) { return send(std::as_bytes(std::span(bytes))); }
 
-  /// The next response; none when the service hangs up. Throws when neither comes in 20 s.
+  /// The next response; none when the service hangs up. Throws when neither comes in a minute.
   wire::response const* receive() {
     for (;;) {
       std::span<std::byte const> frame;
@@ -50,7 +50,7 @@ class raw_client {
         return r;
       }
       pollfd p{socket_, POLLIN, 0};
-      if (::poll(&p, 1, 20'000) != 1) throw std::runtime_error("the service says nothing");
+      if (::poll(&p, 1, 60'000) != 1) throw std::runtime_error("the service says nothing");
       auto const room = in_.room(4096);
       auto const n = ::recv(socket_, room.data(), room.size(), 0);
       if (n <= 0) return nullptr;

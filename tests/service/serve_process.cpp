@@ -39,8 +39,10 @@ serve_process::~serve_process() {
 bool serve_process::read(int timeout_ms) {
   pollfd waiting{said_, POLLIN, 0};
   char text[4096];
-  auto const count = ::poll(&waiting, 1, timeout_ms) == 1 ? ::read(said_, text, sizeof text) : 0;
+  bool const came = ::poll(&waiting, 1, timeout_ms) == 1;
+  auto const count = came ? ::read(said_, text, sizeof text) : 0;
   if (count > 0) log_.append(text, static_cast<std::size_t>(count));
+  if (came && count == 0) silent_ = true;
   return count > 0;
 }
 
@@ -49,7 +51,7 @@ bool serve_process::wait_ready() {
   while (log_.find("; ready\n") == std::string::npos)
     if (!read(1000) && std::chrono::steady_clock::now() > until)
       return false;
-    else if (log_.find("rondo: ") != std::string::npos)
+    else if (silent_ || log_.find("rondo: ") != std::string::npos)
       return false;
   return true;
 }
@@ -57,6 +59,15 @@ bool serve_process::wait_ready() {
 int serve_process::end(int signal) {
   ::kill(pid_, signal);
   return wait();
+}
+
+bool serve_process::stop() {
+  ::kill(pid_, SIGSTOP);
+  int status = 0;
+  ::waitpid(pid_, &status, WUNTRACED);
+  if (WIFSTOPPED(status)) return true;
+  pid_ = -1;
+  return false;
 }
 
 int serve_process::wait() {

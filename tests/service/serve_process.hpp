@@ -24,6 +24,8 @@ class serve_process {
   bool wait_ready();
   /// Sends the signal, and waits for its end. Returns the status of waitpid.
   int end(int signal);
+  /// Stops it with SIGSTOP: none of its threads runs any further. False when it has ended instead.
+  bool stop();
   /// Waits for its end.
   int wait();
   /// What it has said: all, after its end.
@@ -34,6 +36,7 @@ class serve_process {
 
   pid_t pid_ = -1;
   int said_ = -1;
+  bool silent_ = false;  // it has closed its log, and so ended
   std::string log_;
 };
 

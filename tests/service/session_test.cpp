@@ -12,10 +12,16 @@ namespace service = rondo::service;
 
 namespace {
 
-/// A client that has sent everything before it is looked at, and takes every answer.
+using clock_type = service::service_core::clock;
+
+/// What sessions take for the time. It stands still until a test moves it.
+clock_type::time_point time_of_test{std::chrono::hours(1)};
+
+/// A client that has sent everything before it is looked at, and takes every answer while `takes` is set.
 class scripted_transport final : public service::transport {
  public:
-  std::string to_read{};
+  std::string to_read{}, written{};
+  bool takes = true;
 
   std::size_t read(std::span<std::byte> into, rondo::error_code& ec) override {
     auto const n = std::min(into.size(), to_read.size());
@@ -24,38 +30,58 @@ class scripted_transport final : public service::transport {
     to_read.erase(0, n);
     return n;
   }
-  std::size_t write(std::span<std::byte const> bytes, rondo::error_code&) override { return bytes.size(); }
-  void async_readable(ready_handler ready) override { waiting_.swap(ready); }
-  void async_writable(ready_handler) override {}
+  std::size_t write(std::span<std::byte const> bytes, rondo::error_code& ec) override {
+    if (!takes) return ec = boost::asio::error::would_block, 0;
+    written.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+    return bytes.size();
+  }
+  void async_readable(ready_handler ready) override { readable_.swap(ready); }
+  void async_writable(ready_handler ready) override { writable_.swap(ready); }
   void close() noexcept override {
-    ready_handler none;
-    none.swap(waiting_);  // which holds the session
+    ready_handler none, other;
+    none.swap(readable_);  // which hold the session
+    other.swap(writable_);
   }
   bool writes_from_any_thread() const noexcept override { return false; }
 
   void tell_readable() {
     ready_handler ready;
-    ready.swap(waiting_);
+    ready.swap(readable_);
     if (ready) std::move(ready)(rondo::error_code());
   }
 
  private:
-  ready_handler waiting_;
+  ready_handler readable_, writable_;
 };
 
-struct one_session {
-  one_session() {
+/// The part of a service that looks after its connections. Without limits but for those that a test sets.
+struct connections {
+  connections() {
     core->limits.open_requests = 1'000'000;
     core->log = [](std::string const&) {};
-    core->sessions.insert(it);
-    auto& b = service::frame_builder();
-    append(service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));
-    it->start();
+    core->now = []() noexcept { return time_of_test; };
   }
-  ~one_session() {
-    it->abandon();
-    core->unfinished.clear();  // which the network thread does at its end
-    core->network.poll();      // what was cancelled
+  ~connections() {
+    core->abandon_all();
+    core->network.poll();  // what was cancelled
+  }
+  std::uint64_t drops(service::drop_reason why) const {
+    return core->counters.dropped[static_cast<std::size_t>(why)].load();
+  }
+
+  std::unique_ptr<rondo::runtime> rt = start_basics({.device = "cpu", .teams = 1});
+  std::shared_ptr<service::service_core> core = std::make_shared<service::service_core>(*rt);
+};
+
+struct one_client {
+  explicit one_client(connections& all, bool greets = true)
+      : core(*all.core),
+        it(std::make_shared<service::session>(all.core, std::unique_ptr<service::transport>(line), "a test",
+                                              false)) {
+    core.sessions.insert(it);
+    auto& b = service::frame_builder();
+    if (greets) append(service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));
+    it->start();
   }
 
   void append(std::span<std::byte const> frame) {
@@ -70,70 +96,160 @@ struct one_session {
   }
   /// What the network thread does once around; returns the requests that were handled.
   std::uint64_t turn() {
-    auto const before = core->counters.requests.load();
-    auto const unfinished = std::exchange(core->unfinished, {});
-    if (unfinished.empty()) line->tell_readable();
-    for (auto const& s : unfinished) s->take_requests();
-    return core->counters.requests.load() - before;
+    auto const before = core.counters.requests.load();
+    if (!core.take_turns()) line->tell_readable();
+    return core.counters.requests.load() - before;
   }
+  /// Has one request handled, and no more to ask.
+  void ask_once() {
+    append_requests(1);
+    line->tell_readable();
+  }
+  bool was_told(std::string_view text) const { return line->written.find(text) != std::string::npos; }
 
-  std::unique_ptr<rondo::runtime> rt = start_basics({.device = "cpu", .teams = 1});
-  std::shared_ptr<service::service_core> core = std::make_shared<service::service_core>(*rt);
+  service::service_core& core;
   scripted_transport* line = new scripted_transport;
-  std::shared_ptr<service::session> it =
-      std::make_shared<service::session>(core, std::unique_ptr<service::transport>(line), "a test", false);
+  std::shared_ptr<service::session> it;
 };
 
 }  // namespace
 
 TEST_CASE("what a client has sent at once is handled in turns of bounded length", "[service][session]") {
-  one_session s;
-  s.append_requests(100);
+  connections all;
+  one_client c(all);
+  c.append_requests(100);
   std::uint64_t handled = 0;
   for (int turns = 0; handled < 101 && turns < 100; ++turns) {
-    auto const n = s.turn();
+    auto const n = c.turn();
     CHECK(n <= 32);
     handled += n;
   }
   REQUIRE(handled == 101);
-  s.turn();
-  REQUIRE(s.core->unfinished.empty());  // it waits for more
+  c.turn();
+  REQUIRE_FALSE(all.core->take_turns());  // it waits for more
 }
 
 TEST_CASE("a client that always has more gets short turns while others ask, and long ones else",
           "[service][session]") {
-  one_session s;
-  s.append_requests(3000);
+  connections all;
+  one_client flood(all), other(all);
+  flood.append_requests(3000);
   auto const longest_of = [&](int turns) {
     std::uint64_t longest = 0;
-    for (int i = 0; i < turns; ++i) longest = std::max(longest, s.turn());
+    for (int i = 0; i < turns; ++i) longest = std::max(longest, flood.turn());
     return longest;
   };
+  auto const forget_others = [&] {
+    for (int looks = 0; looks < 4; ++looks) all.core->look_at_clock(time_of_test);
+  };
   REQUIRE(longest_of(8) > 4);  // nothing is known of it yet
-  s.core->others_ask = 4;
+  other.ask_once();
   REQUIRE(longest_of(20) == 4);
-  s.core->others_ask = 0;
+  forget_others();
   REQUIRE(longest_of(20) > 4);
-  s.core->others_ask = 1;
+  other.ask_once();
+  for (int looks = 0; looks < 3; ++looks) all.core->look_at_clock(time_of_test);
   REQUIRE(longest_of(20) == 4);
 }
 
 TEST_CASE("a client that has come to the end of its requests gets long turns again", "[service][session]") {
-  one_session s;
-  s.append_requests(1000);
-  while (s.line->to_read.size() != 0) s.turn();
-  while (s.turn() != 0) continue;
-  s.append_requests(20);
-  s.core->others_ask = 4;
-  REQUIRE(s.turn() > 4);
+  connections all;
+  one_client c(all), other(all);
+  c.append_requests(1000);
+  while (c.line->to_read.size() != 0) c.turn();
+  while (c.turn() != 0) continue;
+  c.append_requests(20);
+  other.ask_once();
+  REQUIRE(c.turn() > 4);
 }
 
 TEST_CASE("a client that has used up its rate waits once, however often it is looked at",
           "[service][session]") {
-  one_session s;
-  s.core->limits.requests_per_second = 1;
-  s.append_requests(10);
-  s.turn();
-  for (int i = 0; i < 10; ++i) s.it->take_requests();
-  REQUIRE(s.core->network.poll() <= 1);  // the one wait, if its time has passed
+  connections all;
+  all.core->limits.requests_per_second = 1;
+  one_client c(all);
+  c.append_requests(10);
+  c.turn();
+  for (int i = 0; i < 10; ++i) c.it->take_requests();
+  REQUIRE(all.core->network.poll() <= 1);  // the one wait, if its time has passed
+}
+
+TEST_CASE("a client gets all of its rate, and never more", "[service][session]") {
+  connections all;
+  constexpr int rate = 100;
+  all.core->limits.requests_per_second = rate;
+  one_client c(all);
+  c.append_requests(50);
+  REQUIRE(c.turn() == 0);
+  auto const began = time_of_test;
+  auto const& handled = all.core->counters.requests;
+  for (int step = 0; handled.load() < 51; ++step) {
+    time_of_test += std::chrono::milliseconds(1 + 7 * step % 40);
+    c.it->take_requests();
+    auto const allowed = std::chrono::duration<double>(time_of_test - began).count() * rate;
+    CAPTURE(step, allowed);
+    REQUIRE(static_cast<double>(handled.load()) <= allowed + 0.001);
+    REQUIRE(static_cast<double>(handled.load()) >= std::min(allowed - 1.001, 51.0));
+  }
+  time_of_test += std::chrono::hours(1);
+  c.append_requests(50);
+  c.turn();
+  c.it->take_requests();
+  REQUIRE(handled.load() == 51 + rate / 10);  // what a client may have saved up
+}
+
+TEST_CASE("a client that says nothing is dropped when its time is over, and not before",
+          "[service][session]") {
+  connections all;
+  all.core->limits.hello = 50ms;
+  one_client silent(all, false), other(all);
+  other.turn();
+  all.core->look_at_clock(time_of_test + 50ms);
+  REQUIRE_FALSE(silent.it->ended());
+  all.core->look_at_clock(time_of_test + 51ms);
+  REQUIRE(silent.it->ended());
+  REQUIRE(silent.was_told("did not say hello in time"));
+  REQUIRE(all.drops(service::drop_reason::idle) == 1);
+}
+
+TEST_CASE("a client whose request does not end is dropped when its time is over, and not before",
+          "[service][session]") {
+  connections all;
+  all.core->limits.frame = 50ms;
+  one_client slow(all);
+  slow.turn();
+  slow.append_requests(1);
+  auto const rest = slow.line->to_read.substr(20);
+  slow.line->to_read.resize(20);
+  time_of_test += 1min;  // when nothing came
+  slow.turn();
+  all.core->look_at_clock(time_of_test + 50ms);
+  REQUIRE_FALSE(slow.it->ended());
+  SECTION("it ends in time") {
+    slow.line->to_read = rest;
+    REQUIRE(slow.turn() == 1);
+    all.core->look_at_clock(time_of_test + 1h);
+    REQUIRE_FALSE(slow.it->ended());
+  }
+  SECTION("it does not") {
+    all.core->look_at_clock(time_of_test + 51ms);
+    REQUIRE(slow.it->ended());
+    REQUIRE(slow.was_told("did not end in time"));
+    REQUIRE(all.drops(service::drop_reason::idle) == 1);
+  }
+}
+
+TEST_CASE("a client that takes no responses is dropped when its time is over, and not before",
+          "[service][session]") {
+  connections all;
+  all.core->limits.reading = 50ms;
+  one_client slow(all);
+  slow.turn();
+  slow.line->takes = false;
+  slow.ask_once();
+  all.core->look_at_clock(time_of_test + 50ms);
+  REQUIRE_FALSE(slow.it->ended());
+  all.core->look_at_clock(time_of_test + 51ms);
+  REQUIRE(slow.it->ended());
+  REQUIRE(all.drops(service::drop_reason::slow_reader) == 1);
 }

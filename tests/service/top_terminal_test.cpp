@@ -1,4 +1,4 @@
-// `rondo top` on a real terminal: tmux holds one, and says what stands on it. Without tmux the test says so and passes.
+// `rondo top` on a real terminal: tmux holds one, and says what stands on it. Cases with [tmux] or [python] need that program.
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,16 +46,9 @@ class terminal {
   std::string name_ = "rondo-" + std::to_string(getpid()) + "-" + std::to_string(made++);
 };
 
-bool lacks_tmux() {
-  if (is_installed("tmux")) return false;
-  WARN("not tested: tmux is not installed");
-  return true;
-}
-
 }  // namespace
 
-TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it was", "[top]") {
-  if (lacks_tmux()) return;
+TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it was", "[top][tmux]") {
   bool const colours = GENERATE(true, false);
   terminal t(std::string(colours ? "" : "NO_COLOR=1 ") + TOP_DEMO " --still --interval 50", 80, 24);
   INFO(t.screen);
@@ -89,8 +82,7 @@ TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it
   CHECK(t.shows("ended with 0"));
 }
 
-TEST_CASE("Ctrl-C leaves the terminal as it was", "[top]") {
-  if (lacks_tmux()) return;
+TEST_CASE("Ctrl-C leaves the terminal as it was", "[top][tmux]") {
   terminal t(TOP_DEMO " --still --interval 50", 80, 24);
   REQUIRE(t.shows("archive"));
   t.press("C-c");
@@ -112,11 +104,11 @@ TEST_CASE("one screen, or one report, goes into a file", "[top]") {
   CHECK(std::ranges::all_of(plain, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
   auto const json = run(TOP_DEMO " --still --once --json --interval 20").second;
   CHECK_THAT(json, Contains("\"handled_per_second\"") && Contains("\"report\": {"));
-  if (is_installed("python3")) {
-    auto const checked =
-        run(TOP_DEMO
-            " --still --once --json --interval 20 | python3 -c 'import json,sys; d=json.load(sys.stdin); "
-            "print(len(d[\"actors\"]), d[\"report\"][\"waiting\"])'");
-    CHECK(checked.second == "18 730\n");
-  }
+}
+
+TEST_CASE("another program reads the report", "[top][python]") {
+  auto const checked = run(TOP_DEMO " --still --once --json --interval 20 | " RONDO_PYTHON
+                                    " -c 'import json,sys; d=json.load(sys.stdin); "
+                                    "print(len(d[\"actors\"]), d[\"report\"][\"waiting\"])'");
+  CHECK(checked.second == "18 730\n");
 }

@@ -1,0 +1,31 @@
+#include "runtime/service/service_core.hpp"
+
+#include <utility>
+
+#include "runtime/service/session.hpp"
+
+namespace rondo::service {
+
+bool service_core::take_turns() {
+  auto const waited = std::exchange(unfinished, {});
+  bool const came = readable.poll();
+  for (auto const& s : waited) s->take_requests();
+  return came || !waited.empty();
+}
+
+void service_core::look_at_clock(clock::time_point time) {
+  auto const all = sessions;  // one that is dropped leaves the set
+  for (auto const& s : all) s->check_time(time);
+  keys.sweep(time);
+  if (others_ask != 0) --others_ask;
+}
+
+std::uint64_t service_core::abandon_all() {
+  std::uint64_t left = 0;
+  auto const all = sessions;
+  for (auto const& s : all) left += s->abandon();
+  unfinished.clear();
+  return left;
+}
+
+}  // namespace rondo::service
