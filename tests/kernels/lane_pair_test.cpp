@@ -48,7 +48,7 @@ push_outcome push(bus_ring_ref<part> const& ring, std::uint32_t sender, std::uin
 
 constexpr std::uint64_t near_overflow = (std::uint64_t{1} << 32) - 3'000;
 
-void stress(std::uint32_t size, std::uint64_t start) {
+void stress_lane_ring(std::uint32_t size, std::uint64_t start) {
   test_ring<part> r{size, start};
   std::uint32_t const senders = 3, each = 3'000;
   std::vector<std::thread> threads;
@@ -154,13 +154,13 @@ TEST_CASE("the bus ring does what a bounded std::deque of groups does, across th
 
 TEST_CASE("many threads push groups that arrive whole, once and in each thread's order",
           "[lane_pair][stress]") {
-  stress(2, 0);
-  stress(64, 0);
+  stress_lane_ring(2, 0);
+  stress_lane_ring(64, 0);
 }
 
 TEST_CASE("many threads push across the overflow of the sequences", "[lane_pair][stress]") {
-  stress(4, near_overflow);
-  stress(64, near_overflow);
+  stress_lane_ring(4, near_overflow);
+  stress_lane_ring(64, near_overflow);
 }
 
 TEST_CASE("a closed bus ring refuses, and what was taken before arrives", "[lane_pair][stress]") {
