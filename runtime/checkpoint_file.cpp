@@ -13,7 +13,7 @@ namespace rondo {
 
 namespace {
 
-struct file_head {
+struct checkpoint_head {
   char magic[8] = {'R', 'O', 'N', 'D', 'O', 'C', 'K', 'P'};
   std::uint32_t byte_order = 0x0102'0304;
   std::uint32_t version = checkpoint_version;
@@ -21,7 +21,7 @@ struct file_head {
   std::uint64_t body_crc = 0;
   std::uint64_t head_crc = 0;  // of everything before it
 };
-static_assert(sizeof(file_head) == 40 && std::is_trivially_copyable_v<file_head>);
+static_assert(sizeof(checkpoint_head) == 40 && std::is_trivially_copyable_v<checkpoint_head>);
 
 constexpr std::uint64_t body_limit = (std::uint64_t{1} << 31) - 1;  // FlatBuffers' own limit
 
@@ -31,7 +31,9 @@ std::uint64_t crc64(void const* bytes, std::size_t count) {
   return crc.checksum();
 }
 
-std::uint64_t head_crc_of(file_head const& head) { return crc64(&head, offsetof(file_head, head_crc)); }
+std::uint64_t head_crc_of(checkpoint_head const& head) {
+  return crc64(&head, offsetof(checkpoint_head, head_crc));
+}
 
 // -- writing
 
@@ -114,10 +116,10 @@ void require(bool holds, fmt::format_string<Args...> why, Args&&... args) {
 std::string_view view(flatbuffers::String const* s) { return {s->data(), s->size()}; }
 
 void check_head(std::vector<std::byte> const& bytes) {
-  file_head head;
+  checkpoint_head head;
   require(bytes.size() >= sizeof head, "is no checkpoint, or torn: it has {} bytes", bytes.size());
   std::memcpy(&head, bytes.data(), sizeof head);
-  file_head const own;
+  checkpoint_head const own;
   require(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
           "is no checkpoint: it does not begin with RONDOCKP");
   require(head.byte_order == own.byte_order, "was written on a machine of another byte order, or is damaged");
@@ -269,7 +271,7 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
   } catch (std::runtime_error const& e) {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), e.what()));
   }
-  file_head head;
+  checkpoint_head head;
   head.body_bytes = body.size();
   head.body_crc = crc64(body.data(), body.size());
   head.head_crc = head_crc_of(head);
@@ -301,10 +303,10 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
 
 checkpoint_image read_checkpoint(std::filesystem::path const& file,
                                  std::vector<behaviour_info> const& module) {
-  auto const bytes = read_whole_file(file, body_limit + sizeof(file_head));
+  auto const bytes = read_whole_file(file, body_limit + sizeof(checkpoint_head));
   try {
     check_head(bytes);
-    return decode_checkpoint_body(std::span(bytes).subspan(sizeof(file_head)), module);
+    return decode_checkpoint_body(std::span(bytes).subspan(sizeof(checkpoint_head)), module);
   } catch (refusal const& r) {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), r.what()));
   }

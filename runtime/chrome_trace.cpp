@@ -23,7 +23,7 @@ std::string actor_name(trace_hop const& h) {
 }
 
 /// Where a hop stands in the picture.
-struct place {
+struct track {
   std::uint32_t process = 0, thread = 0;
 };
 
@@ -35,7 +35,7 @@ class drawing {
     std::vector<trace_hop const*> order;
     for (auto const& h : hops) order.push_back(&h);
     std::ranges::stable_sort(order, {}, [](trace_hop const* h) { return h->begun_ns; });
-    for (auto const* h : order) by_hop_[{h->trace, h->hop}] = {h, place_of(*h)};
+    for (auto const* h : order) by_hop_[{h->trace, h->hop}] = {h, track_of(*h)};
     for (auto const* h : order) draw(*h, by_hop_.at({h->trace, h->hop}).at);
   }
 
@@ -46,7 +46,7 @@ class drawing {
  private:
   struct drawn {
     trace_hop const* hop = nullptr;
-    place at;
+    track at;
   };
 
   template <class... Args>
@@ -59,8 +59,8 @@ class drawing {
     return ns < begin_ns_ ? 0 : static_cast<double>(ns - begin_ns_) / 1000;
   }
 
-  place place_of(trace_hop const& h) {
-    place at;
+  track track_of(trace_hop const& h) {
+    track at;
     if (h.on_host) {
       at = {host_process, free_lane(h)};
       name(at, "host", fmt::format("calls {}", at.thread));
@@ -79,7 +79,7 @@ class drawing {
     lanes_[at] = h.ended_ns;
     return static_cast<std::uint32_t>(at) + 1;
   }
-  void name(place at, std::string_view process, std::string_view thread) {
+  void name(track at, std::string_view process, std::string_view thread) {
     if (named_.insert({at.process, 0}).second)
       add(R"({{"ph": "M", "name": "process_name", "pid": {}, "args": {{"name": {}}}}})", at.process,
           json_string(process));
@@ -88,7 +88,7 @@ class drawing {
           at.thread, json_string(thread));
   }
 
-  void draw(trace_hop const& h, place at) {
+  void draw(trace_hop const& h, track at) {
     auto const message =
         h.message.empty() ? fmt::format("type {:#x}", h.type) : std::string(short_name(h.message));
     auto const title = h.on_host   ? fmt::format("{} -> {}", message, actor_name(h))

@@ -7,7 +7,7 @@ namespace rondo {
 
 namespace {
 
-[[noreturn]] void refuse(std::filesystem::path const& file, std::string const& why) {
+[[noreturn]] void refuse_to_record(std::filesystem::path const& file, std::string const& why) {
   throw std::runtime_error(file.string() + ": " + why);
 }
 
@@ -26,7 +26,7 @@ bool runtime_core::set_journal(std::uint32_t bits,
 
 void runtime_core::begin_recording(std::filesystem::path const& file) {
   std::unique_lock launching(launching_);
-  if (recorder_) refuse(file, "was not begun: another recording is going on");
+  if (recorder_) refuse_to_record(file, "was not begun: another recording is going on");
   auto begun = std::make_unique<recorder>(file, [this](std::string const& why) { failures_->publish(why); });
   std::exception_ptr failure;
   bool const quiet = set_journal(journal_report, [&](std::vector<arena_ref> const& arenas) {
@@ -51,7 +51,7 @@ void runtime_core::begin_recording(std::filesystem::path const& file) {
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // it holds nothing
   if (failure) std::rethrow_exception(failure);
-  refuse(file, "was not begun: " + why_not_quiet());
+  refuse_to_record(file, "was not begun: " + why_not_quiet());
 }
 
 void runtime_core::flush_recording() {

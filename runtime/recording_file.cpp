@@ -18,12 +18,12 @@ namespace rondo {
 
 namespace {
 
-struct file_head {
+struct recording_head {
   char magic[8] = {'R', 'O', 'N', 'D', 'O', 'R', 'E', 'C'};
   std::uint32_t byte_order = 0x0102'0304;
   std::uint32_t version = recording_version;
 };
-static_assert(sizeof(file_head) == 16);
+static_assert(sizeof(recording_head) == 16);
 
 struct frame_head {
   std::uint32_t bytes, crc;
@@ -66,15 +66,16 @@ void pack(builder& b, recorded_end const& e) {
 void pack(builder& b, recording_closed const& c) { finish(b, schemas::Createend_of_recording(b, c.entries)); }
 
 template <class... Args>
-void require(bool holds, fmt::format_string<Args...> why, Args&&... args) {
+void check_recording(bool holds, fmt::format_string<Args...> why, Args&&... args) {
   if (!holds) throw std::runtime_error(fmt::format(why, std::forward<Args>(args)...));
 }
 
 recorded unpack(schemas::ended_message const& m) {
   recorded_message out;
   out.actor = {m.actor_index(), m.actor_generation()};
-  require(m.payload()->size() == max_payload_bytes, "a recorded message has {} bytes of payload, not {}",
-          m.payload()->size(), max_payload_bytes);
+  check_recording(m.payload()->size() == max_payload_bytes,
+                  "a recorded message has {} bytes of payload, not {}", m.payload()->size(),
+                  max_payload_bytes);
   auto& h = out.body.header;
   h.type = m.type();
   h.correlation = m.correlation();
@@ -100,13 +101,14 @@ recorded unpack(schemas::new_actor const& a, std::vector<behaviour_info> const& 
       .capacity = a.capacity(),
       .pinned = a.pinned(),
       .supervise = {static_cast<on_failure>(a.rule()), a.poison_after(), a.max_restarts(), a.within_ms()}};
-  require(out.behaviour < module.size(), "the recorded actor '{}' has behaviour {}", out.name, out.behaviour);
-  require(out.actor.generation != 0, "the recorded actor '{}' has no generation", out.name);
-  require(out.capacity != 0 && out.capacity <= ticket_mask / 4,
-          "the recorded actor '{}' has a capacity of {}", out.name, out.capacity);
-  require(a.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && a.poison_after() != 0 &&
-              a.poison_after() <= max_attempts,
-          "the supervision of the recorded actor '{}' is unknown", out.name);
+  check_recording(out.behaviour < module.size(), "the recorded actor '{}' has behaviour {}", out.name,
+                  out.behaviour);
+  check_recording(out.actor.generation != 0, "the recorded actor '{}' has no generation", out.name);
+  check_recording(out.capacity != 0 && out.capacity <= ticket_mask / 4,
+                  "the recorded actor '{}' has a capacity of {}", out.name, out.capacity);
+  check_recording(a.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && a.poison_after() != 0 &&
+                      a.poison_after() <= max_attempts,
+                  "the supervision of the recorded actor '{}' is unknown", out.name);
   return out;
 }
 
@@ -120,7 +122,7 @@ recording_writer::recording_writer(std::filesystem::path file) : file_(std::move
     throw std::runtime_error(fmt::format("{}: cannot be made as a recording: {}{}", file_.string(),
                                          std::strerror(errno),
                                          errno == EEXIST ? "; move it away, or choose another name" : ""));
-  file_head const head;
+  recording_head const head;
   auto const* const bytes = reinterpret_cast<std::byte const*>(&head);
   buffer_.assign(bytes, bytes + sizeof head);
 }
@@ -180,15 +182,15 @@ void recording_writer::close() {
 
 recording_reader::recording_reader(std::istream& from, std::vector<behaviour_info> const& module)
     : from_(from), module_(module) {
-  file_head head;
-  file_head const own;
+  recording_head head;
+  recording_head const own;
   from_.read(reinterpret_cast<char*>(&head), sizeof head);
-  require(from_.gcount() == sizeof head && std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
-          "is no recording");
-  require(head.byte_order == own.byte_order, "was written on a machine of another byte order");
-  require(head.version == own.version, "is a recording of version {}; this program reads {}", head.version,
-          own.version);
-  require(read_frame(), "is torn: it ends before the actors that it begins with");
+  check_recording(from_.gcount() == sizeof head && std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
+                  "is no recording");
+  check_recording(head.byte_order == own.byte_order, "was written on a machine of another byte order");
+  check_recording(head.version == own.version, "is a recording of version {}; this program reads {}",
+                  head.version, own.version);
+  check_recording(read_frame(), "is torn: it ends before the actors that it begins with");
   image_ = decode_checkpoint_body(body_, module_);
 }
 
@@ -197,7 +199,7 @@ bool recording_reader::read_frame() {
   frame_head head{};
   from_.read(reinterpret_cast<char*>(&head), sizeof head);
   if (from_.gcount() != sizeof head) return false;
-  require(head.bytes <= frame_limit, "is damaged: entry {} has {} bytes", entries_, head.bytes);
+  check_recording(head.bytes <= frame_limit, "is damaged: entry {} has {} bytes", entries_, head.bytes);
   // In pieces: a wrong length must not take all memory before the file turns out to be shorter.
   body_.clear();
   while (body_.size() < head.bytes) {
@@ -207,15 +209,15 @@ bool recording_reader::read_frame() {
     from_.read(reinterpret_cast<char*>(body_.data() + have), static_cast<std::streamsize>(piece));
     if (static_cast<std::size_t>(from_.gcount()) != piece) return false;
   }
-  require(crc32(body_.data(), body_.size()) == head.crc, "is damaged: entry {} does not match its checksum",
-          entries_);
+  check_recording(crc32(body_.data(), body_.size()) == head.crc,
+                  "is damaged: entry {} does not match its checksum", entries_);
   return true;
 }
 
 recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module) {
   auto const* const bytes = reinterpret_cast<std::uint8_t const*>(body.data());
   flatbuffers::Verifier verifier(bytes, body.size(), 8, 8);
-  require(verifier.VerifyBuffer<schemas::recorded_entry>(nullptr), "an entry is no valid FlatBuffer");
+  check_recording(verifier.VerifyBuffer<schemas::recorded_entry>(nullptr), "an entry is no valid FlatBuffer");
   auto const& e = *flatbuffers::GetRoot<schemas::recorded_entry>(bytes);
   if (auto const* const m = e.what_as_ended_message(); m != nullptr) return unpack(*m);
   if (auto const* const a = e.what_as_new_actor(); a != nullptr) return unpack(*a, module);
@@ -230,7 +232,7 @@ std::optional<recorded> recording_reader::next() {
   try {
     auto entry = decode_recorded(body_, module_);
     if (auto const* const c = std::get_if<recording_closed>(&entry); c != nullptr) {
-      require(c->entries == entries_, "it says that it had {} entries", c->entries);
+      check_recording(c->entries == entries_, "it says that it had {} entries", c->entries);
       complete_ = true;
     }
     ++entries_;

@@ -142,10 +142,6 @@ void add_launch_command(CLI::App& app, int& exit_status) {
   a->where.add_to(c);
 }
 
-std::string_view text_of(flatbuffers::String const* s) {
-  return s != nullptr ? s->string_view() : std::string_view();
-}
-
 void print_line(wire::actor_line const& l) {
   fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", text_of(l.name()), text_of(l.behaviour()),
              text_of(l.state()), l.waiting(), l.handled(), l.failures());

@@ -7,6 +7,7 @@
 #include <boost/asio/system_executor.hpp>
 
 #include "runtime/service/behaviour_names.hpp"
+#include "runtime/service/wire.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/trace_log.hpp"
 
@@ -17,10 +18,6 @@ namespace {
 namespace asio = boost::asio;
 using flatbuffers::Offset;
 using peer = std::shared_ptr<session>;
-
-std::string_view text_of(flatbuffers::String const* s) {
-  return s != nullptr ? s->string_view() : std::string_view();
-}
 
 wire::actor_name wire_name(actor_id id) { return {id.index, id.generation}; }
 

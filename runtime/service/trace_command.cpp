@@ -15,18 +15,16 @@ namespace rondo::service {
 
 namespace {
 
-std::string text_of(flatbuffers::String const* s) { return s != nullptr ? s->str() : std::string(); }
-
 trace_hop unpacked(wire::trace_hop const& h) {
   trace_hop out{.trace = h.trace(),
                 .hop = h.hop(),
                 .parent = h.parent(),
                 .on_host = h.on_host(),
                 .handled = h.handled(),
-                .actor_name = text_of(h.name()),
+                .actor_name = std::string(text_of(h.name())),
                 .team = h.team(),
                 .type = h.type(),
-                .message = text_of(h.message()),
+                .message = std::string(text_of(h.message())),
                 .priority = h.priority(),
                 .attempt = h.attempt(),
                 .outcome = static_cast<errc>(h.status()),

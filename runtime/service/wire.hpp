@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "generated/wire_generated.h"
 #include "kernels/message.hpp"
@@ -21,6 +22,11 @@ Root const* verified(std::span<std::byte const> frame) noexcept {
   flatbuffers::Verifier verifier(bytes, frame.size(), 16, tables);
   if (!verifier.VerifySizePrefixedBuffer<Root>(nullptr)) return nullptr;
   return flatbuffers::GetSizePrefixedRoot<Root>(bytes);
+}
+
+/// The text of a frame's string; empty where there is none.
+inline std::string_view text_of(flatbuffers::String const* s) {
+  return s != nullptr ? s->string_view() : std::string_view();
 }
 
 /// Builds frames; one per thread, used again and again.

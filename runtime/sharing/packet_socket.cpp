@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kind = SOCK_SEQPACKET | SOCK_CLOEXEC;
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& what, int error) {
+[[noreturn]] void fail_socket(std::filesystem::path const& path, std::string const& what, int error) {
   throw std::runtime_error(path.string() + ": " + what + ": " + std::generic_category().message(error));
 }
 
@@ -36,7 +36,7 @@ sockaddr_un address_of(std::filesystem::path const& path) {
 
 owned_fd new_socket(std::filesystem::path const& path, int flags) {
   owned_fd fd(::socket(AF_UNIX, kind | flags, 0));
-  if (!fd) fail(path, "no socket could be made", errno);
+  if (!fd) fail_socket(path, "no socket could be made", errno);
   return fd;
 }
 
@@ -53,10 +53,11 @@ int try_connect(int fd, sockaddr_un const& address) noexcept {
 owned_fd listen_at(std::filesystem::path const& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) {
-    if (!S_ISSOCK(status.st_mode)) fail(path, "something that is no socket is there; remove it", EEXIST);
+    if (!S_ISSOCK(status.st_mode))
+      fail_socket(path, "something that is no socket is there; remove it", EEXIST);
     int const found = try_connect(new_socket(path, SOCK_NONBLOCK).get(), address_of(path));
     if (found != ECONNREFUSED && found != ENOENT)  // which the socket of a dead process says
-      fail(path, "another process listens there; end it, or choose another path", EADDRINUSE);
+      fail_socket(path, "another process listens there; end it, or choose another path", EADDRINUSE);
   }
   ::unlink(path.c_str());
   auto const address = address_of(path);
@@ -65,7 +66,7 @@ owned_fd listen_at(std::filesystem::path const& path) {
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), 64) != 0)
-    fail(path, "the socket could not be put there", errno);
+    fail_socket(path, "the socket could not be put there", errno);
   return fd;
 }
 
@@ -82,13 +83,13 @@ owned_fd connect_to(std::filesystem::path const& path, std::chrono::milliseconds
     case 0:
       return fd;
     case ENOENT:
-      fail(path, "nothing is there; start the exporter first", error);
+      fail_socket(path, "nothing is there; start the exporter first", error);
     case ECONNREFUSED:
-      fail(path, "nobody listens there any more; start the exporter again", error);
+      fail_socket(path, "nobody listens there any more; start the exporter again", error);
     case EACCES:
-      fail(path, "is another user's; exporter and importer must be of one", error);
+      fail_socket(path, "is another user's; exporter and importer must be of one", error);
     default:
-      fail(path, "cannot be connected to", error);
+      fail_socket(path, "cannot be connected to", error);
   }
 }
 

@@ -13,8 +13,8 @@ using namespace rondo::overlay;
 
 namespace {
 
-struct block {
-  explicit block(std::size_t bytes) : bytes_(bytes + carver::alignment) {}
+struct aligned_block {
+  explicit aligned_block(std::size_t bytes) : bytes_(bytes + carver::alignment) {}
   void* data() {
     auto const at = reinterpret_cast<std::uintptr_t>(bytes_.data());
     return bytes_.data() + (carver::alignment - at % carver::alignment) % carver::alignment;
@@ -27,7 +27,7 @@ struct test_frame {
     carver c(memory.data());
     view = carve_frame(c, w, h);
   }
-  block memory;
+  aligned_block memory;
   frame_view view;
 };
 
@@ -74,7 +74,7 @@ struct pixel {
   }
 };
 
-bit_mask random_mask(block& memory, int w, int h, std::mt19937& random, int percent) {
+bit_mask random_mask(aligned_block& memory, int w, int h, std::mt19937& random, int percent) {
   carver c(memory.data());
   bit_mask const mask = carve_bits(c, w, h);
   for (int y = 0; y < h; ++y)
@@ -87,7 +87,7 @@ std::vector<region> label(bit_mask const& mask, int tiles, int min_area, region_
                           int runs_per_row = 200) {
   carver measure(nullptr);
   carve_components(measure, mask.height, tiles, runs_per_row);
-  block memory(measure.used());
+  aligned_block memory(measure.used());
   carver c(memory.data());
   component_ref const components = carve_components(c, mask.height, tiles, runs_per_row);
   for (int t = tiles - 1; t >= 0; --t) label_tile(components, mask, t, band_of(mask.height, tiles, t));
@@ -151,7 +151,7 @@ TEST_CASE("the background model equals a plain reference, in any number of tiles
   int const tiles = GENERATE(1, 3, 20);
   carver measure(nullptr);
   carve_background(measure, w, h);
-  block memory(measure.used()), mask_memory(64 * 64);
+  aligned_block memory(measure.used()), mask_memory(64 * 64);
   carver c(memory.data());
   background_ref const model = carve_background(c, w, h);
   image_view<std::uint8_t> const mask{static_cast<std::uint8_t*>(mask_memory.data()), w / 2, h / 2, 64};
@@ -200,7 +200,7 @@ TEST_CASE("mask clean-up equals majority and closing done pixel by pixel, in any
   clean_params const p =
       GENERATE(clean_params{2, 1, 3}, clean_params{0, 0, 0}, clean_params{1, 4, 2}, clean_params{3, 0, 1});
   std::mt19937 random(static_cast<unsigned>(w));
-  block memory(static_cast<std::size_t>(256 * h));
+  aligned_block memory(static_cast<std::size_t>(256 * h));
   image_view<std::uint8_t> const mask{static_cast<std::uint8_t*>(memory.data()), w, h, 256};
   for (int y = 0; y < h; ++y)
     for (int x = 0; x < w; ++x) mask.at(x, y) = random() % 100 < 47 ? 1 : 0;
@@ -237,7 +237,7 @@ TEST_CASE("mask clean-up equals majority and closing done pixel by pixel, in any
   for (int tiles : {1, 2, 9, 37}) {
     carver measure(nullptr);
     carve_bits(measure, w, h);
-    block out_memory(measure.used());
+    aligned_block out_memory(measure.used());
     carver c(out_memory.data());
     bit_mask const out = carve_bits(c, w, h);
     for (int t = 0; t < tiles; ++t) {
@@ -258,7 +258,7 @@ TEST_CASE("components equal a flood fill, in any number of tiles", "[overlay]") 
   int const percent = GENERATE(5, 20, 38, 45, 70, 100), w = GENERATE(64, 77, 130);
   constexpr int h = 50;
   std::mt19937 random(static_cast<unsigned>(percent * w));
-  block memory(static_cast<std::size_t>(4 * 8 * h));
+  aligned_block memory(static_cast<std::size_t>(4 * 8 * h));
   bit_mask const mask = random_mask(memory, w, h, random, percent);
   std::vector<region> const expected = flood(mask, 4);
   REQUIRE(expected.size() <= region_list::capacity);
@@ -274,7 +274,7 @@ TEST_CASE("components equal a flood fill, in any number of tiles", "[overlay]") 
 
 TEST_CASE("regions and runs that find no place are counted", "[overlay]") {
   constexpr int w = 128, h = 20;
-  block memory(static_cast<std::size_t>(2 * 8 * h));
+  aligned_block memory(static_cast<std::size_t>(2 * 8 * h));
   carver c(memory.data());
   bit_mask const mask = carve_bits(c, w, h);
   for (int y = 0; y < h; y += 2)
@@ -292,7 +292,7 @@ TEST_CASE("the whole overlay draws the same picture in any number of tiles", "[o
   overlay_params p;
   p.tracker.min_travel = 4;
   auto const run = [&](int tiles) {
-    block memory(overlay_bytes(w, h, tiles, p));
+    aligned_block memory(overlay_bytes(w, h, tiles, p));
     carver c(memory.data());
     overlay_ref const o = carve_overlay(c, w, h, tiles, p);
     reset_overlay(o);
@@ -321,7 +321,7 @@ TEST_CASE("the whole overlay draws the same picture in any number of tiles", "[o
 TEST_CASE("a scene that changes as a whole is learnt anew and yields no tracks", "[overlay]") {
   constexpr int w = 96, h = 64;
   overlay_params const p;
-  block memory(overlay_bytes(w, h, 2, p));
+  aligned_block memory(overlay_bytes(w, h, 2, p));
   carver c(memory.data());
   overlay_ref const o = carve_overlay(c, w, h, 2, p);
   reset_overlay(o);

@@ -14,6 +14,7 @@
 
 #include "kernels/launch.hpp"
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 
 namespace rondo_test {
 
@@ -42,17 +43,6 @@ class random_source {
  private:
   std::mt19937_64 engine_;
 };
-
-/// Waits for `done` and yields meanwhile. False only after 20 s: then something that had to come did not.
-template <class Predicate>
-bool eventually(Predicate done) {
-  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > give_up) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 /// A number that one sender counts up in each of its messages.
 struct note {

@@ -14,7 +14,7 @@ static_assert(mail_ring_ref::bytes_for(2) % 128 == 0);
 
 namespace {
 
-constexpr std::uint32_t near_overflow = ticket_mask - 20;
+constexpr std::uint32_t tickets_near_overflow = ticket_mask - 20;
 
 /// Reserves, writes and commits `count` notes numbered from `number`; the status.
 errc put(arena_ref const& arena, actor_id to, std::uint32_t sender, std::uint32_t number,
@@ -77,7 +77,7 @@ void against_deque(std::uint32_t slots, std::uint32_t capacity, std::uint32_t st
 }
 
 /// Several senders, and two owners that race for the actor.
-void stress(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
+void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
   CAPTURE(slots, capacity, test_seed());
   std::uint32_t const senders = 3, each = 3'000;
   // Each sender may hold a ring for the moment in which it loses the race to attach its own.
@@ -179,7 +179,7 @@ TEST_CASE("a zeroed cell has no actor", "[mailbox][G7]") {
 TEST_CASE("a mailbox does what a bounded std::deque does", "[mailbox][G1][G2][G5]") {
   for (std::uint32_t const slots : {2u, 8u})
     for (std::uint32_t capacity = 1; capacity <= slots; ++capacity)
-      for (std::uint32_t const start : {0u, 5u, near_overflow}) against_deque(slots, capacity, start);
+      for (std::uint32_t const start : {0u, 5u, tickets_near_overflow}) against_deque(slots, capacity, start);
 }
 
 TEST_CASE("messages to other generations and to no cell are refused", "[mailbox][G7]") {
@@ -293,12 +293,12 @@ TEST_CASE("a message that is reserved and not yet committed holds back the ones 
 }
 
 TEST_CASE("senders and owners race for one mailbox and lose nothing", "[mailbox][stress][G1][G2][G4]") {
-  stress(2, 1, 0);
-  stress(16, 16, 0);
-  stress(16, 5, 0);
+  stress_mailbox(2, 1, 0);
+  stress_mailbox(16, 16, 0);
+  stress_mailbox(16, 5, 0);
 }
 
 TEST_CASE("senders and owners race across the overflow of the tickets", "[mailbox][stress][G1][G2][G4]") {
-  stress(4, 4, ticket_mask - 4'000);
-  stress(16, 11, ticket_mask - 4'000);
+  stress_mailbox(4, 4, ticket_mask - 4'000);
+  stress_mailbox(16, 11, ticket_mask - 4'000);
 }

@@ -49,7 +49,7 @@ struct rondo::message_name_of<message_test::renamed> {
   static constexpr char const* value = "schema.renamed";
 };
 
-using namespace message_test;
+namespace message_test {
 
 static_assert(rondo::message_type<largest> && rondo::message_type<aligned_most>);
 static_assert(!rondo::message_type<too_large> && !rondo::message_type<aligned_too_much>);
@@ -114,3 +114,5 @@ TEST_CASE("a deadline expires after its last nanosecond, not at it", "[message][
     CHECK(h.expired(sent + 4'294'967'295'001));
   }
 }
+
+}  // namespace message_test

@@ -25,7 +25,7 @@ struct test_queue {
 };
 
 /// Many pushers and poppers; each pusher's numbers must come out once each, in order for each popper.
-void stress(std::uint32_t size, std::uint32_t start) {
+void stress_ready_queue(std::uint32_t size, std::uint32_t start) {
   test_queue q{size, start};
   std::uint32_t const pushers = 3, poppers = 2, each = 4'000;
   std::atomic<std::uint32_t> popped{0}, disorder{0};
@@ -126,11 +126,11 @@ TEST_CASE("the ready queue does what a bounded std::deque does, across the overf
 }
 
 TEST_CASE("many threads push and pop each entry once and in order", "[ready_queue][stress]") {
-  stress(2, 0);
-  stress(64, 0);
+  stress_ready_queue(2, 0);
+  stress_ready_queue(64, 0);
 }
 
 TEST_CASE("many threads push and pop across the overflow of the positions", "[ready_queue][stress]") {
-  stress(4, ~0u - 3'000);
-  stress(64, ~0u - 3'000);
+  stress_ready_queue(4, ~0u - 3'000);
+  stress_ready_queue(64, ~0u - 3'000);
 }

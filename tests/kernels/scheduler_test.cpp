@@ -84,7 +84,7 @@ void against_model(std::uint32_t start) {
 }
 
 /// Senders to several actors and teams that park as a ring kernel does: all mail is taken, by one at a time.
-void stress(std::uint32_t start, std::uint32_t rings) {
+void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
   CAPTURE(start, rings, test_seed());
   std::uint32_t const actors = 5, senders = 2, teams = 3, each = 3'000, all = senders * each;
   test_arena a{{.actors = actors, .rings = rings, .ring_slots = 8, .teams = teams, .heap_bytes = 1 << 14}};
@@ -349,11 +349,11 @@ TEST_CASE("an actor gives its ring back when rings are scarce and goes on with a
 }
 
 TEST_CASE("teams that sleep miss no wake-up, and own each actor alone", "[scheduler][stress][G1][G2][G4]") {
-  stress(0, 5);
-  stress(0, 4);  // fewer rings than actors: rings change hands
+  stress_scheduler(0, 5);
+  stress_scheduler(0, 4);  // fewer rings than actors: rings change hands
 }
 
 TEST_CASE("teams go on across the overflow of the tickets", "[scheduler][stress][G1][G2][G4]") {
-  stress(ticket_mask - 300, 5);
-  stress(ticket_mask - 300, 4);
+  stress_scheduler(ticket_mask - 300, 5);
+  stress_scheduler(ticket_mask - 300, 4);
 }

@@ -13,7 +13,7 @@ void set_epoch(wide_job& job, std::uint64_t epoch) { job.word.store(epoch << 40,
 
 /// One thread opens job after job; all claim tiles. Plain memory carries what a tile must see and what the
 /// last finisher must see.
-void stress(std::uint64_t epoch) {
+void stress_wide_job(std::uint64_t epoch) {
   wide_job job{};
   set_epoch(job, epoch);
   std::uint32_t const rounds = 2'000, most = 6, helpers = 2;
@@ -125,8 +125,8 @@ TEST_CASE("the largest number of tiles leaves the epoch alone", "[wide_job]") {
   CHECK(job.word.load(memory_order::relaxed) >> 40 == opened >> 40);
 }
 
-TEST_CASE("many threads run job after job, each tile once", "[wide_job][stress]") { stress(0); }
+TEST_CASE("many threads run job after job, each tile once", "[wide_job][stress]") { stress_wide_job(0); }
 
 TEST_CASE("many threads run jobs across the overflow of the epoch", "[wide_job][stress]") {
-  stress((std::uint64_t{1} << 24) - 1'000);
+  stress_wide_job((std::uint64_t{1} << 24) - 1'000);
 }

@@ -63,7 +63,7 @@ class test_device {
  public:
   explicit test_device(setup const& s = {})
       : shape_({.actors = 8, .rings = 8, .ring_slots = 64, .teams = s.teams + s.pinned_teams}),
-        heap_(detail::plan_arena(shape_).heap_at),
+        heap_(rondo::detail::plan_arena(shape_).heap_at),
         dev_(new emulated_device(emulated_program_of<test_module>(), shape_,
                                  {.teams = s.teams,
                                   .pinned_teams = s.pinned_teams,

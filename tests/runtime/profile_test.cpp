@@ -8,7 +8,7 @@ using namespace rondo_test;
 
 namespace {
 
-std::unique_ptr<rondo::runtime> start_on(char const* device) {
+std::unique_ptr<rondo::runtime> profiled(char const* device) {
   rondo::config settings;
   settings.device = device;
   settings.lanes = 1;
@@ -18,7 +18,7 @@ std::unique_ptr<rondo::runtime> start_on(char const* device) {
 }  // namespace
 
 TEST_CASE("a profile has a time for each repeat, and the last result", "[profile]") {
-  auto const rt = start_on("cpu");
+  auto const rt = profiled("cpu");
   int calls = 0;
   auto const p = rondo::profile_operation(*rt,
                                           [&] {
@@ -40,7 +40,7 @@ TEST_CASE("a profile has a time for each repeat, and the last result", "[profile
 TEST_CASE("a profile counts the buffers that are kept, and the copies", "[profile]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   INFO(device);
-  auto const rt = start_on(device.c_str());
+  auto const rt = profiled(device.c_str());
   bool const apart = !rt->memory().is_one();
   std::vector<rondo::unified_buffer<std::byte>> kept;
   auto const p = rondo::profile_operation(*rt,

@@ -17,8 +17,8 @@ namespace {
 
 bool contains(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
 
-struct exporting {
-  explicit exporting(std::uint32_t importers = 16, std::chrono::milliseconds timeout = 30s)
+struct refusing_exporter {
+  explicit refusing_exporter(std::uint32_t importers = 16, std::chrono::milliseconds timeout = 30s)
       : exporter(memory, {.path = s.socket,
                           .slots = 4,
                           .importers = importers,
@@ -106,7 +106,7 @@ struct memory_of_an_exporter {
 }  // namespace
 
 TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]") {
-  exporting e;
+  refusing_exporter e;
   auto const refused = [&](auto const& bytes, std::string const& why) {
     auto const text = answer_to(e.s.socket, std::as_bytes(std::span(bytes)));
     CHECK(contains(text, why));
@@ -138,7 +138,7 @@ TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]")
 }
 
 TEST_CASE("an importer too many is refused, until another one leaves", "[share]") {
-  exporting e(1);
+  refusing_exporter e(1);
   {
     rondo::buffer_importer const first(e.s.socket);
     CHECK(contains(error_of(e.s.socket), "all 1 places for importers are taken"));
@@ -151,7 +151,7 @@ TEST_CASE("who connects and says nothing is cut off, and descriptors that nobody
           "[share]") {
   auto const before = open_descriptors();
   {
-    exporting e(16, 20ms);
+    refusing_exporter e(16, 20ms);
     auto const silent = rondo::connect_to(e.s.socket, 5s);
     CHECK(rondo::wait_readable(silent.get(), 30s));  // its end
     CHECK(eventually([&] { return contains(e.report(), "said no hello"); }));
@@ -165,7 +165,7 @@ TEST_CASE("who connects and says nothing is cut off, and descriptors that nobody
 }
 
 TEST_CASE("an importer that sends nonsense later is cut off", "[share]") {
-  exporting e;
+  refusing_exporter e;
   auto const socket = rondo::connect_to(e.s.socket, 5s);
   rondo::packet p;
   CHECK(rondo::send_packet(socket.get(), share::bytes_of(share::hello{})) == rondo::packet_io::done);

@@ -14,6 +14,8 @@
 
 namespace schemac_test {
 
+inline std::filesystem::path const schemas = RONDO_TEST_SCHEMAS;
+
 struct outcome {
   int exit_code = -1;
   std::string complaint;  ///< what was written to stderr

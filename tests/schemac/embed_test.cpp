@@ -11,11 +11,10 @@
 #include "tests/schemac/compile.hpp"
 
 using schemac_test::read_text;
+using schemac_test::schemas;
 using schemac_test::workbench;
 
 namespace {
-
-std::filesystem::path const schemas = RONDO_TEST_SCHEMAS;
 
 bool holds(std::span<std::byte const> embedded, std::string const& file) {
   return embedded.size() == file.size() && std::memcmp(embedded.data(), file.data(), file.size()) == 0;

@@ -6,13 +6,8 @@
 #include "tests/schemac/compile.hpp"
 
 using schemac_test::read_text;
+using schemac_test::schemas;
 using schemac_test::workbench;
-
-namespace {
-
-std::filesystem::path const schemas = RONDO_TEST_SCHEMAS;
-
-}  // namespace
 
 // After a wanted change of the output: read the difference, then copy the new header over the old one.
 TEST_CASE("the header of the golden schema is the golden header", "[schemac]") {

@@ -18,15 +18,15 @@ namespace asio = boost::asio;
 
 namespace {
 
-struct served {
+struct routes_served {
   asio::thread_pool pool{2};
   http_server server;
 
   // Far longer than any test takes, unless it is about this limit.
-  explicit served(rondo::service::http_routes routes, http_options options = {.request_time = 60s})
+  explicit routes_served(rondo::service::http_routes routes, http_options options = {.request_time = 60s})
       : server(pool.get_executor(), pool.get_executor(), {asio::ip::address_v4::loopback(), 0},
                std::move(routes), options) {}
-  ~served() {
+  ~routes_served() {
     server.stop();
     pool.join();
   }
@@ -46,7 +46,7 @@ asio::ip::tcp::socket connect(asio::io_context& io, std::uint16_t port) {
 }  // namespace
 
 TEST_CASE("a path is answered with its length, type and body", "[http]") {
-  served const s(one_route());
+  routes_served const s(one_route());
   auto const answer = get(s.server.port(), "/hello?x=1");
   CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && Contains("Content-Length: 6\r\n") &&
                          Contains("text/plain; charset=utf-8") &&
@@ -56,7 +56,7 @@ TEST_CASE("a path is answered with its length, type and body", "[http]") {
 }
 
 TEST_CASE("several requests come over one connection", "[http]") {
-  served const s(one_route());
+  routes_served const s(one_route());
   auto const answer = talk(s.server.port(),
                            "GET /hello HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
                            "GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -65,7 +65,7 @@ TEST_CASE("several requests come over one connection", "[http]") {
 }
 
 TEST_CASE("what is not understood is refused with the reason", "[http]") {
-  served const s(one_route(), {.header_bytes = 1024, .body_bytes = 100, .request_time = 60s});
+  routes_served const s(one_route(), {.header_bytes = 1024, .body_bytes = 100, .request_time = 60s});
   auto const port = s.server.port();
   CHECK_THAT(get(port, "/nothing"), StartsWith("HTTP/1.1 404") && Contains("/hello"));
   CHECK_THAT(get(port, "/hello", "DELETE"), StartsWith("HTTP/1.1 405") && Contains("Allow: GET, HEAD"));
@@ -79,7 +79,7 @@ TEST_CASE("what is not understood is refused with the reason", "[http]") {
 }
 
 TEST_CASE("who sends a request too slowly is cut off", "[http]") {
-  served const s(one_route(), {.request_time = 50ms});
+  routes_served const s(one_route(), {.request_time = 50ms});
   asio::io_context io;
   auto socket = connect(io, s.server.port());
   asio::write(socket, asio::buffer(std::string("GET /hel")));
@@ -91,7 +91,7 @@ TEST_CASE("who sends a request too slowly is cut off", "[http]") {
 }
 
 TEST_CASE("one connection too many is told so, and room comes back", "[http]") {
-  served const s(one_route(), {.connections = 2, .request_time = 60s});
+  routes_served const s(one_route(), {.connections = 2, .request_time = 60s});
   asio::io_context io;
   {
     auto const first = connect(io, s.server.port());
@@ -103,7 +103,7 @@ TEST_CASE("one connection too many is told so, and room comes back", "[http]") {
 
 TEST_CASE("stopping ends the connections that are open", "[http]") {
   asio::io_context io;
-  auto s = std::make_unique<served>(one_route(), http_options{.request_time = 60s});
+  auto s = std::make_unique<routes_served>(one_route(), http_options{.request_time = 60s});
   auto socket = connect(io, s->server.port());
   auto const port = s->server.port();
   asio::write(socket, asio::buffer(std::string("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")));
@@ -119,7 +119,7 @@ TEST_CASE("stopping ends the connections that are open", "[http]") {
 
 TEST_CASE("health is not readiness", "[http]") {
   std::atomic<bool> ready{false};
-  served const s(rondo::service::monitoring_routes(
+  routes_served const s(rondo::service::monitoring_routes(
       [] { return std::string("rondo_conserved 1\n"); },
       [&] { return ready ? std::string() : std::string("the checkpoint is being restored"); }));
   auto const port = s.server.port();

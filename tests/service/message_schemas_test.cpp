@@ -13,12 +13,12 @@ using schemac_test::schema_of;
 
 namespace {
 
-std::span<std::byte const> bytes_of(std::string const& text) { return std::as_bytes(std::span(text)); }
+std::span<std::byte const> bytes_of_text(std::string const& text) { return std::as_bytes(std::span(text)); }
 
 std::string refusal_of_bytes(std::string const& schema) {
   message_schemas known;
   try {
-    known.add(bytes_of(schema), "odd.fbs");
+    known.add(bytes_of_text(schema), "odd.fbs");
   } catch (schema_error const& e) {
     CHECK(known.names().empty());
     return e.what();
@@ -83,7 +83,7 @@ TEST_CASE("a schema may be added again, and one that differs is refused", "[sche
   auto const other = schema_of({{.name = "rondo.basics.add", .fields = {{.name = "amount"}}},
                                 {.name = "rondo.basics.new_one", .fields = {{.name = "a"}}}});
   CHECK_THROWS_WITH(
-      known.add(bytes_of(other), "other.fbs"),
+      known.add(bytes_of_text(other), "other.fbs"),
       "other.fbs: rondo.basics.add: has other fields than in a schema that was read before; build both "
       "sides from one schema");
   CHECK_FALSE(known.knows("rondo.basics.new_one"));

@@ -7,14 +7,14 @@
 namespace rondo::schemac {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+bool is_latin(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// `my-messages.fbs` becomes `my_messages`.
 std::string identifier_of(std::string_view source) {
   std::string name;
-  for (char const c : source.substr(0, source.rfind('.'))) name += is_letter(c) || is_digit(c) ? c : '_';
-  if (name.empty() || is_digit(name.front())) name.insert(0, 1, '_');
+  for (char const c : source.substr(0, source.rfind('.'))) name += is_latin(c) || is_decimal(c) ? c : '_';
+  if (name.empty() || is_decimal(name.front())) name.insert(0, 1, '_');
   return name;
 }
 
