@@ -11,6 +11,7 @@
 
 #include "runtime/runtime.hpp"
 #include "tests/conformance/behaviours.hpp"
+#include "tests/eventually.hpp"
 #include "tests/runtime/result_text.hpp"
 
 namespace conformance {
@@ -18,8 +19,8 @@ namespace conformance {
 using namespace std::chrono_literals;
 using rondo::errc;
 using rondo::error_code;
-
-inline constexpr std::chrono::seconds patience{20};
+using rondo_test::eventually;
+using rondo_test::patience;
 
 /// One device in one mode.
 struct variant {
@@ -46,17 +47,6 @@ losable start_losable(rondo::config const& settings);
 /// Whether a sender learns at once what the mailbox says; else the message is on its way when try_tell
 /// returns.
 inline bool shares_memory(variant const& v) { return v.settings.device == "cpu"; }
-
-/// Waits until `holds()`; false when it does not within `patience`.
-template <class Condition>
-bool eventually(Condition holds) {
-  auto const end = std::chrono::steady_clock::now() + patience;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(100us);
-  }
-  return true;
-}
 
 /// The error_code of an operation: `begin` starts it with the completion handler that it is given.
 template <class Begin>

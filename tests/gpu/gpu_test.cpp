@@ -4,12 +4,14 @@
 #include "runtime/runtime.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 #include "tests/gpu/bombs.hpp"
 
 using namespace gpu_test;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 using rondo::errc;
+using rondo_test::eventually;
 
 namespace {
 
@@ -19,15 +21,6 @@ rondo::config small_config() {
   c.teams = 4;
   c.pinned_teams = 4;
   return c;
-}
-
-template <class Condition>
-bool eventually(Condition holds) {
-  for (auto const end = std::chrono::steady_clock::now() + 20s; !holds();) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
 }
 
 /// Texts of a runtime's failure reports, from another thread.

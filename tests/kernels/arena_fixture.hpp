@@ -14,20 +14,16 @@
 
 #include "kernels/launch.hpp"
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
+#include "tests/seed.hpp"
 
 namespace rondo_test {
 
 using namespace rondo;
 
-/// The seed of this run, from RONDO_TEST_SEED or chosen anew; printed once, so that any failure can be
-/// repeated.
+/// One seed for all tests of this process.
 inline std::uint64_t test_seed() {
-  static std::uint64_t const seed = [] {
-    char const* const given = std::getenv("RONDO_TEST_SEED");
-    auto const value = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-    std::fprintf(stderr, "RONDO_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
-    return value;
-  }();
+  static std::uint64_t const seed = seed_of("all tests of this process");
   return seed;
 }
 
@@ -42,17 +38,6 @@ class random_source {
  private:
   std::mt19937_64 engine_;
 };
-
-/// Waits for `done` and yields meanwhile. False only after 20 s: then something that had to come did not.
-template <class Predicate>
-bool eventually(Predicate done) {
-  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > give_up) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 /// A number that one sender counts up in each of its messages.
 struct note {

@@ -8,6 +8,7 @@
 #include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_stream.hpp"
 #include "tests/nats/nats_fixture.hpp"
+#include "tests/seed.hpp"
 #include "tests/service/http_client.hpp"
 #include "tests/service/service_fixture.hpp"
 
@@ -91,9 +92,7 @@ bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) ==
 }  // namespace
 
 TEST_CASE("a durable actor handles each message once, whenever its service is killed", "[nats][G1]") {
-  auto const seed = std::random_device()();
-  CAPTURE(seed);
-  std::mt19937 random(seed);
+  std::mt19937_64 random(seed_of("durable"));
   constexpr int kills = 50;
   constexpr std::uint64_t per_life = 100, messages = kills * per_life;
   durable_site const site("kill");

@@ -5,6 +5,7 @@
 
 #include "runtime/service/durable_notes.hpp"
 #include "tests/catch.hpp"
+#include "tests/seed.hpp"
 
 using rondo::service::sequence_set;
 
@@ -15,9 +16,7 @@ sequence_set parsed(std::string const& text) { return sequence_set::parse(text);
 }  // namespace
 
 TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats]") {
-  auto const seed = std::random_device()();
-  CAPTURE(seed);
-  std::mt19937 random(seed);
+  std::mt19937_64 random(rondo_test::seed_of("sequence_set"));
   for (int round = 0; round < 200; ++round) {
     sequence_set s;
     std::set<std::uint64_t> model;

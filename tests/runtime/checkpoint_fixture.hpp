@@ -8,12 +8,14 @@
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 #include "tests/runtime/checkpoint_module.hpp"
 #include "tests/scratch_directory.hpp"
 
 namespace checkpoint_test {
 
 using namespace std::chrono_literals;
+using rondo_test::eventually;
 
 struct scratch : rondo_test::scratch_directory {
   std::filesystem::path file = directory / "arena.checkpoint";
@@ -49,16 +51,6 @@ std::string error_of(Action action) {
   } catch (std::runtime_error const& e) {
     return e.what();
   }
-}
-
-template <class Condition>
-bool eventually(Condition holds) {
-  auto const end = std::chrono::steady_clock::now() + 30s;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(100us);
-  }
-  return true;
 }
 
 /// Tells, and waits until the mailbox has it.

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "runtime/runtime.hpp"
+#include "tests/eventually.hpp"
 #include "tests/runtime/result_text.hpp"
 
 namespace rondo_test {
@@ -11,8 +12,6 @@ namespace rondo_test {
 using namespace std::chrono_literals;
 using rondo::errc;
 using rondo::error_code;
-
-inline constexpr std::chrono::seconds patience{20};
 
 struct add {
   std::uint64_t amount;
@@ -52,17 +51,6 @@ RONDO_MODULE(counters, counter, idler)
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 /// Two teams of the device `cpu`.
 std::unique_ptr<rondo::runtime> start();
-
-/// Waits until `holds()`; false when it does not within `patience`.
-template <class Condition>
-bool eventually(Condition holds) {
-  auto const end = std::chrono::steady_clock::now() + patience;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(100us);
-  }
-  return true;
-}
 
 /// The value of a future that must come.
 template <class T>

@@ -16,27 +16,19 @@
 
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
+#include "tests/eventually.hpp"
 #include "tests/scratch_directory.hpp"
 
 namespace share_test {
 
 using namespace std::chrono_literals;
 using rondo::errc;
+using rondo_test::eventually;
 
 struct scratch : rondo_test::scratch_directory {
   std::filesystem::path socket = directory / "buffers";
   scratch() : scratch_directory("share") {}
 };
-
-template <class Condition>
-bool eventually(Condition holds) {
-  auto const end = std::chrono::steady_clock::now() + 30s;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(50us);
-  }
-  return true;
-}
 
 inline std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"),

@@ -8,14 +8,15 @@
 
 #include "actors/basics/basics_module.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/eventually.hpp"
 #include "tests/runtime/result_text.hpp"
 
 namespace service_test {
 
 using namespace std::chrono_literals;
 namespace basics = rondo::basics;
-
-inline constexpr std::chrono::seconds patience{20};
+using rondo_test::eventually;
+using rondo_test::patience;
 
 /// Two teams.
 inline std::unique_ptr<rondo::runtime> start(char const* device = "cpu") {
@@ -24,16 +25,6 @@ inline std::unique_ptr<rondo::runtime> start(char const* device = "cpu") {
   settings.teams = 2;
   settings.latency_sample_every = 1;
   return std::make_unique<rondo::runtime>(rondo::use<basics::basics_module>, settings);
-}
-
-/// Waits until `holds()`; false when it does not within `patience`.
-inline bool eventually(std::function<bool()> const& holds) {
-  auto const end = std::chrono::steady_clock::now() + patience;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
 }
 
 }  // namespace service_test
