@@ -42,6 +42,12 @@ class alignas(64) published_totals {
   };
 
  public:
+  published_totals() = default;  // zeroed memory is all zeros
+  /// Zeros after version / 2 publications, so that a test sees the version overflow. Precondition: `version` is even.
+  RONDO_HD explicit published_totals(std::uint32_t version) noexcept : published_totals() {
+    version_.store(version, memory_order::relaxed);  // relaxed: nobody else has it yet
+  }
+
   /// Only the team that runs the actor calls this. `also` stores, relaxed, what has to be of the same moment.
   template <class Also = nothing_else>
   RONDO_HD void publish(actor_totals const& t, Also also = {}) noexcept {

@@ -23,14 +23,7 @@ class recorder {
   }
 
   void append(recorded const& what) {
-    std::string failure;
-    {
-      std::lock_guard lock(mutex_);
-      bool const well = writer_.failure().empty();
-      writer_.append(what);
-      if (well) failure = writer_.failure();
-    }
-    if (!failure.empty()) on_failure_(failure);
+    write([&] { writer_.append(what); });
   }
   /// A record of kind handled or not_handled.
   void append(host_record const& r) {
@@ -45,8 +38,7 @@ class recorder {
   }
 
   void flush() {
-    std::lock_guard lock(mutex_);
-    writer_.flush();
+    write([&] { writer_.flush(); });
   }
   /// Throws std::runtime_error when the file does not hold everything.
   void close() {
@@ -55,6 +47,19 @@ class recorder {
   }
 
  private:
+  /// Reports the failure of the first write that fails.
+  template <class Write>
+  void write(Write writes) {
+    std::string failure;
+    {
+      std::lock_guard lock(mutex_);
+      bool const well = writer_.failure().empty();
+      writes();
+      if (well) failure = writer_.failure();
+    }
+    if (!failure.empty()) on_failure_(failure);
+  }
+
   std::mutex mutex_;
   recording_writer writer_;  // guarded by mutex_
   std::function<void(std::string const&)> on_failure_;

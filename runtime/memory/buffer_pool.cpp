@@ -216,14 +216,14 @@ buffer_pool_statistics buffer_pool::statistics() const {
     // A generation passes with each use, so uses need no counter; modulo 2^32, as the last one wraps to 0.
     uses += word.generation() - slots_[slot].first_generation;
     if (!slots_[slot].bound) continue;
-    auto const block = size_classes::bytes_of(slots_[slot].size_class);
+    auto const block_bytes = size_classes::bytes_of(slots_[slot].size_class);
     if (word.is_free()) {
-      s.cached_bytes += block;
+      s.cached_bytes += block_bytes;
     } else {
       ++uses;
       ++s.buffers_in_use;
-      s.in_use_bytes += block;
-      s.waste_bytes += block - table_.entry(slot).bytes.load(memory_order::relaxed);  // relaxed: statistics
+      s.in_use_bytes += block_bytes;
+      s.waste_bytes += block_bytes - table_.entry(slot).bytes.load(memory_order::relaxed);  // relaxed: statistics
     }
   }
   s.hits = uses > misses_ ? uses - misses_ : 0;

@@ -51,15 +51,15 @@ two_sided::~two_sided() {
 }
 
 error_code two_sided::claim(side of) {
-  auto& block = of == side::host || memory_.is_one() ? host_ : device_;
-  if (block) return {};
+  auto& mine = of == side::host || memory_.is_one() ? host_ : device_;
+  if (mine) return {};
   auto const take_from = [&](buffer_pool& pool) -> error_code {
     auto claimed = pool.acquire_buffer(bytes_);
     if (!claimed) return claimed.error();
-    block = std::move(*claimed);
+    mine = std::move(*claimed);
     return {};
   };
-  if (&block == &device_) return take_from(*memory_.device);
+  if (&mine == &device_) return take_from(*memory_.device);
   if (memory_.pinned != nullptr && !take_from(*memory_.pinned)) return {};
   return take_from(*memory_.host);
 }

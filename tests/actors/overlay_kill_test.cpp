@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "tests/actors/command_fixture.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 
 using namespace command_test;
 
@@ -195,7 +195,7 @@ std::int64_t finish(story const& s, char const* device) {
 
 TEST_CASE("the overlay goes on from its last complete checkpoint whenever it is killed",
           "[command][G1][G9]") {
-  std::mt19937_64 random(buffer_test_seed("overlay_kill"));
+  std::mt19937_64 random(rondo_test::seed_of("overlay_kill"));
   auto const one_of = [&](std::int64_t n) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
   };

@@ -6,7 +6,7 @@
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "tests/conformance/harness.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 
 using namespace conformance;
 using rondo::buffer_state;
@@ -298,7 +298,7 @@ TEST_CASE("random use of a device's memory is as its model", "[buffers][model]")
   auto const v = GENERATE(from_range(variants()));
   auto const delayed = GENERATE(false, true);
   if (delayed && v.settings.device != "emulated") return;
-  auto const seed = buffer_test_seed("memory model");
+  auto const seed = rondo_test::seed_of("memory model");
   INFO(v.name << (delayed ? ", delayed" : "") << ", RONDO_SEED=" << seed);
   auto settings = v;
   if (delayed) settings.settings.visibility_delay_us = 20;

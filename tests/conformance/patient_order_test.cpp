@@ -118,23 +118,33 @@ TEST_CASE("a message that was queued behind one that finds no room is a dead let
   auto const rt = start(v.settings);
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
-  auto const actor = rt->launch<orderly>("orderly", {.capacity = 1, .active = false});
-  REQUIRE_FALSE(tell(actor, note{0, 1, 0}));
-  outcomes told;
-  actor.tell(note{0, 1, 1}, patiently, told.handler());
-  std::size_t taken = 0;
-  std::vector<note> const two{{0, 1, 7}, {0, 1, 8}};
-  if (!actor.try_tell(note{0, 1, 6})) ++taken;
-  if (!actor.try_tell(std::span<note const>(two))) taken += 2;
-  CHECK((shares_memory(v) ? taken == 0 : true));
-  REQUIRE(letters.wait_for(taken));
-  for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
-  REQUIRE(told.all_ended(1));
-  auto const t = ask_last(actor, get{});
-  CHECK(t.handled == 2);
-  CHECK(t.disorder == 0);
-  CHECK(letters.count() == taken);
+  std::size_t all_taken = 0;
+  auto const how_many_are_queued = [&] {
+    auto const actor = rt->launch<orderly>("orderly", {.capacity = 1, .active = false});
+    REQUIRE_FALSE(tell(actor, note{0, 1, 0}));
+    outcomes told;
+    actor.tell(note{0, 1, 1}, patiently, told.handler());
+    std::size_t taken = 0;
+    std::vector<note> const two{{0, 1, 7}, {0, 1, 8}};
+    if (!actor.try_tell(note{0, 1, 6})) ++taken;
+    if (!actor.try_tell(std::span<note const>(two))) taken += 2;
+    all_taken += taken;
+    REQUIRE(letters.wait_for(all_taken));
+    for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
+    REQUIRE_FALSE(activate(*rt, actor.id()));
+    REQUIRE(told.all_ended(1));
+    auto const t = ask_last(actor, get{});
+    CHECK(t.handled == 2);
+    CHECK(t.disorder == 0);
+    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+    return taken;
+  };
+  // A device with a memory of its own queues them unless it has already said that the mailbox is full.
+  if (shares_memory(v))
+    CHECK(how_many_are_queued() == 0);
+  else
+    CHECK(eventually([&] { return how_many_are_queued() != 0; }));
+  CHECK(letters.count() == all_taken);
 }
 
 TEST_CASE("senders that wait for an actor that terminates hear of it", "[G2][G7]") {

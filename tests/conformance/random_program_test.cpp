@@ -1,22 +1,17 @@
 // Random programs against a model: at each quiet point the counters, the depths by priority and what callers
 // were told agree with what the model knows.
 //
-// RONDO_TEST_SEED sets the seed; it is printed with each failure.
-#include <cstdlib>
+// RONDO_SEED repeats a run.
 #include <map>
 #include <random>
 
 #include "runtime/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
+#include "tests/seed.hpp"
 
 using namespace conformance;
 
 namespace {
-
-std::uint64_t first_seed() {
-  if (char const* const set = std::getenv("RONDO_TEST_SEED")) return std::strtoull(set, nullptr, 10);
-  return std::random_device{}();
-}
 
 using depths = std::map<std::uint32_t, std::uint32_t>;  // messages by priority
 
@@ -230,7 +225,7 @@ class program {
 
 TEST_CASE("random programs keep every guarantee that a model can check", "[G1][G5][G7][G8][G9][G12]") {
   auto const v = GENERATE(from_range(variants()), from_range(variants_of_several()));
-  auto const seed = first_seed();
-  INFO(v.name << ", RONDO_TEST_SEED=" << seed);
+  auto const seed = rondo_test::seed_of("random_program");
+  INFO(v.name << ", RONDO_SEED=" << seed);
   program{v, seed}.run(600);
 }

@@ -95,18 +95,24 @@ TEST_CASE("upgrades under load lose nothing", "[G1][G2][stress]") {
   auto const actor = rt->launch<adder>("adder", {.capacity = 256});
   auto const pinned = rt->launch<adder>("pinned", {.capacity = 256, .pinned = true});
   std::atomic<bool> done{false};
-  std::uint64_t told[2] = {0, 0};
+  std::atomic<std::uint64_t> told[2] = {0, 0};
+  auto const both_are_told_more = [&] {
+    std::uint64_t const before[2] = {told[0], told[1]};
+    return eventually([&] { return told[0] > before[0] && told[1] > before[1]; });
+  };
   std::thread sender([&] {
     while (!done) {
       told[0] += !tell(actor, add{1});
       told[1] += !tell(pinned, add{1});
     }
   });
-  std::this_thread::sleep_for(2ms);
+  bool const loaded_before = both_are_told_more();
   rt->upgrade(rondo::use<testbed_next>);
-  std::this_thread::sleep_for(2ms);
+  bool const loaded_after = both_are_told_more();
   done = true;
   sender.join();
+  CHECK(loaded_before);
+  CHECK(loaded_after);
   CHECK(ask_last(actor, get{}).value == told[0]);
   CHECK(ask_last(pinned, get{}).value == told[1]);
   CHECK(at_rest(*rt).conserved());

@@ -15,20 +15,15 @@
 #include "kernels/launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
+#include "tests/seed.hpp"
 
 namespace rondo_test {
 
 using namespace rondo;
 
-/// The seed of this run, from RONDO_TEST_SEED or chosen anew; printed once, so that any failure can be
-/// repeated.
+/// One seed for all tests of this process.
 inline std::uint64_t test_seed() {
-  static std::uint64_t const seed = [] {
-    char const* const given = std::getenv("RONDO_TEST_SEED");
-    auto const value = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-    std::fprintf(stderr, "RONDO_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
-    return value;
-  }();
+  static std::uint64_t const seed = seed_of("all tests of this process");
   return seed;
 }
 

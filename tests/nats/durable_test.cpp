@@ -9,7 +9,7 @@
 #include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_stream.hpp"
 #include "tests/nats/nats_fixture.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 #include "tests/service/http_client.hpp"
 #include "tests/service/service_fixture.hpp"
 
@@ -93,7 +93,7 @@ bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) ==
 }  // namespace
 
 TEST_CASE("a durable actor handles each message once, whenever its service is killed", "[nats][G1]") {
-  std::mt19937_64 random(buffer_test_seed("durable_kill"));
+  std::mt19937_64 random(seed_of("durable"));
   constexpr int kills = 50;
   constexpr std::uint64_t per_life = 100, messages = kills * per_life, left_by_a_stop = 10;
   durable_site const site("kill");

@@ -5,7 +5,7 @@
 
 #include "runtime/service/durable_notes.hpp"
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 
 using rondo::service::sequence_set;
 
@@ -16,7 +16,7 @@ sequence_set parsed(std::string const& text) { return sequence_set::parse(text);
 }  // namespace
 
 TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats][serverless]") {
-  std::mt19937_64 random(buffer_test_seed("sequence_set"));
+  std::mt19937_64 random(rondo_test::seed_of("sequence_set"));
   for (int round = 0; round < 200; ++round) {
     sequence_set s;
     std::set<std::uint64_t> model;

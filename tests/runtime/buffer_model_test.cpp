@@ -4,7 +4,7 @@
 
 #include "runtime/memory/buffer_pool.hpp"
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 
 namespace {
 
@@ -192,7 +192,7 @@ class comparison {
 }  // namespace
 
 TEST_CASE("a pool does what its model does under random operations", "[buffer]") {
-  auto const seed = buffer_test_seed("buffer_model");
+  auto const seed = rondo_test::seed_of("buffer_model");
   CAPTURE(seed);
   for (std::uint64_t round = 0; round < 8; ++round) {
     // Rounds bound by the cap, and rounds bound by the slots.

@@ -6,7 +6,7 @@
 
 #include "runtime/memory/buffer_pool.hpp"
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 
 namespace {
 
@@ -99,7 +99,7 @@ outcome work(rondo::buffer_pool& pool, exchange_board& board, std::uint64_t seed
 }  // namespace
 
 TEST_CASE("two threads share buffers, and no lease sees data of another generation", "[buffer]") {
-  auto const seed = buffer_test_seed("buffer_stress");
+  auto const seed = rondo_test::seed_of("buffer_stress");
   CAPTURE(seed);
   rondo::buffer_pool pool(
       {.cap_bytes = 6 * words * 8, .slots = 7});  // fewer than places, so that refusals happen
@@ -127,7 +127,7 @@ TEST_CASE("two threads share buffers, and no lease sees data of another generati
 }
 
 TEST_CASE("a slot popped by one thread is popped by no other until it is pushed", "[buffer]") {
-  auto const seed = buffer_test_seed("buffer_slot_stack");
+  auto const seed = rondo_test::seed_of("buffer_slot_stack");
   CAPTURE(seed);
   constexpr std::uint32_t slots = 3;
   std::array<rondo::buffer_entry, slots> entries{};

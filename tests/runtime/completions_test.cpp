@@ -10,6 +10,7 @@
 
 #include "kernels/clock.hpp"
 #include "tests/runtime/result_text.hpp"
+#include "tests/seed.hpp"
 
 using rondo::actor_id;
 using rondo::answer;
@@ -164,8 +165,7 @@ TEST_CASE("a thread that waits gets its answer, spinning or asleep", "[completio
 
 TEST_CASE("replies, deadlines and the end race for asks of many threads, and each ends once",
           "[completions][stress]") {
-  auto const seed = std::random_device{}();
-  INFO("seed " << seed);
+  auto const seed = static_cast<std::uint32_t>(rondo_test::seed_of("completions"));
   table t{16};
   auto work = boost::asio::make_work_guard(t.context);
   std::thread service([&] { t.context.run(); });

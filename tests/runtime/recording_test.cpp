@@ -1,5 +1,8 @@
 // A recorded run, replayed on one team, comes to the same results; what is damaged or foreign is refused by name.
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -22,6 +25,27 @@ std::uint64_t digest_of(rondo::actor_ref<ledger> const& a) {
   REQUIRE(now.has_value());
   return now->digest;
 }
+
+/// While it lives no file of this process grows beyond `bytes`: writing fails as on a full disk.
+class full_disk {
+ public:
+  explicit full_disk(std::uintmax_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit now = before_;
+    now.rlim_cur = bytes;
+    if (::setrlimit(RLIMIT_FSIZE, &now) != 0) throw std::runtime_error("the limit of files cannot be set");
+  }
+  ~full_disk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  full_disk(full_disk const&) = delete;
+  full_disk& operator=(full_disk const&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);  // which would end the process
+};
 
 }  // namespace
 
@@ -166,12 +190,48 @@ TEST_CASE("recordings are refused where they make no sense, with the reason", "[
   CHECK_THROWS_WITH(other->replay(dir.directory / "text"), Contains("is no recording"));
 }
 
-TEST_CASE("a full disk ends the recording, and says so", "[recording]") {
+TEST_CASE("a recording whose file cannot be made is refused, and the runtime goes on", "[recording]") {
   auto rt = start_ledgers(one_team());
-  auto const a = rt->launch<ledger>("a", {.capacity = 4096});
-  // A device of the kernel that is always full; it is there, so that it cannot be made.
-  CHECK_THROWS_WITH(rt->begin_recording("/dev/full"), Contains("/dev/full"));
+  auto const a = rt->launch<ledger>("a");
+  CHECK_THROWS_WITH(rt->begin_recording("/dev/full"), Contains("/dev/full"));  // it is there already
   CHECK_THROWS_WITH(rt->begin_recording("/nowhere/at/all"), Contains("/nowhere/at/all"));
+  CHECK_THROWS_WITH(rt->end_recording(), Contains("no recording"));
   REQUIRE_FALSE(a.try_tell(enter{1}));
   digest_of(a);
+}
+
+TEST_CASE("a full disk ends the recording and is reported once; what was written can be replayed",
+          "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const file = dir.directory / "run.rondo";
+  std::atomic<int> reports{0};
+  {
+    auto rt = start_ledgers(one_team());
+    auto const subscription = rt->on_failure_report([&](std::string const& text) {
+      if (text.find("the recording ends after") != text.npos && text.find(file.string()) != text.npos)
+        ++reports;
+    });
+    auto const a = rt->launch<ledger>("a", {.capacity = 4096});
+    rt->begin_recording(file);
+    for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
+    digest_of(a);
+    rt->flush_recording();
+    CHECK(reports == 0);
+    {
+      full_disk const full(std::filesystem::file_size(file) + 1000);  // part of the next write finds room
+      for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
+      digest_of(a);
+      rt->flush_recording();
+      CHECK(eventually([&] { return reports == 1; }));
+      CHECK_THROWS_WITH(rt->end_recording(), Contains(file.string()) && Contains("the recording ends after"));
+    }
+    digest_of(a);  // the runtime goes on
+  }
+  CHECK(reports == 1);
+  auto rt = start_ledgers(one_team());
+  auto const report = rt->replay(file);
+  CHECK_FALSE(report.complete);
+  CHECK(report.differing == 0);
+  CHECK(report.messages >= 21);
+  CHECK(report.messages < 42);
 }

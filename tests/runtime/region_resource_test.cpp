@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 
 namespace {
 
@@ -21,7 +21,7 @@ struct piece {
 
 TEST_CASE("pieces of a region do not overlap, and all of it comes back", "[region]") {
   constexpr std::size_t total = 1 << 20;
-  std::mt19937_64 random(buffer_test_seed("region_resource"));
+  std::mt19937_64 random(rondo_test::seed_of("region_resource"));
   rondo::region_resource region(base, total);
   std::vector<piece> held;
   std::uint64_t refused = 0;

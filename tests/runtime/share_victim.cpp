@@ -19,7 +19,7 @@ void say_begun() {
 [[noreturn]] void publish(std::filesystem::path const& socket) {
   rondo::memfd_resource memory(1 << 20);
   rondo::buffer_pool pool({.cap_bytes = 1 << 20, .upstream = &memory});
-  rondo::buffer_exporter exporter(memory, {.path = socket, .slots = 12});
+  rondo::buffer_exporter exporter(memory, {.path = socket, .slots = 12, .lease_timeout = 60s});
   publisher p(pool, exporter);
   say_begun();
   for (;;) p.step();

@@ -3,8 +3,8 @@
 #include <random>
 
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
 #include "tests/runtime/share_fixture.hpp"
+#include "tests/seed.hpp"
 
 using namespace share_test;
 
@@ -162,7 +162,7 @@ class comparison {
 }  // namespace
 
 TEST_CASE("sharing does what its model does under random operations", "[share]") {
-  auto const seed = buffer_test_seed("share_model");
+  auto const seed = rondo_test::seed_of("share_model");
   CAPTURE(seed);
   for (std::uint64_t round = 0; round < 4; ++round) {
     comparison run(seed + round);

@@ -6,7 +6,7 @@
 
 #include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 #include "tests/service/raw_client.hpp"
 #include "tests/service/service_fixture.hpp"
 
@@ -78,7 +78,7 @@ TEST_CASE("a frame beyond the limit is not read, and ends the connection with a 
 
 TEST_CASE("whatever bytes come, the service goes on and says why it hangs up", "[service][hostile]") {
   served s;
-  std::mt19937_64 random(buffer_test_seed("hostile"));
+  std::mt19937_64 random(rondo_test::seed_of("hostile"));
   rondo::service::client good(s.options());
   auto const mirror = good.find<basics::echo>("mirror").value();
   for (int round = 0; round < 200; ++round) {

@@ -2,8 +2,8 @@
 #include <random>
 
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
 #include "tests/schemac/odd_schema.hpp"
+#include "tests/seed.hpp"
 #include "tests/service/known_schemas.hpp"
 
 using namespace rondo::service;
@@ -167,7 +167,7 @@ TEST_CASE("names that are no identifiers cannot smuggle anything into JSON or lo
 }
 
 TEST_CASE("a schema with a byte changed is refused or read, never worse", "[schemas]") {
-  std::mt19937_64 random(buffer_test_seed("message_schemas"));
+  std::mt19937_64 random(rondo_test::seed_of("message_schemas"));
   int accepted = 0, refused = 0;
   auto const sound = rondo::generated::overlay_schema();
   for (int round = 0; round < 3000; ++round) {

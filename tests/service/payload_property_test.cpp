@@ -4,7 +4,7 @@
 #include <random>
 
 #include "tests/catch.hpp"
-#include "tests/runtime/buffer_seed.hpp"
+#include "tests/seed.hpp"
 #include "tests/service/known_schemas.hpp"
 
 using namespace rondo::service;
@@ -40,7 +40,7 @@ void fill(std::byte* at, struct_layout const& s, std::mt19937_64& random) {
 
 TEST_CASE("random bytes of every known type come back from JSON as they were", "[payload]") {
   auto const known = rondo_test::known_schemas();
-  std::mt19937_64 random(buffer_test_seed("payload"));
+  std::mt19937_64 random(rondo_test::seed_of("payload_property"));
   for (auto const type : known.names())
     for (int round = 0; round < 500; ++round) {
       std::vector<std::byte> bytes(known.find(type).bytes);

@@ -6,7 +6,7 @@
 #include "runtime/chrome_trace.hpp"
 #include "runtime/service/json_node.hpp"
 #include "tests/catch.hpp"
-#include "tests/service/basics_fixture.hpp"
+#include "tests/eventually.hpp"
 #include "tests/service/programs.hpp"
 #include "tests/service/serve_process.hpp"
 #include "tests/service/service_fixture.hpp"
@@ -153,10 +153,10 @@ TEST_CASE("the recording of a service that was killed is replayed to its counter
     auto const clicks = c.find<basics::counter>("clicks").value();
     for (std::uint64_t i = 1; i <= 100; ++i)
       REQUIRE(clicks.ask(basics::add_and_get{i}, 20s, rondo::block).has_value());
-    // What was recorded reaches the file now and then.
-    REQUIRE(service_test::eventually([&] {
-      return service_test::run(command("replay " + file)).second.find("100 messages at 1 actors") !=
-             std::string::npos;
+    // What was written reaches the file twice a second.
+    REQUIRE(rondo_test::eventually([&] {
+      auto const so_far = service_test::run(command("replay " + file)).second;
+      return so_far.find("100 messages at 1 actors handled again") != so_far.npos;
     }));
     service.end(SIGKILL);
   }

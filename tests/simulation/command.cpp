@@ -15,7 +15,7 @@ constexpr char const* help =
 
   --seeds N           run N seeds, each in a process of its own (default 100)
   --first S           the first of them (default 1)
-  --seconds T         begin no new seed after T seconds
+  --seconds T         begin no new seed after T seconds; the last line says how many seeds were not run
   --jobs N            processes at once (default 2)
   --no-shorten        print a failing seed as it is
   --seed S            run one seed here, and print its trace

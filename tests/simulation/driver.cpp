@@ -196,6 +196,8 @@ int run_many(command const& c) {
     return 1;
   }
   fmt::print("{} seeds from {} on, in {:.0f} s: nothing was found\n", done, c.seed, seconds_since(begun));
+  if (done < c.seeds)
+    fmt::print("{} of {} seeds were not run: --seconds was over\n", c.seeds - done, c.seeds);
   return 0;
 }
 

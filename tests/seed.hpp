@@ -6,9 +6,13 @@
 #include <cstdlib>
 #include <random>
 
-inline std::uint64_t buffer_test_seed(char const* test) {
+namespace rondo_test {
+
+inline std::uint64_t seed_of(char const* test) {
   auto const* const given = std::getenv("RONDO_SEED");
-  std::uint64_t const seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  std::uint64_t const seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
   std::printf("%s: RONDO_SEED=%llu\n", test, static_cast<unsigned long long>(seed));
   return seed;
 }
+
+}  // namespace rondo_test
