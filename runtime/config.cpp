@@ -19,7 +19,7 @@ namespace {
 using config_fields::field;
 using config_fields::refuse;
 
-constexpr std::string_view prefix = "RONDO_";
+constexpr std::string_view variable_prefix = "RONDO_";
 
 std::string upper_case(std::string_view name) {
   std::string text(name);
@@ -29,7 +29,7 @@ std::string upper_case(std::string_view name) {
   return text;
 }
 
-std::string variable_of(field const& f) { return std::string(prefix) + upper_case(f.name); }
+std::string variable_of(field const& f) { return std::string(variable_prefix) + upper_case(f.name); }
 
 std::string read_text(std::filesystem::path const& file) {
   std::ifstream in(file, std::ios::binary);
@@ -199,11 +199,11 @@ config parse_config(std::string const& json, std::string const& origin, config b
 config config_from_environment(config base) { return config_from_environment(std::move(base), ::environ); }
 
 config config_from_environment(config base, char const* const* environment) {
-  auto const file_variable = std::string(prefix) + "CONFIG";
+  auto const file_variable = std::string(variable_prefix) + "CONFIG";
   std::vector<std::pair<std::string, std::string>> ours;
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     std::string_view const entry = *environment;
-    if (!entry.starts_with(prefix)) continue;
+    if (!entry.starts_with(variable_prefix)) continue;
     auto const equals = std::min(entry.find('='), entry.size());
     auto const text = entry.substr(std::min(equals + 1, entry.size()));
     if (!text.empty()) ours.emplace_back(entry.substr(0, equals), text);

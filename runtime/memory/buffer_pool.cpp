@@ -223,7 +223,8 @@ buffer_pool_statistics buffer_pool::statistics() const {
       ++uses;
       ++s.buffers_in_use;
       s.in_use_bytes += block_bytes;
-      s.waste_bytes += block_bytes - table_.entry(slot).bytes.load(memory_order::relaxed);  // relaxed: statistics
+      s.waste_bytes +=
+          block_bytes - table_.entry(slot).bytes.load(memory_order::relaxed);  // relaxed: statistics
     }
   }
   s.hits = uses > misses_ ? uses - misses_ : 0;
