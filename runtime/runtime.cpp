@@ -7,8 +7,8 @@ namespace rondo {
 namespace {
 
 std::unique_ptr<runtime_core> make_core(config settings, program const& p) {
+  auto devices = make_devices(p, settings);  // first: it says more of a device that is not to be had
   validate(settings);
-  auto devices = make_devices(p, settings);
   return std::make_unique<runtime_core>(std::move(settings), p, std::move(devices));
 }
 
