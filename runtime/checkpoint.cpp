@@ -84,7 +84,7 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   return mail;
 }
 
-saved_actor copy_actor(arena_ref const& arena, directory::entry const& entry, actor_word word,
+saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_word word,
                        behaviour_info const& behaviour) {
   actor_cell const& cell = arena.cell(entry.id.index);
   saved_actor a;
@@ -147,7 +147,7 @@ errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::
 
 }  // namespace
 
-std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directory::entry> const& living,
+std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_actor> const& living,
                                      std::vector<behaviour_info> const& module) {
   std::vector<saved_actor> actors;
   actors.reserve(living.size());

@@ -19,7 +19,7 @@
 namespace rondo {
 
 /// The actors of `living` that the arena has, without what arrives. Throws std::bad_alloc.
-std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<directory::entry> const& living,
+std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_actor> const& living,
                                      std::vector<behaviour_info> const& module);
 
 /// What is on its way: each as the message of an actor of `actors`, if it is for one of them.

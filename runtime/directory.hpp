@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/actor_entry.hpp"
 #include "runtime/errc.hpp"
+#include "runtime/listed_actor.hpp"
 
 namespace rondo {
 
@@ -47,7 +47,7 @@ struct revival {
 
 class directory {
  public:
-  using entry = actor_entry;
+  using entry = listed_actor;
 
   /// One arena per device, in the order of the devices.
   explicit directory(std::vector<arena_layout> const& arenas);

@@ -36,7 +36,7 @@ result<actor_id> runtime::find_untyped(std::string_view name, std::string_view b
 }
 result<any_ref> runtime::find_any(std::string_view name) const { return core_->find_any(name); }
 result<any_ref> runtime::at(actor_id actor) const { return core_->at(actor); }
-std::vector<actor_entry> runtime::list() const { return core_->list(); }
+std::vector<listed_actor> runtime::list() const { return core_->list(); }
 std::vector<behaviour_info> const& runtime::behaviours() const noexcept { return core_->behaviours(); }
 messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->mail_of(actor); }
 void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {

@@ -20,12 +20,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/actor_entry.hpp"
 #include "runtime/any_ref.hpp"
 #include "runtime/config.hpp"
 #include "runtime/device_report.hpp"
 #include "runtime/events.hpp"
 #include "runtime/inspection.hpp"
+#include "runtime/listed_actor.hpp"
 #include "runtime/program.hpp"
 #include "runtime/telemetry.hpp"
 #include "runtime/timer.hpp"
@@ -98,7 +98,7 @@ class runtime {
   /// knows the module that runs at present: look again after an upgrade.
   result<any_ref> find_any(std::string_view name) const;
   result<any_ref> at(actor_id actor) const;
-  std::vector<actor_entry> list() const;
+  std::vector<listed_actor> list() const;
   /// Of the module that runs at present.
   std::vector<behaviour_info> const& behaviours() const noexcept;
 

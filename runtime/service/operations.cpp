@@ -71,7 +71,7 @@ void control(service_core& core, peer const& client, std::uint64_t id, wire::con
   client->respond(outcome_frame(id, errc::service_refuses, "no such control"));
 }
 
-Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, directory::entry const& e,
+Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, listed_actor const& e,
                                  std::string_view behaviour, std::uint32_t capacity,
                                  actor_snapshot const& now) {
   auto const name = b.CreateString(e.name);

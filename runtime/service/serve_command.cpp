@@ -35,7 +35,9 @@ struct serve_arguments {
 
 void print_line(std::string const& text) {
   auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  fmt::print(stderr, "{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), text);
+  auto const line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), text);
+  std::fputs(line.c_str(),
+             stderr);  // a full disk or a closed pipe must not end the service: fmt::print would throw
 }
 
 /// What systemd, if it has started this process, wants to know: see sd_notify(3).
@@ -90,6 +92,7 @@ class server {
         make_nats_(m.nats) {}
 
   int run() {
+    std::signal(SIGPIPE, SIG_IGN);  // peers, and whoever reads the log, may go at any time
     guard_checkpoint();
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
       notes_ = runtime_->restore(config_.checkpoint);

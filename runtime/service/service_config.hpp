@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/config.hpp"
-#include "runtime/directory.hpp"
+#include "runtime/listed_actor.hpp"
 
 namespace rondo::service {
 

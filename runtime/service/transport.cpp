@@ -22,6 +22,21 @@ error_code last_error() noexcept {
   return {errno, boost::system::system_category()};
 }
 
+ssize_t receive(int socket, void* into, std::size_t bytes) noexcept {
+  for (;;) {
+    auto const n = ::recv(socket, into, bytes, 0);
+    if (n >= 0 || errno != EINTR) return n;
+  }
+}
+
+/// A peer that has gone is an error, not SIGPIPE, which would end the program.
+ssize_t send(int socket, void const* from, std::size_t bytes) noexcept {
+  for (;;) {
+    auto const n = ::send(socket, from, bytes, MSG_NOSIGNAL);
+    if (n >= 0 || errno != EINTR) return n;
+  }
+}
+
 class plain_transport : public transport {
  public:
   explicit plain_transport(stream_socket socket) : socket_(std::move(socket)) {
@@ -29,24 +44,20 @@ class plain_transport : public transport {
   }
 
   std::size_t read(std::span<std::byte> into, error_code& ec) override {
-    for (;;) {
-      auto const n = ::recv(socket_.native_handle(), into.data(), into.size(), 0);
-      if (n > 0) return static_cast<std::size_t>(n);
-      if (n < 0 && errno == EINTR) continue;
-      ec = n == 0 ? error_code(asio::error::eof) : last_error();
-      return 0;
-    }
+    auto const n = receive(socket_.native_handle(), into.data(), into.size());
+    if (n > 0) return static_cast<std::size_t>(n);
+    ec = n == 0 ? error_code(asio::error::eof) : last_error();
+    return 0;
   }
   std::size_t write(std::span<std::byte const> bytes, error_code& ec) override {
     std::size_t sent = 0;
     while (sent < bytes.size()) {
-      auto const n = ::send(socket_.native_handle(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-      if (n >= 0) {
-        sent += static_cast<std::size_t>(n);
-      } else if (errno != EINTR) {
+      auto const n = send(socket_.native_handle(), bytes.data() + sent, bytes.size() - sent);
+      if (n < 0) {
         ec = last_error();
         break;
       }
+      sent += static_cast<std::size_t>(n);
     }
     return sent;
   }
@@ -99,6 +110,33 @@ class watched_transport final : public plain_transport, readiness::listener {
   bool paused_ = false;
 };
 
+/// OpenSSL's way to a socket; its own writes without MSG_NOSIGNAL.
+BIO_METHOD* socket_method() {
+  static auto const write = [](BIO* bio, char const* from, int bytes) {
+    BIO_clear_retry_flags(bio);
+    auto const n = send(static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))), from,
+                        static_cast<std::size_t>(bytes));
+    if (n < 0 && BIO_sock_should_retry(static_cast<int>(n)) != 0) BIO_set_retry_write(bio);
+    return static_cast<int>(n);
+  };
+  static auto const read = [](BIO* bio, char* into, int bytes) {
+    BIO_clear_retry_flags(bio);
+    auto const n = receive(static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))), into,
+                           static_cast<std::size_t>(bytes));
+    if (n < 0 && BIO_sock_should_retry(static_cast<int>(n)) != 0) BIO_set_retry_read(bio);
+    return static_cast<int>(n);
+  };
+  static BIO_METHOD* const method = [] {
+    auto* const m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+    if (m == nullptr) throw std::runtime_error("TLS: memory is short");
+    BIO_meth_set_write(m, +write);
+    BIO_meth_set_read(m, +read);
+    BIO_meth_set_ctrl(m, [](BIO*, int what, long, void*) -> long { return what == BIO_CTRL_FLUSH ? 1 : 0; });
+    return m;
+  }();
+  return method;
+}
+
 /// OpenSSL on a socket that does not block: either direction may have to wait for the other one.
 class tls_transport final : public transport {
  public:
@@ -106,8 +144,12 @@ class tls_transport final : public transport {
                 std::string const& server_name)
       : socket_(std::move(socket)), ssl_(SSL_new(context.native_handle()), &SSL_free) {
     socket_.native_non_blocking(true);
-    if (!ssl_ || SSL_set_fd(ssl_.get(), static_cast<int>(socket_.native_handle())) != 1)
+    auto* const bio = ssl_ ? BIO_new(socket_method()) : nullptr;
+    if (bio == nullptr)
       throw std::runtime_error("TLS: a connection could not be made ready; memory is short");
+    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket_.native_handle())));
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     is_server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
     if (!server_name.empty()) {
@@ -120,6 +162,7 @@ class tls_transport final : public transport {
     std::size_t n = 0;
     ERR_clear_error();
     auto const status = SSL_read_ex(ssl_.get(), into.data(), into.size(), &n);
+    may_have_more_ = status == 1;
     if (status == 1) return n;
     read_waits_for_write_ = failed(status, ec) == SSL_ERROR_WANT_WRITE;
     return 0;
@@ -139,7 +182,8 @@ class tls_transport final : public transport {
     return sent;
   }
   void async_readable(ready_handler ready) override {
-    if (SSL_has_pending(ssl_.get()) == 1 && !read_waits_for_write_)
+    // Not what SSL_has_pending says alone: that is so for half a record, too, which no read can take.
+    if (may_have_more_ && SSL_has_pending(ssl_.get()) == 1)
       return asio::post(socket_.get_executor(),
                         [ready = std::move(ready)]() mutable { std::move(ready)(error_code()); });
     socket_.async_wait(read_waits_for_write_ ? socket_.wait_write : socket_.wait_read, std::move(ready));
@@ -171,6 +215,7 @@ class tls_transport final : public transport {
 
   stream_socket socket_;
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
+  bool may_have_more_ = false;  // the last read took something
   bool read_waits_for_write_ = false, write_waits_for_read_ = false;
 };
 

@@ -5,5 +5,5 @@ function(rondo_warnings target)
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${RONDO_WERROR}>>:-Werror>
     # In a unity batch g++ takes each source for a header, and its private names for those of the next one. The preset
     # dev, which compiles each source by itself, has these two warnings.
-    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage;-Wno-shadow>)
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage;-Wno-shadow>)
 endfunction()

@@ -23,19 +23,24 @@ use_ccache() {
   export CCACHE_BASEDIR=$rondo_root CCACHE_NOHASHDIR=1
 }
 
+# configure_preset NAME [CMAKE ARGS...]: configures build/NAME.
+configure_preset() {
+  command -v cmake >/dev/null || fail "there is no cmake to build with: run tools/deps, or install it yourself"
+  use_ccache
+  # Of a release, code for the GPU that is here is enough, and for one generation where none is: all of them take minutes.
+  if [[ $1 == release ]]; then export CUDAARCHS=${CUDAARCHS:-$(if gpu_here; then echo native; else echo 90; fi)}; fi
+  (cd "$rondo_root" && cmake --preset "$@") ||
+    fail "could not configure the preset '$1'; the first 'CMake Error' above says what is missing"
+}
+gpu_here() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
 # build_preset NAME [TARGET]: configures when needed, then builds build/NAME, all of it or one target. Ninja itself
 # notices changed CMakeLists files; changed presets it cannot see, so those configure again.
 build_preset() {
-  local preset=$1 dir=$rondo_root/build/$1
-  local program
-  for program in cmake ninja; do
-    command -v "$program" >/dev/null || fail "there is no $program to build with: run tools/deps, or install it yourself"
-  done
+  local dir=$rondo_root/build/$1
+  command -v ninja >/dev/null || fail "there is no ninja to build with: run tools/deps, or install it yourself"
+  if [[ ! -f $dir/build.ninja || $rondo_root/CMakePresets.json -nt $dir/build.ninja ]]; then configure_preset "$1"; fi
   use_ccache
-  if [[ ! -f $dir/build.ninja || $rondo_root/CMakePresets.json -nt $dir/build.ninja ]]; then
-    (cd "$rondo_root" && cmake --preset "$preset") ||
-      fail "could not configure the preset '$preset'; the first 'CMake Error' above says what is missing"
-  fi
   cmake --build "$dir" ${2:+--target "$2"} ||
-    fail "could not build the preset '$preset'; the first error above names the file and line"
+    fail "could not build the preset '$1'; the first error above names the file and line"
 }

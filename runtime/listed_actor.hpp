@@ -18,7 +18,7 @@ struct actor_options {
 };
 
 /// What a runtime's directory holds of an actor.
-struct actor_entry {
+struct listed_actor {
   actor_id id;
   std::string name;
   std::uint16_t behaviour = 0;  // its place in the module

@@ -1,0 +1,129 @@
+#include "tests/service/tls_peer.hpp"
+
+#include <arpa/inet.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace rondo_test {
+
+namespace {
+
+void require(bool holds, char const* what) {
+  if (!holds) throw std::runtime_error(std::string("TLS peer: ") + what);
+}
+
+/// Everything that OpenSSL has put into `bio`.
+std::string drain(BIO* bio) {
+  std::string all;
+  char piece[4096];
+  for (int n = 0; (n = BIO_read(bio, piece, sizeof piece)) > 0;)
+    all.append(piece, static_cast<std::size_t>(n));
+  return all;
+}
+
+}  // namespace
+
+void write_certificate(std::filesystem::path const& certificate, std::filesystem::path const& key,
+                       std::string const& name) {
+  std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> const pair(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+  std::unique_ptr<X509, decltype(&X509_free)> const x(X509_new(), &X509_free);
+  require(pair && x, "no key could be made");
+  X509_set_version(x.get(), X509_VERSION_3);
+  ASN1_INTEGER_set(X509_get_serialNumber(x.get()), 1);
+  X509_gmtime_adj(X509_getm_notBefore(x.get()), -3600);
+  X509_gmtime_adj(X509_getm_notAfter(x.get()), 24 * 3600);
+  auto* const subject = X509_get_subject_name(x.get());
+  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8,
+                             reinterpret_cast<unsigned char const*>(name.c_str()), -1, -1, 0);
+  X509_set_issuer_name(x.get(), subject);
+  X509_set_pubkey(x.get(), pair.get());
+  auto const names = "DNS:" + name;
+  std::unique_ptr<X509_EXTENSION, decltype(&X509_EXTENSION_free)> const alternative(
+      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names.c_str()), &X509_EXTENSION_free);
+  X509_add_ext(x.get(), alternative.get(), -1);
+  require(X509_sign(x.get(), pair.get(), EVP_sha256()) != 0, "the certificate could not be signed");
+  std::unique_ptr<std::FILE, decltype(&std::fclose)> const c(std::fopen(certificate.c_str(), "w"),
+                                                             &std::fclose);
+  std::unique_ptr<std::FILE, decltype(&std::fclose)> const k(std::fopen(key.c_str(), "w"), &std::fclose);
+  require(c && k && PEM_write_X509(c.get(), x.get()) == 1 &&
+              PEM_write_PrivateKey(k.get(), pair.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1,
+          "the certificate could not be written");
+  std::filesystem::permissions(key, std::filesystem::perms::owner_read);
+}
+
+tls_peer::tls_peer(rondo::service::endpoint const& at)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+      context_(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free),
+      ssl_(SSL_new(context_.get()), &SSL_free),
+      in_(BIO_new(BIO_s_mem())),
+      out_(BIO_new(BIO_s_mem())) {
+  SSL_set_bio(ssl_.get(), in_, out_);
+  SSL_set_connect_state(ssl_.get());
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(at.port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  require(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0, "cannot connect");
+}
+
+tls_peer::~tls_peer() { ::close(socket_); }
+
+std::string tls_peer::step() {
+  SSL_do_handshake(ssl_.get());
+  return drain(out_);
+}
+
+bool tls_peer::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    auto const n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+bool tls_peer::receive() {
+  pollfd p{socket_, POLLIN, 0};
+  require(::poll(&p, 1, 60'000) == 1, "the service says nothing");
+  char bytes[4096];
+  auto const n = ::recv(socket_, bytes, sizeof bytes, 0);
+  return n > 0 && BIO_write(in_, bytes, static_cast<int>(n)) == n;
+}
+
+bool tls_peer::shake_hands() {
+  for (;;) {
+    if (!send(step())) return false;
+    if (SSL_is_init_finished(ssl_.get()) == 1) return true;
+    if (!receive()) return false;
+  }
+}
+
+std::string tls_peer::sealed(std::string_view text) {
+  require(SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size())) == static_cast<int>(text.size()),
+          "nothing can be sealed before the handshake is over");
+  return drain(out_);
+}
+
+std::string tls_peer::read() {
+  char bytes[4096];
+  for (;;) {
+    auto const n = SSL_read(ssl_.get(), bytes, sizeof bytes);
+    if (n > 0) return {bytes, static_cast<std::size_t>(n)};
+    if (SSL_get_error(ssl_.get(), n) != SSL_ERROR_WANT_READ || !receive()) return {};
+  }
+}
+
+void tls_peer::reset() {
+  linger const hard{1, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  ::close(socket_);
+  socket_ = -1;
+}
+
+}  // namespace rondo_test

@@ -1,0 +1,174 @@
+// TLS: what it carries arrives, and a client that breaks off, stalls or resets at any byte of a handshake, a login or a request
+// harms nobody else.
+#include <fstream>
+
+#include "tests/catch.hpp"
+#include "tests/service/raw_client.hpp"
+#include "tests/service/service_fixture.hpp"
+#include "tests/service/tls_peer.hpp"
+
+using namespace rondo_test;
+
+namespace {
+
+constexpr char const* token = "a long word that clients say";
+
+/// A service with TLS and a token on a port of its own, beside its Unix socket.
+struct tls_site {
+  tls_site() {
+    auto const folder = files.directory;
+    std::ofstream(folder / "token") << token;
+    std::filesystem::permissions(folder / "token", std::filesystem::perms::owner_read);
+    write_certificate(folder / "certificate", folder / "key", "rondo.test");
+    rondo::service::service_config c;
+    c.listen = {{true, (folder / "socket").string(), 0}, {false, "127.0.0.1", 0}};
+    c.token_file = folder / "token";
+    c.tls_certificate = folder / "certificate";
+    c.tls_key = folder / "key";
+    s = std::make_unique<served>(std::move(c));
+  }
+  rondo::service::endpoint port() const { return s->it->listens_at()[1]; }
+  rondo::service::client_options options() const {
+    return {.at = port(),
+            .token = token,
+            .tls = true,
+            .authorities = files.directory / "certificate",
+            .server_name = "rondo.test"};
+  }
+  /// Somebody else is answered, over TLS and over the Unix socket.
+  void require_service() const {
+    for (auto const& o : {options(), s->options()}) {
+      rondo::service::client c(o);
+      auto const mirror = c.find<basics::echo>("mirror");
+      REQUIRE(mirror.has_value());
+      for (std::uint64_t i = 0; i < 5; ++i)
+        REQUIRE(mirror->ask(basics::ping{i}, 60s, rondo::block).value().number == i);
+    }
+  }
+
+  scratch_directory files{"tls"};
+  std::unique_ptr<served> s;
+};
+
+std::string text_of(std::span<std::byte const> bytes) {
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+std::string hello(std::string const& word) {
+  auto& b = rondo::service::frame_builder();
+  auto const said = b.CreateString(word);
+  return text_of(rondo::service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version, 0, said)));
+}
+
+std::string ask_mirror(std::uint64_t id) {
+  auto& b = rondo::service::frame_builder();
+  basics::ping const m{id};
+  auto const name = b.CreateString("mirror");
+  auto const payload = b.CreateVector(reinterpret_cast<std::uint8_t const*>(&m), sizeof m);
+  return text_of(rondo::service::request_frame(
+      b, id,
+      wire::Createsend(b, nullptr, name, rondo::type_id<basics::ping>, 128, true, false, 0, 0, 0, payload)));
+}
+
+/// How a client leaves.
+enum class leaving { closes, resets };
+
+void leave(tls_peer& p, leaving how) {
+  if (how == leaving::resets) p.reset();
+}
+
+}  // namespace
+
+TEST_CASE("what TLS carries arrives, also byte by byte", "[service][tls]") {
+  tls_site const site;
+  site.require_service();
+  tls_peer slow(site.port());
+  for (char const c : slow.step()) REQUIRE(slow.send({&c, 1}));
+  REQUIRE(slow.receive());
+  REQUIRE(slow.shake_hands());
+  for (char const c : slow.sealed(hello(token) + ask_mirror(7))) REQUIRE(slow.send({&c, 1}));
+  REQUIRE(!slow.read().empty());
+  site.require_service();
+}
+
+TEST_CASE("a client that breaks off at any byte of its handshake harms nobody", "[service][tls][hostile]") {
+  tls_site const site;
+  for (auto const how : {leaving::closes, leaving::resets}) {
+    std::size_t all = 1;
+    for (std::size_t cut = 0; cut <= all; cut += cut < 8 ? 1 : 17) {
+      tls_peer p(site.port());
+      auto const first = p.step();
+      all = first.size();
+      REQUIRE(p.send(std::string_view(first).substr(0, cut)));
+      leave(p, how);
+    }
+    // All of it, and gone before the answer can be written: a write to a peer that has gone must be no signal.
+    for (int i = 0; i < 100; ++i) {
+      tls_peer p(site.port());
+      REQUIRE(p.send(p.step()));
+      leave(p, how);
+    }
+    // The answer is here, and the last flight goes out in part.
+    for (std::size_t cut = 0; cut < 80; cut += 5) {
+      tls_peer p(site.port());
+      REQUIRE(p.send(p.step()));
+      REQUIRE(p.receive());
+      p.send(std::string_view(p.step()).substr(0, cut));
+      leave(p, how);
+    }
+  }
+  site.require_service();
+}
+
+TEST_CASE("a client that breaks off at any byte of its login or a request harms nobody",
+          "[service][tls][hostile]") {
+  tls_site const site;
+  for (auto const how : {leaving::closes, leaving::resets})
+    for (std::size_t cut = 0; cut < 200; cut += 13) {
+      tls_peer p(site.port());
+      REQUIRE(p.shake_hands());
+      auto const login = p.sealed(hello(cut % 2 == 0 ? token : "another word"));
+      p.send(std::string_view(login).substr(0, cut));
+      if (cut >= login.size()) {
+        std::string requests;
+        for (std::uint64_t id = 2; id < 40; ++id) requests += ask_mirror(id);
+        p.send(p.sealed(requests));  // and it leaves with the answers pending
+      }
+      leave(p, how);
+    }
+  site.require_service();
+}
+
+TEST_CASE("half a TLS record keeps nobody from being answered", "[service][tls][hostile]") {
+  tls_site const site;
+  auto const stall = [&](std::string_view bytes) {
+    auto p = std::make_unique<tls_peer>(site.port());
+    REQUIRE(p->send(bytes));
+    return p;
+  };
+  auto const one =
+      stall(std::string_view("\x16\x03\x01\x02\x00"
+                             "AAAA",
+                             9));
+  site.require_service();
+  auto const two = stall(std::string_view("\x16\x03\x01", 3));
+  site.require_service();
+  // Half a record behind a login.
+  tls_peer late(site.port());
+  REQUIRE(late.shake_hands());
+  REQUIRE(late.send(late.sealed(hello(token))));
+  REQUIRE(!late.read().empty());
+  auto const request = late.sealed(ask_mirror(2));
+  REQUIRE(late.send(std::string_view(request).substr(0, request.size() / 2)));
+  site.require_service();
+  REQUIRE(late.send(std::string_view(request).substr(request.size() / 2)));
+  REQUIRE(!late.read().empty());
+}
+
+TEST_CASE("what is no TLS at all is hung up on", "[service][tls][hostile]") {
+  tls_site const site;
+  tls_peer p(site.port());
+  REQUIRE(p.send("GET / HTTP/1.1\r\n\r\n"));
+  while (p.receive()) continue;
+  site.require_service();
+}
