@@ -98,7 +98,7 @@ void replace_file(std::filesystem::path const& file, std::span<std::span<std::by
   remove_stale_temporaries(file, directory);
   doomed_file temporary{fmt::format("{}.tmp-{}", file.string(), ::getpid()), true};
   auto const& name = temporary.file;
-  descriptor d(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  descriptor d(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (d.get() < 0) fail(name, "cannot be created", errno);
   temporary.kept = false;
   for (auto const part : parts) write_all(d.get(), part, name);

@@ -70,8 +70,8 @@ class runtime {
   // -- actors
 
   /// Throws boost::system::system_error with name_taken, actor_limit, out_of_memory or stopped, and
-  /// std::invalid_argument for a capacity of 0 or a device that the runtime has not. An empty name makes an actor that
-  /// only its ref reaches.
+  /// std::invalid_argument for a capacity of 0, a device that the runtime has not, or a name of more than 255 bytes or with
+  /// control characters. An empty name makes an actor that only its ref reaches.
   template <class Behaviour>
   actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
     auto const id = try_launch_untyped(std::move(name), type_name<Behaviour>, options);

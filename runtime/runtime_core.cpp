@@ -23,6 +23,21 @@ constexpr bool changes_activity(control_bits bits) noexcept {
   return bits == control_activate || bits == control_deactivate;
 }
 
+/// Names are shown on terminals and in logs. Throws std::invalid_argument.
+void require_printable(std::string_view name) {
+  constexpr std::size_t longest = 255;
+  if (name.size() > longest)
+    throw std::invalid_argument(fmt::format(
+        "launching an actor: its name has {} bytes; at most {} are allowed", name.size(), longest));
+  auto const bad =
+      std::ranges::find_if(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (bad != name.end())
+    throw std::invalid_argument(
+        fmt::format("launching an actor: byte {} of its name is the control character {:#04x}; use printable "
+                    "characters",
+                    bad - name.begin(), static_cast<unsigned char>(*bad)));
+}
+
 }  // namespace
 
 runtime_core::runtime_core(config settings, program const& p, std::vector<chosen_device> chosen)
@@ -179,6 +194,7 @@ void runtime_core::end_pending(errc reason) {
 result<actor_id> runtime_core::try_launch_untyped(std::string name, std::string_view behaviour,
                                                   actor_options const& options) {
   auto const capacity = options.capacity.value_or(settings_.default_capacity);
+  require_printable(name);
   if (capacity == 0)
     throw std::invalid_argument(
         fmt::format("launching '{}': capacity is 0, but a mailbox holds at least 1 message", name));

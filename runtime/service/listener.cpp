@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -70,6 +71,26 @@ class listener_of : public listener {
   asio::steady_timer pause_;
 };
 
+/// What a path names, as long as nobody puts something else there.
+struct file_identity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(file_identity const&) const = default;
+};
+
+/// Removes a socket of this user that nobody listens at any more. Throws config_error for anything else that is there.
+void remove_left_socket(endpoint const& at) {
+  struct stat about {};
+  if (::lstat(at.path.c_str(), &about) != 0) return;
+  if (!S_ISSOCK(about.st_mode))
+    throw config_error(fmt::format(
+        "{}: something else than a socket is there; choose another path, or move it away", at.text()));
+  if (about.st_uid != ::geteuid())
+    throw config_error(fmt::format("{}: a socket of another user (number {}) is there; choose another path",
+                                   at.text(), about.st_uid));
+  ::unlink(at.path.c_str());
+}
+
 class unix_listener final : public listener_of<local> {
  public:
   unix_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
@@ -87,13 +108,13 @@ class unix_listener final : public listener_of<local> {
     if (!ec)
       throw config_error(
           fmt::format("{}: another service listens there; end it, or choose another path", at.text()));
-    if (ec == asio::error::connection_refused) std::filesystem::remove(path, ignored);
+    remove_left_socket(at);
     open(local::endpoint(at.path));
-    ours_ = true;
+    ours_ = identity();
   }
+  /// The path may be another service's by now.
   ~unix_listener() override {
-    std::error_code ignored;
-    if (ours_) std::filesystem::remove(at_.path, ignored);
+    if (ours_ != file_identity() && identity() == ours_) ::unlink(at_.path.c_str());
   }
 
  private:
@@ -105,7 +126,13 @@ class unix_listener final : public listener_of<local> {
     if (::getsockopt(s.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return "a local client";
     return fmt::format("process {} of user {}", who.pid, who.uid);
   }
-  bool ours_ = false;
+  file_identity identity() const {
+    struct stat about {};
+    return ::lstat(at_.path.c_str(), &about) == 0 ? file_identity{about.st_dev, about.st_ino}
+                                                  : file_identity();
+  }
+
+  file_identity ours_{};  // of the socket that this made
 };
 
 class tcp_listener final : public listener_of<tcp> {

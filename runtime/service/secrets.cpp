@@ -26,25 +26,40 @@ std::unique_ptr<ssl::context> modern(ssl::context::method method) {
   return context;
 }
 
+/// Throws config_error when others than its owner may read the file, or when it is none.
+void require_private(std::filesystem::path const& file, char const* what_it_holds) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+    throw config_error(fmt::format("{}: cannot be read; it must hold {}", file.string(), what_it_holds));
+  if ((about.st_mode & 077) != 0)
+    throw config_error(fmt::format("{}: others than its owner may read it; chmod 600 it", file.string()));
+}
+
+constexpr std::size_t shortest_token = 16;
+
 }  // namespace
 
 std::string read_token(std::filesystem::path const& file) {
+  require_private(file, "the word that clients say");
   std::ifstream in(file, std::ios::binary);
-  struct stat about {};
-  if (!in || ::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+  if (!in)
     throw config_error(
         fmt::format("{}: cannot be read; it must hold the word that clients say", file.string()));
-  if ((about.st_mode & 077) != 0)
-    throw config_error(fmt::format("{}: others than its owner may read it; chmod 600 it", file.string()));
   std::string const text(std::istreambuf_iterator<char>(in), {});
   auto const begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
   if (begin == std::string::npos)
     throw config_error(fmt::format("{}: is empty; write a long random word into it", file.string()));
-  return text.substr(begin, end - begin + 1);
+  auto token = text.substr(begin, end - begin + 1);
+  if (token.size() < shortest_token)
+    throw config_error(
+        fmt::format("{}: its word has {} characters and can be guessed; use a random one of {} or more",
+                    file.string(), token.size(), shortest_token));
+  return token;
 }
 
 std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificate,
                                          std::filesystem::path const& key) {
+  require_private(key, "the private key of tls_certificate");
   auto context = modern(ssl::context::tls_server);
   error_code ec;
   context->use_certificate_chain_file(certificate.string(), ec);

@@ -33,7 +33,14 @@ std::uint64_t random_number() {
   return (std::uint64_t{source()} << 32 | source()) | 1;
 }
 
-bool is_loopback(endpoint const& e) { return e.is_unix || asio::ip::make_address(e.path).is_loopback(); }
+/// Throws config_error for an address that others than this machine can reach, unless a token and TLS guard it.
+void require_guarded(endpoint const& e, bool has_token_and_tls) {
+  if (has_token_and_tls || e.is_unix || asio::ip::make_address(e.path).is_loopback()) return;
+  throw config_error(
+      fmt::format("{}: others than this machine can reach it, so it needs token_file, tls_certificate and "
+                  "tls_key; or listen on 127.0.0.1 or a unix socket",
+                  e.text()));
+}
 
 }  // namespace
 
@@ -101,11 +108,7 @@ void service::parts::listen() {
   if (!config.token_file.empty()) core->token = read_token(config.token_file);
   if (!config.tls_certificate.empty()) tls = server_tls(config.tls_certificate, config.tls_key);
   for (auto const& e : config.listen) {
-    if (!is_loopback(e) && (core->token.empty() || !tls))
-      throw config_error(fmt::format(
-          "{}: others than this machine can reach it, so it needs token_file, tls_certificate and "
-          "tls_key; or listen on 127.0.0.1 or a unix socket",
-          e.text()));
+    require_guarded(e, !core->token.empty() && tls);
     listeners.push_back(make_listener(core->network, e));
     endpoints.push_back(listeners.back()->where());
   }
@@ -121,8 +124,8 @@ void service::parts::add(stream_socket socket, std::string peer, bool with_tls, 
     stream = with_tls ? make_tls_transport(std::move(socket), *tls, true)
                       : make_plain_transport(std::move(socket), core->readable);
   } catch (std::exception const& e) {
-    core->counters.count_drop(drop_reason::too_many_connections);
-    return core->log(fmt::format("{} could not be taken: {}", peer, e.what()));
+    return core->log_drop(drop_reason::too_many_connections,
+                          fmt::format("{} could not be taken: {}", peer, e.what()));
   }
   service_counters::add(core->counters.connections_total);
   service_counters::add(core->counters.connections_open);
@@ -266,6 +269,7 @@ std::size_t service::connections() const {
 
 void service::reload(service_config const& config) {
   auto token = config.token_file.empty() ? std::string() : read_token(config.token_file);
+  for (auto const& e : parts_->endpoints) require_guarded(e, !token.empty() && parts_->tls);
   parts_->there([&] {
     parts_->core->limits = config.limits;
     parts_->core->token = std::move(token);

@@ -200,7 +200,7 @@ std::string describe_service_config() {
   return fmt::format(
       R"(name              what clients and dashboards call it; default {}
 listen            list of unix:PATH and tcp:ADDRESS:PORT; default {}
-token_file        a file with the word that clients must say; needed beyond this machine
+token_file        a file with the word that clients must say, 16 characters or more; needed beyond this machine
 tls_certificate   PEM files; needed beyond this machine
 tls_key
 limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: any),

@@ -1,5 +1,7 @@
 #include "runtime/service/service_core.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "runtime/service/session.hpp"
@@ -17,7 +19,15 @@ void service_core::look_at_clock(clock::time_point time) {
   auto const all = sessions;  // one that is dropped leaves the set
   for (auto const& s : all) s->check_time(time);
   keys.sweep(time);
+  for (std::size_t why = 0; why < drop_reasons; ++why)
+    if (auto const n = drops_logged[why].take_left_out(time); n != 0)
+      log(fmt::format("{} more clients were dropped ({})", n, name_of(static_cast<drop_reason>(why))));
   if (others_ask != 0) --others_ask;
+}
+
+void service_core::log_drop(drop_reason why, std::string const& line) {
+  counters.count_drop(why);
+  if (drops_logged[static_cast<std::size_t>(why)].admits(now())) log(line);
 }
 
 std::uint64_t service_core::abandon_all() {

@@ -3,6 +3,7 @@
 // Threads: the network thread, but for what says otherwise.
 #pragma once
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
@@ -13,6 +14,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/service/key_book.hpp"
+#include "runtime/service/log_throttle.hpp"
 #include "runtime/service/readiness.hpp"
 #include "runtime/service/service_config.hpp"
 #include "runtime/service/service_counters.hpp"
@@ -33,6 +35,8 @@ struct service_core {
   bool take_turns();
   /// Ends connections that take too long, and forgets keys and askers of long ago; called a few times a second.
   void look_at_clock(clock::time_point time);
+  /// Counts a connection that is ended, or not taken, and logs it, unless too many are for the same reason.
+  void log_drop(drop_reason why, std::string const& line);
   /// Ends all connections as they are; returns how many requests were open.
   std::uint64_t abandon_all();
 
@@ -51,7 +55,8 @@ struct service_core {
   service_counters counters;                          // any thread
   std::function<std::vector<std::uint8_t>()> report;  // telemetry of all, as a FlatBuffer; any thread
   std::function<void(std::string const&)> log;        // any thread
-  boost::asio::any_io_executor slow_work;             // for what blocks: checkpoints, reports
+  std::array<log_throttle, drop_reasons> drops_logged{};
+  boost::asio::any_io_executor slow_work;  // for what blocks: checkpoints, reports
   std::unordered_set<std::shared_ptr<session>> sessions;
   int others_ask = 0;  // looks at the clock until the last client that does not flood is forgotten
   std::vector<std::shared_ptr<session>> unfinished;  // they have more, and their next turn after the others

@@ -355,8 +355,7 @@ std::uint32_t session::abandon() {
 
 void session::drop(drop_reason why, std::string const& text) {
   if (ended_) return;
-  core_.log(fmt::format("{} is dropped ({}): {}", peer_, name_of(why), text));
-  core_.counters.count_drop(why);
+  core_.log_drop(why, fmt::format("{} is dropped ({}): {}", peer_, name_of(why), text));
   {
     std::lock_guard lock(mutex_);
     auto const bye = outcome_frame(0, errc::service_refuses, text);

@@ -69,6 +69,10 @@ TEST_CASE("auto chooses a device and says why", "[runtime]") {
 
 TEST_CASE("launching checks its options", "[runtime]") {
   auto const rt = start();
+  CHECK_THAT(text_of([&] { rt->launch<counter>("red\033[31m"); }), Contains("byte 3") && Contains("0x1b"));
+  CHECK_THAT(text_of([&] { rt->launch<counter>(std::string(256, 'n')); }),
+             Contains("256") && Contains("255"));
+  CHECK(rt->launch<counter>(std::string(255, 'n')).id().valid());
   CHECK_THAT(text_of([&] { rt->launch<counter>("none", {.capacity = 0}); }),
              Contains("none") && Contains("capacity is 0"));
   CHECK_THAT(text_of([&] { rt->launch<counter>("vast", {.capacity = 1u << 30}); }),

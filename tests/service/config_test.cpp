@@ -1,5 +1,6 @@
 #include "tests/catch.hpp"
 #include "tests/service/service_fixture.hpp"
+#include "tests/service/tls_peer.hpp"
 
 using namespace rondo_test;
 using rondo::service::endpoint;
@@ -70,6 +71,68 @@ TEST_CASE("a service refuses what others could reach without token and TLS", "[s
   rondo::service::service_config c;
   c.listen = {endpoint::parse("tcp:0.0.0.0:0", "test")};
   REQUIRE_THROWS_WITH(served(c), Catch::Contains("needs token_file, tls_certificate and tls_key"));
+}
+
+TEST_CASE("reloading refuses what starting refuses: a public address without a token", "[service][config]") {
+  scratch_directory const files("reload");
+  auto const folder = files.directory;
+  std::ofstream(folder / "token") << "a long random word";
+  std::filesystem::permissions(folder / "token", std::filesystem::perms::owner_read);
+  write_certificate(folder / "certificate", folder / "key", "rondo.test");
+  rondo::service::service_config c;
+  c.listen = {endpoint::parse("tcp:0.0.0.0:0", "test")};
+  c.token_file = folder / "token";
+  c.tls_certificate = folder / "certificate";
+  c.tls_key = folder / "key";
+  served s(c);
+  auto next = s.config;
+  next.token_file.clear();
+  next.limits.clients = 1;
+  REQUIRE_THROWS_WITH(s.it->reload(next), Catch::Contains("needs token_file, tls_certificate and tls_key"));
+  // The token is asked for as before, and the old limits hold.
+  tls_peer one(s.it->listens_at().front()), two(s.it->listens_at().front());
+  REQUIRE(one.shake_hands());
+  REQUIRE(two.shake_hands());
+  auto& b = rondo::service::frame_builder();
+  auto const frame = rondo::service::request_frame(
+      b, 1, rondo::wire::Createhello(b, rondo::wire::protocol_version, 0, b.CreateString("another word")));
+  REQUIRE(two.send(two.sealed({reinterpret_cast<char const*>(frame.data()), frame.size()})));
+  std::string words;
+  for (std::string more; !(more = two.read()).empty();) words += more;
+  REQUIRE(words.find("the token is missing or wrong") != std::string::npos);
+}
+
+TEST_CASE("what is no socket of this user is not removed for one", "[service][config]") {
+  scratch_directory const files("path");
+  auto const path = files.directory / "taken";
+  rondo::service::service_config c;
+  c.listen = {{true, path.string(), 0}};
+  auto const refused = [&] {
+    REQUIRE_THROWS_WITH(served(c), Catch::Contains("something else than a socket is there"));
+  };
+  std::ofstream(path) << "what somebody wrote";
+  refused();
+  REQUIRE(std::filesystem::file_size(path) == 19);
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  refused();
+  REQUIRE(std::filesystem::is_directory(path));
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("nowhere", path);
+  refused();
+  REQUIRE(std::filesystem::is_symlink(path));
+}
+
+TEST_CASE("a service that ends leaves the path alone when another one has taken it", "[service][config]") {
+  served first;
+  auto const path = first.config.listen.front().path;
+  std::filesystem::remove(path);
+  rondo::service::service second(*first.rt, first.config, {});
+  second.start();
+  first.it.reset();
+  REQUIRE(std::filesystem::is_socket(path));
+  rondo::service::client c({.at = second.listens_at().front()});
+  REQUIRE(c.find<basics::echo>("mirror").has_value());
 }
 
 TEST_CASE("two services do not share a socket, and one that was left behind is taken over",

@@ -101,14 +101,17 @@ TEST_CASE("whatever bytes come, the service goes on and says why it hangs up", "
 TEST_CASE("a client without the token is turned away, and no hint is given", "[service][hostile]") {
   scratch_directory folder("token");
   auto const file = folder.directory / "token";
-  std::ofstream(file) << "open sesame\n";
+  std::ofstream(file) << "short\n";
   rondo::service::service_config c;
   c.listen = {rondo::service::endpoint::parse("tcp:127.0.0.1:0", "test")};
   c.token_file = file;
   REQUIRE_THROWS_WITH(served(c), Catch::Contains("chmod 600"));
-  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  std::filesystem::permissions(file,
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("5 characters"));
+  std::ofstream(file) << "open sesame, please\n";
   served s(c);
-  for (std::string const token : {"", "open sesam", "open sesame!"}) {
+  for (std::string const token : {"", "open sesame, pleas", "open sesame, please!"}) {
     auto o = s.options();
     o.token = token;
     rondo::service::client wrong(o);
@@ -116,7 +119,7 @@ TEST_CASE("a client without the token is turned away, and no hint is given", "[s
     REQUIRE(says(wrong.last_words(), "the token is missing or wrong"));
   }
   auto o = s.options();
-  o.token = "open sesame";
+  o.token = "open sesame, please";
   rondo::service::client right(o);
   REQUIRE(right.find<basics::echo>("mirror").value().ask(basics::ping{3}, 60s, rondo::block).value().number ==
           3);

@@ -253,3 +253,27 @@ TEST_CASE("a client that takes no responses is dropped when its time is over, an
   REQUIRE(slow.it->ended());
   REQUIRE(all.drops(service::drop_reason::slow_reader) == 1);
 }
+
+TEST_CASE("clients that are dropped for one reason are logged one by one up to ten a second, then counted",
+          "[service][session]") {
+  connections all;
+  std::vector<std::string> lines;
+  all.core->log = [&](std::string const& line) { lines.push_back(line); };
+  auto const drop_one = [&] {
+    one_client c(all, false);
+    c.line->to_read = std::string("\x04\x00\x00\x00\xff\xff\xff\xff", 8);
+    c.turn();
+  };
+  for (int i = 0; i < 100; ++i) drop_one();
+  REQUIRE(all.drops(service::drop_reason::malformed) == 100);
+  REQUIRE(lines.size() == 10);
+  all.core->look_at_clock(time_of_test += 999ms);
+  REQUIRE(lines.size() == 10);
+  all.core->look_at_clock(time_of_test += 1ms);
+  REQUIRE(lines.size() == 11);
+  REQUIRE(lines.back() == "90 more clients were dropped (malformed)");
+  drop_one();
+  REQUIRE(lines.size() == 12);
+  all.core->look_at_clock(time_of_test += 1s);
+  REQUIRE(lines.size() == 12);  // none was left out
+}

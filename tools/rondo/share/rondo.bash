@@ -1,6 +1,16 @@
 # Completion of the rondo command for bash: source this file, or install it as
 # /usr/share/bash-completion/completions/rondo. Commands and options come from rondo's own --help, the names of actors and
 # messages from the service that answers at --at or --service.
+
+# Offers those of the words, one in a line, that begin with what was typed. Not by `compgen -W`: that runs what stands in words
+# like $(this), and names come from others.
+_rondo_offer() {
+  local word
+  while IFS= read -r word; do
+    if [[ $word == "$current"* ]]; then COMPREPLY+=("$(printf '%q' "$word")"); fi
+  done
+}
+
 _rondo() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word rondo=${COMP_WORDS[0]}
   local -a where=() words=()
@@ -12,7 +22,7 @@ _rondo() {
       *) words+=("$word") ;;
     esac
   done
-  command=${words[0]:-}
+  command=${words[0]:-} COMPREPLY=()
   case $previous in
     --config | --file | --checkpoint | --recording | --trace | --out | --token-file | --tls-authorities | --input | --output)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -20,25 +30,25 @@ _rondo() {
       ;;
   esac
   if [[ -z $command ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$("$rondo" --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p') --help" -- "$current")
+    _rondo_offer < <(echo --help && "$rondo" --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
   elif [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$("$rondo" "$command" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)" -- "$current")
+    _rondo_offer < <("$rondo" "$command" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
   elif ((${#words[@]} == 1)); then
     case $command in
       replay)
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         ;;
       ask | tell | inspect | activate | deactivate | terminate)
-        mapfile -t COMPREPLY < <(compgen -W "$("$rondo" list "${where[@]}" --timeout 1 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$current")
+        _rondo_offer < <("$rondo" list "${where[@]}" --timeout 1 2>/dev/null | awk 'NR > 1 { print $1 }')
         ;;
     esac
   elif ((${#words[@]} == 2)); then
     case $command in
       ask | tell)
-        mapfile -t COMPREPLY < <(compgen -W "$("$rondo" describe "${where[@]}" --timeout 1 2>/dev/null | awk '/^ / { print $1 }' | sort -u)" -- "$current")
+        _rondo_offer < <("$rondo" describe "${where[@]}" --timeout 1 2>/dev/null | awk '/^ / { print $1 }' | sort -u)
         ;;
       launch)
-        mapfile -t COMPREPLY < <(compgen -W "$("$rondo" describe "${where[@]}" --timeout 1 2>/dev/null | awk '/^[^ ]/ { sub(/.*::/, ""); print $1 }')" -- "$current")
+        _rondo_offer < <("$rondo" describe "${where[@]}" --timeout 1 2>/dev/null | awk '/^[^ ]/ { sub(/.*::/, ""); print $1 }')
         ;;
     esac
   fi

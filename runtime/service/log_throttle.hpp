@@ -1,0 +1,38 @@
+// Keeps one cause that comes often from filling the log: a few lines of it a second, and then how many were left out.
+//
+// Threads: one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace rondo::service {
+
+class log_throttle {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr std::uint32_t lines_per_second = 10;
+
+  /// Whether one more line is to be logged; else it is counted.
+  bool admits(time_point now) noexcept {
+    if (lines_ == 0) began_ = now;
+    if (lines_ < lines_per_second) return ++lines_, true;
+    ++left_out_;
+    return false;
+  }
+  /// How many were left out, once a second has passed since the first line that was logged, which then is forgotten; 0: none.
+  std::uint64_t take_left_out(time_point now) noexcept {
+    if (lines_ == 0 || now - began_ < std::chrono::seconds(1)) return 0;
+    auto const n = left_out_;
+    lines_ = 0;
+    left_out_ = 0;
+    return n;
+  }
+
+ private:
+  time_point began_{};
+  std::uint32_t lines_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace rondo::service
