@@ -1,4 +1,7 @@
+#include <fstream>
+
 #include "tests/catch.hpp"
+#include "tests/service/raw_client.hpp"
 #include "tests/service/service_fixture.hpp"
 #include "tests/service/tls_peer.hpp"
 

@@ -111,7 +111,7 @@ TEST_CASE("a name that a terminal would obey is shown with question marks", "[re
   CHECK(rondo::service::clean_text("\xc0\xaf\xed\xa0\x80") == "?????");
   CHECK(rondo::service::clean_text("\xc2\x9b!") == "?!");
   auto const rt = start();
-  rt->launch<basics::echo>("bad\x1b\xfe");
+  rt->launch<basics::echo>("bad\xc2\x9b\xfe");  // of ASCII, launching refuses what terminals obey
   auto const r = reporter{*rt, {}}.gather();
   CHECK(r.actors.at(0)->name == "bad??");
   CHECK_NOTHROW(rondo::service::to_json(r));

@@ -262,7 +262,7 @@ TEST_CASE("clients that are dropped for one reason are logged one by one up to t
   auto const drop_one = [&] {
     one_client c(all, false);
     c.line->to_read = std::string("\x04\x00\x00\x00\xff\xff\xff\xff", 8);
-    c.turn();
+    c.line->tell_readable();
   };
   for (int i = 0; i < 100; ++i) drop_one();
   REQUIRE(all.drops(service::drop_reason::malformed) == 100);
