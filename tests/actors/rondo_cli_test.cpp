@@ -61,6 +61,14 @@ TEST_CASE("a camera that breaks off is reported by name, and its frames stand", 
   CHECK(kept < 150);
 }
 
+TEST_CASE("the command says its version, and which command it does not know", "[command]") {
+  folder dir;
+  command version(dir, {"--version"});
+  CHECK(version.wait() == 0);
+  CHECK_THAT(version.out(), Contains("rondo ") && Contains("."));
+  refuses(dir, {"bogus"}, 64, "there is no command 'bogus'; see rondo --help");
+}
+
 TEST_CASE("what is wrong with an input is said in one sentence", "[command]") {
   folder dir;
   refuses(dir, {"overlay", "--no-output", "--input", dir / "missing.avi"}, 66, "there is no such file");

@@ -1,6 +1,7 @@
 // The rondo command.
 #include "actors/basics/basics_module.hpp"
 #include "generated/basics_schema.hpp"
+#include "runtime/service/clean_text.hpp"
 #include "runtime/service/commands.hpp"
 #ifdef RONDO_WITH_NATS
 #include "runtime/service/nats_service.hpp"
@@ -20,6 +21,7 @@ rondo::service::bridge_maker const nats;  // none: `--nats` is refused
 int main(int argc, char** argv) {
   CLI::App app{"Rondo: actors that live inside a kernel that never ends"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", "rondo " RONDO_VERSION);
   app.footer(
       "Examples:\n"
       "  rondo serve --actor clicks=counter &                host an actor of the built-in module\n"
@@ -40,7 +42,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
+      fmt::print(stderr, "rondo: there is no command '{}'; see rondo --help\n",
+                 rondo::service::clean_text(argv[1]));
+      return rondo::tools::exit_usage;
+    }
     fmt::print(stderr, "rondo: {}; see rondo{} --help\n", e.what(),
                app.get_subcommands().empty() ? "" : " " + app.get_subcommands().front()->get_name());
     return rondo::tools::exit_usage;

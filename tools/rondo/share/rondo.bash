@@ -30,7 +30,7 @@ _rondo() {
       ;;
   esac
   if [[ -z $command ]]; then
-    _rondo_offer < <(echo --help && "$rondo" --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
+    _rondo_offer < <(printf '%s\n' --help --version && "$rondo" --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
   elif [[ $current == -* ]]; then
     _rondo_offer < <("$rondo" "$command" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
   elif ((${#words[@]} == 1)); then
