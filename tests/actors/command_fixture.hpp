@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -121,6 +122,10 @@ class command {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   std::string out() const { return text_of(out_); }
+  /// Standard error without the lines on its progress, which a run on a busy machine shows.
+  std::string complaints() const {
+    return std::regex_replace(err(), std::regex("camera \\d+ +\\d+/\\d+ frames +[0-9.]+ frames/s *\\n"), "");
+  }
   std::string err() const { return text_of(err_); }
 
  private:

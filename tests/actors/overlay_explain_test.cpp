@@ -22,7 +22,7 @@ std::string explained(std::string const& device, std::vector<std::string> const&
   for (auto const& w : more) words.push_back(w == "OUT" ? dir / "out.mp4" : w == "CLIP" ? clip : w);
   command c(dir, words);
   CHECK(c.wait() == 0);
-  CHECK(c.err() == "");
+  CHECK(c.complaints() == "");
   return c.out();
 }
 

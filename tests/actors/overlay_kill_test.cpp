@@ -178,7 +178,7 @@ std::int64_t finish(story const& s, char const* device) {
   int const status = c.wait();
   auto const text = c.out();
   INFO(text);
-  REQUIRE(c.err() == "");
+  REQUIRE(c.complaints() == "");
   REQUIRE(status == 0);
   auto const earlier = number_in(text, "(\\d+) frames were done before");
   // The painter's counter is in the checkpoint: it has drawn every frame once, over all the lives.

@@ -27,7 +27,7 @@ TEST_CASE("rondo overlay writes every frame, five pictures and a table", "[comma
   command c(dir, {"overlay", "--input", clip, "--output", dir / "out.mp4", "--stills", dir.path.string(),
                   "--device", device});
   CHECK(c.wait() == 0);
-  CHECK(c.err() == "");
+  CHECK(c.complaints() == "");
   CHECK(frames_in(dir / "out.mp4") == 60);
   for (auto const* still : {"000006", "000018", "000030", "000042", "000054"})
     CHECK(fs::exists(dir / ("camera-1-still-" + std::string(still) + ".png")));
@@ -183,7 +183,7 @@ TEST_CASE("a run goes on from its checkpoint: no frame is done twice or left out
   CHECK(frames_in(dir / "out.mp4") == 40);
   command second(dir, words);
   CHECK(second.wait() == 0);
-  CHECK(second.err() == "");
+  CHECK(second.complaints() == "");
   CHECK(frames_in(dir / "out-from-40.mp4") == 50);
   CHECK(frames_in(dir / "out.mp4") == 40);
 }
