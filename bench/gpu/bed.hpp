@@ -9,6 +9,8 @@
 
 #include "bench/gpu/actors.hpp"
 #include "bench/harness/bench_case.hpp"
+#include "runtime/device.hpp"
+#include "runtime/directory.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/telemetry.hpp"
 

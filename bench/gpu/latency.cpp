@@ -2,6 +2,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/system_executor.hpp>
 
 #include "bench/gpu/bed.hpp"
