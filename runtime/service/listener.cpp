@@ -78,16 +78,18 @@ struct file_identity {
   bool operator==(file_identity const&) const = default;
 };
 
-/// Removes a socket of this user that nobody listens at any more. Throws config_error for anything else that is there.
-void remove_left_socket(endpoint const& at) {
+/// Removes what an ended service of this user left at the path, if it did; `connecting` is what came of connecting there.
+/// Throws config_error for anything else that is there: above all a socket whose owner only takes long.
+void remove_left_socket(endpoint const& at, error_code const& connecting) {
   struct stat about {};
   if (::lstat(at.path.c_str(), &about) != 0) return;
-  if (!S_ISSOCK(about.st_mode))
-    throw config_error(fmt::format(
-        "{}: something else than a socket is there; choose another path, or move it away", at.text()));
-  if (about.st_uid != ::geteuid())
-    throw config_error(fmt::format("{}: a socket of another user (number {}) is there; choose another path",
-                                   at.text(), about.st_uid));
+  auto const refuse = [&](std::string const& what) {
+    throw config_error(fmt::format("{}: {}; choose another path, or move it away", at.text(), what));
+  };
+  if (!S_ISSOCK(about.st_mode)) refuse("something else than a socket is there");
+  if (connecting != asio::error::connection_refused)
+    refuse(fmt::format("a socket is there that may be in use ({})", connecting.message()));
+  if (about.st_uid != ::geteuid()) refuse(fmt::format("a socket of user {} is there", about.st_uid));
   ::unlink(at.path.c_str());
 }
 
@@ -108,7 +110,7 @@ class unix_listener final : public listener_of<local> {
     if (!ec)
       throw config_error(
           fmt::format("{}: another service listens there; end it, or choose another path", at.text()));
-    remove_left_socket(at);
+    remove_left_socket(at, ec);
     open(local::endpoint(at.path));
     ours_ = identity();
   }

@@ -1,3 +1,8 @@
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <fstream>
 
 #include "tests/catch.hpp"
@@ -124,6 +129,16 @@ TEST_CASE("what is no socket of this user is not removed for one", "[service][co
   std::filesystem::create_symlink("nowhere", path);
   refused();
   REQUIRE(std::filesystem::is_symlink(path));
+  std::filesystem::remove(path);
+  // In use, though nothing can connect to it.
+  int const other = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  std::strncpy(at.sun_path, path.c_str(), sizeof at.sun_path - 1);
+  REQUIRE(::bind(other, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("may be in use"));
+  REQUIRE(std::filesystem::is_socket(path));
+  ::close(other);
 }
 
 TEST_CASE("a service that ends leaves the path alone when another one has taken it", "[service][config]") {

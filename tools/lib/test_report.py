@@ -21,7 +21,12 @@ for path in map(pathlib.Path, sys.argv[1:]):
     if not path.is_file():
         failed.append(f"{path}: there is no such file; its tests did not run")
         continue
-    for case in xml.parse(path).getroot().iter("testcase"):
+    try:
+        cases = xml.parse(path).getroot().iter("testcase")
+    except xml.ParseError as e:
+        failed.append(f"{path}: cannot be read ({e}); ctest was stopped while it wrote")
+        continue
+    for case in cases:
         name = f"{path.parent.name}/{case.get('name')}"
         times.append((float(case.get("time", 0)), name))
         if case.get("status") == "run":
