@@ -54,14 +54,17 @@ void any_ref::tell(std::uint32_t type, std::span<std::byte const> payload, tell_
                    options.trace, std::move(handler));
 }
 
-void any_ref::ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
-                  answer_handler handler) const {
+actor_id any_ref::ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
+                      answer_handler handler) const {
   auto refused = check(type, payload.size());
   if (refused == errc::ok && !find_message(type)->has_reply) refused = errc::no_reply;
-  if (refused != errc::ok)
-    return deliver_later(messenger_->executor(), std::move(handler), answer{refused, {}});
-  messenger_->ask(outgoing_for(id_, payload, header_for(type, {.priority = options.priority})),
-                  static_cast<std::uint64_t>(options.timeout.count()), options.trace, std::move(handler));
+  if (refused != errc::ok) {
+    deliver_later(messenger_->executor(), std::move(handler), answer{refused, {}});
+    return {};
+  }
+  return messenger_->ask(outgoing_for(id_, payload, header_for(type, {.priority = options.priority})),
+                         static_cast<std::uint64_t>(options.timeout.count()), options.trace,
+                         std::move(handler));
 }
 
 }  // namespace rondo

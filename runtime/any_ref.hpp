@@ -32,9 +32,9 @@ class any_ref {
   void tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options,
             answer_handler handler) const;
   /// As actor_ref::ask; `handler` gets the reply as it is, errors also those of `check`, and no_reply for a message that
-  /// is only told.
-  void ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
-           answer_handler handler) const;
+  /// is only told. Returns the ask's number for runtime::cancel, or no ask's when it was refused at once.
+  actor_id ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
+               answer_handler handler) const;
 
  private:
   messenger* messenger_;

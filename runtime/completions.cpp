@@ -134,6 +134,14 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
   return true;
 }
 
+bool completions::is_waiting(actor_id id) const noexcept {
+  auto const index = id.index & ~host_ask_bit;
+  if ((id.index & host_ask_bit) == 0 || index >= slots_.size()) return false;
+  auto const word = slots_[index].word.load(memory_order::relaxed);  // relaxed: it may end the moment after
+  auto const p = static_cast<phase>(word & 0xff);
+  return word >> 32 == id.generation && (p == waiting_async || p == waiting_thread || p == sleeping_thread);
+}
+
 bool completions::withdraw(actor_id id, answer_handler& handler) {
   slot& s = slots_[id.index & ~host_ask_bit];
   auto bits = make(id.generation, waiting_async);

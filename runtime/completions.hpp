@@ -42,6 +42,9 @@ class completions {
   /// Ends an ask; false when it has ended before (the answer then came too late and is dropped).
   bool complete(actor_id id, errc reason, message const* body, completer caller = completer::other);
 
+  /// Whether the ask waits for its answer.
+  bool is_waiting(actor_id id) const noexcept;
+
   /// Takes back an ask that the caller opened and did not send: its handler is not called. False when it has ended
   /// before.
   bool withdraw(actor_id id, answer_handler& handler);

@@ -213,12 +213,15 @@ std::optional<directory::entry> directory::find(actor_id id) const {
   return e != nullptr ? std::optional(*e) : std::nullopt;
 }
 
-std::vector<directory::entry> directory::list() const {
+std::vector<directory::entry> directory::list(std::uint32_t from, std::size_t most) const {
   std::lock_guard lock(mutex_);
   std::vector<entry> alive;
-  for (auto const& d : devices_)
-    for (auto const& e : d.entries)
-      if (e.live) alive.push_back(e);
+  for (auto const& d : devices_) {
+    auto const first = d.index_of(0);
+    for (std::size_t cell = from > first ? from - first : 0; cell < d.entries.size() && alive.size() < most;
+         ++cell)
+      if (d.entries[cell].live) alive.push_back(d.entries[cell]);
+  }
   return alive;
 }
 

@@ -89,7 +89,8 @@ class directory {
 
   std::optional<entry> find(std::string_view name) const;
   std::optional<entry> find(actor_id id) const;
-  std::vector<entry> list() const;
+  /// At most `most` of those that live, by index, the first of at least `from`.
+  std::vector<entry> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
   /// So many cells of that device were ever used; they are its first ones.
   std::uint32_t cells_used(std::uint32_t device) const;
   std::uint32_t alive() const;

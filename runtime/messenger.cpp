@@ -84,7 +84,8 @@ void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler
 
 // -- asks
 
-void messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler) {
+actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace,
+                        answer_handler handler) {
   // The slot is taken from the handler before it moves into the table; a cancellation that comes after the
   // answer names a past generation and does nothing.
   auto slot = boost::asio::get_associated_cancellation_slot(handler);
@@ -94,7 +95,10 @@ void messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t tr
   }
   auto const now = now_ns();  // after the call's beginning: it may be the message's time of sending
   auto const id = completions_.open(handler, timeout_ns == 0 ? 0 : now + timeout_ns);
-  if (!id) return finish(std::move(handler), static_cast<errc>(id.error().value()));
+  if (!id) {
+    finish(std::move(handler), static_cast<errc>(id.error().value()));
+    return {};
+  }
   if (slot.is_connected())
     slot.assign([this, id = *id](boost::asio::cancellation_type) {
       completions_.complete(id, errc::cancelled, nullptr, completer::initiator);
@@ -105,6 +109,7 @@ void messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t tr
   set_deadline(h, timeout_ns, now);
   auto const refused = send_now(request, {});
   if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
+  return *id;
 }
 
 answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace) {

@@ -67,8 +67,9 @@ class messenger {
   /// outcome: the message waits its turn behind others that wait for the same actor. `trace` 0: none is asked for.
   void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
 
-  /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none.
-  void ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler);
+  /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none. Returns the ask's number, or no ask's when it was
+  /// refused.
+  actor_id ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler);
   /// The same for a thread that waits here.
   answer ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace);
 

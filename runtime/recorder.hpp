@@ -37,8 +37,11 @@ class recorder {
     append(recorded(m));
   }
 
-  void flush() {
+  /// Whether the file holds everything so far.
+  bool flush() {
     write([&] { writer_.flush(); });
+    std::lock_guard lock(mutex_);
+    return writer_.failure().empty();
   }
   /// Throws std::runtime_error when the file does not hold everything.
   void close() {

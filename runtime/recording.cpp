@@ -54,9 +54,9 @@ void runtime_core::begin_recording(std::filesystem::path const& file) {
   refuse_to_record(file, "was not begun: " + why_not_quiet());
 }
 
-void runtime_core::flush_recording() {
+bool runtime_core::flush_recording() {
   std::shared_lock const launching(launching_);
-  if (recorder_) recorder_->flush();
+  return !recorder_ || recorder_->flush();
 }
 
 void runtime_core::end_recording() {

@@ -34,9 +34,14 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
 result<actor_id> runtime::find_untyped(std::string_view name, std::string_view behaviour) const {
   return core_->find(name, behaviour);
 }
+void runtime::cancel(actor_id ask) { core_->cancel(ask); }
+bool runtime::is_waiting(actor_id ask) const noexcept { return core_->is_waiting(ask); }
 result<any_ref> runtime::find_any(std::string_view name) const { return core_->find_any(name); }
 result<any_ref> runtime::at(actor_id actor) const { return core_->at(actor); }
-std::vector<listed_actor> runtime::list() const { return core_->list(); }
+std::vector<listed_actor> runtime::list(std::uint32_t from, std::size_t most) const {
+  return core_->list(from, most);
+}
+result<listed_actor> runtime::listed(actor_id actor) const { return core_->listed(actor); }
 std::vector<behaviour_info> const& runtime::behaviours() const noexcept { return core_->behaviours(); }
 messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->mail_of(actor); }
 void runtime::start_control(actor_id actor, control_bits bits, answer_handler handler) {
@@ -88,7 +93,7 @@ void runtime::checkpoint(std::filesystem::path const& file, std::span<std::byte 
 }
 std::vector<std::byte> runtime::restore(std::filesystem::path const& file) { return core_->restore(file); }
 void runtime::begin_recording(std::filesystem::path const& file) { core_->begin_recording(file); }
-void runtime::flush_recording() { core_->flush_recording(); }
+bool runtime::flush_recording() { return core_->flush_recording(); }
 void runtime::end_recording() { core_->end_recording(); }
 replay_report runtime::replay(std::filesystem::path const& file,
                               std::function<void(std::uint64_t)> const& progress) {

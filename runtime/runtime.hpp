@@ -98,7 +98,12 @@ class runtime {
   /// knows the module that runs at present: look again after an upgrade.
   result<any_ref> find_any(std::string_view name) const;
   result<any_ref> at(actor_id actor) const;
-  std::vector<listed_actor> list() const;
+  /// Those that live, by index: at most `most`, the first of at least `from`. Or one of them; actor_gone.
+  std::vector<listed_actor> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
+  result<listed_actor> listed(actor_id actor) const;
+  /// Ends an ask of any_ref::ask, whose handler is called here and gets `cancelled`, unless it has been called before.
+  void cancel(actor_id ask);
+  bool is_waiting(actor_id ask) const noexcept;
   /// Of the module that runs at present.
   std::vector<behaviour_info> const& behaviours() const noexcept;
 
@@ -208,8 +213,9 @@ class runtime {
   /// Meanwhile `restore` and `upgrade` are refused. Throws std::runtime_error when the file is there or cannot be made, or no
   /// quiet moment came.
   void begin_recording(std::filesystem::path const& file);
-  /// What was written reaches the file: for who may be killed. Otherwise 64 KiB come together first.
-  void flush_recording();
+  /// What was written reaches the file: for who may be killed. Otherwise 64 KiB come together first. False when the file does
+  /// not hold everything, and will not.
+  bool flush_recording();
   /// Ends it, as `stop` does. Throws std::runtime_error when none is going on, and when the file does not hold everything;
   /// the latter is a failure report, too, when it happens.
   void end_recording();

@@ -56,7 +56,12 @@ class runtime_core {
   messenger& mail_of(actor_id actor) const noexcept { return *devices_[device_of(actor)].mail; }
   result<any_ref> find_any(std::string_view name) const;
   result<any_ref> at(actor_id actor) const;
-  std::vector<directory::entry> list() const { return directory_->list(); }
+  std::vector<directory::entry> list(std::uint32_t from, std::size_t most) const {
+    return directory_->list(from, most);
+  }
+  result<listed_actor> listed(actor_id actor) const;
+  void cancel(actor_id ask) { asks_->complete(ask, errc::cancelled, nullptr); }
+  bool is_waiting(actor_id ask) const noexcept { return asks_->is_waiting(ask); }
   std::vector<behaviour_info> const& behaviours() const noexcept {
     return program_.load(std::memory_order_acquire)->behaviours;
   }
@@ -99,7 +104,7 @@ class runtime_core {
   void checkpoint(std::filesystem::path const& file, std::span<std::byte const> notes);
   std::vector<std::byte> restore(std::filesystem::path const& file);
   void begin_recording(std::filesystem::path const& file);
-  void flush_recording();
+  bool flush_recording();
   void end_recording();
   replay_report replay(std::filesystem::path const& file,
                        std::function<void(std::uint64_t entries)> const& progress);

@@ -17,8 +17,14 @@ result<any_ref> runtime_core::find_any(std::string_view name) const {
   return any_ref{mail_of(found->id), found->id, behaviours()[found->behaviour]};
 }
 
+result<listed_actor> runtime_core::listed(actor_id actor) const {
+  auto found = device_of(actor) < devices_.size() ? directory_->find(actor) : std::nullopt;
+  if (!found) return errc::actor_gone;
+  return std::move(*found);
+}
+
 result<any_ref> runtime_core::at(actor_id actor) const {
-  auto const found = device_of(actor) < devices_.size() ? directory_->find(actor) : std::nullopt;
+  auto const found = listed(actor);
   if (!found) return errc::actor_gone;
   return any_ref{mail_of(actor), actor, behaviours()[found->behaviour]};
 }

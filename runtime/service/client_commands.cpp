@@ -151,12 +151,16 @@ void add_list_command(CLI::App& app, int& exit_status) {
   auto const where = std::make_shared<reach>();
   auto& c = add_command(app, "list", "Print the actors that live", exit_status, [where] {
     conversation with(*where);
-    auto& b = frame_builder();
-    auto const& found = with.request<wire::actors>(request_frame(b, 1, wire::Createlist(b)));
     fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", "actor", "behaviour", "state", "waiting",
                "handled", "failures");
-    if (found.all() != nullptr)
-      for (auto const* l : *found.all()) print_line(*l);
+    std::uint32_t from = 0;
+    do {
+      auto& b = frame_builder();
+      auto const& page = with.request<wire::actors>(request_frame(b, 1, wire::Createlist(b, from)));
+      if (page.all() != nullptr)
+        for (auto const* l : *page.all()) print_line(*l);
+      from = page.next();
+    } while (from != 0);
   });
   where->add_to(c);
 }

@@ -193,18 +193,20 @@ void http_server::stop() {
   });
 }
 
-http_routes monitoring_routes(std::function<std::string()> metrics,
+http_routes monitoring_routes(std::function<std::string()> metrics, std::function<std::string()> why_not_well,
                               std::function<std::string()> why_not_ready) {
+  auto const unless = [](char const* good, std::function<std::string()> const& why_not) {
+    return [good, why_not] {
+      auto const why = why_not();
+      return why.empty() ? http_answer{.body = good} : http_answer{.status = 503, .body = why + "\n"};
+    };
+  };
   return {{"/metrics",
            [metrics] {
              return http_answer{200, metrics_content_type, metrics()};
            }},
-          {"/healthz", [] { return http_answer{.body = "ok\n"}; }},
-          {"/readyz", [why_not_ready] {
-             auto const why = why_not_ready();
-             return why.empty() ? http_answer{.body = "ready\n"}
-                                : http_answer{.status = 503, .body = why + "\n"};
-           }}};
+          {"/healthz", unless("ok\n", why_not_well)},
+          {"/readyz", unless("ready\n", why_not_ready)}};
 }
 
 }  // namespace rondo::service

@@ -56,9 +56,9 @@ class http_server {
   std::shared_ptr<core> core_;
 };
 
-/// The routes of a service: /metrics, /healthz (200 while this process answers) and /readyz (503 with the text that
+/// The routes of a service: /metrics, /healthz (503 with the text that `why_not_well` returns while that is not empty) and /readyz (503 with the text that
 /// `why_not_ready` returns while that is not empty).
-http_routes monitoring_routes(std::function<std::string()> metrics,
+http_routes monitoring_routes(std::function<std::string()> metrics, std::function<std::string()> why_not_well,
                               std::function<std::string()> why_not_ready);
 
 }  // namespace rondo::service

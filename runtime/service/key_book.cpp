@@ -6,20 +6,24 @@
 namespace rondo::service {
 
 key_book::entry key_book::open(std::uint64_t session_id, std::uint64_t key, std::uint64_t settled_below,
-                               key_waiter waiter, answer& outcome) {
+                               std::string const& peer, key_waiter waiter, answer& outcome) {
   std::lock_guard lock(mutex_);
-  auto* const found = heard_of(session_id, std::chrono::steady_clock::now());
-  if (found == nullptr) return entry::full;
+  auto why = entry::full;
+  auto* const found = heard_of(session_id, peer, std::chrono::steady_clock::now(), why);
+  if (found == nullptr) return why;
   auto& c = *found;
   c.settled_below = std::max(c.settled_below, settled_below);
-  for (auto i = c.records.begin(); i != c.records.end() && i->first < c.settled_below;)
-    i = i->second.done ? c.records.erase(i) : std::next(i);  // one that is on its way is erased when it ends
+  for (auto i = c.known.begin(); i != c.known.end() && i->first < c.settled_below;)
+    i = i->second.done ? forget(c, i) : std::next(i);  // one that is on its way is erased when it ends
   if (key < c.settled_below) return entry::settled;
-  auto const at = c.records.find(key);
-  if (at == c.records.end()) {
-    if (c.records.size() >= keys_per_session) return entry::full;
-    c.records[key].waiters.push_back(std::move(waiter));
-    ++c.pending;
+  auto const at = c.known.find(key);
+  if (at == c.known.end()) {
+    auto& of_peer = by_peer_[c.peer];
+    if (c.known.size() >= keys_per_session) return entry::session_full;
+    if (of_peer.keys >= keys_limit / 2) return entry::peer_full;
+    if (keys_ >= keys_limit) return entry::full;
+    c.known[key].waiters.push_back(std::move(waiter));
+    ++c.pending, ++of_peer.keys, ++keys_;
     return entry::fresh;
   }
   if (!at->second.done) {
@@ -32,14 +36,22 @@ key_book::entry key_book::open(std::uint64_t session_id, std::uint64_t key, std:
   return entry::known;
 }
 
+void key_book::note_ask(std::uint64_t session_id, std::uint64_t key, actor_id ask) {
+  std::lock_guard lock(mutex_);
+  auto const c = by_session_.find(session_id);
+  if (c == by_session_.end()) return;
+  if (auto const at = c->second->known.find(key); at != c->second->known.end() && !at->second.done)
+    at->second.ask = ask;
+}
+
 std::vector<key_waiter> key_book::settle(std::uint64_t session_id, std::uint64_t key, answer const& outcome) {
   std::lock_guard lock(mutex_);
   auto& c = *by_session_.at(session_id);
-  auto const at = c.records.find(key);
+  auto const at = c.known.find(key);
   auto waiters = std::move(at->second.waiters);
   --c.pending;
   if (key < c.settled_below) {
-    c.records.erase(at);
+    forget(c, at);
   } else {
     at->second.waiters.clear();
     at->second.done = true;
@@ -48,28 +60,49 @@ std::vector<key_waiter> key_book::settle(std::uint64_t session_id, std::uint64_t
   return waiters;
 }
 
-void key_book::sweep(std::chrono::steady_clock::time_point now) {
+std::vector<actor_id> key_book::sweep(std::chrono::steady_clock::time_point now) {
   std::lock_guard lock(mutex_);
+  std::vector<actor_id> given_up;
   while (!clients_.empty() && now - clients_.front().heard > forget_after) {
-    if (auto const& oldest = clients_.front(); oldest.pending != 0) {
-      heard_of(oldest.session_id, now);  // what is on its way will want its record
-    } else {
-      by_session_.erase(oldest.session_id);
-      clients_.pop_front();
+    auto& oldest = clients_.front();
+    if (oldest.pending != 0) {
+      // Its record goes once the ask has ended.
+      for (auto const& [key, r] : oldest.known)
+        if (!r.done && r.ask.valid()) given_up.push_back(r.ask);
+      oldest.heard = now;
+      clients_.splice(clients_.end(), clients_, clients_.begin());
+      continue;
     }
+    for (auto i = oldest.known.begin(); i != oldest.known.end();) i = forget(oldest, i);
+    if (auto const p = by_peer_.find(oldest.peer); --p->second.sessions == 0) by_peer_.erase(p);
+    by_session_.erase(oldest.session_id);
+    clients_.pop_front();
   }
+  return given_up;
 }
 
-key_book::client* key_book::heard_of(std::uint64_t session_id, std::chrono::steady_clock::time_point now) {
+key_book::client* key_book::heard_of(std::uint64_t session_id, std::string const& peer,
+                                     std::chrono::steady_clock::time_point now, entry& why) {
   auto known = by_session_.find(session_id);
   if (known == by_session_.end()) {
-    if (clients_.size() >= sessions_limit) return nullptr;
-    clients_.emplace_back().session_id = session_id;
+    auto const of_peer = by_peer_.find(peer);
+    why = of_peer != by_peer_.end() && of_peer->second.sessions >= sessions_limit / 2 ? entry::peer_full
+                                                                                      : entry::full;
+    if (why == entry::peer_full || clients_.size() >= sessions_limit) return nullptr;
+    auto& made = clients_.emplace_back();
+    made.session_id = session_id;
+    made.peer = peer;
+    ++by_peer_[peer].sessions;
     known = by_session_.emplace(session_id, std::prev(clients_.end())).first;
   }
   clients_.splice(clients_.end(), clients_, known->second);
   known->second->heard = now;
   return &*known->second;
+}
+
+key_book::records::iterator key_book::forget(client& c, records::iterator at) {
+  --by_peer_[c.peer].keys, --keys_;
+  return c.known.erase(at);
 }
 
 }  // namespace rondo::service

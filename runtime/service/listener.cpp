@@ -7,7 +7,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <system_error>
+
+#include "runtime/service/file_lock.hpp"
+#include "runtime/service/trusted_path.hpp"
 
 namespace rondo::service {
 
@@ -45,7 +49,7 @@ class listener_of : public listener {
     require(ec, at_, "the socket does not listen");
   }
   virtual void prepare() = 0;
-  virtual std::string name_of(typename Protocol::socket& s) = 0;
+  virtual client_address address_of(typename Protocol::socket& s) = 0;
 
   endpoint at_;
   asio::basic_socket_acceptor<Protocol> acceptor_;
@@ -55,8 +59,8 @@ class listener_of : public listener {
     acceptor_.async_accept([this](error_code ec, typename Protocol::socket s) {
       if (ec == asio::error::operation_aborted) return;
       if (!ec) {
-        auto name = name_of(s);
-        take_(stream_socket(std::move(s)), std::move(name));
+        auto from = address_of(s);
+        take_(stream_socket(std::move(s)), std::move(from));
         return next();
       }
       // Out of file handles, most likely: some will be free again.
@@ -104,13 +108,12 @@ class unix_listener final : public listener_of<local> {
         throw std::system_error(errno, std::system_category(),
                                 fmt::format("{}: its folder could not be made", at.text()));
     }
-    error_code ec;
-    local::socket probe(network);
-    probe.connect(local::endpoint(at.path), ec);
-    if (!ec)
-      throw config_error(
-          fmt::format("{}: another service listens there; end it, or choose another path", at.text()));
-    remove_left_socket(at, ec);
+    if (auto const why = why_not_trusted(path.parent_path()); !why.empty())
+      throw config_error(fmt::format("{}: {}", at.text(), why));
+    require_nobody(network);
+    // Of two that start at once one stops here, and does not remove what the other has just made.
+    lock_.emplace(path);
+    remove_left_socket(at, require_nobody(network));
     open(local::endpoint(at.path));
     ours_ = identity();
   }
@@ -120,13 +123,25 @@ class unix_listener final : public listener_of<local> {
   }
 
  private:
+  /// What came of connecting. Throws config_error when somebody takes connections there.
+  error_code require_nobody(asio::io_context& network) const {
+    error_code ec;
+    local::socket probe(network);
+    probe.connect(local::endpoint(at_.path), ec);
+    if (!ec)
+      throw config_error(
+          fmt::format("{}: another service listens there; end it, or choose another path", at_.text()));
+    return ec;
+  }
   // Before it is bound: from its first moment on nobody else can connect.
   void prepare() override { ::fchmod(acceptor_.native_handle(), 0600); }
-  std::string name_of(local::socket& s) override {
+  client_address address_of(local::socket& s) override {
     ucred who{};
     socklen_t size = sizeof who;
-    if (::getsockopt(s.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return "a local client";
-    return fmt::format("process {} of user {}", who.pid, who.uid);
+    if (::getsockopt(s.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+      return {"a local client", "local", true};
+    auto const user = fmt::format("user {}", who.uid);
+    return {fmt::format("process {} of {}", who.pid, user), user, true};
   }
   file_identity identity() const {
     struct stat about {};
@@ -134,6 +149,7 @@ class unix_listener final : public listener_of<local> {
                                                   : file_identity();
   }
 
+  std::optional<file_lock> lock_;
   file_identity ours_{};  // of the socket that this made
 };
 
@@ -146,12 +162,13 @@ class tcp_listener final : public listener_of<tcp> {
 
  private:
   void prepare() override { acceptor_.set_option(asio::socket_base::reuse_address(true)); }
-  std::string name_of(tcp::socket& s) override {
+  client_address address_of(tcp::socket& s) override {
     error_code ignored;
     s.set_option(tcp::no_delay(true), ignored);
     s.set_option(asio::socket_base::keep_alive(true), ignored);
     auto const from = s.remote_endpoint(ignored);
-    return fmt::format("{}:{}", from.address().to_string(), from.port());
+    auto const address = from.address().to_string();
+    return {fmt::format("{}:{}", address, from.port()), address, false};
   }
 };
 

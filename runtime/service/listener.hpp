@@ -14,7 +14,7 @@ namespace rondo::service {
 /// Listens from its construction to its end. Threads: the network thread, or none runs yet.
 class listener {
  public:
-  using taker = std::function<void(stream_socket socket, std::string peer)>;
+  using taker = std::function<void(stream_socket socket, client_address from)>;
   virtual ~listener() = default;
   /// With the real port.
   virtual endpoint where() const = 0;

@@ -234,6 +234,14 @@ void write_connections(metric_text& to, reports::clientsT const& c) {
   to.counter("rondo_frames_refused_total", "Frames that were not let through.", c.frames_refused);
 }
 
+void write_files(metric_text& to, reports::kept_filesT const& f) {
+  to.counter("rondo_checkpoints_total", "Checkpoints that were written.", f.checkpoints);
+  to.counter("rondo_checkpoints_failed_total", "Checkpoints that could not be written; the log says why.",
+             f.checkpoints_failed);
+  to.counter("rondo_recordings_failed_total", "Recordings that ended because they could not be written.",
+             f.recordings_failed);
+}
+
 void write_nats(metric_text& to, reports::nats_trafficT const& n) {
   auto const both = [&](char const* name, char const* help, std::uint64_t requests, std::uint64_t durable) {
     to.family(name, "counter", help);
@@ -288,6 +296,7 @@ std::string to_metrics(report const& r, metrics_options const& options) {
   write_devices(to, r);
   write_pools(to, r);
   if (r.connections) write_connections(to, *r.connections);
+  if (r.files) write_files(to, *r.files);
   if (r.nats) write_nats(to, *r.nats);
   if (!r.gpus.empty()) write_gpus(to, r);
   return std::move(to).take();

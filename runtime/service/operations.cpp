@@ -5,6 +5,8 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <unordered_map>
+#include <utility>
 
 #include "runtime/service/behaviour_names.hpp"
 #include "runtime/service/wire.hpp"
@@ -28,8 +30,18 @@ auto outcome_to(peer client, std::uint64_t id) {
   });
 }
 
+/// Responds that it may not, if so, and why.
+bool refused(peer const& client, std::uint64_t id, role needed, std::string const& actor = {}) {
+  auto const why = client->allows().refusal(needed, actor);
+  if (why.empty()) return false;
+  client->respond(outcome_frame(id, errc::service_refuses, why));
+  return true;
+}
+
 void find(service_core& core, peer const& client, std::uint64_t id, wire::find const& r) {
-  auto const found = core.rt.find_any(text_of(r.name()));
+  std::string const actor(text_of(r.name()));
+  if (refused(client, id, role::read, actor)) return;
+  auto const found = core.rt.find_any(actor);
   if (!found) return client->respond(outcome_frame(id, errc::not_found));
   auto& b = frame_builder();
   auto const behaviour = b.CreateString(std::string(found->behaviour().name));
@@ -38,25 +50,43 @@ void find(service_core& core, peer const& client, std::uint64_t id, wire::find c
 }
 
 void launch(service_core& core, peer const& client, std::uint64_t id, wire::launch const& r) {
+  auto const& limits = core.limits;
+  std::string const actor(text_of(r.name()));
+  auto const refuse = [&](std::string_view why) {
+    client->respond(outcome_frame(id, errc::service_refuses, why));
+  };
+  if (actor.empty()) return refuse("give the actor a name: one without could not be reached again");
+  if (refused(client, id, role::launch, actor)) return;
+  if (r.capacity() > limits.capacity)
+    return refuse(
+        fmt::format("a mailbox for {} messages is more than the {} that a client may launch "
+                    "(limits.capacity)",
+                    r.capacity(), limits.capacity));
+  if (!core.launched.has_room(core.rt, client->from().peer, limits.actors))
+    return refuse(fmt::format("{} has launched {} actors that live (limits.actors)", client->from().peer,
+                              limits.actors));
   std::string why;
   auto const behaviour = full_behaviour_name(core.rt.behaviours(), text_of(r.behaviour()), why);
   if (behaviour.empty()) return client->respond(outcome_frame(id, errc::not_found, why));
   actor_options options{.device = r.device(), .pinned = r.pinned(), .active = r.active()};
   if (r.capacity() != 0) options.capacity = r.capacity();
   try {
-    auto const actor = core.rt.try_launch_untyped(std::string(text_of(r.name())), behaviour, options);
-    if (!actor) return client->respond(outcome_frame(id, static_cast<errc>(actor.error().value())));
+    auto const made = core.rt.try_launch_untyped(actor, behaviour, options);
+    if (!made) return client->respond(outcome_frame(id, static_cast<errc>(made.error().value())));
+    core.launched.add(client->from().peer, *made);
     auto& b = frame_builder();
     auto const full = b.CreateString(std::string(behaviour));
-    auto const name = wire_name(*actor);
+    auto const name = wire_name(*made);
     client->respond(response_frame(b, id, wire::Createfound(b, &name, full)));
   } catch (std::invalid_argument const& e) {
-    client->respond(outcome_frame(id, errc::service_refuses, e.what()));
+    refuse(e.what());
   }
 }
 
 void control(service_core& core, peer const& client, std::uint64_t id, wire::control const& r) {
-  auto const to = core.rt.find_any(text_of(r.name()));
+  std::string const actor(text_of(r.name()));
+  if (refused(client, id, role::control, actor)) return;
+  auto const to = core.rt.find_any(actor);
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
   switch (r.kind()) {
     case wire::control_kind_activate:
@@ -82,46 +112,81 @@ Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, listed_actor
                                 now.waiting, now.totals.handled, now.totals.failures);
 }
 
-void list(service_core& core, peer const& client, std::uint64_t id) {
-  auto const entries = core.rt.list();
-  auto const moment = core.rt.snapshot();
-  auto& b = frame_builder();
-  std::vector<Offset<wire::actor_line>> lines;
-  for (auto const& e : entries) {
-    actor_snapshot now;
-    for (auto const& a : moment.actors)
-      if (a.now.index == e.id.index && a.now.generation == e.id.generation) now = a.now;
-    lines.push_back(line_of(b, e, core.rt.behaviours()[e.behaviour].name,
-                            e.options.capacity.value_or(core.rt.settings().default_capacity), now));
-  }
-  client->respond(response_frame(b, id, wire::Createactors(b, b.CreateVector(lines))));
+/// For work that takes long, or answers at length: on a thread of its own, one at a time. Its client is not read meanwhile.
+/// What `work` returns is the response; its errors are the client's.
+template <class Work>
+void slowly(service_core& core, peer const& client, std::uint64_t id, Work work) {
+  if (core.short_of_room())
+    return client->respond(outcome_frame(
+        id, errc::service_refuses,
+        fmt::format(
+            "clients leave more than {} bytes of responses untaken (limits.response_bytes); try again",
+            core.limits.response_bytes)));
+  client->hold();
+  asio::post(core.slow_work, [client, id, work = std::move(work)] {
+    try {
+      client->respond_held(work());
+    } catch (std::exception const& e) {
+      client->respond_held(outcome_frame(id, errc::service_refuses, e.what()));
+    }
+  });
+}
+
+std::uint32_t capacity_of(service_core const& core, listed_actor const& e) {
+  return e.options.capacity.value_or(core.rt.settings().default_capacity);
+}
+
+/// A page of at most so many bytes or actors.
+void list(service_core& core, peer const& client, std::uint64_t id, wire::list const& r) {
+  constexpr std::size_t page_actors = 4096, page_bytes = 256 * 1024;
+  if (client->allows().most < role::read) return void(refused(client, id, role::read));
+  slowly(core, client, id, [&core, id, from = r.from(), allows = client->allows()] {
+    auto const entries = core.rt.list(from, page_actors);
+    std::unordered_map<std::uint32_t, actor_snapshot const*> by_index;
+    auto const moment = core.rt.snapshot();
+    for (auto const& a : moment.actors) by_index.emplace(a.now.index, &a.now);
+    auto& b = frame_builder();
+    std::vector<Offset<wire::actor_line>> lines;
+    std::uint32_t next = entries.size() == page_actors ? entries.back().id.index + 1 : 0;
+    for (auto const& e : entries) {
+      if (b.GetSize() >= page_bytes) {
+        next = e.id.index;
+        break;
+      }
+      if (!allows.covers(e.name)) continue;
+      auto const now = by_index.find(e.id.index);
+      bool const same = now != by_index.end() && now->second->generation == e.id.generation;
+      lines.push_back(line_of(b, e, core.rt.behaviours()[e.behaviour].name, capacity_of(core, e),
+                              same ? *now->second : actor_snapshot{}));
+    }
+    return response_frame(b, id, wire::Createactors(b, b.CreateVector(lines), next));
+  });
 }
 
 void inspect(service_core& core, peer const& client, std::uint64_t id, wire::inspect const& r) {
-  auto const to = core.rt.find_any(text_of(r.name()));
+  std::string const actor(text_of(r.name()));
+  if (refused(client, id, role::read, actor)) return;
+  auto const to = core.rt.find_any(actor);
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
   core.rt.inspect(
-      to->id(), asio::bind_executor(asio::system_executor{}, [&core, client, id, actor = to->id()](
+      to->id(), asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id()](
                                                                  error_code ec, inspection found) {
+        auto const e = core.rt.listed(who);
+        if (!ec && !e) ec = e.error();
         if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
         auto& b = frame_builder();
-        for (auto const& e : core.rt.list()) {
-          if (!(e.id == actor)) continue;
-          actor_report const report{e.name, {}, e.options.device, found.now};
-          std::vector<wire::depth> depths;
-          for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
-          auto const line =
-              line_of(b, e, core.rt.behaviours()[e.behaviour].name,
-                      e.options.capacity.value_or(core.rt.settings().default_capacity), found.now);
-          auto const by_priority = b.CreateVectorOfStructs(depths);
-          auto const& t = found.now.totals;
-          return client->respond(
-              response_frame(b, id,
-                             wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
-                                                    report.mean_latency_ns(), report.latency_ns(0.5),
-                                                    report.latency_ns(0.99), by_priority)));
-        }
-        client->respond(outcome_frame(id, errc::actor_gone));
+        actor_report const report{e->name, {}, e->options.device, found.now};
+        std::vector<wire::depth> depths;
+        for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
+        auto const line =
+            line_of(b, *e, core.rt.behaviours()[e->behaviour].name, capacity_of(core, *e), found.now);
+        auto const by_priority = b.CreateVectorOfStructs(depths);
+        auto const& t = found.now.totals;
+        client->respond(
+            response_frame(b, id,
+                           wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
+                                                  report.mean_latency_ns(), report.latency_ns(0.5),
+                                                  report.latency_ns(0.99), by_priority)));
       }));
 }
 
@@ -142,40 +207,50 @@ void describe(service_core& core, peer const& client, std::uint64_t id) {
   client->respond(response_frame(b, id, wire::Createdescription(b, all, b.CreateVector(schemas))));
 }
 
-/// For work that blocks; its errors are the client's.
-template <class Work>
-void slowly(service_core& core, peer const& client, std::uint64_t id, Work work) {
-  asio::post(core.slow_work, [client, id, work = std::move(work)] {
+void watch(service_core& core, peer const& client, std::uint64_t id) {
+  if (refused(client, id, role::read)) return;
+  slowly(core, client, id, [&core, id] {
+    auto const report = core.report();
+    auto& b = frame_builder();
+    return response_frame(b, id, wire::Createtelemetry_report(b, b.CreateVector(report)));
+  });
+}
+
+/// One file for all who have asked until its writing begins.
+void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
+  if (refused(client, id, role::admin)) return;
+  if (core.checkpoint_file.empty())
+    return client->respond(
+        outcome_frame(id, errc::service_refuses, "its configuration names no `checkpoint` file to write"));
+  client->hold();
+  {
+    std::lock_guard lock(core.checkpoint_mutex);
+    core.want_checkpoint.emplace_back(client, id);
+    if (core.want_checkpoint.size() > 1) return;
+  }
+  asio::post(core.slow_work, [&core] {
+    std::unique_lock lock(core.checkpoint_mutex);
+    auto const all = std::exchange(core.want_checkpoint, {});
+    lock.unlock();
+    std::string why;
     try {
-      work();
+      core.write_checkpoint();
     } catch (std::exception const& e) {
-      client->respond(outcome_frame(id, errc::service_refuses, e.what()));
+      why = e.what();
+    }
+    for (auto const& [who, request] : all) {
+      auto& b = frame_builder();
+      who->respond_held(why.empty() ? response_frame(b, request,
+                                                     wire::Createcheckpoint_done(
+                                                         b, b.CreateString(core.checkpoint_file.string())))
+                                    : outcome_frame(request, errc::service_refuses, why));
     }
   });
 }
 
-void watch(service_core& core, peer const& client, std::uint64_t id) {
-  slowly(core, client, id, [&core, client, id] {
-    auto const report = core.report();
-    auto& b = frame_builder();
-    client->respond(response_frame(b, id, wire::Createtelemetry_report(b, b.CreateVector(report))));
-  });
-}
-
-void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
-  if (core.checkpoint_file.empty())
-    return client->respond(
-        outcome_frame(id, errc::service_refuses, "its configuration names no `checkpoint` file to write"));
-  slowly(core, client, id, [&core, client, id] {
-    core.write_checkpoint();
-    auto& b = frame_builder();
-    client->respond(
-        response_frame(b, id, wire::Createcheckpoint_done(b, b.CreateString(core.checkpoint_file.string()))));
-  });
-}
-
 void traces(service_core& core, peer const& client, std::uint64_t id, wire::traces const& r) {
-  slowly(core, client, id, [&core, client, id, trace = r.trace()] {
+  if (refused(client, id, role::read)) return;
+  slowly(core, client, id, [&core, id, trace = r.trace()] {
     auto const hops = core.rt.traces(trace);
     auto& b = frame_builder();
     std::vector<Offset<wire::trace_hop>> packed;
@@ -189,8 +264,8 @@ void traces(service_core& core, peer const& client, std::uint64_t id, wire::trac
     std::vector<std::string> devices;
     for (std::uint32_t d = 0; d < core.rt.device_count(); ++d) devices.push_back(core.rt.info(d).name);
     auto const all = b.CreateVector(packed);
-    client->respond(response_frame(
-        b, id, wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices), core.rt.forgotten_hops())));
+    return response_frame(
+        b, id, wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices), core.rt.forgotten_hops()));
   });
 }
 
@@ -206,7 +281,7 @@ void operate(service_core& core, std::shared_ptr<session> const& client, wire::r
     case wire::ask_body_control:
       return control(core, client, id, *request.body_as_control());
     case wire::ask_body_list:
-      return list(core, client, id);
+      return list(core, client, id, *request.body_as_list());
     case wire::ask_body_inspect:
       return inspect(core, client, id, *request.body_as_inspect());
     case wire::ask_body_describe:

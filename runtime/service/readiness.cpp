@@ -43,9 +43,9 @@ bool readiness::poll() {
   return n > 0;
 }
 
-void readiness::change(int operation, int socket, std::uint32_t events) {
+void readiness::change(int operation, int socket) {
   epoll_event e{};
-  e.events = events;
+  e.events = EPOLLIN;
   e.data.fd = socket;
   if (::epoll_ctl(handle_, operation, socket, &e) != 0)
     throw std::system_error(errno, std::system_category(), "epoll");
@@ -54,15 +54,12 @@ void readiness::change(int operation, int socket, std::uint32_t events) {
 void readiness::enter(int socket, listener& who) {
   auto const index = static_cast<std::size_t>(socket);
   if (entered_.size() <= index) entered_.resize(index + 1);
-  change(EPOLL_CTL_ADD, socket, EPOLLIN);
+  change(EPOLL_CTL_ADD, socket);
   entered_[index] = &who;
 }
 
-void readiness::pause(int socket) { change(EPOLL_CTL_MOD, socket, 0); }
-void readiness::resume(int socket) { change(EPOLL_CTL_MOD, socket, EPOLLIN); }
-
 void readiness::remove(int socket) {
-  change(EPOLL_CTL_DEL, socket, 0);
+  change(EPOLL_CTL_DEL, socket);
   entered_[static_cast<std::size_t>(socket)] = nullptr;
 }
 

@@ -30,11 +30,9 @@ class readiness {
   readiness(readiness const&) = delete;
   readiness& operator=(readiness const&) = delete;
 
-  /// Tells `who` again and again while `socket` has something to read, until it is paused or removed.
+  /// Tells `who` again and again while `socket` has something to read, or its peer has gone, until it is removed.
   void enter(int socket, listener& who);
-  void pause(int socket);
-  void resume(int socket);
-  /// Before the socket is closed.
+  /// Before the socket is closed; or for a while.
   void remove(int socket);
 
   /// Tells what is readable now; false when nothing is.
@@ -43,7 +41,7 @@ class readiness {
   void sleep(boost::asio::io_context& network);
 
  private:
-  void change(int operation, int socket, std::uint32_t events);
+  void change(int operation, int socket);
 
   boost::asio::posix::stream_descriptor epoll_;  // in Asio's hands while the thread sleeps
   int const handle_;

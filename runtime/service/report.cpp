@@ -267,6 +267,10 @@ void reporter::add_connections(report& to) const {
     line->connections = value(counters_->dropped[i]);
     out.dropped.push_back(std::move(line));
   }
+  to.files = std::make_unique<reports::kept_filesT>();
+  to.files->checkpoints = value(counters_->checkpoints);
+  to.files->checkpoints_failed = value(counters_->checkpoints_failed);
+  to.files->recordings_failed = value(counters_->recordings_failed);
 }
 
 void reporter::add_nats(report& to) const {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
 
 #include "runtime/config.hpp"
 #include "runtime/errc.hpp"
+#include "runtime/service/trusted_path.hpp"
 
 namespace rondo::service {
 
@@ -33,6 +35,10 @@ void require_private(std::filesystem::path const& file, char const* what_it_hold
     throw config_error(fmt::format("{}: cannot be read; it must hold {}", file.string(), what_it_holds));
   if ((about.st_mode & 077) != 0)
     throw config_error(fmt::format("{}: others than its owner may read it; chmod 600 it", file.string()));
+  if (about.st_uid != ::geteuid() && about.st_uid != 0)
+    throw config_error(fmt::format("{}: belongs to user {}", file.string(), about.st_uid));
+  if (auto const why = why_not_trusted(file.parent_path()); !why.empty())
+    throw config_error(fmt::format("{}: {}", file.string(), why));
 }
 
 constexpr std::size_t shortest_token = 16;

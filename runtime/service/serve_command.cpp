@@ -1,6 +1,8 @@
 // serve: a process that hosts actors until it is told to end.
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -80,6 +82,23 @@ service_config configure(serve_arguments const& a) {
   return c;
 }
 
+/// Throws config_error when no checkpoint could be written there: else that would be found out at the end.
+void require_writable(std::filesystem::path const& checkpoint) {
+  if (checkpoint.empty()) return;
+  auto const folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    throw config_error(fmt::format("checkpoint: nothing can be written in the folder {}: {}", folder.string(),
+                                   std::strerror(errno)));
+}
+
+/// Each client is an open file, and the usual limit is lower than what the system allows.
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);  // if not: fewer clients, which the log says
+}
+
 /// One life of the service: from its start to SIGTERM or SIGINT.
 class server {
  public:
@@ -92,8 +111,10 @@ class server {
         make_nats_(m.nats) {}
 
   int run() {
+    raise_file_limit();
     std::signal(SIGPIPE, SIG_IGN);  // peers, and whoever reads the log, may go at any time
     guard_checkpoint();
+    require_writable(config_.checkpoint);
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
       notes_ = runtime_->restore(config_.checkpoint);
       log(fmt::format("went on from {}", config_.checkpoint.string()));
@@ -155,10 +176,13 @@ class server {
     auto const why_not_ready = [this] {
       return ready_ ? std::string() : std::string("it is starting, or ending");
     };
-    http_.emplace(
-        work_.get_executor(), work_.get_executor(),
-        boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
-        monitoring_routes([this] { return to_metrics(service_.watcher().gather()); }, why_not_ready));
+    if (!boost::asio::ip::make_address(where.path).is_loopback())
+      log("metrics: whoever reaches that address reads them, with the names of all actors; let a firewall "
+          "guard it");
+    http_.emplace(work_.get_executor(), work_.get_executor(),
+                  boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
+                  monitoring_routes([this] { return to_metrics(service_.watcher().gather()); },
+                                    [this] { return service_.why_not_well(); }, why_not_ready));
     log(fmt::format("metrics at http://{}:{}/metrics", where.path, http_->port()));
   }
 
@@ -184,7 +208,7 @@ class server {
     recording_timer_.expires_after(std::chrono::milliseconds(500));
     recording_timer_.async_wait([this](error_code ec) {
       if (ec) return;
-      runtime_->flush_recording();
+      if (!runtime_->flush_recording()) return service_.count_failed_recording();
       flush_recording();
     });
   }
@@ -201,7 +225,7 @@ class server {
 
   bool checkpoint() {
     try {
-      write_checkpoint();
+      service_.checkpoint();
       return true;
     } catch (std::exception const& e) {
       log(fmt::format("no checkpoint was written: {}", e.what()));
@@ -210,6 +234,7 @@ class server {
   }
 
   int finish() {
+    signals_.clear();  // another one ends it at once
     notify_system("STOPPING=1");
     ready_ = false;
     auto left = service_.stop();

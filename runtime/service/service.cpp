@@ -1,9 +1,11 @@
 #include "runtime/service/service.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -33,6 +35,18 @@ std::uint64_t random_number() {
   return (std::uint64_t{source()} << 32 | source()) | 1;
 }
 
+std::vector<token> read_tokens(service_config const& c) {
+  std::vector<token> all;
+  if (!c.token_file.empty()) all.push_back({read_token(c.token_file), {}});
+  for (auto const& t : c.tokens) {
+    all.push_back({read_token(t.file), t.allows});
+    for (std::size_t i = 0; i + 1 < all.size(); ++i)
+      if (all[i].word == all.back().word)
+        throw config_error(fmt::format("{}: holds the same word as another token's file", t.file.string()));
+  }
+  return all;
+}
+
 /// Throws config_error for an address that others than this machine can reach, unless a token and TLS guard it.
 void require_guarded(endpoint const& e, bool has_token_and_tls) {
   if (has_token_and_tls || e.is_unix || asio::ip::make_address(e.path).is_loopback()) return;
@@ -60,13 +74,17 @@ struct service::parts {
   std::thread thread;
   std::uint64_t unanswered = 0;
   bool stopped = false;
+  std::atomic<bool> listening{false};
+  std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
 
   void launch_actors();
   void listen();
   void look_at_clock();
   void run_network();
   void look_for_work(unsigned& turns, session::clock::time_point& idle_since);
-  void add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token);
+  void add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token);
+  void make_room_for(session& s);
+  void set_limits(client_limits const& wanted);
   /// Runs `f` on the network thread, and waits for it.
   template <class F>
   auto there(F f) {
@@ -105,40 +123,76 @@ void service::parts::listen() {
   if (config.listen.empty()) config.listen.push_back(default_socket(config.name));
   if (config.tls_certificate.empty() != config.tls_key.empty())
     throw config_error("tls_certificate and tls_key belong together; one of them is missing");
-  if (!config.token_file.empty()) core->token = read_token(config.token_file);
+  core->tokens = read_tokens(config);
   if (!config.tls_certificate.empty()) tls = server_tls(config.tls_certificate, config.tls_key);
   for (auto const& e : config.listen) {
-    require_guarded(e, !core->token.empty() && tls);
+    require_guarded(e, !core->tokens.empty() && tls);
     listeners.push_back(make_listener(core->network, e));
     endpoints.push_back(listeners.back()->where());
   }
   for (auto& l : listeners)
-    l->accept([this, is_unix = l->where().is_unix](stream_socket s, std::string peer) {
-      add(std::move(s), std::move(peer), !is_unix && tls, !is_unix);
+    l->accept([this, is_unix = l->where().is_unix](stream_socket s, client_address from) {
+      add(std::move(s), std::move(from), !is_unix && tls, !is_unix);
     });
 }
 
-void service::parts::add(stream_socket socket, std::string peer, bool with_tls, bool asks_for_token) {
+void service::parts::add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token) {
   std::unique_ptr<transport> stream;
   try {
     stream = with_tls ? make_tls_transport(std::move(socket), *tls, true)
                       : make_plain_transport(std::move(socket), core->readable);
   } catch (std::exception const& e) {
     return core->log_drop(drop_reason::too_many_connections,
-                          fmt::format("{} could not be taken: {}", peer, e.what()));
+                          fmt::format("{} could not be taken: {}", from.text, e.what()));
   }
   service_counters::add(core->counters.connections_total);
   service_counters::add(core->counters.connections_open);
-  auto const s = std::make_shared<session>(core, std::move(stream), std::move(peer), asks_for_token);
+  auto const s = std::make_shared<session>(core, std::move(stream), std::move(from), asks_for_token);
   core->sessions.insert(s);
-  if (core->sessions.size() > core->limits.clients)
-    return s->drop(
-        drop_reason::too_many_connections,
-        fmt::format("this service takes {} connections at once (limits.clients)", core->limits.clients));
-  s->start();
+  core->strangers.push_back(s);
+  make_room_for(*s);
+  if (!s->ended()) s->start();
+}
+
+/// Those who have not said hello yet cannot keep others out: beyond a quarter of all places the one that has been silent
+/// longest gives its own up. And where others than those on this machine may come, some places are for these: for who looks
+/// what is wrong.
+void service::parts::make_room_for(session& s) {
+  constexpr std::size_t for_local_ones = 16;
+  auto const most = std::size_t{core->limits.clients};
+  auto& strangers = core->strangers;
+  auto const is_none = [](std::weak_ptr<session> const& one) {
+    auto const it = one.lock();
+    return !it || it->ended() || it->greeted();
+  };
+  while (!strangers.empty() && is_none(strangers.front())) strangers.pop_front();
+  auto const places = std::max(most / 4, std::min<std::size_t>(most, 16));
+  if (strangers.size() > places) std::erase_if(strangers, is_none);
+  if (strangers.size() > places)
+    strangers.front().lock()->drop(drop_reason::idle, "others wait for its place, and it has not said hello");
+  bool const is_apart = s.from().is_local && !std::ranges::all_of(endpoints, &endpoint::is_unix);
+  if (core->sessions.size() > most + (is_apart ? for_local_ones : 0))
+    s.drop(drop_reason::too_many_connections,
+           fmt::format("this service takes {} connections at once (limits.clients)", most));
+}
+
+/// As many clients as there can be files open.
+void service::parts::set_limits(client_limits const& wanted) {
+  constexpr rlim_t others = 128;  // of the runtime, its recordings and checkpoints, and those who scrape it
+  core->limits = wanted;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted.clients + others) return;
+  core->limits.clients =
+      static_cast<std::uint32_t>(files.rlim_cur > 2 * others ? files.rlim_cur - others : others);
+  core->log(fmt::format(
+      "takes {} connections at once, not {} (limits.clients): this process may have {} files open "
+      "(ulimit -n, LimitNOFILE)",
+      core->limits.clients, wanted.clients, files.rlim_cur));
 }
 
 void service::parts::look_at_clock() {
+  moved.store(session::clock::now().time_since_epoch(),
+              std::memory_order_relaxed);  // relaxed: see why_not_well
   clock.expires_after(std::chrono::milliseconds(250));
   clock.async_wait([this](error_code ec) {
     if (ec) return;
@@ -200,16 +254,16 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
     : parts_(std::make_unique<parts>(rt, std::move(config))) {
   auto& core = *parts_->core;
   core.name = parts_->config.name;
-  core.limits = parts_->config.limits;
   core.incarnation = random_number();
   for (auto const& s : schemas) {
     auto const* const bytes = reinterpret_cast<std::uint8_t const*>(s.data());
     core.schemas.emplace_back(bytes, bytes + s.size());
   }
   core.checkpoint_file = parts_->config.checkpoint;
-  core.write_checkpoint = [&core] { core.rt.checkpoint(core.checkpoint_file); };
   core.log = log ? std::move(log) : [](std::string const&) {};
+  parts_->set_limits(parts_->config.limits);
   core.slow_work = parts_->slow.get_executor();
+  checkpoint_with([&core] { core.rt.checkpoint(core.checkpoint_file); });
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
                                                &core.counters, &parts_->gpus);
   core.report = [watcher = parts_->watcher.get()] { return encode(watcher->gather()); };
@@ -221,13 +275,36 @@ service::~service() {
 }
 
 void service::checkpoint_with(std::function<void()> write) {
-  parts_->core->write_checkpoint = std::move(write);
+  parts_->core->write_checkpoint = [write = std::move(write), &counters = parts_->core->counters] {
+    try {
+      write();
+      service_counters::add(counters.checkpoints);
+    } catch (...) {
+      service_counters::add(counters.checkpoints_failed);
+      throw;
+    }
+  };
+}
+
+void service::checkpoint() { parts_->core->write_checkpoint(); }
+void service::count_failed_recording() { service_counters::add(parts_->core->counters.recordings_failed); }
+
+std::string service::why_not_well(std::chrono::milliseconds longest) const {
+  auto const& p = *parts_;
+  if (!p.listening.load(std::memory_order_acquire)) return {};  // /readyz tells of that
+  // Relaxed: a time, which nothing else goes by.
+  auto const still =
+      session::clock::now() - session::clock::time_point(p.moved.load(std::memory_order_relaxed));
+  if (still < longest) return {};
+  return fmt::format("the network thread has not moved for {} s: no client is answered",
+                     std::chrono::floor<std::chrono::seconds>(still).count());
 }
 
 void service::start() {
   parts_->launch_actors();
   parts_->listen();
   parts_->look_at_clock();
+  parts_->listening.store(true, std::memory_order_release);
   parts_->thread = std::thread([this] {
     prepare_team_thread("rondo-network", -1);
     parts_->run_network();
@@ -237,6 +314,7 @@ void service::start() {
 std::uint64_t service::stop() {
   auto& p = *parts_;
   if (std::exchange(p.stopped, true)) return p.unanswered;
+  p.listening.store(false, std::memory_order_release);
   if (p.thread.joinable()) {
     auto const until = session::clock::now() + p.config.drain;
     p.there([&] {
@@ -268,11 +346,11 @@ std::size_t service::connections() const {
 }
 
 void service::reload(service_config const& config) {
-  auto token = config.token_file.empty() ? std::string() : read_token(config.token_file);
-  for (auto const& e : parts_->endpoints) require_guarded(e, !token.empty() && parts_->tls);
+  auto tokens = read_tokens(config);
+  for (auto const& e : parts_->endpoints) require_guarded(e, !tokens.empty() && parts_->tls);
   parts_->there([&] {
-    parts_->core->limits = config.limits;
-    parts_->core->token = std::move(token);
+    parts_->set_limits(config.limits);
+    parts_->core->tokens = std::move(tokens);
   });
 }
 

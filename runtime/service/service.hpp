@@ -37,6 +37,10 @@ class service {
 
   /// Clients' checkpoints are written by `write`, which blocks and throws, instead of runtime::checkpoint. Before `start`.
   void checkpoint_with(std::function<void()> write);
+  /// Writes a checkpoint as clients have it written, and counts it. Blocks. Throws as runtime::checkpoint.
+  void checkpoint();
+  /// For reports: a recording could not be written.
+  void count_failed_recording();
   /// Launches the actors of the configuration that do not live yet, and listens. Throws config_error for an endpoint that
   /// must not be (beyond this machine without token and TLS), a file that cannot be read, and an actor that cannot be;
   /// std::system_error when the system refuses a socket.
@@ -51,7 +55,9 @@ class service {
   /// Gathers the reports that clients see with `rondo top`.
   reporter& watcher() noexcept;
   std::size_t connections() const;
-  /// Takes over what may change while it runs: limits (for new connections) and the token.
+  /// Empty while the network thread moves; else, after `longest`, for how long it has not. Clients are not answered then.
+  std::string why_not_well(std::chrono::milliseconds longest = std::chrono::seconds(5)) const;
+  /// Takes over what may change while it runs: limits (for new connections) and the tokens.
   void reload(service_config const& config);
 
  private:

@@ -1,6 +1,8 @@
 #include "runtime/service/service_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/ip/address.hpp>
@@ -65,6 +67,9 @@ client_limits read_limits(json_node const& v, std::string const& origin, std::st
   from.number("open_requests", 1, 65'536, l.open_requests);
   from.number("frame_bytes", 256, 16 << 20, l.frame_bytes);
   from.number("requests_per_second", 0, 100'000'000, l.requests_per_second);
+  from.number("response_bytes", 1 << 20, std::uint64_t{1} << 40, l.response_bytes);
+  from.number("actors", 0, 1 << 24, l.actors);
+  from.number("capacity", 1, 1'048'576, l.capacity);
   read_milliseconds(from, "hello_ms", l.hello);
   read_milliseconds(from, "frame_ms", l.frame);
   read_milliseconds(from, "reading_ms", l.reading);
@@ -91,6 +96,23 @@ actor_entry read_actor(json_node const& v, std::string const& origin, std::strin
   if (a.name.empty()) from.refuse("name", "is missing; clients send to actors by their names");
   if (a.behaviour.empty()) from.refuse("behaviour", "is missing; it names the actor's type");
   return a;
+}
+
+service_config::token_entry read_token_entry(json_node const& v, std::string const& origin,
+                                             std::string const& path) {
+  service_config::token_entry t;
+  json_reader from(v, origin, path);
+  read_path(from, "file", t.file);
+  std::string role_name;
+  from.text("role", role_name);
+  from.text("names", t.allows.names);
+  from.done();
+  if (t.file.empty()) from.refuse("file", "is missing; it names the file that holds the token");
+  auto const named = role_named(role_name);
+  if (!named) from.refuse("role", fmt::format("must be one of {}", fmt::join(role_names, ", ")));
+  t.allows.most = *named;
+  if (t.allows.names.empty()) from.refuse("names", "is empty; it is a pattern of actors' names, * for all");
+  return t;
 }
 
 }  // namespace
@@ -131,9 +153,16 @@ std::string endpoint::text() const {
 
 endpoint default_socket(std::string const& name) {
   auto const* const run = std::getenv("XDG_RUNTIME_DIR");
+  bool const has_run = run != nullptr && *run != '\0';
+  auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
+  struct stat about {};
+  if (::lstat(folder.c_str(), &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()))
+    throw config_error(
+        fmt::format("{}: was made by user {}, and is not to be trusted; set XDG_RUNTIME_DIR to a folder "
+                    "of your own, or say where the socket is",
+                    folder, about.st_uid));
   endpoint e;
-  e.path = run != nullptr && *run != '\0' ? fmt::format("{}/rondo/{}.sock", run, name)
-                                          : fmt::format("/tmp/rondo-{}/{}.sock", ::getuid(), name);
+  e.path = fmt::format("{}/{}.sock", folder, name);
   return e;
 }
 
@@ -152,6 +181,9 @@ service_config parse_service_config(std::string const& text, std::string const& 
     c.listen.push_back(endpoint::parse(v.text, fmt::format("{}: {}", origin, path)));
   });
   read_path(from, "token_file", c.token_file);
+  from.list("tokens", [&](json_node const& v, std::string const& path) {
+    c.tokens.push_back(read_token_entry(v, origin, path));
+  });
   read_path(from, "tls_certificate", c.tls_certificate);
   read_path(from, "tls_key", c.tls_key);
   from.object("limits",
@@ -201,10 +233,13 @@ std::string describe_service_config() {
       R"(name              what clients and dashboards call it; default {}
 listen            list of unix:PATH and tcp:ADDRESS:PORT; default {}
 token_file        a file with the word that clients must say, 16 characters or more; needed beyond this machine
+tokens            list of file, role and names: further words, for {}
+                  (each includes those before it), and for the actors of a pattern such as sensor-*; default all
 tls_certificate   PEM files; needed beyond this machine
 tls_key
 limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: any),
-                  hello_ms ({}), frame_ms ({}), reading_ms ({})
+                  response_bytes ({}), hello_ms ({}), frame_ms ({}), reading_ms ({}),
+                  actors ({}) and capacity ({}) that a peer may launch
 drain_ms          at the end, how long open requests may take; default {}
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
 checkpoint        file that is restored at the start, and written at the end and every checkpoint_s seconds
@@ -215,9 +250,10 @@ actors            list of name, behaviour, capacity, device, pinned, active, poi
                   durable (stored at rondo.NAME.durable.ACTOR, handled exactly once; needs nats and checkpoint)
 runtime           object with these fields:
 )",
-      d.name, default_socket(d.name).text(), d.limits.clients, d.limits.open_requests, d.limits.frame_bytes,
-      d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.drain.count(),
-      d.nats_wait.count());
+      d.name, "unix:$XDG_RUNTIME_DIR/rondo/NAME.sock, or in /tmp/rondo-UID", fmt::join(role_names, ", "),
+      d.limits.clients, d.limits.open_requests, d.limits.frame_bytes, d.limits.response_bytes,
+      d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.limits.actors,
+      d.limits.capacity, d.drain.count(), d.nats_wait.count());
 }
 
 }  // namespace rondo::service

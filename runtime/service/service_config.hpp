@@ -8,6 +8,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/listed_actor.hpp"
+#include "runtime/service/access.hpp"
 
 namespace rondo::service {
 
@@ -24,10 +25,14 @@ struct endpoint {
 
 /// What a client may do at most, and how long it may take.
 struct client_limits {
-  std::uint32_t clients = 1100;               // connections at once
-  std::uint32_t open_requests = 128;          // of one connection; beyond them it is not read
-  std::uint32_t frame_bytes = 64 * 1024;      // of a request
-  std::uint32_t requests_per_second = 0;      // of one connection; beyond them it is not read; 0: any number
+  std::uint32_t clients = 1100;           // connections at once
+  std::uint32_t open_requests = 128;      // of one connection; beyond them it is not read
+  std::uint32_t frame_bytes = 64 * 1024;  // of a request
+  std::uint32_t requests_per_second = 0;  // of one connection; beyond them it is not read; 0: any number
+  std::uint64_t response_bytes =
+      64 << 20;                     // that all clients together leave untaken; beyond them those who do wait
+  std::uint32_t actors = 10'000;    // that live, launched by one peer: a user, or an address
+  std::uint32_t capacity = 65'536;  // messages, of a mailbox that a client launches
   std::chrono::milliseconds hello{5'000};     // until its first request
   std::chrono::milliseconds frame{10'000};    // from a frame's first byte to its last
   std::chrono::milliseconds reading{10'000};  // in which it takes nothing of what waits for it
@@ -45,6 +50,11 @@ struct service_config {
   std::string name = "rondo";
   std::vector<endpoint> listen;  // empty: default_socket(name)
   std::filesystem::path token_file, tls_certificate, tls_key;
+  struct token_entry {
+    std::filesystem::path file;
+    access allows;
+  };
+  std::vector<token_entry> tokens;  // besides token_file, whose word allows everything
   client_limits limits;
   std::chrono::milliseconds drain{5'000};  // at the end: how long open requests may take
   std::string metrics;                     // HOST:PORT for /metrics, /healthz and /readyz; empty: none
@@ -67,7 +77,7 @@ struct service_config {
 };
 
 /// The socket of a service of this name when nothing else is said: in $XDG_RUNTIME_DIR, else in a folder of /tmp that only
-/// its owner may enter.
+/// its owner may enter. Throws config_error when another user has made that one before.
 endpoint default_socket(std::string const& name);
 
 /// Reads a file. Throws config_error, which names file, field, what was found and what would do.

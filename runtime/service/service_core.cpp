@@ -18,7 +18,7 @@ bool service_core::take_turns() {
 void service_core::look_at_clock(clock::time_point time) {
   auto const all = sessions;  // one that is dropped leaves the set
   for (auto const& s : all) s->check_time(time);
-  keys.sweep(time);
+  for (auto const ask : keys.sweep(time)) rt.cancel(ask);
   for (std::size_t why = 0; why < drop_reasons; ++why)
     if (auto const n = drops_logged[why].take_left_out(time); n != 0)
       log(fmt::format("{} more clients were dropped ({})", n, name_of(static_cast<drop_reason>(why))));

@@ -4,17 +4,22 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/service/access.hpp"
 #include "runtime/service/key_book.hpp"
 #include "runtime/service/log_throttle.hpp"
+#include "runtime/service/quotas.hpp"
 #include "runtime/service/readiness.hpp"
 #include "runtime/service/service_config.hpp"
 #include "runtime/service/service_counters.hpp"
@@ -37,6 +42,15 @@ struct service_core {
   void look_at_clock(clock::time_point time);
   /// Counts a connection that is ended, or not taken, and logs it, unless too many are for the same reason.
   void log_drop(drop_reason why, std::string const& line);
+  /// A number that limits go by, and nothing else: relaxed.
+  static std::uint32_t relaxed_add(std::atomic<std::uint32_t>& to, int n) noexcept {
+    return to.fetch_add(static_cast<std::uint32_t>(n), std::memory_order_relaxed);
+  }
+  /// Whether clients leave so many responses untaken that no further ones are made for those who do.
+  bool short_of_room() const noexcept {
+    return untaken_bytes.load(std::memory_order_relaxed) >
+           limits.response_bytes;  // relaxed: a limit, not exact
+  }
   /// Ends all connections as they are; returns how many requests were open.
   std::uint64_t abandon_all();
 
@@ -46,11 +60,16 @@ struct service_core {
   clock::time_point (*now)() noexcept = &clock::now;  // what sessions go by; any thread
   std::string name;
   client_limits limits;
-  std::string token;  // empty: none is asked for
+  std::vector<token> tokens;  // none: nobody is asked for one
+  quotas launched;
   std::uint64_t incarnation = 0;
   std::vector<std::vector<std::uint8_t>> schemas;
   std::filesystem::path checkpoint_file;
+  std::mutex checkpoint_mutex;
+  std::vector<std::pair<std::shared_ptr<session>, std::uint64_t>> want_checkpoint;  // guarded by it: requests
   std::function<void()> write_checkpoint;             // blocks and throws; any thread
+  std::atomic<std::uint64_t> untaken_bytes{0};        // of responses; any thread
+  std::atomic<std::uint32_t> waiting_tells{0};        // for room in mailboxes; any thread
   key_book keys;                                      // any thread
   service_counters counters;                          // any thread
   std::function<std::vector<std::uint8_t>()> report;  // telemetry of all, as a FlatBuffer; any thread
@@ -58,6 +77,8 @@ struct service_core {
   std::array<log_throttle, drop_reasons> drops_logged{};
   boost::asio::any_io_executor slow_work;  // for what blocks: checkpoints, reports
   std::unordered_set<std::shared_ptr<session>> sessions;
+  std::deque<std::weak_ptr<session>>
+      strangers;       // that have not said hello, the oldest first, and some others
   int others_ask = 0;  // looks at the clock until the last client that does not flood is forgotten
   std::vector<std::shared_ptr<session>> unfinished;  // they have more, and their next turn after the others
   bool handling = false;                             // handlers run on the network thread just now

@@ -34,6 +34,7 @@ struct service_counters {
   std::atomic<std::uint64_t> bytes_in{0}, bytes_out{0};
   std::atomic<std::uint64_t> frames_refused{0};  // that the verifier or a limit did not let through
   std::array<std::atomic<std::uint64_t>, drop_reasons> dropped{};
+  std::atomic<std::uint64_t> checkpoints{0}, checkpoints_failed{0}, recordings_failed{0};
 
   static void add(std::atomic<std::uint64_t>& to, std::uint64_t n = 1) noexcept {
     to.fetch_add(n, std::memory_order_relaxed);

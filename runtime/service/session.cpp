@@ -1,7 +1,6 @@
 #include "runtime/service/session.hpp"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/error.hpp>
@@ -18,11 +17,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// As long for a wrong word as for the right one.
-bool same_word(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
 /// Handlers of asks run where the answer is made: no hop to another thread.
 template <class Function>
 answer_handler on_any_thread(Function f) {
@@ -36,12 +30,12 @@ std::span<std::byte const> frame_of(std::uint64_t id, answer const& a) {
 
 }  // namespace
 
-session::session(std::shared_ptr<service_core> core, std::unique_ptr<transport> stream, std::string peer,
+session::session(std::shared_ptr<service_core> core, std::unique_ptr<transport> stream, client_address from,
                  bool asks_for_token)
     : shared_core_(std::move(core)),
       core_(*shared_core_),
       stream_(std::move(stream)),
-      peer_(std::move(peer)),
+      from_(std::move(from)),
       asks_for_token_(asks_for_token),
       in_(core_.limits.frame_bytes),
       rate_timer_(core_.network) {}
@@ -78,7 +72,7 @@ void session::take_requests() {
   int allowed = 0;
   {
     std::lock_guard lock(mutex_);
-    if (waiting_bytes() <= 4 * std::size_t{core_.limits.frame_bytes})
+    if (!held_ && waiting_bytes() <= allowance())
       allowed = static_cast<int>(core_.limits.open_requests) - open_;
     full_ = allowed <= 0;
     in_turn_ = !full_;
@@ -87,7 +81,8 @@ void session::take_requests() {
   allowed = std::min(allowed, share_of_turn());
   bool more = true;
   int taken = 0;
-  while (more && taken < allowed && !ended_ && !draining_) more = take_request(taken);
+  turn_over_ = false;
+  while (more && taken < allowed && !turn_over_ && !ended_ && !draining_) more = take_request(taken);
   full_turns_ = more || filled_ ? full_turns_ + 1 : 0;
   end_turn(taken);
   if (more && !draining_) core_.unfinished.push_back(self);
@@ -164,6 +159,27 @@ void session::handle(std::span<std::byte const> frame) {
   if (r->body_as_hello() != nullptr)
     return respond(outcome_frame(r->id(), errc::wrong_state, "this connection has said hello before"));
   operate(core_, shared_from_this(), *r);
+  std::lock_guard lock(mutex_);
+  if (waiting_bytes() > allowance()) turn_over_ = true;
+}
+
+/// Bytes that may wait for it before it is read no further. While others leave theirs in heaps: none.
+std::size_t session::allowance() const noexcept {
+  return core_.short_of_room() ? 0 : 4 * std::size_t{core_.limits.frame_bytes};
+}
+
+void session::hold() {
+  turn_over_ = true;
+  std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void session::respond_held(std::span<std::byte const> frame) {
+  {
+    std::lock_guard lock(mutex_);
+    held_ = false;
+  }
+  respond(frame);
 }
 
 void session::greet(std::uint64_t id, wire::hello const& h) {
@@ -171,10 +187,13 @@ void session::greet(std::uint64_t id, wire::hello const& h) {
     return drop(drop_reason::malformed,
                 fmt::format("this service speaks version {} of the protocol, the client version {}",
                             static_cast<int>(wire::protocol_version), h.version()));
-  if (asks_for_token_ && !core_.token.empty() &&
-      !same_word(core_.token, h.token() != nullptr ? h.token()->string_view() : std::string_view()))
-    return drop(drop_reason::unauthorised,
-                "the token is missing or wrong: see token_file in the service's configuration");
+  if (asks_for_token_ && !core_.tokens.empty()) {
+    auto found = access_for(core_.tokens, text_of(h.token()));
+    if (!found)
+      return drop(drop_reason::unauthorised,
+                  "the token is missing or wrong: see token_file in the service's configuration");
+    allows_ = std::move(*found);
+  }
   greeted_ = true;
   id_ = h.session();
   auto& b = frame_builder();
@@ -189,6 +208,11 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
                   : s.name() != nullptr ? core_.rt.find_any(s.name()->string_view())
                                         : result<any_ref>(errc::not_found);
   if (!to) return respond(outcome_frame(id, static_cast<errc>(to.error().value())));
+  if (allows_.most < role::send || !allows_.covers_all()) {
+    auto const known = core_.rt.listed(to->id());
+    if (auto const why = allows_.refusal(role::send, known ? known->name : std::string()); !why.empty())
+      return respond(outcome_frame(id, errc::service_refuses, why));
+  }
   std::span<std::byte const> payload;
   if (s.payload() != nullptr)
     payload = {reinterpret_cast<std::byte const*>(s.payload()->data()), s.payload()->size()};
@@ -206,24 +230,43 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
                            self->respond(frame_of(id, a));
                          });
   std::chrono::microseconds const limit{s.deadline_us()};
-  if (s.wants_reply())
-    to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority(), .trace = s.trace()},
-            std::move(handler));
-  else if (to->is_near() && !s.wait_for_room())
+  if (s.wants_reply()) {
+    auto const ask =
+        to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority(), .trace = s.trace()},
+                std::move(handler));
+    keyed ? core_.keys.note_ask(id_, s.key(), ask) : remember(ask);
+  } else if (to->is_near() && !s.wait_for_room())
     std::move(handler)(answer{
         to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = s.trace()}),
         {}});
-  else
-    to->tell(
-        s.type(), payload,
-        {.priority = s.priority(), .deadline = limit, .wait_for_room = s.wait_for_room(), .trace = s.trace()},
-        std::move(handler));
+  else if (!s.wait_for_room())
+    to->tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = s.trace()},
+             std::move(handler));
+  // They stay when their client goes: as many as there may be asks.
+  else if (service_core::relaxed_add(core_.waiting_tells, 1) >= core_.rt.settings().asks) {
+    service_core::relaxed_add(core_.waiting_tells, -1);
+    std::move(handler)(answer{errc::mailbox_full, {}});
+  } else {
+    to->tell(s.type(), payload,
+             {.priority = s.priority(), .deadline = limit, .wait_for_room = true, .trace = s.trace()},
+             on_any_thread([core = shared_core_, then = std::move(handler)](answer const& a) mutable {
+               service_core::relaxed_add(core->waiting_tells, -1);
+               std::move(then)(a);
+             }));
+  }
+}
+
+/// They end with the client, or those of clients that come and go would fill the runtime's table of asks.
+void session::remember(actor_id ask) {
+  if (asked_.size() >= 2 * std::size_t{core_.limits.open_requests})
+    std::erase_if(asked_, [this](actor_id a) { return !core_.rt.is_waiting(a); });
+  asked_.push_back(ask);
 }
 
 /// Whether the message of this key is to be sent; else its response is given, or will be.
 bool session::open_key(std::uint64_t id, wire::send const& s) {
   answer known;
-  switch (core_.keys.open(id_, s.key(), s.settled_below(), {weak_from_this(), id}, known)) {
+  switch (core_.keys.open(id_, s.key(), s.settled_below(), from_.peer, {weak_from_this(), id}, known)) {
     case key_book::entry::fresh:
       return true;
     case key_book::entry::pending:
@@ -234,9 +277,18 @@ bool session::open_key(std::uint64_t id, wire::send const& s) {
     case key_book::entry::settled:
       respond(outcome_frame(id, errc::service_refuses, "the client has settled this message's key before"));
       break;
-    case key_book::entry::full:
+    case key_book::entry::session_full:
       respond(outcome_frame(id, errc::service_refuses,
                             "too many keyed messages are not settled: send settled_below with later ones"));
+      break;
+    case key_book::entry::peer_full:
+      respond(outcome_frame(id, errc::service_refuses,
+                            "too many keyed messages or sessions of this address are remembered; keep one "
+                            "session per client, and send settled_below"));
+      break;
+    case key_book::entry::full:
+      respond(outcome_frame(id, errc::service_refuses,
+                            "the service remembers as many keyed messages as it can; try again later"));
       break;
   }
   return false;
@@ -273,15 +325,24 @@ bool session::write_some() {
   service_counters::add(core_.counters.bytes_out, n);
   out_begin_ += n;
   if (waiting_bytes() == 0) {
+    count_untaken(0);
     out_.clear();
     out_begin_ = 0;
     if (out_.capacity() > 64 * 1024) out_.shrink_to_fit();
     stuck_since_ = {};
     return true;
   }
+  count_untaken(waiting_bytes());
   broken_ = ec && ec != asio::error::would_block;
   if (n != 0 || stuck_since_ == clock::time_point{}) stuck_since_ = core_.now();
   return false;
+}
+
+/// Under the mutex.
+void session::count_untaken(std::size_t bytes) noexcept {
+  if (bytes == counted_bytes_) return;
+  service_counters::add(core_.untaken_bytes, bytes - counted_bytes_);  // modulo 2^64 also when it is less
+  counted_bytes_ = bytes;
 }
 
 /// Counts the requests of the turn, if there was one, and sends what waits.
@@ -297,7 +358,8 @@ void session::end_turn(int taken) {
       return wait_for_room();
     }
     over = broken_ || (draining_ && open_ == 0);
-    if (resume = full_ && open_ < static_cast<int>(core_.limits.open_requests); resume) full_ = false;
+    resume = full_ && !held_ && open_ < static_cast<int>(core_.limits.open_requests);
+    if (resume) full_ = false;
   }
   if (over) return end();
   if (resume) core_.unfinished.push_back(shared_from_this());
@@ -325,6 +387,7 @@ void session::check_time(clock::time_point now) {
     full = full_;
   }
   if (stuck) return drop(drop_reason::slow_reader, "the client did not take its responses in time");
+  if (full && stream_->hung_up()) return end();  // else its end is read
   if (in_.in_frame() && reading_ && !full && now - since_ > core_.limits.frame)
     drop(drop_reason::idle, "a request began to come and did not end in time");
 }
@@ -355,7 +418,7 @@ std::uint32_t session::abandon() {
 
 void session::drop(drop_reason why, std::string const& text) {
   if (ended_) return;
-  core_.log_drop(why, fmt::format("{} is dropped ({}): {}", peer_, name_of(why), text));
+  core_.log_drop(why, fmt::format("{} is dropped ({}): {}", from_.text, name_of(why), text));
   {
     std::lock_guard lock(mutex_);
     auto const bye = outcome_frame(0, errc::service_refuses, text);
@@ -373,9 +436,11 @@ void session::end() {
     std::lock_guard lock(mutex_);
     closed_ = true;
     stream_->close();
+    count_untaken(0);
     out_ = {};
     out_begin_ = 0;
   }
+  for (auto const ask : std::exchange(asked_, {})) core_.rt.cancel(ask);
   service_counters::add(core_.counters.connections_open, ~std::uint64_t{0});  // one less
   core_.sessions.erase(shared_from_this());
 }

@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
@@ -35,6 +36,11 @@ ssize_t send(int socket, void const* from, std::size_t bytes) noexcept {
     auto const n = ::send(socket, from, bytes, MSG_NOSIGNAL);
     if (n >= 0 || errno != EINTR) return n;
   }
+}
+
+bool peer_has_gone(stream_socket const& socket) noexcept {
+  pollfd look{const_cast<stream_socket&>(socket).native_handle(), POLLRDHUP, 0};
+  return ::poll(&look, 1, 0) == 1;
 }
 
 class plain_transport : public transport {
@@ -72,6 +78,7 @@ class plain_transport : public transport {
     socket_.shutdown(socket_.shutdown_both, ignored);
     socket_.close(ignored);
   }
+  bool hung_up() const noexcept override { return peer_has_gone(socket_); }
   bool writes_from_any_thread() const noexcept override { return true; }
 
  protected:
@@ -82,15 +89,14 @@ class plain_transport : public transport {
 class watched_transport final : public plain_transport, readiness::listener {
  public:
   watched_transport(stream_socket socket, readiness& all) : plain_transport(std::move(socket)), all_(all) {
-    all_.enter(socket_.native_handle(), *this);
+    watch(true);
   }
   void async_readable(ready_handler ready) override {
     waiting_.swap(ready);
-    if (paused_) all_.resume(socket_.native_handle());
-    paused_ = false;
+    watch(true);
   }
   void close() noexcept override {
-    if (socket_.is_open()) all_.remove(socket_.native_handle());
+    if (socket_.is_open()) watch(false);
     plain_transport::close();
     ready_handler none;
     none.swap(waiting_);  // Boost 1.81: it must not be assigned
@@ -101,13 +107,16 @@ class watched_transport final : public plain_transport, readiness::listener {
     ready_handler ready;
     ready.swap(waiting_);
     if (ready) return std::move(ready)(error_code());
-    all_.pause(socket_.native_handle());
-    paused_ = true;
+    watch(false);  // of a peer that has gone an epoll tells whatever it is asked for
+  }
+  void watch(bool on) {
+    if (std::exchange(watched_, on) == on) return;
+    on ? all_.enter(socket_.native_handle(), *this) : all_.remove(socket_.native_handle());
   }
 
   readiness& all_;
   ready_handler waiting_;
-  bool paused_ = false;
+  bool watched_ = false;
 };
 
 /// OpenSSL's way to a socket; its own writes without MSG_NOSIGNAL.
@@ -197,6 +206,7 @@ class tls_transport final : public transport {
     socket_.shutdown(socket_.shutdown_both, ignored);
     socket_.close(ignored);
   }
+  bool hung_up() const noexcept override { return peer_has_gone(socket_); }
   bool writes_from_any_thread() const noexcept override { return false; }
 
  private:

@@ -20,6 +20,13 @@ namespace rondo::service {
 
 using stream_socket = boost::asio::generic::stream_protocol::socket;
 
+/// Who is at the other end.
+struct client_address {
+  std::string text;       // process 12 of user 1000; 192.0.2.1:4711
+  std::string peer;       // who shares limits with it: user 1000; 192.0.2.1
+  bool is_local = false;  // a Unix socket's
+};
+
 class transport {
  public:
   virtual ~transport() = default;
@@ -30,6 +37,8 @@ class transport {
   using ready_handler = boost::asio::any_completion_handler<void(error_code)>;
   virtual void async_readable(ready_handler ready) = 0;
   virtual void async_writable(ready_handler ready) = 0;
+  /// Whether the peer has gone, or will send no more; also while nothing is read.
+  virtual bool hung_up() const noexcept = 0;
   /// Waits in vain end with operation_aborted.
   virtual void close() noexcept = 0;
   /// `write` may be called from any thread, one at a time, while the owner's reads.

@@ -32,6 +32,8 @@ inline std::string_view text_of(flatbuffers::String const* s) {
 /// Builds frames; one per thread, used again and again.
 inline flatbuffers::FlatBufferBuilder& frame_builder() {
   thread_local flatbuffers::FlatBufferBuilder builder(1024);
+  if (builder.GetSize() > 1 << 20)
+    builder = flatbuffers::FlatBufferBuilder(1024);  // one that was long is rare
   builder.Clear();
   return builder;
 }

@@ -1,9 +1,15 @@
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/service/raw_client.hpp"
@@ -143,14 +149,71 @@ TEST_CASE("what is no socket of this user is not removed for one", "[service][co
 
 TEST_CASE("a service that ends leaves the path alone when another one has taken it", "[service][config]") {
   served first;
-  auto const path = first.config.listen.front().path;
+  std::filesystem::path const path = first.config.listen.front().path;
   std::filesystem::remove(path);
+  // What guards the path is that of the socket which was there.
+  std::filesystem::remove(path.string() + ".lock");
   rondo::service::service second(*first.rt, first.config, {});
   second.start();
   first.it.reset();
   REQUIRE(std::filesystem::is_socket(path));
   rondo::service::client c({.at = second.listens_at().front()});
   REQUIRE(c.find<basics::echo>("mirror").has_value());
+}
+
+TEST_CASE("of services that start at once on one path one has it", "[service][config]") {
+  served s;
+  for (int round = 0; round < 20; ++round) {
+    scratch_directory const folder("race");
+    auto config = s.config;
+    config.listen = {{true, (folder.directory / "socket").string(), 0}};
+    {  // what a dead service has left
+      boost::asio::io_context io;
+      boost::asio::local::stream_protocol::acceptor left(io, config.listen.front().path);
+    }
+    std::atomic<int> started{0};
+    std::barrier together(3), ended(3);
+    std::vector<std::jthread> all;
+    for (int i = 0; i < 3; ++i)
+      all.emplace_back([&] {
+        rondo::service::service one(*s.rt, config, {});
+        together.arrive_and_wait();
+        try {
+          one.start();
+          ++started;
+        } catch (std::exception const&) {  // another one was first
+        }
+        ended.arrive_and_wait();
+      });
+    all.clear();
+    REQUIRE(started == 1);
+  }
+}
+
+TEST_CASE("what others could replace is not trusted", "[service][config]") {
+  scratch_directory const files("others");
+  auto const open = files.directory / "open";
+  std::filesystem::create_directory(open);
+  REQUIRE(::chmod(open.c_str(), 0777) == 0);
+  rondo::service::service_config c;
+  c.listen = {{true, (open / "socket").string(), 0}};
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("can be written by others"));
+  c = {};
+  c.token_file = open / "token";
+  std::ofstream(c.token_file) << "a long word that nobody guesses\n";
+  REQUIRE(::chmod(c.token_file.c_str(), 0600) == 0);
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("can be written by others"));
+  REQUIRE(::chmod(open.c_str(), 01777) == 0);
+  REQUIRE_NOTHROW(served(c));
+  if (::geteuid() != 0) return;  // the others' part needs a folder of another user
+  REQUIRE(::chmod(open.c_str(), 0700) == 0);
+  REQUIRE(::chown(open.c_str(), 12345, 0) == 0);
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("belongs to user 12345"));
+  // What is there already where the default socket would be.
+  REQUIRE(::setenv("XDG_RUNTIME_DIR", files.directory.c_str(), 1) == 0);
+  std::filesystem::rename(open, files.directory / "rondo");
+  CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("was made by user 12345"));
+  ::unsetenv("XDG_RUNTIME_DIR");
 }
 
 TEST_CASE("two services do not share a socket, and one that was left behind is taken over",

@@ -118,9 +118,10 @@ TEST_CASE("stopping ends the connections that are open", "[http]") {
 }
 
 TEST_CASE("health is not readiness", "[http]") {
-  std::atomic<bool> ready{false};
+  std::atomic<bool> well{true}, ready{false};
   routes_served const s(rondo::service::monitoring_routes(
       [] { return std::string("rondo_conserved 1\n"); },
+      [&] { return well ? std::string() : std::string("the network thread has not moved"); },
       [&] { return ready ? std::string() : std::string("the checkpoint is being restored"); }));
   auto const port = s.server.port();
   CHECK_THAT(get(port, "/healthz"), StartsWith("HTTP/1.1 200"));
@@ -128,5 +129,8 @@ TEST_CASE("health is not readiness", "[http]") {
              StartsWith("HTTP/1.1 503") && Contains("the checkpoint is being restored"));
   ready = true;
   CHECK_THAT(get(port, "/readyz"), StartsWith("HTTP/1.1 200"));
+  well = false;
+  CHECK_THAT(get(port, "/healthz"),
+             StartsWith("HTTP/1.1 503") && Contains("the network thread has not moved"));
   CHECK_THAT(get(port, "/metrics"), Contains("text/plain; version=0.0.4") && Contains("rondo_conserved 1"));
 }

@@ -9,9 +9,10 @@ using clock_type = std::chrono::steady_clock;
 
 namespace {
 
-entry open(key_book& book, std::uint64_t session, std::uint64_t key, std::uint64_t settled_below = 0) {
+entry open(key_book& book, std::uint64_t session, std::uint64_t key, std::uint64_t settled_below = 0,
+           std::string const& peer = "a peer") {
   rondo::answer outcome;
-  return book.open(session, key, settled_below, {}, outcome);
+  return book.open(session, key, settled_below, peer, {}, outcome);
 }
 
 void handle(key_book& book, std::uint64_t session, std::uint64_t key) {
@@ -58,19 +59,48 @@ TEST_CASE("a session is kept while a message of it is on its way, however long t
   book.sweep(later);
   CHECK(open(book, 1, 10) == entry::pending);
   CHECK(open(book, 2, 10) == entry::fresh);
-  book.sweep(later + 3 * key_book::forget_after);
+  book.settle(2, 10, {});
+  // Its client has gone for good: the ask is given up, and the record goes with it.
+  rondo::actor_id const ask{7, 3};
+  book.note_ask(1, 10, ask);
+  CHECK(book.sweep(later + 3 * key_book::forget_after) == std::vector{ask});
   book.settle(1, 10, {});
   CHECK(open(book, 1, 10) == entry::known);
 }
 
-TEST_CASE("beyond its limits the book says that it is full, and takes more when something is forgotten",
+TEST_CASE("beyond its limits the book says which is full, and takes more when something is forgotten",
           "[service][key_book]") {
   key_book book;
-  for (std::uint64_t session = 1; session <= key_book::sessions_limit; ++session) handle(book, session, 1);
-  CHECK(open(book, key_book::sessions_limit + 1, 1) == entry::full);
+  auto const half = key_book::sessions_limit / 2;
+  // One peer fills its half; the other one is not held back by that.
+  for (std::uint64_t session = 1; session <= half; ++session) handle(book, session, 1);
+  CHECK(open(book, half + 1, 1) == entry::peer_full);
+  for (std::uint64_t session = half + 1; session <= 2 * half; ++session)
+    REQUIRE(open(book, session, 1, 0, session % 2 != 0 ? "another" : "a third") == entry::fresh);
+  CHECK(open(book, 2 * half + 1, 1, 0, "a fourth") == entry::full);
+  for (std::uint64_t session = half + 1; session <= 2 * half; ++session) book.settle(session, 1, {});
   book.sweep(between() + key_book::forget_after);
-  CHECK(open(book, key_book::sessions_limit + 1, 1) == entry::fresh);
-  for (std::uint64_t key = 2; key <= key_book::keys_per_session; ++key)
-    REQUIRE(open(book, key_book::sessions_limit + 1, key) == entry::fresh);
-  CHECK(open(book, key_book::sessions_limit + 1, key_book::keys_per_session + 1) == entry::full);
+  CHECK(open(book, 1, 1) == entry::fresh);
+}
+
+TEST_CASE("keys are limited for a session, for a peer and for all", "[service][key_book]") {
+  key_book book;
+  std::uint64_t session = 0;
+  auto const fill = [&](std::string const& peer, std::size_t keys) {
+    ++session;
+    for (std::uint64_t key = 1; key <= keys; ++key) {
+      REQUIRE(open(book, session, key, 0, peer) == entry::fresh);
+      book.settle(session, key, {});
+    }
+  };
+  auto const most = key_book::keys_per_session;
+  fill("first", most);
+  CHECK(open(book, session, most + 1, 0, "first") == entry::session_full);
+  for (std::size_t keys = most; keys < key_book::keys_limit / 2; keys += most) fill("first", most);
+  CHECK(open(book, 1'000, 1, 0, "first") == entry::peer_full);
+  for (std::size_t keys = 0; keys < key_book::keys_limit / 2; keys += most) fill("second", most);
+  CHECK(open(book, 2'000, 1, 0, "third") == entry::full);
+  // What a client has settled is room for others.
+  CHECK(open(book, 1, most + 1, most + 1, "first") == entry::fresh);
+  CHECK(open(book, 2'000, 1, 0, "third") == entry::fresh);
 }

@@ -56,6 +56,9 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
           "rondo_actor_waiting_messages{actor=\"clicks\",behaviour=\"shop::counter\",device=\"0\"} 7\n"));
   CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // with those of actors that are gone
   CHECK_THAT(text, Contains("rondo_connections_dropped_total{reason=\"slow_reader\"} 2\n"));
+  CHECK_THAT(text, Contains("rondo_checkpoints_total 12\n"));
+  CHECK_THAT(text, Contains("rondo_checkpoints_failed_total 1\n"));
+  CHECK_THAT(text, Contains("rondo_recordings_failed_total 0\n"));
   CHECK_THAT(text, Contains("rondo_nats_connected 1\n"));
   CHECK_THAT(text, Contains("rondo_nats_messages_taken_total{kind=\"request\"} 70\n"));
   CHECK_THAT(text, Contains("rondo_nats_messages_taken_total{kind=\"durable\"} 30\n"));

@@ -83,7 +83,7 @@ TEST_CASE("a real Prometheus scrapes a runtime under load and knows what it did"
   rondo::service::http_server server(
       pool.get_executor(), pool.get_executor(), {boost::asio::ip::address_v4::loopback(), 0},
       rondo::service::monitoring_routes([&] { return to_metrics(watcher.gather()); },
-                                        [] { return std::string(); }));
+                                        [] { return std::string(); }, [] { return std::string(); }));
   std::atomic<bool> stop{false};
   std::uint64_t handled = 0;
   std::thread load([&] {

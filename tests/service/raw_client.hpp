@@ -1,6 +1,7 @@
 // A client that says what it likes: bytes down a socket, and what comes back.
 #pragma once
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,12 +22,19 @@ namespace wire = rondo::wire;
 
 class raw_client {
  public:
+  /// At a Unix socket, or a port of this machine.
   explicit raw_client(rondo::service::endpoint const& at)
-      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    std::strncpy(to.sun_path, at.path.c_str(), sizeof to.sun_path - 1);
-    if (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0)
+      : socket_(::socket(at.is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un path{};
+    path.sun_family = AF_UNIX;
+    std::strncpy(path.sun_path, at.path.c_str(), sizeof path.sun_path - 1);
+    sockaddr_in port{};
+    port.sin_family = AF_INET;
+    port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    port.sin_port = htons(at.port);
+    auto const* const to =
+        at.is_unix ? reinterpret_cast<sockaddr*>(&path) : reinterpret_cast<sockaddr*>(&port);
+    if (::connect(socket_, to, at.is_unix ? sizeof path : sizeof port) != 0)
       throw std::runtime_error("cannot connect");
   }
   ~raw_client() { ::close(socket_); }
@@ -39,6 +47,12 @@ class raw_client {
            static_cast<ssize_t>(bytes.size());
   }
   bool send(std::string const& bytes) { return send(std::as_bytes(std::span(bytes))); }
+  /// A request that `body` makes with the builder.
+  template <class Body>
+  bool request(std::uint64_t id, Body body) {
+    auto& b = rondo::service::frame_builder();
+    return send(rondo::service::request_frame(b, id, body(b)));
+  }
 
   /// The next response; none when the service hangs up. Throws when neither comes in a minute.
   wire::response const* receive() {

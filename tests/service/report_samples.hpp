@@ -107,6 +107,9 @@ inline rondo::service::report sample_report() {
   drop->reason = "slow_reader";
   drop->connections = 2;
   r.connections->dropped.push_back(std::move(drop));
+  r.files = std::make_unique<reports::kept_filesT>();
+  r.files->checkpoints = 12;
+  r.files->checkpoints_failed = 1;
   r.nats = std::make_unique<reports::nats_trafficT>();
   r.nats->connected = true;
   r.nats->requests = 70;

@@ -21,7 +21,7 @@ clock_type::time_point time_of_test{std::chrono::hours(1)};
 class scripted_transport final : public service::transport {
  public:
   std::string to_read{}, written{};
-  bool takes = true;
+  bool takes = true, gone = false;
 
   std::size_t read(std::span<std::byte> into, rondo::error_code& ec) override {
     auto const n = std::min(into.size(), to_read.size());
@@ -42,6 +42,7 @@ class scripted_transport final : public service::transport {
     none.swap(readable_);  // which hold the session
     other.swap(writable_);
   }
+  bool hung_up() const noexcept override { return gone; }
   bool writes_from_any_thread() const noexcept override { return false; }
 
   void tell_readable() {
@@ -76,8 +77,8 @@ struct connections {
 struct one_client {
   explicit one_client(connections& all, bool greets = true)
       : core(*all.core),
-        it(std::make_shared<service::session>(all.core, std::unique_ptr<service::transport>(line), "a test",
-                                              false)) {
+        it(std::make_shared<service::session>(all.core, std::unique_ptr<service::transport>(line),
+                                              service::client_address{"a test", "a test"}, false)) {
     core.sessions.insert(it);
     auto& b = service::frame_builder();
     if (greets) append(service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));

@@ -1,0 +1,333 @@
+// What clients may take of a service at most: places, memory, asks, actors; and what their tokens allow.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <latch>
+#include <set>
+
+#include "runtime/telemetry.hpp"
+#include "tests/catch.hpp"
+#include "tests/eventually.hpp"
+#include "tests/service/raw_client.hpp"
+#include "tests/service/service_fixture.hpp"
+
+using namespace rondo_test;
+using rondo::service::drop_reason;
+using rondo::service::endpoint;
+
+namespace {
+
+bool says(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+rondo::service::service_config with_limits(rondo::service::client_limits const& l) {
+  rondo::service::service_config c;
+  c.limits = l;
+  return c;
+}
+
+/// One that has been welcomed.
+struct guest_client : raw_client {
+  explicit guest_client(endpoint const& at, std::string const& token = {}) : raw_client(at) {
+    hello(0, token);
+    auto const* const r = receive();
+    REQUIRE(r != nullptr);
+    REQUIRE(r->body_as_welcome() != nullptr);
+  }
+  /// Why the next response is a refusal; "ok" when it is none.
+  std::string verdict() {
+    auto const* const r = receive();
+    if (r == nullptr) return "hung up";
+    auto const* const o = r->body_as_outcome();
+    return o == nullptr || o->status() == 0 ? "ok" : o->reason()->str();
+  }
+  std::string launch(std::string const& name, std::uint32_t capacity = 0) {
+    request(9, [&](auto& b) {
+      auto const actor = b.CreateString(name), behaviour = b.CreateString("counter");
+      return wire::Createlaunch(b, actor, behaviour, capacity);
+    });
+    return verdict();
+  }
+  std::string terminate(std::string const& name) {
+    request(9, [&](auto& b) {
+      return wire::Createcontrol(b, b.CreateString(name), wire::control_kind_terminate_discard);
+    });
+    return verdict();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what a client has asked ends with it, whether it is read or not", "[service][limits]") {
+  served s(with_limits({.open_requests = 16}));
+  auto const clicks = s.rt->find_any("clicks").value();
+  REQUIRE_FALSE(s.rt->deactivate(clicks.id(), rondo::block));
+  for (int const asks : {3, 16}) {
+    {
+      guest_client leaver(s.it->listens_at().front());
+      // One more waits in the socket, which nobody reads while 16 are open.
+      for (int i = 0; i < asks + (asks == 16); ++i)
+        REQUIRE(leaver.send(leaver.frame_for(2, "clicks", basics::get{}, true)));
+      REQUIRE(eventually([&] { return s.rt->snapshot().asks_waiting == static_cast<std::uint32_t>(asks); }));
+    }
+    REQUIRE(eventually([&] { return s.it->connections() == 0; }));
+    REQUIRE(s.rt->snapshot().asks_waiting == 0);
+  }
+}
+
+TEST_CASE("a keyed ask outlives its connection, and its answer is given to the next one",
+          "[service][limits]") {
+  served s;
+  auto const clicks = s.rt->find_any("clicks").value();
+  REQUIRE_FALSE(s.rt->deactivate(clicks.id(), rondo::block));
+  auto const at = s.it->listens_at().front();
+  {
+    raw_client first(at);
+    first.hello(7);
+    REQUIRE(first.send(first.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));
+    REQUIRE(eventually([&] { return s.rt->snapshot().asks_waiting == 1; }));
+  }
+  REQUIRE(eventually([&] { return s.it->connections() == 0; }));
+  REQUIRE_FALSE(s.rt->activate(clicks.id(), rondo::block));
+  raw_client again(at);
+  again.hello(7);
+  REQUIRE(again.send(again.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));
+  REQUIRE(again.receive()->body_as_welcome() != nullptr);
+  auto const* const o = again.receive()->body_as_outcome();
+  REQUIRE(o->status() == 0);
+  basics::total t{};
+  std::memcpy(&t, o->payload()->data(), sizeof t);
+  REQUIRE(t.value == 5);
+}
+
+TEST_CASE("those who say nothing keep nobody out", "[service][limits]") {
+  served s(with_limits({.clients = 20, .hello = 1h}));
+  auto const at = s.it->listens_at().front();
+  std::vector<std::unique_ptr<raw_client>> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(std::make_unique<raw_client>(at));
+  REQUIRE(says(silent.front()->last_words(), "others wait for its place"));
+  guest_client good(at);
+  REQUIRE(good.launch("new") == "ok");
+  REQUIRE(s.it->connections() <= 20);
+}
+
+TEST_CASE("some places are for those on this machine", "[service][limits]") {
+  auto c = with_limits({.clients = 2});
+  scratch_directory const folder("places");
+  c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
+  served s(c);
+  auto const local = s.it->listens_at()[0], port = s.it->listens_at()[1];
+  guest_client const first(port), second(port);
+  raw_client third(port);
+  REQUIRE(says(third.last_words(), "takes 2 connections at once"));
+  guest_client who_looks(local);
+  REQUIRE(who_looks.launch("new") == "ok");
+}
+
+TEST_CASE("a list comes in pages, which name every actor once", "[service][limits]") {
+  rondo::service::service_config c;
+  c.runtime.actors = 8192;
+  served s(c);
+  std::set<std::string> wanted;
+  for (auto const& e : s.rt->list()) wanted.insert(e.name);
+  for (int i = 0; i < 5000; ++i) {
+    auto const name = std::string(200, 'x') + std::to_string(i);
+    REQUIRE(s.rt->try_launch<basics::counter>(name, {.capacity = 1}).has_value());
+    wanted.insert(name);
+  }
+  guest_client who(s.it->listens_at().front());
+  std::set<std::string> seen;
+  std::uint32_t from = 0;
+  int pages = 0;
+  do {
+    REQUIRE(who.request(2, [&](auto& b) { return wire::Createlist(b, from); }));
+    auto const* const page = who.receive()->body_as_actors();
+    REQUIRE(page != nullptr);
+    std::size_t bytes = 0;
+    for (auto const* line : *page->all()) {
+      REQUIRE(seen.insert(line->name()->str()).second);
+      bytes += line->name()->size();
+    }
+    REQUIRE(bytes < 300'000);
+    from = page->next();
+    ++pages;
+  } while (from != 0);
+  REQUIRE(seen == wanted);
+  REQUIRE(pages > 3);
+}
+
+TEST_CASE("a client may launch so many actors, each with so large a mailbox, and names them",
+          "[service][limits]") {
+  served s(with_limits({.actors = 3, .capacity = 64}));
+  guest_client who(s.it->listens_at().front());
+  CHECK(says(who.launch(""), "give the actor a name"));
+  CHECK(says(who.launch("wide", 65), "more than the 64"));
+  for (auto const* name : {"a", "b", "c"}) REQUIRE(who.launch(name, 64) == "ok");
+  CHECK(says(who.launch("d"), "has launched 3 actors that live"));
+  // Another connection of the same user shares the limit.
+  guest_client other(s.it->listens_at().front());
+  CHECK(says(other.launch("d"), "has launched 3 actors that live"));
+  REQUIRE(other.terminate("a") == "ok");
+  CHECK(who.launch("d") == "ok");
+}
+
+TEST_CASE("responses that nobody takes are bounded for all clients together", "[service][limits]") {
+  auto c = with_limits({.response_bytes = 1 << 20, .reading = 1h});
+  c.runtime.actors = 8192;
+  served s(c);
+  for (int i = 0; i < 4000; ++i)
+    REQUIRE(s.rt->try_launch<basics::counter>(std::string(200, 'x') + std::to_string(i), {.capacity = 1})
+                .has_value());
+  auto const at = s.it->listens_at().front();
+  std::vector<std::unique_ptr<guest_client>> takers_of_nothing;
+  auto const ask_for_all = [](auto& b) { return wire::Createwatch(b); };
+  // Each response has about a megabyte, of which a socket takes some hundred kilobytes.
+  for (int i = 0; i < 12; ++i) {
+    takers_of_nothing.push_back(std::make_unique<guest_client>(at));
+    for (int k = 0; k < 50; ++k) takers_of_nothing.back()->request(2, ask_for_all);
+  }
+  guest_client who(at);
+  REQUIRE(eventually([&] {
+    who.request(2, ask_for_all);
+    return says(who.verdict(), "limits.response_bytes");
+  }));
+  // Short answers are given as ever.
+  REQUIRE(who.send(who.frame_for(3, "mirror", basics::ping{1}, true)));
+  REQUIRE(who.verdict() == "ok");
+  takers_of_nothing.clear();
+  REQUIRE(eventually([&] {
+    who.request(2, ask_for_all);
+    return who.verdict() == "ok";
+  }));
+}
+
+TEST_CASE("one checkpoint is for all who ask before it begins", "[service][limits]") {
+  rondo::service::service_config c;
+  scratch_directory const folder("coalesced");
+  c.checkpoint = folder.directory / "checkpoint";
+  served s(c);
+  s.it->stop();
+  s.it =
+      std::make_unique<rondo::service::service>(*s.rt, s.config, std::vector<std::span<std::byte const>>{});
+  std::atomic<int> written{0};
+  std::latch go(1);
+  s.it->checkpoint_with([&] {
+    ++written;
+    go.wait();
+    if (written > 1) throw std::runtime_error("the disk is full");
+  });
+  s.it->start();
+  auto const at = s.it->listens_at().front();
+  auto const checkpoint = [](auto& b) { return wire::Createcheckpoint(b); };
+  guest_client first(at);
+  first.request(2, checkpoint);
+  REQUIRE(eventually([&] { return written == 1; }));
+  std::vector<std::unique_ptr<guest_client>> all;
+  for (int i = 0; i < 10; ++i) {
+    all.push_back(std::make_unique<guest_client>(at));
+    all.back()->request(2, checkpoint);
+  }
+  auto const requests = 1 + 1 + 10 * 2;  // each with a hello
+  REQUIRE(eventually([&] { return s.it->counters().requests.load() == requests; }));
+  go.count_down();
+  REQUIRE(first.receive()->body_as_checkpoint_done() != nullptr);
+  for (auto& c2 : all) REQUIRE(says(c2->verdict(), "the disk is full"));
+  REQUIRE(written == 2);
+  REQUIRE(s.it->counters().checkpoints == 1);
+  REQUIRE(s.it->counters().checkpoints_failed == 1);
+}
+
+TEST_CASE("a network thread that stands still is told of", "[service][limits]") {
+  served s(with_limits({.hello = 10ms}));
+  REQUIRE(s.it->why_not_well().empty());
+  // The log is written by that thread.
+  std::unique_lock held(s.mutex);
+  raw_client silent(s.it->listens_at().front());
+  REQUIRE(eventually([&] { return says(s.it->why_not_well(300ms), "no client is answered"); }));
+  held.unlock();
+  REQUIRE(eventually([&] { return s.it->why_not_well(2s).empty(); }));
+}
+
+TEST_CASE("a token allows what its role does, with the actors of its pattern", "[service][limits]") {
+  scratch_directory const folder("roles");
+  rondo::service::service_config c;
+  c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
+  auto const file = [&](std::string const& name, std::string const& word) {
+    auto const path = folder.directory / name;
+    std::ofstream(path) << word;
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);
+    return path;
+  };
+  using rondo::service::role;
+  c.token_file = file("all", "the word for everything");
+  c.tokens = {{file("r", "the word for reading"), {role::read, "*"}},
+              {file("s", "the word for sending"), {role::send, "cl*"}},
+              {file("l", "the word for launching"), {role::launch, "new-*"}},
+              {file("c", "the word for control"), {role::control, "*"}}};
+  c.checkpoint = folder.directory / "checkpoint";
+  served s(c);
+  auto const at = s.it->listens_at()[1];
+  auto const ask = [](guest_client& who, char const* actor) {
+    REQUIRE(who.send(who.frame_for(2, actor, basics::ping{1}, true)));
+    return who.verdict();
+  };
+  auto const get = [](guest_client& who) {
+    REQUIRE(who.send(who.frame_for(2, "clicks", basics::get{}, true)));
+    return who.verdict();
+  };
+  auto const listed = [](guest_client& who) {
+    who.request(2, [](auto& b) { return wire::Createlist(b); });
+    return who.receive()->body_as_actors()->all()->size();
+  };
+  auto const checkpoint = [](guest_client& who) {
+    who.request(2, [](auto& b) { return wire::Createcheckpoint(b); });
+    return who.verdict();
+  };
+  auto const watch = [](guest_client& who) {
+    who.request(2, [](auto& b) { return wire::Createwatch(b); });
+    return who.verdict();
+  };
+  guest_client reads(at, "the word for reading"), sends(at, "the word for sending"),
+      launches(at, "the word for launching"), controls(at, "the word for control"),
+      may_all(at, "the word for everything"), local(s.it->listens_at()[0]);
+  CHECK(says(get(reads), "this takes the role send; the client's token has read"));
+  CHECK(listed(reads) == 3);
+  CHECK(watch(reads) == "ok");
+  CHECK(get(sends) == "ok");
+  CHECK(says(ask(sends, "mirror"), "for the actors 'cl*'"));
+  CHECK(listed(sends) == 1);
+  CHECK(says(watch(sends), "this tells of all"));
+  CHECK(says(sends.launch("cl2"), "takes the role launch"));
+  CHECK(launches.launch("new-one") == "ok");
+  CHECK(says(launches.launch("other"), "for the actors 'new-*'"));
+  CHECK(says(launches.terminate("new-one"), "takes the role control"));
+  CHECK(controls.terminate("new-one") == "ok");
+  CHECK(says(checkpoint(controls), "takes the role admin"));
+  CHECK(checkpoint(may_all) == "ok");
+  CHECK(checkpoint(local) == "ok");
+  // By its number an actor is reached no further than by its name.
+  auto const mirror = s.rt->find_any("mirror").value().id();
+  REQUIRE(sends.request(2, [&](auto& b) {
+    wire::actor_name const actor(mirror.index, mirror.generation);
+    auto const payload = b.CreateVector(std::vector<std::uint8_t>(sizeof(basics::ping)));
+    return wire::Createsend(b, &actor, 0, rondo::type_id<basics::ping>, 128, true, false, 0, 0, 0, payload);
+  }));
+  CHECK(says(sends.verdict(), "for the actors 'cl*'"));
+  // A word stands for one role.
+  c.tokens.push_back({file("again", "the word for reading"), {role::admin, "*"}});
+  CHECK_THROWS_WITH(served(c), Catch::Contains("the same word as another token's file"));
+}
+
+TEST_CASE("tokens are read from the configuration", "[service][config]") {
+  using rondo::service::parse_service_config;
+  auto const c = parse_service_config(
+      R"({"tokens": [{"file": "f", "role": "launch", "names": "new-*"}, {"file": "g", "role": "read"}]})",
+      "x.json");
+  REQUIRE(c.tokens.size() == 2);
+  CHECK(c.tokens[0].allows.most == rondo::service::role::launch);
+  CHECK(c.tokens[0].allows.names == "new-*");
+  CHECK(c.tokens[1].allows.covers_all());
+  CHECK_THROWS_WITH(parse_service_config(R"({"tokens": [{"file": "f", "role": "root"}]})", "x.json"),
+                    Catch::Contains("role: must be one of read, send, launch, control, admin"));
+  CHECK_THROWS_WITH(parse_service_config(R"({"tokens": [{"role": "read"}]})", "x.json"),
+                    Catch::Contains("file: is missing"));
+}
