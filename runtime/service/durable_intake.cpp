@@ -228,12 +228,7 @@ void durable_intake::state::fetch() {
       options.batch - static_cast<int>(std::min<std::size_t>(waiting.size() + taken.size(),
                                                              static_cast<std::size_t>(options.batch)));
   if (most == 0) return;
-  // Waits for one, and takes the others that are there.
-  for (auto& m : stream->fetch(1, waiting.empty() ? 100ms : 1ms)) {
-    take(std::move(m));
-    if (most > 1)
-      for (auto& more : stream->fetch(most - 1, 2ms)) take(std::move(more));
-  }
+  for (auto& m : stream->fetch(most, waiting.empty() ? 100ms : 1ms)) take(std::move(m));
 }
 
 void durable_intake::state::take(stored_message m) {

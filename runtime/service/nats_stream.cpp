@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace rondo::service {
@@ -22,6 +23,7 @@ using owned = std::unique_ptr<T, destroyer<T, Destroy>>;
 using stream_info = owned<jsStreamInfo, jsStreamInfo_Destroy>;
 using consumer_info = owned<jsConsumerInfo, jsConsumerInfo_Destroy>;
 using context = owned<jsCtx, jsCtx_Destroy>;
+using inbox_name = owned<natsInbox, natsInbox_Destroy>;
 using subscription = owned<natsSubscription, natsSubscription_Destroy>;
 
 std::string_view owner_of(jsConsumerInfo const& c) {
@@ -30,39 +32,41 @@ std::string_view owner_of(jsConsumerInfo const& c) {
 
 }  // namespace
 
-stored_message::stored_message(natsMsg* made) : nats_message(made) {
+stored_message::stored_message(nats_message came, nats_link& through)
+    : nats_message(std::move(came)), link_(&through) {
   jsMsgMetaData* raw = nullptr;
-  check_nats(natsMsg_GetMetaData(&raw, made), fmt::format("a message for {}", subject()),
+  check_nats(natsMsg_GetMetaData(&raw, get()), fmt::format("a message for {}", subject()),
              "it comes from no stream");
   owned<jsMsgMetaData, jsMsgMetaData_Destroy> const told(raw);
   sequence_ = raw->Sequence.Stream;
   deliveries_ = raw->NumDelivered;
 }
 
-void stored_message::check(natsStatus status, std::string_view what) const {
-  check_nats(status, fmt::format("message {} of the stream: {}", sequence_, what),
+// Words of JetStream's protocol, to where the message says: those of cnats want a subscription of its own kind.
+void stored_message::say(std::string_view word, std::string_view what) const {
+  std::string const to(reply_to());
+  check_nats(natsConnection_Publish(link_->get(), to.c_str(), word.data(), static_cast<int>(word.size())),
+             fmt::format("message {} of the stream: {}", sequence_, what),
              "the server will give it again after the consumer's ack_wait");
 }
-void stored_message::ack() { check(natsMsg_Ack(get(), nullptr), "acknowledging it"); }
+void stored_message::ack() { say("+ACK", "acknowledging it"); }
 void stored_message::ack_and_wait(std::chrono::milliseconds timeout) {
-  jsOptions options;
-  jsOptions_Init(&options);
-  options.Wait = timeout.count();
-  check(natsMsg_AckSync(get(), &options, nullptr), "acknowledging it");
+  link_->request({std::string(reply_to()), std::as_bytes(std::span("+ACK", 4))}, timeout);
 }
 void stored_message::nak(std::chrono::milliseconds delay) {
-  check(delay.count() == 0 ? natsMsg_Nak(get(), nullptr)
-                           : natsMsg_NakWithDelay(get(), nanoseconds(delay), nullptr),
-        "giving it back");
+  say(delay.count() == 0 ? "-NAK" : fmt::format(R"(-NAK {{"delay": {}}})", nanoseconds(delay)),
+      "giving it back");
 }
-void stored_message::term() { check(natsMsg_Term(get(), nullptr), "ending it"); }
-void stored_message::in_progress() { check(natsMsg_InProgress(get(), nullptr), "asking for more time"); }
+void stored_message::term() { say("+TERM", "ending it"); }
+void stored_message::in_progress() { say("+WPI", "asking for more time"); }
 
 struct nats_stream::state {
   nats_link& link;
   nats_stream_options options;
-  context js;
-  subscription pull;
+  context js = {};
+  std::string inbox = {};     // with a dot at its end; requests for messages are told apart by what follows
+  subscription arrived = {};  // what the consumer has sent there
+  std::uint64_t requests = 0;
 
   void make_stream();
   std::string name() const {
@@ -74,6 +78,11 @@ struct nats_stream::state {
   /// Null when there is none.
   consumer_info find_consumer() const;
   void check_consumer(jsConsumerConfig const& there) const;
+  void hear();
+  void ask_for(int most, std::chrono::milliseconds timeout);
+  bool has_queued() const;
+  nats_message next(std::chrono::milliseconds timeout);
+  bool ends_request(nats_message const& m) const;
 };
 
 void nats_stream::state::make_stream() {
@@ -178,19 +187,58 @@ void nats_stream::state::make_consumer() {
         fmt::format("{}: belongs to '{}' now, another process; messages that state depends on can be "
                     "taken by one alone",
                     tried, owner_of(*found)));
-  jsErrCode code{};
-  jsSubOptions bound;
-  jsSubOptions_Init(&bound);
-  bound.Stream = options.stream.c_str();
-  bound.Consumer = options.durable.c_str();
+}
+
+// Messages are asked for by the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array when an
+// earlier fetch has left some of the messages that it asked for.
+void nats_stream::state::hear() {
+  natsInbox* made = nullptr;
+  check_nats(natsInbox_Create(&made), name(), "there is no memory left");
+  inbox = std::string(inbox_name(made).get()) + ".";
   natsSubscription* sub = nullptr;
-  check_nats(js_PullSubscribe(&sub, js.get(), nullptr, options.durable.c_str(), nullptr, &bound, &code),
-             tried, "it cannot be fetched from");
-  pull.reset(sub);
+  check_nats(natsConnection_SubscribeSync(&sub, link.get(), (inbox + "*").c_str()), name(),
+             "it cannot be fetched from");
+  arrived.reset(sub);
+}
+
+/// As soon as there are messages the server sends them, at most so many, and forgets the request.
+void nats_stream::state::ask_for(int most, std::chrono::milliseconds timeout) {
+  auto const subject = fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", options.stream, options.durable);
+  auto const wanted =
+      fmt::format(R"({{"batch":{},"expires":{},"no_wait":true}})", most, nanoseconds(timeout));
+  link.publish({subject, std::as_bytes(std::span(wanted)), {}, fmt::format("{}{}", inbox, ++requests)});
+}
+
+bool nats_stream::state::has_queued() const {
+  std::uint64_t count = 0;
+  return natsSubscription_QueuedMsgs(arrived.get(), &count) == NATS_OK && count != 0;
+}
+
+/// Without a message when none came in time, or the server has just gone: `link` says when it is back.
+nats_message nats_stream::state::next(std::chrono::milliseconds timeout) {
+  natsMsg* raw = nullptr;
+  auto const status =
+      natsSubscription_NextMsg(&raw, arrived.get(), std::max<std::int64_t>(timeout.count(), 1));
+  if (status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS && status != NATS_CONNECTION_DISCONNECTED)
+    check_nats(status, fmt::format("fetching from the stream '{}'", options.stream), "was NATS closed?");
+  return nats_message(raw);
+}
+
+/// What the server says about a request comes to its inbox; a message comes under its own subject.
+bool nats_stream::state::ends_request(nats_message const& m) const {
+  auto const field = [&](char const* name) -> std::string_view {
+    char const* value = nullptr;
+    return natsMsgHeader_Get(m.get(), name, &value) == NATS_OK && value != nullptr ? value : "";
+  };
+  auto const said = field("Description");
+  if (said.find("Deleted") != said.npos)
+    throw nats_error(NATS_NOT_FOUND,
+                     fmt::format("{}: the server says '{}'; start again to make it anew", name(), said));
+  return field("Status") != "100" && m.subject().substr(inbox.size()) == std::to_string(requests);
 }
 
 nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chrono::milliseconds timeout)
-    : state_(new state{link, std::move(options), {}, {}}) {
+    : state_(new state{.link = link, .options = std::move(options)}) {
   if (!link.wait_connected(timeout))
     throw nats_error(NATS_TIMEOUT,
                      fmt::format("the stream '{}' of JetStream: NATS is away; is nats-server running?",
@@ -203,24 +251,38 @@ nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chro
   state_->js.reset(js);
   state_->make_stream();
   state_->make_consumer();
+  state_->hear();
 }
 
 nats_stream::~nats_stream() = default;
 
 std::vector<stored_message> nats_stream::fetch(int most, std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds quiet{2};   // more of what the server has would have come by then
+  constexpr std::chrono::milliseconds pause{10};  // before the server is asked anew
+  auto& s = *state_;
   std::vector<stored_message> messages;
-  if (!state_->link.wait_connected(timeout)) return messages;
-  natsMsgList list{};
-  owned<natsMsgList, natsMsgList_Destroy> const rest(&list);
-  jsErrCode code{};
-  auto const status = natsSubscription_Fetch(&list, state_->pull.get(), most, timeout.count(), &code);
-  for (int i = 0; i < list.Count; ++i) messages.emplace_back(std::exchange(list.Msgs[i], nullptr));
-  // Nothing came, or the server has just gone: `link` says when it is back.
-  bool const is_empty = status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS ||
-                        status == NATS_CONNECTION_DISCONNECTED || status == NATS_MISSED_HEARTBEAT;
-  if (!is_empty)
-    check_nats(status, fmt::format("fetching from the stream '{}'", state_->options.stream),
-               "was its consumer removed? Start again to make it anew");
+  if (!s.link.wait_connected(timeout)) return messages;
+  auto const until = std::chrono::steady_clock::now() + timeout;
+  auto const left = [&] {
+    return std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  };
+  for (bool asked = false; messages.size() < static_cast<std::size_t>(most);) {
+    // What came too late for an earlier fetch is taken without another request.
+    if (!asked && !s.has_queued()) {
+      if (!messages.empty() || left() <= left().zero()) break;
+      s.ask_for(most, left());
+      asked = true;
+    }
+    auto m = s.next(messages.empty() ? left() : quiet);
+    if (m.get() != nullptr && !m.subject().starts_with(s.inbox)) {
+      messages.emplace_back(std::move(m), s.link);
+    } else if (m.get() == nullptr || s.ends_request(m)) {
+      // The server has no more, or is just starting, or as many are out as may be.
+      if (!messages.empty()) break;
+      std::this_thread::sleep_for(std::min(left(), pause));
+      asked = false;
+    }
+  }
   return messages;
 }
 

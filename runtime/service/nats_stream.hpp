@@ -41,7 +41,7 @@ struct stream_facts {
 class stored_message : public nats_message {
  public:
   /// Throws nats_error when it does not come from a stream.
-  explicit stored_message(natsMsg* made);
+  stored_message(nats_message came, nats_link& through);
 
   /// Its place in the stream: the same for each delivery, and no other message's.
   std::uint64_t sequence() const noexcept { return sequence_; }
@@ -61,7 +61,8 @@ class stored_message : public nats_message {
   void in_progress();
 
  private:
-  void check(natsStatus status, std::string_view what) const;
+  void say(std::string_view word, std::string_view what) const;
+  nats_link* link_;  // outlives it
   std::uint64_t sequence_ = 0, deliveries_ = 0;
 };
 

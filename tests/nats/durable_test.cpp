@@ -2,6 +2,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <latch>
 #include <random>
 #include <thread>
@@ -185,6 +186,36 @@ TEST_CASE("a durable actor handles each message once, though the server is kille
   }
   // Not until the stream is empty: a server that is killed may keep a message whose acknowledgement it had confirmed.
   CHECK(to.reached(wanted));
+  CHECK(to.sum() == wanted);
+  CHECK(ended_well(service.end(SIGTERM)));
+}
+
+TEST_CASE("a service that starts with a backlog handles each message of it once", "[nats][G1]") {
+  durable_site const site("backlog");
+  auto const config = site.durable_config();
+  publisher to(site.server.url());
+  {  // makes the stream
+    serve_process first(config);
+    REQUIRE(first.wait_ready());
+    REQUIRE(ended_well(first.end(SIGTERM)));
+  }
+  // By hand BACKLOG=100000.
+  auto const* const wished = std::getenv("BACKLOG");
+  std::uint64_t const messages = wished != nullptr ? std::strtoull(wished, nullptr, 10) : 20'000;
+  std::uint64_t wanted = 0;
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    auto const amount = amount_of(i);
+    wanted += amount;
+    nats_message const m("rondo.demo.durable.clicks", bytes(amount), {.type = "rondo.basics.add"});
+    to.link.publish(m);
+    if (i % 1000 == 999) to.link.flush(patience);
+  }
+  auto const end = std::chrono::steady_clock::now() + patience;
+  while (to.stored() != messages && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+  REQUIRE(to.stored() == messages);
+  serve_process service(config);
+  REQUIRE(service.wait_ready());
+  REQUIRE(to.emptied());
   CHECK(to.sum() == wanted);
   CHECK(ended_well(service.end(SIGTERM)));
 }

@@ -89,6 +89,32 @@ TEST_CASE("one id is stored once", "[nats]") {
   CHECK(stream.publish({"rondo.actor.a", bytes_of("y")}, patience, "id-2") == 2);
 }
 
+TEST_CASE("messages that come after a fetch has ended are of the next one", "[nats]") {
+  auto options = work;
+  options.max_ack_pending = 1024;
+  working at("late", options);
+  auto& stream = at.stream;
+  std::uint64_t published = 0, fetched = 0;
+  // Requests of very different sizes, each of which leaves some of what it has asked for on its way.
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < 7; ++i, ++published)
+      natsConnection_PublishString(at.link.get(), "rondo.actor.a", "x");
+    for (auto& m : stream.fetch(1 + round % 3 * 100, 1ms)) {
+      CHECK(m.sequence() == ++fetched);
+      m.ack();
+    }
+  }
+  while (fetched < published) {
+    auto rest = stream.fetch(1000, patience);
+    REQUIRE(!rest.empty());
+    for (auto& m : rest) {
+      CHECK(m.sequence() == ++fetched);
+      m.ack();
+    }
+  }
+  CHECK(stream.fetch(1, 50ms).empty());
+}
+
 TEST_CASE("fetchers of one durable name share the messages, as many at once as may be pending", "[nats]") {
   working at("share");
   nats_link other({.url = at.server.url()});
