@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "kernels/trace.hpp"
+#include "runtime/service/clean_text.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
 #include "runtime/service/send_batch.hpp"
@@ -143,8 +144,8 @@ void add_launch_command(CLI::App& app, int& exit_status) {
 }
 
 void print_line(wire::actor_line const& l) {
-  fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", text_of(l.name()), text_of(l.behaviour()),
-             text_of(l.state()), l.waiting(), l.handled(), l.failures());
+  fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", clean_text(text_of(l.name())),
+             clean_text(text_of(l.behaviour())), text_of(l.state()), l.waiting(), l.handled(), l.failures());
 }
 
 void add_list_command(CLI::App& app, int& exit_status) {
@@ -177,8 +178,8 @@ void add_inspect_command(CLI::App& app, int& exit_status) {
     auto const& i =
         with.request<wire::inspection>(request_frame(b, 1, wire::Createinspect(b, b.CreateString(a->actor))));
     if (auto const* const l = i.line(); l != nullptr) {
-      fmt::print("actor       {}\nbehaviour   {}\nstate       {}\n", text_of(l->name()),
-                 text_of(l->behaviour()), text_of(l->state()));
+      fmt::print("actor       {}\nbehaviour   {}\nstate       {}\n", clean_text(text_of(l->name())),
+                 clean_text(text_of(l->behaviour())), text_of(l->state()));
       if (l->actor() != nullptr)
         fmt::print("id          {{\"index\": {}, \"generation\": {}}}\n", l->actor()->index(),
                    l->actor()->generation());

@@ -56,8 +56,9 @@ class listener_of : public listener {
 
  private:
   void next() {
-    acceptor_.async_accept([this](error_code ec, typename Protocol::socket s) {
-      if (ec == asio::error::operation_aborted) return;
+    // One that has accepted a client, and waits to run, runs also when this has ended meanwhile.
+    acceptor_.async_accept([this, lives = std::weak_ptr(lives_)](error_code ec, typename Protocol::socket s) {
+      if (lives.expired() || ec == asio::error::operation_aborted) return;
       if (!ec) {
         auto from = address_of(s);
         take_(stream_socket(std::move(s)), std::move(from));
@@ -65,14 +66,15 @@ class listener_of : public listener {
       }
       // Out of file handles, most likely: some will be free again.
       pause_.expires_after(std::chrono::milliseconds(50));
-      pause_.async_wait([this](error_code over) {
-        if (!over) next();
+      pause_.async_wait([this, lives](error_code over) {
+        if (!lives.expired() && !over) next();
       });
     });
   }
 
   taker take_;
   asio::steady_timer pause_;
+  std::shared_ptr<bool> const lives_ = std::make_shared<bool>(true);
 };
 
 /// What a path names, as long as nobody puts something else there.

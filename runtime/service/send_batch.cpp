@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <mutex>
@@ -132,7 +133,8 @@ class batch {
 void send_batch(batch_arguments const& a) {
   if (a.file == "-") return batch(a).run(std::cin);
   std::ifstream in(a.file);
-  if (!in) throw command_error(exit_data, a.file + ": cannot be read");
+  if (!in || std::filesystem::is_directory(a.file))
+    throw command_error(exit_data, a.file + ": cannot be read; name a file with a message per line");
   batch(a).run(in);
 }
 

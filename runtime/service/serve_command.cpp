@@ -15,15 +15,18 @@
 #include <boost/asio/thread_pool.hpp>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <optional>
 
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
 #include "runtime/service/file_lock.hpp"
 #include "runtime/service/http_server.hpp"
+#include "runtime/service/log_throttle.hpp"
 #include "runtime/service/metrics.hpp"
 #include "runtime/service/report.hpp"
 #include "runtime/service/service.hpp"
+#include "runtime/service/trusted_path.hpp"
 
 namespace rondo::service {
 
@@ -82,13 +85,16 @@ service_config configure(serve_arguments const& a) {
   return c;
 }
 
-/// Throws config_error when no checkpoint could be written there: else that would be found out at the end.
+/// Throws config_error when no checkpoint could be written there: else that would be found out at the end. Or when others could
+/// put one of theirs there.
 void require_writable(std::filesystem::path const& checkpoint) {
   if (checkpoint.empty()) return;
   auto const folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
     throw config_error(fmt::format("checkpoint: nothing can be written in the folder {}: {}", folder.string(),
                                    std::strerror(errno)));
+  if (auto const why = why_not_trusted(folder); !why.empty())
+    throw config_error(fmt::format("checkpoint: {}", why));
 }
 
 /// Each client is an open file, and the usual limit is lower than what the system allows.
@@ -106,7 +112,7 @@ class server {
       : arguments_(a),
         config_(configure(a)),
         runtime_(m.start(config_.runtime)),
-        failures_(runtime_->on_failure_report([this](std::string const& text) { log(text); })),
+        failures_(runtime_->on_failure_report([this](std::string const& text) { log_failure(text); })),
         service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }),
         make_nats_(m.nats) {}
 
@@ -141,6 +147,7 @@ class server {
     notify_system("READY=1");
     wait_for_signal();
     write_checkpoints();
+    log_left_out_now_and_then();
     context_.run();
     return finish();
   }
@@ -148,6 +155,25 @@ class server {
  private:
   void log(std::string const& text) const {
     if (!arguments_.quiet) print_line(text);
+  }
+
+  /// An actor that fails with each message would fill the log.
+  void log_failure(std::string const& text) {
+    std::lock_guard lock(failures_mutex_);
+    if (failures_logged_.admits(std::chrono::steady_clock::now())) log(text);
+  }
+  void log_left_out() {
+    std::lock_guard lock(failures_mutex_);
+    if (auto const n = failures_logged_.take_left_out(std::chrono::steady_clock::now()); n != 0)
+      log(fmt::format("{} more failures of actors; `rondo top` shows who fails", n));
+  }
+  void log_left_out_now_and_then() {
+    failures_timer_.expires_after(std::chrono::seconds(1));
+    failures_timer_.async_wait([this](error_code ec) {
+      if (ec) return;
+      log_left_out();
+      log_left_out_now_and_then();
+    });
   }
 
   /// A state that says which stored messages are in it belongs to one process.
@@ -244,6 +270,7 @@ class server {
     if (http_) http_->stop();
     work_.join();
     auto const stopped = runtime_->stop();
+    log_left_out();
     for (auto const& line : stopped.stuck) log("did not stop: " + line);
     auto const t = runtime_->snapshot();
     auto const& c = service_.counters();
@@ -259,6 +286,8 @@ class server {
   serve_arguments const& arguments_;
   service_config config_;
   std::unique_ptr<rondo::runtime> runtime_;
+  std::mutex failures_mutex_;
+  log_throttle failures_logged_;  // guarded by it
   subscription failures_;
   nats_counters nats_counters_;
   service service_;
@@ -273,6 +302,7 @@ class server {
   boost::asio::signal_set signals_{context_};
   boost::asio::steady_timer timer_{context_};
   boost::asio::steady_timer recording_timer_{context_};
+  boost::asio::steady_timer failures_timer_{context_};
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "runtime/config_fields.hpp"
+#include "runtime/service/clean_text.hpp"
 #include "runtime/service/json_reader.hpp"
 
 namespace rondo::service {
@@ -98,6 +99,15 @@ actor_entry read_actor(json_node const& v, std::string const& origin, std::strin
   return a;
 }
 
+constexpr char const* name_rule = "must be of letters, digits, _ and -";
+
+/// It becomes part of paths, and of subjects of NATS.
+bool is_service_name(std::string const& name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+             std::string::npos;
+}
+
 service_config::token_entry read_token_entry(json_node const& v, std::string const& origin,
                                              std::string const& path) {
   service_config::token_entry t;
@@ -152,6 +162,8 @@ std::string endpoint::text() const {
 }
 
 endpoint default_socket(std::string const& name) {
+  if (!is_service_name(name))
+    throw config_error(fmt::format("a service's name, '{}', {}", clean_text(name), name_rule));
   auto const* const run = std::getenv("XDG_RUNTIME_DIR");
   bool const has_run = run != nullptr && *run != '\0';
   auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
@@ -171,10 +183,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   service_config c;
   json_reader from(root, origin);
   from.text("name", c.name);
-  if (c.name.empty() ||
-      c.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
-          std::string::npos)
-    from.refuse("name", "must be of letters, digits, _ and -");
+  if (!is_service_name(c.name)) from.refuse("name", name_rule);
   from.list("listen", [&](json_node const& v, std::string const& path) {
     if (v.what != json_node::kind::string)
       throw config_error(fmt::format("{}: {}: is {}; it must be a string", origin, path, v.described()));
@@ -215,6 +224,8 @@ service_config load_service_config(std::filesystem::path const& file) {
 }
 
 void check_service_config(service_config const& c) {
+  if (!is_service_name(c.name))
+    throw config_error(fmt::format("name: '{}' {}", clean_text(c.name), name_rule));
   for (auto const& a : c.actors) {
     if (!a.durable) continue;
     auto const refuse = [&](char const* why) {

@@ -87,6 +87,13 @@ TEST_CASE("a service refuses what others could reach without token and TLS", "[s
   REQUIRE_THROWS_WITH(served(c), Catch::Contains("needs token_file, tls_certificate and tls_key"));
 }
 
+TEST_CASE("a service's name leads to no other folder", "[service][config]") {
+  REQUIRE_THROWS_WITH(rondo::service::default_socket("../x"), Catch::Contains("must be of letters"));
+  rondo::service::service_config c;
+  c.name = "../x";
+  REQUIRE_THROWS_WITH(rondo::service::check_service_config(c), Catch::Contains("must be of letters"));
+}
+
 TEST_CASE("reloading refuses what starting refuses: a public address without a token", "[service][config]") {
   scratch_directory const files("reload");
   auto const folder = files.directory;

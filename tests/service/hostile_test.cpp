@@ -15,16 +15,8 @@ using rondo::service::drop_reason;
 
 namespace {
 
-bool says(std::string const& text, char const* part) { return text.find(part) != std::string::npos; }
-
 std::uint64_t drops(served const& s, drop_reason why) {
   return s.it->counters().dropped[static_cast<std::size_t>(why)].load();
-}
-
-rondo::service::service_config with_limits(rondo::service::client_limits l) {
-  rondo::service::service_config c;
-  c.limits = l;
-  return c;
 }
 
 /// A client that does nothing wrong, and is answered while the service has to do with another one.

@@ -17,14 +17,6 @@ using rondo::service::endpoint;
 
 namespace {
 
-bool says(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-rondo::service::service_config with_limits(rondo::service::client_limits const& l) {
-  rondo::service::service_config c;
-  c.limits = l;
-  return c;
-}
-
 /// One that has been welcomed.
 struct guest_client : raw_client {
   explicit guest_client(endpoint const& at, std::string const& token = {}) : raw_client(at) {

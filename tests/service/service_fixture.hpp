@@ -15,6 +15,16 @@ namespace basics = rondo::basics;
 /// Built once, in service_fixture.cpp: a module is slow to compile.
 std::unique_ptr<rondo::runtime> start_basics(rondo::config const& settings);
 
+inline bool says(std::string const& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline rondo::service::service_config with_limits(rondo::service::client_limits const& l) {
+  rondo::service::service_config c;
+  c.limits = l;
+  return c;
+}
+
 struct served {
   explicit served(rondo::service::service_config c = {})
       : config(with_socket(std::move(c))), rt(start_basics(config.runtime)) {
