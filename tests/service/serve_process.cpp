@@ -56,6 +56,13 @@ bool serve_process::wait_ready() {
   return true;
 }
 
+std::size_t serve_process::resident_bytes() const {
+  std::ifstream in("/proc/" + std::to_string(pid_) + "/statm");
+  std::size_t all = 0, resident = 0;
+  in >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 int serve_process::end(int signal) {
   ::kill(pid_, signal);
   return wait();

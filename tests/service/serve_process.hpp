@@ -28,6 +28,12 @@ class serve_process {
   bool stop();
   /// Waits for its end.
   int wait();
+  /// Bytes of memory that it has in use.
+  std::size_t resident_bytes() const;
+  /// Takes what it has said by now, so that it need not wait for this.
+  void listen() {
+    while (read(0)) continue;
+  }
   /// What it has said: all, after its end.
   std::string const& log() const noexcept { return log_; }
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <stdexcept>
 
@@ -95,6 +96,18 @@ bool tls_peer::receive() {
   auto const n = ::recv(socket_, bytes, sizeof bytes, 0);
   return n > 0 && BIO_write(in_, bytes, static_cast<int>(n)) == n;
 }
+
+bool tls_peer::take_what_came() {
+  for (;;) {
+    char bytes[4096];
+    auto const n = ::recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n < 0) return errno == EAGAIN;
+    if (n == 0) return false;
+    BIO_write(in_, bytes, static_cast<int>(n));
+  }
+}
+
+void tls_peer::end_sending() { ::shutdown(socket_, SHUT_WR); }
 
 bool tls_peer::shake_hands() {
   for (;;) {

@@ -36,6 +36,12 @@ class tls_peer {
   bool shake_hands();
   /// `text` as TLS records, to be sent whole or in part.
   std::string sealed(std::string_view text);
+  /// Hands TLS what has come by now; false when the service has hung up.
+  bool take_what_came();
+  /// Whether the handshake is over.
+  bool is_open() const noexcept { return SSL_is_init_finished(ssl_.get()) == 1; }
+  /// Says that nothing more will come, and goes on listening.
+  void end_sending();
   /// At least one byte of what the service has sent; empty when it has hung up.
   std::string read();
   /// Ends the connection with a reset in place of a farewell.
