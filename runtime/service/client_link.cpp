@@ -133,9 +133,24 @@ void client::link::on_welcome(wire::welcome const& w) {
   pump();
 }
 
+/// It would be no other with the next connection.
+void client::link::refused(std::string const& why) {
+  {
+    std::lock_guard lock(said_mutex_);
+    last_words = why;
+  }
+  state_ = state::idle;
+  if (stream_) stream_->close();
+  stream_.reset();
+  ++stream_number_;
+  end_those([](item const&) { return true; }, errc::service_refuses, why);
+}
+
 /// The connection has ended: what can be sent again waits for the next one.
 void client::link::lost(std::string why) {
   if (state_ == state::idle) return;
+  if (auto const refusal = stream_ ? stream_->refusal() : std::string(); !refusal.empty())
+    return refused(fmt::format("{}: {}", options_.at.text(), refusal));
   {
     std::lock_guard lock(said_mutex_);
     if (state_ == state::ready || last_words.empty()) last_words = why;
@@ -232,7 +247,8 @@ void client::link::read() {
     for (;;) {
       std::span<std::byte const> frame;
       auto const came = in_.next(frame);
-      if (came == frame_reader::state::too_large) return lost("the service sent a frame that is too large");
+      if (came == frame_reader::state::too_large)
+        return lost("what answers sent a frame that is too large; does it speak TLS?");
       if (came == frame_reader::state::more) break;
       on_response(frame);
       if (number != stream_number_) return;
@@ -251,16 +267,12 @@ void client::link::on_response(std::span<std::byte const> frame) {
   if (r->id() == 0) {
     // It is about to hang up, and says why.
     auto const status = outcome != nullptr ? static_cast<errc>(outcome->status()) : errc::peer_gone;
-    {
+    if (status == errc::stopped) {
       std::lock_guard lock(said_mutex_);
       last_words = words;
+      return;
     }
-    if (status == errc::stopped) return;
-    state_ = state::idle;
-    if (stream_) stream_->close();
-    stream_.reset();
-    ++stream_number_;
-    return end_those([](item const&) { return true; }, errc::service_refuses, words);
+    return refused(words);
   }
   if (auto const* const w = r->body_as_welcome(); w != nullptr && state_ == state::greeting)
     return on_welcome(*w);

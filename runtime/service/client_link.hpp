@@ -73,6 +73,7 @@ class client::link : public std::enable_shared_from_this<link> {
   void on_response(std::span<std::byte const> frame);
   void on_welcome(wire::welcome const& w);
   void lost(std::string why);
+  void refused(std::string const& why);
   /// Ends all that cannot be sent, or sent again, on the next connection.
   template <class Which>
   void end_those(Which which, errc reason, std::string const& why);

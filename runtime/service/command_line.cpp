@@ -48,6 +48,7 @@ void reach::add_to(CLI::App& command) {
   command.add_option("--token-file", token_file, "a file with the word that the service asks for");
   command.add_option("--tls-authorities", authorities,
                      "speak TLS, and trust a service whose certificate these (PEM) have signed");
+  command.add_option("--tls-name", server_name, "the name in that certificate, where it is not the address");
   command.add_option("--timeout", timeout_s, "seconds until a request is given up")
       ->check(CLI::Range(0.001, 86'400.0))
       ->capture_default_str();
@@ -58,6 +59,7 @@ client_options reach::options() const {
   if (!token_file.empty()) o.token = read_token(token_file);
   o.tls = !authorities.empty();
   o.authorities = authorities;
+  o.server_name = server_name;
   o.program = "rondo";
   o.connect_timeout = std::min(timeout(), std::chrono::milliseconds(2'000));
   return o;

@@ -30,7 +30,7 @@ struct command_error : std::runtime_error {
 
 /// Where the service is: options that every client command has.
 struct reach {
-  std::string at{}, token_file{}, authorities{}, name = "rondo";
+  std::string at{}, token_file{}, authorities{}, server_name{}, name = "rondo";
   double timeout_s = 10;
 
   void add_to(CLI::App& command);

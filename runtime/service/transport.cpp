@@ -1,5 +1,6 @@
 #include "runtime/service/transport.hpp"
 
+#include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
@@ -161,6 +162,7 @@ class tls_transport final : public transport {
     SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     is_server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
+    peer_name_ = server_name;
     if (!server_name.empty()) {
       SSL_set_tlsext_host_name(ssl_.get(), server_name.c_str());
       SSL_set1_host(ssl_.get(), server_name.c_str());
@@ -208,23 +210,34 @@ class tls_transport final : public transport {
   }
   bool hung_up() const noexcept override { return peer_has_gone(socket_); }
   bool writes_from_any_thread() const noexcept override { return false; }
+  std::string refusal() const override {
+    auto const verdict = SSL_get_verify_result(ssl_.get());
+    if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
+      return fmt::format("its certificate is for another name than '{}'", peer_name_);
+    if (verdict != X509_V_OK)
+      return fmt::format("its certificate is not trusted: {}", X509_verify_cert_error_string(verdict));
+    return speaks_no_tls_ ? "it does not speak TLS" : "";
+  }
 
  private:
-  int failed(int status, error_code& ec) const noexcept {
+  int failed(int status, error_code& ec) noexcept {
     auto const why = SSL_get_error(ssl_.get(), status);
     if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
       ec = asio::error::would_block;
     else if (why == SSL_ERROR_ZERO_RETURN)
       ec = asio::error::eof;
-    else if (auto const code = ERR_get_error(); code != 0)
+    else if (auto const code = ERR_get_error(); code != 0) {
       ec = {static_cast<int>(code), asio::error::get_ssl_category()};
-    else
+      speaks_no_tls_ = ERR_GET_REASON(code) == SSL_R_WRONG_VERSION_NUMBER;
+    } else
       ec = asio::ssl::error::stream_truncated;
     return why;
   }
 
   stream_socket socket_;
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
+  std::string peer_name_;
+  bool speaks_no_tls_ = false;
   bool may_have_more_ = false;  // the last read took something
   bool read_waits_for_write_ = false, write_waits_for_read_ = false;
 };

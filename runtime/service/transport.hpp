@@ -39,6 +39,8 @@ class transport {
   virtual void async_writable(ready_handler ready) = 0;
   /// Whether the peer has gone, or will send no more; also while nothing is read.
   virtual bool hung_up() const noexcept = 0;
+  /// Why nothing can be said to the peer, now or later: TLS does not trust it. Empty: it can, or has just gone.
+  virtual std::string refusal() const { return {}; }
   /// Waits in vain end with operation_aborted.
   virtual void close() noexcept = 0;
   /// `write` may be called from any thread, one at a time, while the owner's reads.

@@ -165,6 +165,34 @@ TEST_CASE("half a TLS record keeps nobody from being answered", "[service][tls][
   REQUIRE(!late.read().empty());
 }
 
+TEST_CASE("a client says why it does not trust a service, at once", "[service][tls]") {
+  tls_site const site;
+  auto const why = [](rondo::service::client_options const& o) {
+    rondo::service::client c(o);
+    auto const began = std::chrono::steady_clock::now();
+    CHECK(c.find<basics::echo>("mirror").error() == errc::service_refuses);
+    CHECK(std::chrono::steady_clock::now() - began < o.connect_timeout);
+    return c.last_words();
+  };
+  auto o = site.options();
+  o.connect_timeout = 60s;
+  auto other = o;
+  other.server_name = "another.test";
+  CHECK(says(why(other), "its certificate is for another name than 'another.test'"));
+  scratch_directory const files("authorities");
+  write_certificate(files.directory / "certificate", files.directory / "key", "rondo.test");
+  other = o;
+  other.authorities = files.directory / "certificate";
+  CHECK(says(why(other), "its certificate is not trusted: "));
+  // A service without TLS.
+  rondo::service::service_config c;
+  c.listen = {{false, "127.0.0.1", 0}};
+  served plain(c);
+  other = o;
+  other.at = plain.it->listens_at().front();
+  CHECK(says(why(other), "it does not speak TLS"));
+}
+
 TEST_CASE("what is no TLS at all is hung up on", "[service][tls][hostile]") {
   tls_site const site;
   tls_peer p(site.port());
