@@ -31,7 +31,9 @@ constexpr std::array entries{
     entry{"device_busy", "the way to the device is full: try again"},
     entry{"actor_limit",
           "all actor cells, or all teams for pinned actors, are in use: raise actors, or pinned_teams"},
-    entry{"out_of_memory", "no memory of this size is left in the arena: raise state_bytes"},
+    entry{"out_of_memory",
+          "no memory of this size is left: raise state_bytes for actors, or what the pool takes its blocks "
+          "from"},
     entry{"name_taken", "an actor of this name lives already"},
     entry{"not_found", "there is no actor of this name and behaviour"},
     entry{"payload_too_large", "a payload holds at most 96 bytes: put larger data in a buffer"},

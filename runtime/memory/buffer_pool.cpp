@@ -270,24 +270,27 @@ std::uint32_t buffer_pool::claim(std::uint32_t size_class, errc& refusal) {
       return slot_stack::none;
     }
   }
-  try {
-    auto const slot = unbound_.back();
-    auto& entry = table_.entry(slot);
-    entry.base =
-        static_cast<std::byte*>(options_.upstream->allocate(bytes, size_classes::alignment_of(size_class)));
-    entry.where = options_.where;
-    slots_[slot].size_class = size_class;
-    slots_[slot].bound = true;
-    unbound_.pop_back();
-    claimed_bytes_ += bytes;
-    peak_bytes_ = std::max(peak_bytes_, claimed_bytes_);
-    ++misses_;
-    return slot;
-  } catch (std::bad_alloc const&) {
-    refusal = errc::out_of_memory;
-    ++refusals_;
-    return slot_stack::none;
-  }
+  auto const alignment = size_classes::alignment_of(size_class);
+  std::byte* base = nullptr;
+  while (base == nullptr) try {
+      base = static_cast<std::byte*>(options_.upstream->allocate(bytes, alignment));
+    } catch (std::bad_alloc const&) {
+      // Blocks that are kept may lie between the pieces that are free.
+      if (unbind_largest() != 0) continue;
+      refusal = errc::out_of_memory;
+      ++refusals_;
+      return slot_stack::none;
+    }
+  auto const slot = unbound_.back();
+  unbound_.pop_back();
+  table_.entry(slot).base = base;
+  table_.entry(slot).where = options_.where;
+  slots_[slot].size_class = size_class;
+  slots_[slot].bound = true;
+  claimed_bytes_ += bytes;
+  peak_bytes_ = std::max(peak_bytes_, claimed_bytes_);
+  ++misses_;
+  return slot;
 }
 
 /// Caches a free slot that the caller has alone, or lets it go for good if its generations are used up.

@@ -51,6 +51,7 @@ two_sided::~two_sided() {
 }
 
 error_code two_sided::claim(side of) {
+  if (memory_.host == nullptr) return errc::buffer_empty;  // made without arguments: it has no elements
   auto& mine = of == side::host || memory_.is_one() ? host_ : device_;
   if (mine) return {};
   auto const take_from = [&](buffer_pool& pool) -> error_code {
@@ -134,7 +135,11 @@ error_code two_sided::prefetch(side to) {
   b.to = to;
   boost::asio::post(memory_.copier, [&b, home = memory_.device->home(), job = job(to)] {
     auto const began_ns = now_ns();
-    bool const well = home->copy({&job, 1});
+    bool well = false;
+    try {
+      well = home->copy({&job, 1});
+    } catch (...) {  // as a copy that failed: who waits for it is told
+    }
     std::lock_guard lock(b.mutex);
     b.arrived = well;
     b.took_ns = now_ns() - began_ns;

@@ -77,7 +77,7 @@ class two_sided {
   /// buffer_in_use while the host's view writes, those of buffer_pool::acquire, device_lost.
   error_code sync(side to) { return is_ready(to) ? error_code{} : bring(to); }
   /// Begins the copy that `sync` would make, without waiting for it; what needs either side next waits. Errors as `sync`
-  /// but device_lost, which the next sync tells.
+  /// but device_lost, which the next sync tells, also of a copy that threw.
   error_code prefetch(side to);
 
   /// A handler has written, or will, through a handle that was given out for reading; or the host has.

@@ -64,8 +64,9 @@ class unified_buffer : public two_sided {
   std::vector<std::uint64_t> const& shape() const noexcept { return shape_; }
   std::uint64_t size() const noexcept { return bytes() / sizeof(T); }
 
-  // -- on the host. Errors: buffer_empty before anything was written, buffer_in_use while another view writes or a handler
-  // leases what is one memory, those of buffer_pool::acquire, device_lost.
+  // -- on the host. Errors: buffer_empty before anything was written, or of one that was made without arguments;
+  // buffer_in_use while another view writes or a handler leases what is one memory; those of buffer_pool::acquire;
+  // device_lost.
 
   /// To read; copies first if the device has newer data.
   boost::system::result<host_view<T const>> host() {

@@ -2,10 +2,14 @@
 #include "runtime/memory/buffer_pool.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <random>
 #include <vector>
 
+#include "runtime/memory/region_resource.hpp"
 #include "tests/catch.hpp"
+#include "tests/seed.hpp"
 
 namespace {
 
@@ -183,6 +187,28 @@ TEST_CASE("an upstream without memory is a value, and passes", "[buffer]") {
   auto const ref = pool.acquire(64).value();
   CHECK(pool.release(ref) == errc::ok);
   CHECK(pool.statistics().refusals == 1);
+}
+
+TEST_CASE("kept blocks make room for a larger one, wherever they lie", "[buffer]") {
+  constexpr std::uint64_t region_bytes = 16 << 20, small = 64 << 10;
+  std::vector<std::byte> memory(region_bytes + 4096);
+  void* base = memory.data();
+  std::size_t space = memory.size();
+  REQUIRE(std::align(4096, region_bytes, base, space) != nullptr);
+  rondo::region_resource region(static_cast<std::byte*>(base), region_bytes);
+  buffer_pool pool({.cap_bytes = region_bytes, .upstream = &region});
+  std::mt19937_64 random(rondo_test::seed_of("buffer_pool"));
+  for (int round = 0; round < 20; ++round) {
+    std::vector<rondo::buffer> all;
+    while (auto one = pool.acquire_buffer(small)) all.push_back(std::move(*one));
+    REQUIRE(all.size() == region_bytes / small);
+    std::ranges::shuffle(all, random);
+    // A few stay in use, so that the rest is in pieces.
+    all.resize(round % 3);
+    auto const large = pool.acquire_buffer(all.empty() ? region_bytes : region_bytes / 4);
+    REQUIRE(large.has_value());
+  }
+  CHECK(pool.statistics().in_use_bytes == 0);
 }
 
 TEST_CASE("statistics say what is in use, cached, wasted, and how it came", "[buffer]") {

@@ -131,6 +131,18 @@ TEST_CASE("the host's side is pinned where that is faster, while pinned memory l
   CHECK(start_on("emulated", 0, 0)->memory().pinned == nullptr);
 }
 
+TEST_CASE("a buffer without memory refuses whatever is asked of it", "[transfers]") {
+  unified_buffer<int> none;
+  CHECK(none.overwrite().error() == rondo::errc::buffer_empty);
+  CHECK(none.host().error() == rondo::errc::buffer_empty);
+  CHECK(none.edit().error() == rondo::errc::buffer_empty);
+  CHECK(none.device().error() == rondo::errc::buffer_empty);
+  CHECK(none.device_for_overwriting().error() == rondo::errc::buffer_empty);
+  CHECK(none.sync_to_device() == rondo::errc::buffer_empty);
+  CHECK(none.prefetch_to_host() == rondo::errc::buffer_empty);
+  CHECK_FALSE(none.drop_host());
+}
+
 TEST_CASE("a shape of more bytes than there are numbers is refused", "[transfers]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   auto const rt = start_on(device);
