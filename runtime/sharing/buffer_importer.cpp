@@ -1,6 +1,7 @@
 #include "runtime/sharing/buffer_importer.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/any_completion_executor.hpp>
@@ -38,6 +39,9 @@ std::string reason_of(share::refusal& r) {
 
 std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseconds timeout,
                                          device_opener const& open_device, std::uint64_t& beat_ns) {
+  if (auto const who = identity_of(socket.get()); who.uid != ::geteuid())
+    throw std::runtime_error("that process is of user " + std::to_string(who.uid) +
+                             ", and this one of user " + std::to_string(::geteuid()));
   share::hello hello;
   if (open_device) {
     hello.transports |= share::device_memory;
@@ -68,7 +72,8 @@ struct buffer_importer::state {
       : view(std::move(v)),
         socket(io, view->socket()),
         clock(io),
-        beat_every(std::max<std::uint64_t>(beat_ns, 1'000'000)) {
+        // Between a millisecond and an hour, whatever the exporter says.
+        beat_every(std::clamp<std::uint64_t>(beat_ns, 1'000'000, 3'600'000'000'000)) {
     beat();
     listen();
     watch();
@@ -218,6 +223,7 @@ buffer_importer::~buffer_importer() = default;
 
 result<announced_buffer> buffer_importer::receive(std::chrono::nanoseconds timeout) {
   auto& s = *state_;
+  timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::years(1));  // a time that there is
   std::unique_lock lock(s.mutex);
   if (!s.arrived.wait_for(lock, timeout, [&] { return s.ended || !s.inbox.empty(); }))
     return make_error_code(errc::timed_out);

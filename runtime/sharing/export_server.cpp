@@ -16,10 +16,7 @@ constexpr std::uint32_t silent_ticks = 4;    // in one lease_timeout
 constexpr std::size_t most_unwelcomed = 64;  // connections that have said no hello yet
 
 /// Why this is no hello of an importer that can be served; empty when it is one.
-std::string fault_of(packet const& p, peer_identity who) {
-  if (who.uid != ::geteuid())
-    return "it is of user " + std::to_string(who.uid) + ", and the exporter of user " +
-           std::to_string(::geteuid());
+std::string fault_of(packet const& p) {
   share::packet_header h{.kind = {}};
   if (p.size >= sizeof h) std::memcpy(&h, p.bytes.data(), sizeof h);
   if (p.size < sizeof h || h.magic != share::magic)
@@ -94,7 +91,14 @@ void export_server::welcome_later(owned_fd fd) try {
   auto const c = std::make_shared<connection>(io_, std::move(fd));
   {
     auto const lock = std::lock_guard(mutex_);
-    if (connections_.size() >= options_.importers + most_unwelcomed) return void(++counts_.refused);
+    if (c->who.uid != ::geteuid()) return void(++counts_.refused);
+    // Who says nothing keeps nobody out: the one that has waited longest gives up its place.
+    if (connections_.size() >= options_.importers + most_unwelcomed) {
+      auto const oldest =
+          std::ranges::find_if(connections_, [](auto const& one) { return !one.second->row; });
+      ++counts_.refused;
+      forget(*std::shared_ptr(oldest->second));
+    }
     c->number = ++last_number_;
     connections_.emplace(c->number, c);
   }
@@ -128,7 +132,7 @@ bool export_server::serve(connection& c) {
 }
 
 bool export_server::shake_hands(connection& c, packet const& p) {
-  auto fault = fault_of(p, c.who);
+  auto fault = fault_of(p);
   if (share::hello h; fault.empty() && share::read_packet(p.content(), h))
     c.opens_device =
         device_ && (h.transports & share::device_memory) != 0 && h.device_identity == device_->identity;

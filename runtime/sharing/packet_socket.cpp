@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -26,6 +27,9 @@ sockaddr_un address_of(std::filesystem::path const& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   auto const& text = path.native();
+  // Behind a NUL the rest would be cut off, or be a name that no file guards.
+  if (text.find('\0') != text.npos)
+    throw std::runtime_error("the path of a socket has a byte 0 in it; give the path of a file");
   if (text.empty() || text.size() >= sizeof address.sun_path)
     throw std::runtime_error("'" + text + "': the path of a socket has 1 to " +
                              std::to_string(sizeof address.sun_path - 1) + " bytes; this one has " +
@@ -77,6 +81,7 @@ owned_fd accept_from(int listening) noexcept {
 owned_fd connect_to(std::filesystem::path const& path, std::chrono::milliseconds timeout) {
   auto const address = address_of(path);
   auto fd = new_socket(path, 0);
+  timeout = std::max(timeout, std::chrono::milliseconds(1));  // 0 would mean for ever
   timeval const limit{timeout.count() / 1000, timeout.count() % 1000 * 1000};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // a full queue is waited for
   switch (int const error = try_connect(fd.get(), address)) {
@@ -153,6 +158,7 @@ packet_io receive_packet(int socket, packet& to) noexcept {
 }
 
 bool wait_readable(int socket, std::chrono::milliseconds timeout) noexcept {
+  timeout = std::min<std::chrono::milliseconds>(timeout, std::chrono::days(20));  // what poll can be told
   auto const end = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     auto const left =

@@ -48,7 +48,7 @@ peer_identity identity_of(int socket) noexcept;
 
 packet_io send_packet(int socket, std::span<std::byte const> content, std::span<int const> fds = {}) noexcept;
 packet_io receive_packet(int socket, packet& to) noexcept;
-/// False at the end of the time. True also when the other side is gone.
+/// False at the end of the time, which is 20 days at most. True also when the other side is gone.
 bool wait_readable(int socket, std::chrono::milliseconds timeout) noexcept;
 
 }  // namespace rondo

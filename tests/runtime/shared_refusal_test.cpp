@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <functional>
+#include <future>
 #include <mutex>
 
 #include "runtime/sharing/packet_socket.hpp"
@@ -162,6 +163,45 @@ TEST_CASE("who connects and says nothing is cut off, and descriptors that nobody
     CHECK(rondo::wait_readable(generous.get(), 30s));
   }
   CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("those who say nothing keep no importer out", "[share]") {
+  refusing_exporter e(2);
+  std::vector<rondo::owned_fd> silent;
+  for (int i = 0; i < 300; ++i) silent.push_back(rondo::connect_to(e.s.socket, 5s));
+  CHECK_NOTHROW(rondo::buffer_importer(e.s.socket, 30s));
+  // The first ones are gone, and hear it.
+  REQUIRE(rondo::wait_readable(silent.front().get(), 30s));
+  rondo::packet p;
+  CHECK(rondo::receive_packet(silent.front().get(), p) == rondo::packet_io::gone);
+}
+
+TEST_CASE("times that are no times are bounded", "[share]") {
+  refusing_exporter e;
+  rondo::buffer_importer importer(e.s.socket, std::chrono::milliseconds::max());
+  auto waits =
+      std::async(std::launch::async, [&] { return importer.receive(std::chrono::nanoseconds::max()); });
+  CHECK(waits.wait_for(50ms) == std::future_status::timeout);
+  e.exporter.announce({}, 7);
+  CHECK(waits.get().has_value());
+  // A listener whose queue is full, and that accepts nobody.
+  auto const path = e.s.socket.string() + "-full";
+  auto const door = rondo::listen_at(path);
+  std::vector<rondo::owned_fd> queue;
+  auto const began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1000; ++i) try {
+      queue.push_back(rondo::connect_to(path, 0ms));
+    } catch (std::runtime_error const&) {
+      break;
+    }
+  CHECK(queue.size() < 1000);
+  CHECK(std::chrono::steady_clock::now() - began < 60s);
+}
+
+TEST_CASE("a path with a byte 0 in it is none", "[share]") {
+  using namespace std::string_literals;
+  CHECK_THROWS_WITH(rondo::listen_at("\0abstract"s), Catch::Contains("has a byte 0 in it"));
+  CHECK_THROWS_WITH(rondo::connect_to("/tmp/a\0b"s, 1s), Catch::Contains("has a byte 0 in it"));
 }
 
 TEST_CASE("an importer that sends nonsense later is cut off", "[share]") {
