@@ -34,7 +34,7 @@ two_sided::two_sided(memory_pair const& memory, std::span<std::uint64_t const> s
 two_sided& two_sided::operator=(two_sided&& other) noexcept {
   if (this == &other) return *this;
   static_cast<void>(wait_for_background());
-  assert(busy_ == 0);
+  assert(busy_ == 0 && views_ == 0 && other.views_ == 0);
   memory_ = other.memory_;
   bytes_ = std::exchange(other.bytes_, 0);
   host_ = std::move(other.host_);
@@ -47,7 +47,7 @@ two_sided& two_sided::operator=(two_sided&& other) noexcept {
 
 two_sided::~two_sided() {
   static_cast<void>(wait_for_background());
-  assert(busy_ == 0);
+  assert(busy_ == 0 && views_ == 0);
 }
 
 error_code two_sided::claim(side of) {
@@ -170,6 +170,7 @@ error_code two_sided::wait_for_background() noexcept {
 error_code two_sided::drop_host() {
   if (memory_.is_one()) return {};
   if (auto const e = sync(side::device)) return e;
+  if (views_ != 0) return errc::buffer_in_use;
   host_ = {};
   state_ = buffer_state::device_only;
   return {};

@@ -64,7 +64,7 @@ class two_sided {
   /// Claims nothing yet. More bytes than a number can hold are refused by whatever claims them (pool_exhausted).
   two_sided(memory_pair const& memory, std::span<std::uint64_t const> shape, std::uint64_t element_bytes);
   two_sided(two_sided&& other) noexcept { *this = std::move(other); }
-  /// Precondition, also of the constructor and the destructor: no view that writes is there.
+  /// Precondition, also of the constructor and the destructor: no view is there.
   two_sided& operator=(two_sided&& other) noexcept;
   /// Waits for a copy that was begun.
   ~two_sided();
@@ -91,27 +91,34 @@ class two_sided {
              : device_        ? buffer_state::host_dirty
                               : buffer_state::host_only;
   }
-  /// Gives the host's block back, when the device has the data; no effect where they are one.
+  /// Gives the host's block back, when the device has the data; no effect where they are one. Errors as `sync`; buffer_in_use
+  /// while any view of the host is there.
   error_code drop_host();
 
   friend error_code sync_all(side to, std::span<two_sided* const> all);
 
-  /// Held by a view through which the host writes: while it lives no copy is made.
-  class writing {
+  /// Held by a view of the host: while it lives the host's block stays, and while one lives that writes no copy is made.
+  class viewing {
    public:
-    writing() = default;
-    explicit writing(two_sided& what) noexcept : what_(&what) { ++what.busy_; }
-    writing(writing&& other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
-    writing& operator=(writing&& other) noexcept {
-      std::swap(what_, other.what_);
+    viewing() = default;
+    viewing(two_sided& what, bool writes) noexcept
+        : writers_(writes ? &what.busy_ : nullptr), views_(&what.views_) {
+      ++*views_;
+      if (writers_ != nullptr) ++*writers_;
+    }
+    viewing(viewing&& other) noexcept { *this = std::move(other); }
+    viewing& operator=(viewing&& other) noexcept {
+      std::swap(writers_, other.writers_);
+      std::swap(views_, other.views_);
       return *this;
     }
-    ~writing() {
-      if (what_ != nullptr) --what_->busy_;
+    ~viewing() {
+      if (views_ != nullptr) --*views_;
+      if (writers_ != nullptr) --*writers_;
     }
 
    private:
-    two_sided* what_ = nullptr;
+    std::uint32_t *writers_ = nullptr, *views_ = nullptr;
   };
 
  protected:
@@ -154,7 +161,8 @@ class two_sided {
   std::uint64_t bytes_ = 0;
   buffer host_, device_;  // where both are one memory, `host_` alone
   buffer_state state_ = buffer_state::uninitialized;
-  std::uint32_t busy_ = 0;  // views that write, and a copy that was begun
+  std::uint32_t busy_ = 0;   // views that write, and a copy that was begun
+  std::uint32_t views_ = 0;  // of the host
   std::unique_ptr<background_copy> background_;
 };
 

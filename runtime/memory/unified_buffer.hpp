@@ -16,6 +16,8 @@
 // answers when they are done. Lifetime: shorter than the runtime's; longer than its views, and not moved while one writes.
 #pragma once
 
+#include <atomic>
+#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -23,6 +25,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -48,7 +51,7 @@ class host_view {
   friend class unified_buffer;
   buffer_lease<T> lease_{};
   std::span<T> span_;
-  two_sided::writing writing_{};
+  two_sided::viewing viewing_{};
 };
 
 template <class T>
@@ -72,7 +75,7 @@ class unified_buffer : public two_sided {
   boost::system::result<host_view<T const>> host() {
     if (!is_ready(side::host)) [[unlikely]]
       if (auto const e = bring(side::host)) return e;
-    return view<T const>();
+    return view<T const>(false);
   }
   /// To change some of it; the same, and the device's side is older from here on. While the view lives no other one can be
   /// had, and no handle: what is written through it cannot be missed.
@@ -116,7 +119,8 @@ class unified_buffer : public two_sided {
   error_code sync_to_host() { return sync(side::host); }
   error_code prefetch_to_device() { return prefetch(side::device); }
   error_code prefetch_to_host() { return prefetch(side::host); }
-  /// The same as sync without waiting, completing with void(error_code). Nothing else uses this buffer meanwhile.
+  /// The same as sync without waiting, completing with void(error_code). Nothing else uses this buffer meanwhile. May be
+  /// cancelled until the copy begins: errc::cancelled then; one that has begun is finished.
   template <class Token = boost::asio::use_awaitable_t<>>
   auto async_sync_to_device(Token&& token = {}) {
     return async_sync(side::device, std::forward<Token>(token));
@@ -128,18 +132,21 @@ class unified_buffer : public two_sided {
 
  private:
   template <class U>
-  boost::system::result<host_view<U>> view() {
-    if (!memory().is_one())  // no handler reaches this side
-      return host_view<U>(std::span<U>(host_side().template span<T>()));
+  boost::system::result<host_view<U>> view(bool writes) {
+    if (!memory().is_one()) {  // no handler reaches this side
+      host_view<U> seen(std::span<U>(host_side().template span<T>()));
+      seen.viewing_ = viewing(*this, writes);
+      return seen;
+    }
     buffer_lease<U> lease(memory().host->table(), host_side().ref());
     if (!lease) return make_error_code(lease.status());
-    return host_view<U>(std::move(lease));
+    host_view<U> seen(std::move(lease));  // which keeps the block by itself
+    if (writes) seen.viewing_ = viewing(*this, writes);
+    return seen;
   }
   boost::system::result<host_view<T>> written_here() {
-    auto guard = view<T>();
-    if (!guard) return guard;
-    mark_host_dirty();
-    guard->writing_ = writing(*this);
+    auto guard = view<T>(true);
+    if (guard) mark_host_dirty();
     return guard;
   }
 
@@ -151,13 +158,17 @@ class unified_buffer : public two_sided {
           auto const executor =
               boost::asio::prefer(boost::asio::get_associated_executor(handler, self->memory().copier),
                                   boost::asio::execution::outstanding_work.tracked);
-          boost::asio::post(
-              self->memory().copier, [self, which, executor, handler = std::move(handler)]() mutable {
-                auto const outcome = self->sync(which);
-                boost::asio::dispatch(executor, [handler = std::move(handler), outcome]() mutable {
-                  std::move(handler)(outcome);
-                });
-              });
+          auto slot = boost::asio::get_associated_cancellation_slot(handler);
+          auto const cancelled = std::make_shared<std::atomic<bool>>(false);
+          if (slot.is_connected()) slot.assign([cancelled](auto) { *cancelled = true; });
+          boost::asio::post(self->memory().copier, [self, which, executor, slot, cancelled,
+                                                    handler = std::move(handler)]() mutable {
+            auto const outcome = *cancelled ? make_error_code(errc::cancelled) : self->sync(which);
+            boost::asio::dispatch(executor, [slot, handler = std::move(handler), outcome]() mutable {
+              if (slot.is_connected()) slot.clear();
+              std::move(handler)(outcome);
+            });
+          });
         },
         token, this, to);
   }

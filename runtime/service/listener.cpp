@@ -10,7 +10,7 @@
 #include <optional>
 #include <system_error>
 
-#include "runtime/service/file_lock.hpp"
+#include "runtime/file_lock.hpp"
 #include "runtime/service/trusted_path.hpp"
 
 namespace rondo::service {

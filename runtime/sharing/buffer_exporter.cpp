@@ -25,6 +25,8 @@ buffer_exporter_options checked(buffer_exporter_options o) {
     refuse("importers is " + std::to_string(o.importers) + "; use 1 to " + std::to_string(share::most_rows));
   if (o.lease_timeout < 10ms || o.lease_timeout > 24h)
     refuse("lease_timeout is " + std::to_string(o.lease_timeout.count()) + " ms; use 10 ms to a day");
+  if (o.keep_timeout < 10ms)
+    refuse("keep_timeout is " + std::to_string(o.keep_timeout.count()) + " ms; use at least 10");
   if (!o.report) o.report = [](std::string const& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   return o;
 }
@@ -126,8 +128,11 @@ buffer_exporter_statistics buffer_exporter::statistics() const {
   auto const lock = std::lock_guard(state_->mutex);
   now.exported = state_->table.open_slots();
   now.closing = state_->table.closing_slots();
-  now.leases = state_->table.leases();
   return now;
 }
+
+std::vector<importer_holding> buffer_exporter::importers() const { return state_->server.importers(); }
+
+errc buffer_exporter::evict(std::uint64_t importer) { return state_->server.evict(importer); }
 
 }  // namespace rondo

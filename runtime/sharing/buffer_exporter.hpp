@@ -7,7 +7,8 @@
 //
 // An importer says hello, and gets a welcome with the descriptors of the shared memory, or a refusal that says why; both
 // sides report it. When a process dies the kernel closes its socket, and all its leases have ended. One that does
-// not beat for `lease_timeout` (stopped, or hung as a whole) is cut off likewise.
+// not beat for `lease_timeout` (stopped, or hung as a whole) is cut off likewise, and so is one that still leases after
+// `keep_timeout` what was withdrawn: no importer stops the exporter for good. `importers` says who holds what.
 //
 // **Threads**: all functions from any thread; none waits for another process. A thread of its own serves the socket.
 // **Lifetime**: shorter than the memory's and the pools'. Its end cuts all importers off.
@@ -31,6 +32,8 @@ struct buffer_exporter_options {
   std::uint32_t slots = 256;        // buffers exported at once, those withdrawn and still leased included
   std::uint32_t importers = 16;     // at once
   std::chrono::milliseconds lease_timeout{5000};
+  /// How long an importer may go on leasing what was withdrawn; it copies what it needs for longer. max(): for ever.
+  std::chrono::milliseconds keep_timeout{60'000};
   std::uint64_t copies_bytes = 1ull << 30;  // cap of the copies of buffers that lie elsewhere
   /// Buffers of this device's memory are shared in place, too, with importers that can open it; outlives the exporter.
   buffer_home* device = nullptr;
@@ -49,8 +52,18 @@ struct buffer_exporter_statistics {
   std::uint64_t leases = 0;    // that importers have now
   std::uint64_t copies = 0;    // exports that were a copy
   std::uint64_t departed = 0;  // importers that have left, or died
-  std::uint64_t cut_off = 0;   // that did not beat
+  std::uint64_t cut_off = 0;   // that did not beat, kept too long what was withdrawn, or were evicted
   std::uint64_t refused = 0;   // connections that got no welcome
+};
+
+/// What one importer holds now.
+struct importer_holding {
+  std::uint64_t importer = 0;  // its number
+  pid_t process = 0;
+  std::uint64_t leases = 0;
+  std::uint32_t kept = 0;           // buffers that are withdrawn, and that it leases still
+  std::uint64_t kept_bytes = 0;     // of these
+  std::chrono::nanoseconds for_{};  // since the first of these was withdrawn
 };
 
 class buffer_exporter {
@@ -77,6 +90,10 @@ class buffer_exporter {
   errc announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag);
 
   buffer_exporter_statistics statistics() const;
+  /// All that were welcomed and are here, by number.
+  std::vector<importer_holding> importers() const;
+  /// Ends all leases of an importer, and its connection; it may come again. Errors: peer_gone.
+  errc evict(std::uint64_t importer);
 
  private:
   struct state;

@@ -27,6 +27,8 @@ namespace {
 using boost::asio::posix::stream_descriptor;
 
 constexpr std::size_t most_waiting = 1024;  // announcements; then the exporter gets to feel it
+constexpr std::uint32_t silent_beats =
+    16;  // of this importer's, without one of the exporter's: two lease_timeouts
 
 /// The reason of a refusal, fit to be printed.
 std::string reason_of(share::refusal& r) {
@@ -91,6 +93,10 @@ struct buffer_importer::state {
 
   void beat() {
     view->beat();
+    // Counted in own beats, not in hours: after this process was stopped itself, the exporter has time to beat again.
+    auto const theirs = view->exporter_beat();
+    silent = std::exchange(last_beat, theirs) != theirs ? 0 : silent + 1;
+    if (silent > silent_beats) return over(errc::peer_gone);
     clock.expires_after(beat_every);
     clock.async_wait([this](error_code const& error) {
       if (!error && !ended) beat();
@@ -198,6 +204,7 @@ struct buffer_importer::state {
   stream_descriptor socket;
   boost::asio::steady_timer clock;
   std::chrono::nanoseconds beat_every;
+  std::uint32_t last_beat = 0, silent = 0;
 
   std::mutex mutex;  // guards what follows; `ended` changes on the thread alone, and is read there without it
   std::condition_variable arrived;

@@ -52,7 +52,8 @@ class buffer_importer {
         [this](auto handler) { enlist(std::move(handler)); }, token);
   }
 
-  /// False as soon as the exporter has ended, or has cut this importer off.
+  /// False as soon as the exporter has ended, or has cut this importer off; and when it is stopped, or hangs, after two of its
+  /// lease_timeouts. What is leased stays as shared_lease::valid says.
   bool connected() const noexcept { return !view_->peer_gone(); }
   /// Which exporter this is, as in shared_buffer_ref.
   std::uint64_t share() const noexcept { return view_->share(); }

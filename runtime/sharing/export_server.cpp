@@ -1,10 +1,12 @@
 #include "runtime/sharing/export_server.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <utility>
 
 namespace rondo {
 
@@ -12,7 +14,7 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 
-constexpr std::uint32_t silent_ticks = 4;    // in one lease_timeout
+constexpr std::uint32_t ticks = 4;           // in the shorter of both timeouts
 constexpr std::size_t most_unwelcomed = 64;  // connections that have said no hello yet
 
 /// Why this is no hello of an importer that can be served; empty when it is one.
@@ -36,7 +38,7 @@ std::string fault_of(packet const& p) {
 }  // namespace
 
 export_server::connection::connection(boost::asio::io_context& io, owned_fd fd)
-    : socket(io, fd.get()), who(identity_of(fd.get())) {
+    : socket(io, fd.get()), guard(fd.get()), who(identity_of(fd.get())) {
   static_cast<void>(fd.release());  // the socket has it now
 }
 
@@ -51,7 +53,9 @@ export_server::export_server(buffer_exporter_options const& options, memfd_resou
       mutex_(mutex),
       table_(table),
       device_(options.device != nullptr ? options.device->share() : std::nullopt),
-      door_(io_, listen_at(options.path).release()),
+      place_(options.path),
+      tick_every_(std::chrono::nanoseconds(std::min(options.lease_timeout, options.keep_timeout)) / ticks),
+      door_(io_, place_->fd.release()),
       clock_(io_) {
   wait_at_door();
   tick();
@@ -59,13 +63,16 @@ export_server::export_server(buffer_exporter_options const& options, memfd_resou
 }
 
 export_server::~export_server() {
-  ::unlink(options_.path.c_str());
+  place_.reset();
   boost::asio::post(io_, [this] {
     auto const lock = std::lock_guard(mutex_);
     closing_ = true;
     door_.close();
     clock_.cancel();
-    for (auto const& [number, c] : connections_) c->socket.close();
+    for (auto const& [number, c] : connections_) {
+      c->guard.reset();
+      c->socket.close();
+    }
   });
   thread_.join();
 }
@@ -119,8 +126,8 @@ bool export_server::serve(connection& c) {
   for (int i = 0; i < 64; ++i) {
     auto const got = receive_packet(c.fd(), p);
     if (got == packet_io::later) break;
-    if (got == packet_io::gone) return end(c, c.row ? counts_.departed : counts_.refused, {});
-    if (!c.row) {
+    if (got == packet_io::gone) return end(c, c.welcomed ? counts_.departed : counts_.refused, {});
+    if (!c.welcomed) {
       if (!shake_hands(c, p)) return false;
     } else if (share::settled s; p.cut || !share::read_packet(p.content(), s)) {
       return end(c, counts_.departed, c.name() + " sent what is no packet of an importer; cut off");
@@ -181,6 +188,7 @@ bool export_server::send_welcome(connection& c, owned_fd const& row) {
 bool export_server::end(connection& c, std::uint64_t& counter, std::string const& line) {
   {
     auto const lock = std::lock_guard(mutex_);
+    if (!connections_.contains(c.number)) return false;  // evicted meanwhile
     ++counter;
     forget(c);
   }
@@ -190,6 +198,7 @@ bool export_server::end(connection& c, std::uint64_t& counter, std::string const
 void export_server::forget(connection& c) {  // under the mutex
   if (c.row) table_.drop(*c.row);
   c.row.reset();
+  c.guard.reset();
   c.socket.close();
   connections_.erase(c.number);  // whoever calls this has it still
 }
@@ -198,28 +207,42 @@ void export_server::forget(connection& c) {  // under the mutex
 
 void export_server::tick() {
   // Ticks are counted, not hours: after this process was stopped itself, everybody has time to beat again.
-  clock_.expires_after(std::chrono::nanoseconds(options_.lease_timeout) / silent_ticks);
+  clock_.expires_after(tick_every_);
   clock_.async_wait([this](error_code const& error) {
     if (error || closing_) return;
-    for (auto const& line : cut_off_the_silent()) say(line);
+    for (auto const& line : cut_off_the_bad()) say(line);
     if (door_rests_) wait_at_door();
     tick();
   });
 }
 
-std::vector<std::string> export_server::cut_off_the_silent() {
+/// Looks at one importer, once a tick; empty: it may stay.
+std::string export_server::why_cut_off(connection& c) {
+  auto const beat = c.row ? table_.beat(*c.row) : 0;
+  c.silent = beat != c.beat ? 0 : c.silent + 1;
+  c.beat = beat;
+  if (c.silent * tick_every_ > options_.lease_timeout)
+    return fmt::format("{} {} for {} ms", c.name(), c.row ? "did not beat" : "said no hello",
+                       options_.lease_timeout.count());
+  if (!c.row) return {};
+  auto const held = table_.held_by(*c.row);
+  auto const kept_for = std::chrono::duration_cast<std::chrono::milliseconds>(held.for_);
+  if (kept_for <= options_.keep_timeout) return {};
+  return fmt::format("{} still leases {} buffers ({} bytes) that are withdrawn, the first for {} ms",
+                     c.name(), held.kept, held.kept_bytes, kept_for.count());
+}
+
+std::vector<std::string> export_server::cut_off_the_bad() {
   std::vector<std::string> lines;
   auto const lock = std::lock_guard(mutex_);
-  std::vector<std::shared_ptr<connection>> silent;
-  for (auto const& [number, c] : connections_) {
-    auto const beat = c->row ? table_.beat(*c->row) : 0;
-    c->silent = beat != c->beat ? 0 : c->silent + 1;
-    c->beat = beat;
-    if (c->silent > silent_ticks) silent.push_back(c);
-  }
-  for (auto const& c : silent) {
-    lines.push_back(c->name() + (c->row ? " did not beat" : " said no hello") + " for " +
-                    std::to_string(options_.lease_timeout.count()) + " ms; cut off, its leases have ended");
+  table_.beat();
+  std::vector<std::shared_ptr<connection>> bad;
+  for (auto const& [number, c] : connections_)
+    if (auto const why = why_cut_off(*c); !why.empty()) {
+      lines.push_back(why + "; cut off, its leases have ended");
+      bad.push_back(c);
+    }
+  for (auto const& c : bad) {
     ++(c->row ? counts_.cut_off : counts_.refused);
     forget(*c);
   }
@@ -264,7 +287,36 @@ bool export_server::shares_device(buffer_home const* home) const {
 void export_server::count(buffer_exporter_statistics& into) const {
   auto const lock = std::lock_guard(mutex_);
   into.departed = counts_.departed, into.cut_off = counts_.cut_off, into.refused = counts_.refused;
-  for (auto const& [number, c] : connections_) into.importers += c->welcomed;
+  for (auto const& [number, c] : connections_) {
+    into.importers += c->welcomed;
+    if (c->row) into.leases += table_.held_by(*c->row).leases;
+  }
+}
+
+std::vector<importer_holding> export_server::importers() const {
+  std::vector<importer_holding> all;
+  auto const lock = std::lock_guard(mutex_);
+  for (auto const& [number, c] : connections_) {
+    if (!c->welcomed || !c->row) continue;
+    auto const held = table_.held_by(*c->row);
+    all.push_back({number, c->who.pid, held.leases, held.kept, held.kept_bytes, held.for_});
+  }
+  return all;
+}
+
+errc export_server::evict(std::uint64_t importer) {
+  auto const lock = std::lock_guard(mutex_);
+  auto const found = connections_.find(importer);
+  if (found == connections_.end() || !found->second->welcomed) return errc::peer_gone;
+  auto const c = found->second;
+  ++counts_.cut_off;
+  table_.drop(*std::exchange(c->row, std::nullopt));
+  connections_.erase(found);
+  boost::asio::post(io_, [this, c] {  // the socket is the thread's
+    auto const lock = std::lock_guard(mutex_);
+    forget(*c);
+  });
+  return errc::ok;
 }
 
 }  // namespace rondo

@@ -31,6 +31,9 @@ class export_server {
   bool shares_device(buffer_home const* home) const;
   /// Adds what it knows.
   void count(buffer_exporter_statistics& into) const;
+  /// As those of buffer_exporter.
+  std::vector<importer_holding> importers() const;
+  errc evict(std::uint64_t importer);
 
  private:
   /// An importer once it is welcomed.
@@ -40,9 +43,10 @@ class export_server {
     std::string name() const;
 
     boost::asio::posix::stream_descriptor socket;
+    std::optional<closed_on_fork> guard;
     peer_identity who;
     std::uint64_t number = 0;
-    std::optional<std::uint32_t> row;
+    std::optional<std::uint32_t> row;  // as long as it has leases
     bool welcomed = false, opens_device = false;
     std::uint64_t beat = 0;
     std::uint32_t silent = 0;  // ticks since the beat changed
@@ -59,7 +63,8 @@ class export_server {
   bool end(connection& c, std::uint64_t& counter, std::string const& line);
   void forget(connection& c);
   void tick();
-  std::vector<std::string> cut_off_the_silent();
+  std::string why_cut_off(connection& c);
+  std::vector<std::string> cut_off_the_bad();
 
   buffer_exporter_options const& options_;
   memfd_resource const& memory_;
@@ -72,6 +77,8 @@ class export_server {
   buffer_exporter_statistics counts_;
 
   // The thread's alone.
+  std::optional<packet_door> place_;
+  std::chrono::nanoseconds tick_every_;
   boost::asio::posix::stream_descriptor door_;
   boost::asio::steady_timer clock_;
   bool door_rests_ = false, closing_ = false;

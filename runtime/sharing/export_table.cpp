@@ -1,5 +1,6 @@
 #include "runtime/sharing/export_table.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace rondo {
@@ -21,7 +22,7 @@ export_table::export_table(std::uint64_t data_bytes, std::uint32_t slots, std::u
       directory_(mapping_.data(), rows),
       rows_(rows),
       slots_(slots) {
-  seal_for_readers(fd_.get());
+  fd_ = seal_for_readers(std::move(fd_));
   directory_.header() = {share::magic, share_, data_bytes, share::version, slots, rows, 0};
   free_.reserve(slots);
   closing_.reserve(slots);
@@ -55,6 +56,7 @@ errc export_table::close(shared_buffer_ref ref) {
     return issued ? errc::double_release : errc::stale_buffer;
   }
   s.now = phase::closing;
+  s.withdrawn = std::chrono::steady_clock::now();
   directory_.close(ref.slot, s.generation);
   --open_;
   closing_.push_back(ref.slot);
@@ -113,12 +115,19 @@ std::uint64_t export_table::beat(std::uint32_t row) const noexcept {
       .load(memory_order::relaxed);  // relaxed: only whether it changes
 }
 
-std::uint64_t export_table::leases() const noexcept {
-  std::uint64_t sum = 0;
-  for (auto const& mapping : rows_)
-    for (std::uint32_t slot = 0; mapping.data() && slot < slots_.size(); ++slot)
-      sum += share::row(mapping.data()).leases(slot).load(memory_order::relaxed);  // relaxed: a statistic
-  return sum;
+export_table::holding export_table::held_by(std::uint32_t row) const noexcept {
+  holding all;
+  share::row const words(rows_[row].data());
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+    all.leases += words.leases(slot).load(memory_order::relaxed);  // relaxed: a statistic
+  auto const now = std::chrono::steady_clock::now();
+  for (auto const slot : closing_) {
+    if (!words.leased(slot)) continue;
+    ++all.kept;
+    all.kept_bytes += directory_.slot(slot).bytes.load(memory_order::relaxed);  // relaxed: this side's own
+    all.for_ = std::max<std::chrono::nanoseconds>(all.for_, now - slots_[slot].withdrawn);
+  }
+  return all;
 }
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 //  T3 A row counts only while its owner stands in the directory. Taking the owner away ends all its leases.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -34,7 +35,7 @@ class export_table {
   ~export_table();
 
   std::uint64_t share() const noexcept { return share_; }
-  /// The directory, for importers to map.
+  /// The directory, for importers to map for reading.
   int fd() const noexcept { return fd_.get(); }
 
   /// Errors: pool_exhausted when no slot is free.
@@ -51,11 +52,19 @@ class export_table {
   void drop(std::uint32_t row);
   /// The importer's heartbeat; any value that changes.
   std::uint64_t beat(std::uint32_t row) const noexcept;
+  /// The exporter's own.
+  void beat() noexcept { directory_.beat().add_single_writer(1); }
 
   std::uint32_t open_slots() const noexcept { return open_; }
   std::uint32_t closing_slots() const noexcept { return static_cast<std::uint32_t>(closing_.size()); }
-  /// Leases that importers say they have, of all slots.
-  std::uint64_t leases() const noexcept;
+  /// What an importer leases, as it says.
+  struct holding {
+    std::uint64_t leases = 0;         // of all slots
+    std::uint32_t kept = 0;           // withdrawn slots among them
+    std::uint64_t kept_bytes = 0;     // of these
+    std::chrono::nanoseconds for_{};  // since the first of these was withdrawn
+  };
+  holding held_by(std::uint32_t row) const noexcept;
 
  private:
   enum class phase : std::uint8_t { free, open, closing };
@@ -63,6 +72,7 @@ class export_table {
     std::uint32_t generation = 1;
     phase now = phase::free;
     keeper keeps;
+    std::chrono::steady_clock::time_point withdrawn{};
   };
 
   bool leased(std::uint32_t slot) const noexcept;

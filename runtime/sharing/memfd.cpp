@@ -44,10 +44,14 @@ owned_fd make_memfd(char const* name, std::uint64_t bytes) {
   return fd;
 }
 
-void seal_for_readers(int fd) {
+owned_fd seal_for_readers(owned_fd fd) {
   // The last seal forbids further ones, which an importer could otherwise set.
-  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
     fail("sealing shared memory against writers (needs Linux 5.1 or later)");
+  // No seal forbids fallocate. The mode keeps it from being opened for writing again.
+  ::fchmod(fd.get(), 0400);
+  owned_fd reading(::open(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), O_RDONLY | O_CLOEXEC));
+  return reading ? std::move(reading) : std::move(fd);
 }
 
 void check_memfd(int fd, std::uint64_t bytes, std::string const& what) {

@@ -57,8 +57,10 @@ class shared_mapping {
 /// `bytes` of zeroed memory that keeps its size for good. Throws std::system_error.
 owned_fd make_memfd(char const* name, std::uint64_t bytes);
 
-/// From now on nobody may map it writable; mappings that are there stay so. Throws std::system_error.
-void seal_for_readers(int fd);
+/// From now on nobody may map it writable; mappings that are there stay so. Returns the descriptor to hand to readers in place
+/// of `fd`: one for reading, by which no pages can be claimed either (where /proc is mounted; else it is `fd` itself, and a
+/// reader could claim all pages of a memory that is partly unused). Throws std::system_error.
+[[nodiscard]] owned_fd seal_for_readers(owned_fd fd);
 
 /// Refuses what another process sent as memory of `bytes`, if mapping it could harm the reader. Throws
 /// std::runtime_error that says what is wrong with `what`.

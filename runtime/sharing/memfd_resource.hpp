@@ -24,9 +24,10 @@ class memfd_resource final : public std::pmr::memory_resource {
       : fd_(make_memfd(name, align_up(bytes, 4096))),
         mapping_(fd_.get(), align_up(bytes, 4096), true, name),
         region_(mapping_.data(), mapping_.size()) {
-    seal_for_readers(fd_.get());
+    fd_ = seal_for_readers(std::move(fd_));
   }
 
+  /// For importers: to be mapped for reading.
   int fd() const noexcept { return fd_.get(); }
   std::byte* data() const noexcept { return mapping_.data(); }
   std::uint64_t size() const noexcept { return mapping_.size(); }

@@ -54,24 +54,36 @@ int try_connect(int fd, sockaddr_un const& address) noexcept {
 
 }  // namespace
 
-owned_fd listen_at(std::filesystem::path const& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0) {
-    if (!S_ISSOCK(status.st_mode))
-      fail_socket(path, "something that is no socket is there; remove it", EEXIST);
-    int const found = try_connect(new_socket(path, SOCK_NONBLOCK).get(), address_of(path));
-    if (found != ECONNREFUSED && found != ENOENT)  // which the socket of a dead process says
-      fail_socket(path, "another process listens there; end it, or choose another path", EADDRINUSE);
-  }
-  ::unlink(path.c_str());
-  auto const address = address_of(path);
-  auto fd = new_socket(path, SOCK_NONBLOCK);
+packet_door::packet_door(std::filesystem::path path) : path_(std::move(path)) {
+  auto const address = address_of(path_);
+  auto const require_nobody = [&] {
+    struct stat found {};
+    if (::lstat(path_.c_str(), &found) != 0) return;
+    if (!S_ISSOCK(found.st_mode))
+      fail_socket(path_, "something that is no socket is there; remove it", EEXIST);
+    int const answer = try_connect(new_socket(path_, SOCK_NONBLOCK).get(), address);
+    if (answer != ECONNREFUSED && answer != ENOENT)  // which the socket of a dead process says
+      fail_socket(path_, "another process listens there; end it, or choose another path", EADDRINUSE);
+  };
+  require_nobody();
+  lock_.emplace(path_);
+  require_nobody();  // who had the lock until now has gone, or had made none
+  ::unlink(path_.c_str());
+  fd = new_socket(path_, SOCK_NONBLOCK);
+  guard_.emplace(fd.get());
+  struct stat made {};
   // Linux gives the socket's own mode to the file, so there is no moment at which others may connect.
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0 ||
-      ::listen(fd.get(), 64) != 0)
-    fail_socket(path, "the socket could not be put there", errno);
-  return fd;
+      ::lstat(path_.c_str(), &made) != 0 || ::listen(fd.get(), 64) != 0)
+    fail_socket(path_, "the socket could not be put there", errno);
+  device_ = made.st_dev, inode_ = made.st_ino;
+}
+
+packet_door::~packet_door() {
+  struct stat found {};
+  if (::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_)
+    ::unlink(path_.c_str());
 }
 
 owned_fd accept_from(int listening) noexcept {

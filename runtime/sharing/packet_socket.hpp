@@ -8,8 +8,11 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <span>
 
+#include "runtime/closed_on_fork.hpp"
+#include "runtime/file_lock.hpp"
 #include "runtime/sharing/memfd.hpp"
 
 namespace rondo {
@@ -35,9 +38,26 @@ struct peer_identity {
   uid_t uid = 0;
 };
 
-/// A socket at `path` that only this user may connect to. What a dead process left there is replaced; throws
-/// std::runtime_error when another one listens there, and when the path is too long or cannot be written.
-owned_fd listen_at(std::filesystem::path const& path);
+/// A socket at `path` that only this user may connect to, and that forked children do not keep.
+class packet_door {
+ public:
+  /// What a dead process left there is replaced, by one of those who would at once: the others, as long as this one lives,
+  /// find its lock (file_lock.hpp). Throws std::runtime_error when another one listens there, and when the path is too
+  /// long or cannot be written.
+  explicit packet_door(std::filesystem::path path);
+  /// Removes the socket, if the one that is there by now is this one's.
+  ~packet_door();
+
+  owned_fd fd{};  // to be accepted from; may be moved away, and is closed after this has gone
+
+ private:
+  std::filesystem::path path_;
+  std::optional<file_lock> lock_;
+  std::optional<closed_on_fork> guard_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
 /// Empty when nobody waits, or when descriptors are short: then errno is not EAGAIN.
 owned_fd accept_from(int listening) noexcept;
 /// Throws std::runtime_error that names the path and what was found there.

@@ -35,7 +35,7 @@ static_assert(sizeof(shared_buffer_ref) == 32 && std::is_trivially_copyable_v<sh
 namespace share {
 
 inline constexpr std::uint64_t magic = 0x31455241'48534452;  // "RDSHARE1"
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024;
 
 /// How an importer reaches data; a bit each.

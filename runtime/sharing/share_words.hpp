@@ -2,7 +2,7 @@
 //
 // The exporter makes three pieces of shared memory, and each is written by one side only:
 //   data       the buffers' bytes. Written by the exporter; sealed, so that importers map it for reading only.
-//   directory  which slots are exported, and who may read. Written by the exporter; sealed likewise.
+//   directory  which slots are exported, and who may read; the exporter's heartbeat. Written by the exporter; sealed likewise.
 //   row        one per importer: its heartbeat, and how many leases it has of each slot. Written by that importer alone,
 //              so one that is broken harms nobody but itself (and keeps the blocks that it says it leases).
 // A device's memory is data, too, for importers that can open it: nothing but the device seals that.
@@ -45,7 +45,8 @@ static_assert(sizeof(slot_entry) == 24);
 
 struct directory_header {
   std::uint64_t magic, share, data_bytes;
-  std::uint32_t version, slots, rows, reserved;
+  std::uint32_t version, slots, rows;
+  std::uint32_t beat;  // changes as long as the exporter lives: directory::beat
 };
 static_assert(sizeof(directory_header) == 40);
 
@@ -79,6 +80,9 @@ class directory {
     return sizeof(directory_header) + rows * 8ull + slots * sizeof(slot_entry);
   }
   directory_header& header() const noexcept { return *reinterpret_cast<directory_header*>(base_); }
+  word<std::uint32_t>& beat() const noexcept {
+    return *reinterpret_cast<word<std::uint32_t>*>(&header().beat);
+  }
   word<std::uint64_t>& owner(std::uint32_t row) const noexcept {
     return reinterpret_cast<word<std::uint64_t>*>(base_ + sizeof(directory_header))[row];
   }

@@ -106,6 +106,11 @@ errc shared_lease::copy_to(std::byte* to) const noexcept {
   return errc::ok;
 }
 
+void shared_lease::refuse_alignment(std::size_t wanted) {
+  throw std::invalid_argument("shared_lease: the range does not begin at a multiple of " +
+                              std::to_string(wanted) + " bytes; copy it with copy_to");
+}
+
 bool shared_lease::valid() const noexcept { return view_ && view_->counted(); }
 
 void shared_lease::end() noexcept {

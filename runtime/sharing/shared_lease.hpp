@@ -8,7 +8,6 @@
 // takes a mapping back. So read first, then ask valid(), and act on what was read only if it says true.
 #pragma once
 
-#include <cassert>
 #include <memory>
 #include <span>
 
@@ -46,11 +45,12 @@ class shared_lease {
   bool on_device() const noexcept;
   /// Copies all of them to the host, wherever they are. Errors: device_lost; stale_buffer when it has ended.
   errc copy_to(std::byte* to) const noexcept;
-  /// As many whole Ts as fit. Precondition: the range begins at a multiple of T's alignment.
+  /// As many whole Ts as fit. Throws std::invalid_argument when the range, which the other process has named, does not begin at
+  /// a multiple of T's alignment.
   template <class T>
-  std::span<T const> as() const noexcept {
+  std::span<T const> as() const {
     static_assert(std::is_trivially_copyable_v<T>);
-    assert(reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignof(T) == 0);
+    if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignof(T) != 0) refuse_alignment(alignof(T));
     return {reinterpret_cast<T const*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
 
@@ -60,6 +60,7 @@ class shared_lease {
   void end() noexcept;
 
  private:
+  [[noreturn]] static void refuse_alignment(std::size_t wanted);
   friend import_view;
   shared_lease(std::shared_ptr<import_view const> view, std::span<std::byte const> bytes, std::uint32_t slot,
                std::uint32_t generation) noexcept
@@ -87,6 +88,10 @@ class import_view : public std::enable_shared_from_this<import_view> {
   /// Whether the exporter still counts this importer's leases, as far as it has said.
   bool counted() const noexcept { return directory_.still_counted(own_row_, importer_); }
   void beat() const noexcept { row_.beat().add_single_writer(1); }
+  /// Changes as long as the exporter lives, and is not stopped.
+  std::uint32_t exporter_beat() const noexcept {
+    return directory_.beat().load(memory_order::relaxed);  // relaxed: only whether it changes
+  }
   void set_peer_gone() noexcept { gone_.store(1, memory_order::relaxed); }  // relaxed: carries nothing
   bool peer_gone() const noexcept { return gone_.load(memory_order::relaxed) != 0 || !counted(); }
 

@@ -7,6 +7,7 @@ rondo_warnings(share_victim)
 add_executable(test_share
   shared_buffer_test.cpp
   shared_device_test.cpp
+  shared_holding_test.cpp
   shared_kill_test.cpp
   shared_model_test.cpp
   shared_refusal_test.cpp)

@@ -4,15 +4,19 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
@@ -35,6 +39,17 @@ inline std::size_t open_descriptors() {
                                                 std::filesystem::directory_iterator()));
 }
 
+/// What a dead process leaves at `path`.
+inline void leave_socket(std::filesystem::path const& path) {
+  std::filesystem::remove(path);
+  rondo::owned_fd const fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.native().copy(address.sun_path, sizeof address.sun_path - 1);
+  if (::bind(fd.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0)
+    throw std::runtime_error("cannot bind a socket at " + path.string());
+}
+
 /// A buffer whose words are all `tag`.
 inline rondo::result<rondo::buffer> filled(rondo::buffer_pool& pool, std::uint64_t tag, std::size_t words) {
   auto b = pool.acquire_buffer(words * 8);
@@ -46,6 +61,40 @@ inline bool whole(rondo::shared_lease const& lease, std::uint64_t tag) {
     if (word != tag) return false;
   return true;
 }
+
+/// A pool in shared memory and its exporter.
+struct exporting {
+  explicit exporting(rondo::buffer_exporter_options o = {}) : exporter(memory, with(std::move(o))) {}
+
+  rondo::buffer_exporter_options with(rondo::buffer_exporter_options o) {
+    o.path = s.socket;
+    o.report = [this](std::string const& line) {
+      std::lock_guard const lock(mutex);
+      lines.push_back(line);
+    };
+    return o;
+  }
+  rondo::shared_buffer_ref export_filled(std::uint64_t tag, std::size_t words = 100) {
+    auto b = filled(pool, tag, words);
+    return exporter.export_buffer(pool, b->ref()).value();  // the lease keeps it; its owner goes
+  }
+  std::size_t reports(std::string const& part) {
+    std::lock_guard const lock(mutex);
+    std::size_t found = 0;
+    for (auto const& line : lines) found += line.find(part) != line.npos;
+    return found;
+  }
+  bool all_back() {
+    return eventually([&] { return pool.statistics().buffers_in_use == 0; });
+  }
+
+  scratch s;
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  rondo::memfd_resource memory{1 << 20};
+  rondo::buffer_pool pool{{.cap_bytes = 1 << 19, .upstream = &memory}};
+  rondo::buffer_exporter exporter;
+};
 
 /// Exports, announces and withdraws without end: a window of the last few buffers is always there.
 class publisher {

@@ -2,7 +2,10 @@
 //
 //   share_victim export <socket>   publishes; writes a line when importers may come
 //   share_victim import <socket>   reads; writes a line when it has its first lease; ends with 1 when it reads other data
+//   share_victim show <socket>     exports one buffer, and does nothing more; importers hear of a stop within two seconds
+//   share_victim fork <socket>     the same, and forks a child once it has an importer; it stays while <socket>-child is there
 //   share_victim hold <socket>     leases one buffer, writes a line, and ends with 7 when the lease was cut off
+#include <atomic>
 #include <cstdio>
 
 #include "tests/runtime/share_fixture.hpp"
@@ -23,6 +26,23 @@ void say_begun() {
   publisher p(pool, exporter);
   say_begun();
   for (;;) p.step();
+}
+
+[[noreturn]] void show(std::filesystem::path const& socket, bool forks) {
+  rondo::memfd_resource memory(1 << 20);
+  rondo::buffer_pool pool({.cap_bytes = 1 << 20, .upstream = &memory});
+  std::atomic<bool> joined{false};
+  rondo::buffer_exporter exporter(
+      memory, {.path = socket, .lease_timeout = 1s, .joined = [&](std::uint64_t) { joined = true; }});
+  auto const b = filled(pool, 7, 100);
+  auto const shared = exporter.export_buffer(pool, b->ref()).value();
+  say_begun();
+  while (!joined) std::this_thread::sleep_for(1ms);
+  if (forks && ::fork() == 0) {
+    while (std::filesystem::exists(socket.string() + "-child")) std::this_thread::sleep_for(10ms);
+    std::_Exit(0);
+  }
+  for (;; std::this_thread::sleep_for(1ms)) exporter.announce(shared, 7);
 }
 
 [[noreturn]] void read(std::filesystem::path const& socket) {
@@ -56,8 +76,9 @@ int main(int count, char** arguments) try {
   std::string const role = count == 3 ? arguments[1] : "";
   if (role == "export") publish(arguments[2]);
   if (role == "import") read(arguments[2]);
+  if (role == "show" || role == "fork") show(arguments[2], role == "fork");
   if (role == "hold") return hold(arguments[2]);
-  return std::fprintf(stderr, "usage: share_victim export|import|hold <socket>\n"), 2;
+  return std::fprintf(stderr, "usage: share_victim export|import|show|fork|hold <socket>\n"), 2;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "share_victim: %s\n", e.what());
   std::_Exit(1);

@@ -1,4 +1,5 @@
 // Buffers that two processes share; here both sides are in one, which makes no difference to them.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -16,40 +17,6 @@
 using namespace share_test;
 
 namespace {
-
-/// A pool in shared memory and its exporter.
-struct exporting {
-  explicit exporting(rondo::buffer_exporter_options o = {}) : exporter(memory, with(std::move(o))) {}
-
-  rondo::buffer_exporter_options with(rondo::buffer_exporter_options o) {
-    o.path = s.socket;
-    o.report = [this](std::string const& line) {
-      std::lock_guard const lock(mutex);
-      lines.push_back(line);
-    };
-    return o;
-  }
-  rondo::shared_buffer_ref export_filled(std::uint64_t tag, std::size_t words = 100) {
-    auto b = filled(pool, tag, words);
-    return exporter.export_buffer(pool, b->ref()).value();  // the lease keeps it; its owner goes
-  }
-  std::size_t reports(std::string const& part) {
-    std::lock_guard const lock(mutex);
-    std::size_t found = 0;
-    for (auto const& line : lines) found += line.find(part) != line.npos;
-    return found;
-  }
-  bool all_back() {
-    return eventually([&] { return pool.statistics().buffers_in_use == 0; });
-  }
-
-  scratch s;
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  rondo::memfd_resource memory{1 << 20};
-  rondo::buffer_pool pool{{.cap_bytes = 1 << 19, .upstream = &memory}};
-  rondo::buffer_exporter exporter;
-};
 
 /// A device whose memory is this process's, where the tests may look and the pool's users may not.
 struct fake_home final : rondo::buffer_home {
@@ -170,6 +137,7 @@ TEST_CASE("a handle that is not of this exporter, or leaves its buffer, leads no
   CHECK(error_of(ref) == errc::buffer_out_of_bounds);
   auto const part = importer.lease(shared.slice(8, 16)).value();
   CHECK(part.bytes().size() == 16);
+  CHECK_THROWS_AS(importer.lease(shared.slice(4, 16)).value().as<std::uint64_t>(), std::invalid_argument);
   CHECK(importer.lease(shared.slice(800, 0)).has_value());
   CHECK(e.exporter.statistics().leases == 1);  // what was refused counts no more
 }
@@ -184,6 +152,8 @@ TEST_CASE("importers cannot write the bytes, nor make the memory smaller", "[sha
   CHECK(map(PROT_READ));
   CHECK_FALSE(map(PROT_READ | PROT_WRITE));
   CHECK(::ftruncate(e.memory.fd(), 4096) != 0);
+  CHECK(::fallocate(e.memory.fd(), 0, 0, 1 << 20) !=
+        0);  // nor use up memory of the machine for what is empty
   struct stat status {};
   REQUIRE(::stat(e.s.socket.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);

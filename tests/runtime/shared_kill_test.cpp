@@ -1,5 +1,6 @@
 // Each side of shared buffers is killed a hundred times at work, and fifty times before, and the other one goes on.
 #include <atomic>
+#include <fstream>
 #include <random>
 
 #include "tests/catch.hpp"
@@ -176,4 +177,36 @@ TEST_CASE("an importer that is stopped loses its leases, and finds out when it g
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 7);
   }
+}
+
+TEST_CASE("an exporter that is stopped is gone for its importers, who keep what they lease",
+          "[share][kill]") {
+  scratch s;
+  victim v("show", s.socket);
+  REQUIRE(v.began());
+  rondo::buffer_importer importer(s.socket, 30s);
+  auto const news = importer.receive(30s).value();
+  auto const lease = importer.lease(news.ref).value();
+  v.send(SIGSTOP);
+  CHECK(eventually([&] { return !importer.connected(); }));
+  CHECK(importer.lease(news.ref).error() == errc::peer_gone);
+  CHECK(whole(lease, 7));
+  CHECK(lease.valid());
+  CHECK(v.killed());
+}
+
+TEST_CASE("a child that a killed exporter leaves behind holds neither its door nor its importers",
+          "[share][kill]") {
+  scratch s;
+  auto const stays = s.socket.string() + "-child";
+  std::ofstream(stays) << "stay";
+  victim v("fork", s.socket);
+  REQUIRE(v.began());
+  rondo::buffer_importer importer(s.socket, 30s);
+  REQUIRE(importer.receive(30s).has_value());  // so the child is there
+  CHECK(v.killed());
+  CHECK(eventually([&] { return !importer.connected(); }));
+  rondo::memfd_resource memory(4096);
+  CHECK_NOTHROW(rondo::buffer_exporter(memory, {.path = s.socket}));
+  std::filesystem::remove(stays);
 }

@@ -57,10 +57,10 @@ std::string answer_to(std::filesystem::path const& path, std::span<std::byte con
 class impostor {
  public:
   using answer = std::function<void(int socket)>;
-  impostor(std::filesystem::path const& path, answer a) : listening_(rondo::listen_at(path)) {
+  impostor(std::filesystem::path const& path, answer a) : door_(path) {
     thread_ = std::jthread([this, a = std::move(a)] {
-      if (!rondo::wait_readable(listening_.get(), 30s)) return;
-      auto const socket = rondo::accept_from(listening_.get());
+      if (!rondo::wait_readable(door_.fd.get(), 30s)) return;
+      auto const socket = rondo::accept_from(door_.fd.get());
       rondo::packet p;
       if (!rondo::wait_readable(socket.get(), 30s)) return;
       if (rondo::receive_packet(socket.get(), p) == rondo::packet_io::done) a(socket.get());
@@ -68,7 +68,7 @@ class impostor {
   }
 
  private:
-  rondo::owned_fd listening_;
+  rondo::packet_door door_;
   std::jthread thread_;
 };
 
@@ -186,7 +186,7 @@ TEST_CASE("times that are no times are bounded", "[share]") {
   CHECK(waits.get().has_value());
   // A listener whose queue is full, and that accepts nobody.
   auto const path = e.s.socket.string() + "-full";
-  auto const door = rondo::listen_at(path);
+  rondo::packet_door const door(path);
   std::vector<rondo::owned_fd> queue;
   auto const began = std::chrono::steady_clock::now();
   for (int i = 0; i < 1000; ++i) try {
@@ -200,7 +200,7 @@ TEST_CASE("times that are no times are bounded", "[share]") {
 
 TEST_CASE("a path with a byte 0 in it is none", "[share]") {
   using namespace std::string_literals;
-  CHECK_THROWS_WITH(rondo::listen_at("\0abstract"s), Catch::Contains("has a byte 0 in it"));
+  CHECK_THROWS_WITH(rondo::packet_door("\0abstract"s), Catch::Contains("has a byte 0 in it"));
   CHECK_THROWS_WITH(rondo::connect_to("/tmp/a\0b"s, 1s), Catch::Contains("has a byte 0 in it"));
 }
 
@@ -230,6 +230,7 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
   CHECK(contains(error_with([](int) {}), "closed without an answer"));
   CHECK(contains(error_with([](int socket) { rondo::wait_readable(socket, 30s); }, 20ms),
                  "no answer to the hello within 20 ms"));
+  leave_socket(s.socket);
   CHECK(contains(error_of(s.socket), "nobody listens there any more"));
   CHECK(contains(
       error_with([](int socket) { rondo::send_packet(socket, std::as_bytes(std::span("hello yourself"))); }),
@@ -254,7 +255,7 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
   auto const keep = [](auto&) {};
   CHECK(with_welcome(keep, keep) == "");  // so that what follows fails by its change alone
   auto const with_field = [&](auto change) { return with_welcome(change, keep); };
-  CHECK(contains(with_field([](auto& w) { w.header.version = 2; }), "is no welcome"));
+  CHECK(contains(with_field([](auto& w) { ++w.header.version; }), "is no welcome"));
   CHECK(contains(with_field([](auto& w) { w.transports = 4; }), "transports 4"));
   CHECK(contains(with_field([](auto& w) { w.slots = 0; }), "0 slots"));
   CHECK(contains(with_field([](auto& w) { w.slots = ~0u; }), "4294967295 slots"));
@@ -333,9 +334,11 @@ TEST_CASE("an exporter's options and its place are checked", "[share]") {
   CHECK(contains(error_with({.path = s.socket, .slots = 0}), "slots is 0"));
   CHECK(contains(error_with({.path = s.socket, .importers = 5000}), "importers is 5000"));
   CHECK(contains(error_with({.path = s.socket, .lease_timeout = 1ms}), "lease_timeout is 1 ms"));
+  CHECK(contains(error_with({.path = s.socket, .keep_timeout = 1ms}), "keep_timeout is 1 ms"));
+  CHECK(error_with({.path = s.socket, .keep_timeout = std::chrono::milliseconds::max()}).empty());
   CHECK(contains(error_with({}), "the path of a socket"));
   CHECK(contains(error_with({.path = s.directory / std::string(120, 'x')}), "107 bytes"));
-  CHECK(contains(error_with({.path = s.directory / "none" / "there"}), "could not be put there"));
+  CHECK(contains(error_with({.path = s.directory / "none" / "there"}), "cannot be opened"));
   CHECK(contains(error_with({.path = s.directory}), "no socket is there"));
   rondo::buffer_exporter const first(memory, {.path = s.socket});
   CHECK(contains(error_with({.path = s.socket}), "another process listens there"));

@@ -1,4 +1,8 @@
 // When copies happen, and what they are counted as: prefetches, batches, pinned memory, pipelines.
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+#include <future>
 #include <numeric>
 
 #include "runtime/memory/stream_pipeline.hpp"
@@ -141,6 +145,36 @@ TEST_CASE("a buffer without memory refuses whatever is asked of it", "[transfers
   CHECK(none.sync_to_device() == rondo::errc::buffer_empty);
   CHECK(none.prefetch_to_host() == rondo::errc::buffer_empty);
   CHECK_FALSE(none.drop_host());
+}
+
+TEST_CASE("the host's side stays as long as somebody looks at it", "[transfers]") {
+  auto const rt = start_on("emulated");
+  auto data = numbers(*rt, 100, 1);
+  REQUIRE_FALSE(data.sync_to_device());
+  {
+    auto const view = data.host().value();
+    CHECK(data.drop_host() == rondo::errc::buffer_in_use);
+    CHECK(view[99] == 100);
+  }
+  CHECK_FALSE(data.drop_host());
+  CHECK(data.state() == buffer_state::device_only);
+}
+
+TEST_CASE("a sync that nobody wants any more copies nothing", "[transfers]") {
+  auto const rt = start_on("emulated");
+  auto data = numbers(*rt, 100, 1);
+  std::promise<void> others_are_done;
+  boost::asio::post(data.memory().copier, [done = others_are_done.get_future().share()] { done.wait(); });
+  boost::asio::cancellation_signal signal;
+  std::promise<rondo::error_code> outcome;
+  auto const before = rt->transfers();
+  data.async_sync_to_device(
+      boost::asio::bind_cancellation_slot(signal.slot(), [&](rondo::error_code e) { outcome.set_value(e); }));
+  signal.emit(boost::asio::cancellation_type::terminal);
+  others_are_done.set_value();
+  CHECK(outcome.get_future().get() == rondo::errc::cancelled);
+  CHECK((rt->transfers() - before).to_device == 0);
+  CHECK_FALSE(data.sync_to_device());
 }
 
 TEST_CASE("a shape of more bytes than there are numbers is refused", "[transfers]") {

@@ -1,12 +1,15 @@
 // A lock that one process holds as long as it lives: on a file of its own beside the one that is guarded.
 //
-// It goes with the process, however that ends; the file stays, and means nothing by itself. It holds among the processes of
-// one machine. Threads: one.
+// It goes with the process, however that ends, also when it leaves forked children behind; the file stays, and means nothing by
+// itself. It holds among the processes of one machine. Threads: one.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
-namespace rondo::service {
+#include "runtime/closed_on_fork.hpp"
+
+namespace rondo {
 
 class file_lock {
  public:
@@ -19,6 +22,7 @@ class file_lock {
 
  private:
   int file_ = -1;
+  std::optional<closed_on_fork> guard_;
 };
 
-}  // namespace rondo::service
+}  // namespace rondo
