@@ -131,7 +131,7 @@ void refuse_device(std::string const& name) {
   if (name == "metal")
     throw std::runtime_error(
         "device 'metal' was asked for, but this build has no Metal device; use RONDO_DEVICE=cpu, or auto");
-  throw std::runtime_error(
+  throw config_error(
       "device '" + name +
       "' is unknown: use auto, cpu, emulated, cuda, cuda:N or metal, or several with commas between");
 }

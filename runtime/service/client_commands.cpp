@@ -1,12 +1,10 @@
-// tell, ask, and what is asked of the service itself.
+// tell, ask, and what is said to the service itself. What it is asked: look_commands.cpp.
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "kernels/trace.hpp"
-#include "runtime/service/clean_text.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
+#include "runtime/service/look_commands.hpp"
 #include "runtime/service/send_batch.hpp"
 #include "runtime/service/trace_command.hpp"
 
@@ -143,89 +141,6 @@ void add_launch_command(CLI::App& app, int& exit_status) {
   a->where.add_to(c);
 }
 
-void print_line(wire::actor_line const& l) {
-  fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", clean_text(text_of(l.name())),
-             clean_text(text_of(l.behaviour())), text_of(l.state()), l.waiting(), l.handled(), l.failures());
-}
-
-void add_list_command(CLI::App& app, int& exit_status) {
-  auto const where = std::make_shared<reach>();
-  auto& c = add_command(app, "list", "Print the actors that live", exit_status, [where] {
-    conversation with(*where);
-    fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", "actor", "behaviour", "state", "waiting",
-               "handled", "failures");
-    std::uint32_t from = 0;
-    do {
-      auto& b = frame_builder();
-      auto const& page = with.request<wire::actors>(request_frame(b, 1, wire::Createlist(b, from)));
-      if (page.all() != nullptr)
-        for (auto const* l : *page.all()) print_line(*l);
-      from = page.next();
-    } while (from != 0);
-  });
-  where->add_to(c);
-}
-
-void add_inspect_command(CLI::App& app, int& exit_status) {
-  struct arguments {
-    reach where;
-    std::string actor;
-  };
-  auto const a = std::make_shared<arguments>();
-  auto& c = add_command(app, "inspect", "Print all about one actor", exit_status, [a] {
-    conversation with(a->where);
-    auto& b = frame_builder();
-    auto const& i =
-        with.request<wire::inspection>(request_frame(b, 1, wire::Createinspect(b, b.CreateString(a->actor))));
-    if (auto const* const l = i.line(); l != nullptr) {
-      fmt::print("actor       {}\nbehaviour   {}\nstate       {}\n", clean_text(text_of(l->name())),
-                 clean_text(text_of(l->behaviour())), text_of(l->state()));
-      if (l->actor() != nullptr)
-        fmt::print("id          {{\"index\": {}, \"generation\": {}}}\n", l->actor()->index(),
-                   l->actor()->generation());
-      fmt::print("device      {}{}\ncapacity    {}\nwaiting     {}\nhandled     {}\nfailures    {}\n",
-                 l->device(), l->pinned() ? ", pinned" : "", l->capacity(), l->waiting(), l->handled(),
-                 l->failures());
-    }
-    fmt::print("accepted    {}\nrejected    {}\ndead        {}\npeak depth  {}\n", i.accepted(), i.rejected(),
-               i.dead(), i.peak_depth());
-    fmt::print("latency     mean {:.1f} us, p50 {:.1f} us, p99 {:.1f} us\n", i.mean_latency_ns() / 1e3,
-               i.p50_latency_ns() / 1e3, i.p99_latency_ns() / 1e3);
-    if (i.depths() != nullptr)
-      for (auto const* d : *i.depths())
-        fmt::print("priority {:>3} {} waiting\n", d->priority(), d->messages());
-  });
-  c.add_option("actor", a->actor, "the actor's name")->required();
-  a->where.add_to(c);
-}
-
-void add_describe_command(CLI::App& app, int& exit_status) {
-  auto const where = std::make_shared<reach>();
-  auto& c = add_command(
-      app, "describe", "Print what kinds of actors there can be, and their messages", exit_status, [where] {
-        conversation with(*where);
-        auto const& d = with.description();
-        auto const text = [&](std::string const& name, std::uint32_t bytes) {
-          return with.schemas().knows(name) ? with.schemas().describe(name)
-                                            : fmt::format("{} ({} bytes)", name, bytes);
-        };
-        if (d.behaviours() == nullptr) return;
-        for (auto const* b : *d.behaviours()) {
-          fmt::print("{}\n", text_of(b->name()));
-          if (b->messages() == nullptr) continue;
-          for (auto const* m : *b->messages()) {
-            auto const name = dotted(text_of(m->name()));
-            auto const reply = m->has_reply() ? with.name_of_type(m->reply_id()) : std::string();
-            fmt::print("  {}{}{}\n", text(name, m->bytes()), m->has_reply() ? "  ->  " : "",
-                       !m->has_reply() ? ""
-                       : reply.empty() ? "?"
-                                       : text(reply, 0));
-          }
-        }
-      });
-  where->add_to(c);
-}
-
 void add_checkpoint_command(CLI::App& app, int& exit_status) {
   auto const where = std::make_shared<reach>();
   auto& c = add_command(app, "checkpoint", "Have the service write its checkpoint now", exit_status, [where] {
@@ -248,9 +163,7 @@ void add_client_commands(CLI::App& app, int& exit_status) {
   add_control_command(app, "deactivate", "Have an actor keep its mail and handle none",
                       wire::control_kind_deactivate, exit_status);
   add_control_command(app, "terminate", "End an actor", wire::control_kind_terminate_drain, exit_status);
-  add_list_command(app, exit_status);
-  add_inspect_command(app, exit_status);
-  add_describe_command(app, exit_status);
+  add_look_commands(app, exit_status);
   add_checkpoint_command(app, exit_status);
   add_trace_command(app, exit_status);
 }

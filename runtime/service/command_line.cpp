@@ -34,6 +34,7 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
       fmt::print(stderr, "rondo: {}\n", e.what());
       exit_status = exit_data;
     } catch (std::exception const& e) {
+      if (std::ferror(stdout) != 0) return;  // told at the end: see run_app
       fmt::print(stderr, "rondo: {}\n", e.what());
       exit_status = exit_failed;
     }

@@ -18,8 +18,9 @@ enum exit_code : int {
   exit_failed = 1,         // the service or the actor said no; its words are on standard error
   exit_usage = 64,         // the command line is wrong
   exit_data = 65,          // a payload or a file of requests is wrong
-  exit_unavailable = 69,   // no service answers
-  exit_configuration = 78  // the configuration is refused
+  exit_unavailable = 69,   // no service answers, or the device is not to be had
+  exit_no_output = 73,     // standard output cannot be written
+  exit_configuration = 78  // the configuration is refused, or where the service is said to be
 };
 
 /// Ends a command: a line for standard error, and the status.

@@ -38,7 +38,11 @@ void add_replay_command(CLI::App& app, served_module module, int& exit_status);
 /// The rest: clients of a running service.
 void add_client_commands(CLI::App& app, int& exit_status);
 
-/// A whole program: parses, runs one command, returns the exit status.
+/// Parses, and runs one command of `app`, which sets `exit_status`. Returns what the program ends with: the command's status,
+/// or 73 when not all that it printed could be written.
+int run_app(CLI::App& app, int argc, char** argv, int const& exit_status);
+
+/// A whole program of the commands above.
 int run_commands(int argc, char** argv, served_module module);
 
 }  // namespace rondo::service

@@ -18,9 +18,9 @@
 #include <mutex>
 #include <optional>
 
+#include "runtime/file_lock.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
-#include "runtime/service/file_lock.hpp"
 #include "runtime/service/http_server.hpp"
 #include "runtime/service/log_throttle.hpp"
 #include "runtime/service/metrics.hpp"
@@ -105,13 +105,22 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);  // if not: fewer clients, which the log says
 }
 
+/// Throws config_error, and command_error where the device is not to be had.
+std::unique_ptr<rondo::runtime> start(served_module const& m, config const& settings) try {
+  return m.start(settings);
+} catch (config_error const&) {
+  throw;
+} catch (std::runtime_error const& e) {
+  throw command_error(exit_unavailable, e.what());
+}
+
 /// One life of the service: from its start to SIGTERM or SIGINT.
 class server {
  public:
   server(serve_arguments const& a, served_module const& m)
       : arguments_(a),
         config_(configure(a)),
-        runtime_(m.start(config_.runtime)),
+        runtime_(start(m, config_.runtime)),
         failures_(runtime_->on_failure_report([this](std::string const& text) { log_failure(text); })),
         service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }),
         make_nats_(m.nats) {}
@@ -328,23 +337,6 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
            "The configuration, one JSON object:\n\n" +
            describe_service_config() + describe_config_fields();
   });
-}
-
-int run_commands(int argc, char** argv, served_module module) {
-  CLI::App app{"A service of Rondo actors"};
-  app.require_subcommand(1);
-  int exit_status = exit_done;
-  add_serve_command(app, module, exit_status);
-  add_replay_command(app, std::move(module), exit_status);
-  add_client_commands(app, exit_status);
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    fmt::print(stderr, "{}: {}; see --help\n", argv[0], e.what());
-    return exit_usage;
-  }
-  return exit_status;
 }
 
 }  // namespace rondo::service

@@ -89,10 +89,26 @@ TEST_CASE("Ctrl-C leaves the terminal as it was", "[top][tmux]") {
   CHECK(t.shows("ended with 0"));
 }
 
-TEST_CASE("a terminal that cannot be drawn on is refused with what to do instead", "[top]") {
-  auto const [status, said] = run("TERM=dumb-as-bread " TOP_DEMO " --still");
+TEST_CASE("a terminal that cannot be drawn on is refused with what to do instead", "[top][tmux]") {
+  std::string const name = GENERATE("dumb-as-bread", "dumb");
+  terminal t("TERM=" + name + " " TOP_DEMO " --still", 120, 24);
+  CHECK(t.shows("ended with 1"));
+  CHECK_THAT(t.screen, Contains("TERM=" + name) && Contains("--once"));
+}
+
+TEST_CASE("what is no terminal at all is refused with what to do instead", "[top]") {
+  auto const [status, said] = run(TOP_DEMO " --still </dev/null");
   CHECK(status != 0);
-  CHECK_THAT(said, Contains("dumb-as-bread") && Contains("--once"));
+  CHECK_THAT(said, Contains("--once"));
+}
+
+TEST_CASE("a terminal of forty columns shows what has room", "[top][tmux]") {
+  terminal t(TOP_DEMO " --still --interval 50", 40, 10);
+  CHECK(t.shows("rondo top"));
+  CHECK(t.shows(" live  up "));  // nothing stands on something else
+  CHECK(t.shows("archive"));
+  t.press("q");
+  CHECK(t.shows("ended with 0"));
 }
 
 TEST_CASE("one screen, or one report, goes into a file", "[top]") {

@@ -1,7 +1,8 @@
 // The rondo command.
+#include <CLI/CLI.hpp>
+
 #include "actors/basics/basics_module.hpp"
 #include "generated/basics_schema.hpp"
-#include "runtime/service/clean_text.hpp"
 #include "runtime/service/commands.hpp"
 #ifdef RONDO_WITH_NATS
 #include "runtime/service/nats_service.hpp"
@@ -9,8 +10,6 @@
 #include "tools/rondo/exit_codes.hpp"
 #include "tools/rondo/overlay_command.hpp"
 #include "tools/rondo/top_command.hpp"
-
-#include <fmt/format.h>
 
 #ifdef RONDO_WITH_NATS
 auto const nats = rondo::service::make_nats_service;
@@ -39,18 +38,5 @@ int main(int argc, char** argv) {
   rondo::service::add_replay_command(app, basics, exit_status);
   rondo::service::add_client_commands(app, exit_status);
   rondo::tools::add_top_command(app, exit_status);
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
-      fmt::print(stderr, "rondo: there is no command '{}'; see rondo --help\n",
-                 rondo::service::clean_text(argv[1]));
-      return rondo::tools::exit_usage;
-    }
-    fmt::print(stderr, "rondo: {}; see rondo{} --help\n", e.what(),
-               app.get_subcommands().empty() ? "" : " " + app.get_subcommands().front()->get_name());
-    return rondo::tools::exit_usage;
-  }
-  return exit_status;
+  return rondo::service::run_app(app, argc, argv, exit_status);
 }

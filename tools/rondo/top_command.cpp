@@ -43,7 +43,11 @@ void add_top_command(CLI::App& app, int& exit_status) {
         top_source const source{a->where.options().at.text(), [&] { return fetch(with); },
                                 [&](std::string const& actor) { return depths_of(with, actor); }};
         if (a->once || a->json) return print_top(source, a->shown, a->json, stdout);
-        run_top(source, a->shown);
+        try {
+          run_top(source, a->shown);
+        } catch (no_terminal const& e) {
+          throw service::command_error(service::exit_usage, e.what());
+        }
       });
   c.add_option("--interval", a->interval_ms, "milliseconds between two looks")
       ->check(CLI::Range(50, 60'000))

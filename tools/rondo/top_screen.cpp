@@ -72,10 +72,10 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   auto const& t = model.totals();
   int column = to.put(0, 1, "rondo top", style::title) + 2;
   column = to.put(0, column, r.service, style::chosen) + 2;
-  to.put(0, column, news.source, style::dim);
   auto const up = fmt::format("up {}", time_text(static_cast<double>(r.uptime_ns), g));
   int end = to.width() - 1;
   auto const put_before = [&](std::string const& text, style meaning) {
+    if (end - width_of(text) < column) return;
     to.put_right(0, end, width_of(text), text, meaning);
     end -= width_of(text) + 2;
   };
@@ -88,6 +88,7 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
     put_before("paused", style::warning);
   else
     put_before(fmt::format("{} live", to_utf8(g.dot)), style::good);
+  if (column + width_of(news.source) <= end) to.put(0, column, news.source, style::dim);
 
   bool const rates = model.has_interval();
   auto const rate = [&](double n) { return rates ? count_text(n) : to_utf8(g.dash); };

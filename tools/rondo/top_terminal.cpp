@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <langinfo.h>
+#include <unistd.h>
 
 #include <clocale>
 #include <csignal>
@@ -12,6 +13,8 @@
 #include "tools/rondo/top_fetch.hpp"
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
+// Of <term.h>, which makes macros of half the dictionary.
+extern "C" char* tigetstr(char const* capability);
 
 namespace rondo::tools {
 
@@ -104,10 +107,17 @@ attr_t plain_attributes(style look) noexcept {
 class terminal {
  public:
   explicit terminal(top_options const& options) {
+    if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)
+      throw no_terminal("standard input and output are no terminal; use --once, or --json, for others");
     screen_ = newterm(nullptr, stdout, stdin);
-    if (screen_ == nullptr) {
+    char const* const cursor = screen_ == nullptr ? nullptr : tigetstr("cup");
+    if (cursor == nullptr || cursor == reinterpret_cast<char const*>(-1)) {
+      if (screen_ != nullptr) {
+        endwin();
+        delscreen(screen_);
+      }
       char const* const name = std::getenv("TERM");
-      throw std::runtime_error(
+      throw no_terminal(
           fmt::format("this terminal (TERM={}) cannot be drawn on; use --once, which prints one screen",
                       name == nullptr ? "" : name));
     }

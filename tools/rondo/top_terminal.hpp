@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,12 @@ struct top_options {
   bool no_colour = false;  // also with NO_COLOR, or on a terminal without colours
 };
 
-/// Runs until `q` or Ctrl-C. Throws std::runtime_error when standard output is no terminal that ncurses can use, naming what to do.
+struct no_terminal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs until `q` or Ctrl-C. Throws no_terminal when standard input and output are none that ncurses can draw on, naming what to
+/// do.
 void run_top(top_source const& source, top_options const& options);
 
 /// Prints one screen, or the report as JSON, to `out`; of the interval between two reports. Throws what the source throws.

@@ -1,0 +1,116 @@
+// The commands of a service as programs meet them: what they print for others, and what they end with.
+#include <sys/wait.h>
+
+#include <boost/json.hpp>
+#include <sstream>
+
+#include "tests/catch.hpp"
+#include "tests/service/programs.hpp"
+#include "tests/service/serve_process.hpp"
+
+using Catch::Matchers::Contains;
+using service_test::run;
+
+namespace {
+
+std::string const program = RONDO_COMMAND;
+
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+/// A service with an actor `clicks`, and how a client of it is called.
+struct site {
+  rondo_test::scratch_directory scratch{"commands"};
+  rondo_test::serve_process server{rondo_test::write_config(
+      scratch.directory, "commands", "", R"("actors": [{"name": "clicks", "behaviour": "counter"}])")};
+  std::string at = " --at " + rondo_test::socket_of(scratch.directory, "commands").text();
+
+  site() { REQUIRE(server.wait_ready()); }
+  std::string command(std::string const& words) const { return program + " " + words + at; }
+};
+
+/// The exit status of a shell's command line, and what it says on standard error.
+std::pair<int, std::string> run_line(std::string const& line) {
+  auto const [status, said] = run("bash -c '" + line + "'");
+  return {code_of(status), said};
+}
+
+}  // namespace
+
+TEST_CASE("list, inspect and describe speak JSON to programs", "[service][commands]") {
+  site const s;
+  REQUIRE(run(s.command(R"(tell clicks add '{"amount": 2}')")).first == 0);
+  auto const listed = run(s.command("list --json"));
+  REQUIRE(listed.first == 0);
+  auto const line = boost::json::parse(listed.second);
+  CHECK(line.at("name").as_string() == "clicks");
+  CHECK(line.at("behaviour").as_string() == "rondo::basics::counter");
+  CHECK(line.at("state").as_string() == "active");
+  CHECK(line.at("id").at("generation").to_number<int>() > 0);
+  CHECK_FALSE(line.at("pinned").as_bool());
+  auto const inspected = run(s.command("inspect clicks --json"));
+  REQUIRE(inspected.first == 0);
+  auto const all = boost::json::parse(inspected.second);
+  CHECK(all.at("name").as_string() == "clicks");
+  CHECK(all.at("accepted").to_number<int>() == 1);
+  CHECK(all.at("depths").is_array());
+  auto const described = run(s.command("describe --json"));
+  REQUIRE(described.first == 0);
+  std::istringstream lines(described.second);
+  bool found = false;
+  for (std::string text; std::getline(lines, text);) {
+    auto const behaviour = boost::json::parse(text);
+    if (behaviour.at("behaviour").as_string() != "rondo::basics::counter") continue;
+    for (auto const& m : behaviour.at("messages").as_array())
+      if (m.at("name").as_string() == "rondo.basics.add_and_get")
+        found = m.at("reply").as_string().starts_with("rondo.basics.");
+  }
+  CHECK(found);
+}
+
+TEST_CASE("who cannot print says so", "[service][commands]") {
+  site const s;
+  auto const [full, why] = run_line("exec 3>&1; " + s.command("list") + " 2>&3 >/dev/full");
+  CHECK(full == 73);
+  CHECK_THAT(why, Contains("standard output cannot be written"));
+  // Its socket must not get the number of the stream that is missing.
+  auto const [closed, why_closed] = run_line(s.command("list") + " >&-");
+  CHECK(closed == 73);
+  CHECK_THAT(why_closed, Contains("standard output cannot be written"));
+  CHECK(run_line(s.command("list") + " <&- 2>&-").first == 0);
+  CHECK(run_line(program + " --help >/dev/full").first == 73);
+}
+
+TEST_CASE("wrong settings end with one status, and a device that is not to be had with another",
+          "[service][commands]") {
+  rondo_test::scratch_directory const scratch("commands");
+  auto const config = (scratch.directory / "config.json").string();
+  auto const status_of = [&](std::string const& text) {
+    std::ofstream(config) << text;
+    return run_line(program + " serve --config " + config +
+                    " --listen unix:" + (scratch.directory / "s").string());
+  };
+  for (auto const* text : {"{", R"({"nonsense": 1})", R"({"runtime": {"device": "toaster"}})",
+                           R"({"runtime": {"state_bytes": 18446744073709551615}})",
+                           R"({"runtime": {"buffer_bytes_cap": 18446744073709551615}})",
+                           R"({"runtime": {"pinned_bytes": 70368744177665}})"}) {
+    INFO(text);
+    auto const [status, said] = status_of(text);
+    CHECK(status == 78);
+    CHECK_THAT(said, Contains("config.json"));
+  }
+  CHECK(run_line(program + " serve --device toaster").first == 78);
+  CHECK(run_line(program + " serve --listen nowhere").first == 78);
+  CHECK(run_line(program + " list --at nowhere").first == 78);
+  CHECK(run_line("RONDO_LANES=many " + program + " serve").first == 78);
+  auto const [status, said] = run_line(program + " serve --device metal");
+  CHECK(status == 69);
+  CHECK_THAT(said, Contains("metal"));
+}
+
+TEST_CASE("rondo top needs a terminal, and says what to do without one", "[service][commands]") {
+  site const s;
+  auto const [piped, why] = run_line(s.command("top") + " </dev/null | cat; exit ${PIPESTATUS[0]}");
+  CHECK(piped == 64);
+  CHECK_THAT(why, Contains("use --once"));
+  CHECK(run_line(s.command("top --once --interval 50") + " | cat").first == 0);
+}
