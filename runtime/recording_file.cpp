@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <istream>
 #include <stdexcept>
@@ -26,7 +27,8 @@ struct recording_head {
 static_assert(sizeof(recording_head) == 16);
 
 struct frame_head {
-  std::uint32_t bytes, crc;
+  std::uint32_t bytes, crc;  // of the body
+  std::uint32_t own_crc;     // of these two: a length that is damaged must not look like the end of the file
 };
 
 constexpr std::size_t buffer_bytes = 64 * 1024;
@@ -37,6 +39,8 @@ std::uint32_t crc32(void const* bytes, std::size_t count) {
   crc.process_bytes(bytes, count);
   return crc.checksum();
 }
+
+std::uint32_t own_crc(frame_head const& head) { return crc32(&head, offsetof(frame_head, own_crc)); }
 
 using builder = flatbuffers::FlatBufferBuilder;
 
@@ -149,7 +153,8 @@ void recording_writer::flush() {
 }
 
 void recording_writer::add_frame(std::span<std::uint8_t const> body) {
-  frame_head const head{static_cast<std::uint32_t>(body.size()), crc32(body.data(), body.size())};
+  frame_head head{static_cast<std::uint32_t>(body.size()), crc32(body.data(), body.size()), 0};
+  head.own_crc = own_crc(head);
   auto const* const bytes = reinterpret_cast<std::byte const*>(&head);
   buffer_.insert(buffer_.end(), bytes, bytes + sizeof head);
   auto const* const first = reinterpret_cast<std::byte const*>(body.data());
@@ -199,8 +204,9 @@ bool recording_reader::read_frame() {
   frame_head head{};
   from_.read(reinterpret_cast<char*>(&head), sizeof head);
   if (from_.gcount() != sizeof head) return false;
-  check_recording(head.bytes <= frame_limit, "is damaged: entry {} has {} bytes", entries_, head.bytes);
-  // In pieces: a wrong length must not take all memory before the file turns out to be shorter.
+  check_recording(head.own_crc == own_crc(head) && head.bytes <= frame_limit,
+                  "is damaged: the length of entry {} does not match its checksum", entries_);
+  // In pieces: a length that somebody made up must not take all memory before the file turns out to be shorter.
   body_.clear();
   while (body_.size() < head.bytes) {
     auto const have = body_.size();

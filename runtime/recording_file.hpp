@@ -25,7 +25,7 @@
 
 namespace rondo {
 
-inline constexpr std::uint32_t recording_version = 1;
+inline constexpr std::uint32_t recording_version = 2;
 
 struct recorded_message {
   actor_id actor;

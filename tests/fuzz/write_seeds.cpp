@@ -155,12 +155,12 @@ void write_recordings(fs::path const& folder) {
     rondo::recording_writer writer(file);
     writer.begin({}, module);
     writer.flush();
-    // Each entry's body alone, too: what was added to the file, behind the frame's 8 bytes.
+    // Each entry's body alone, too: what was added to the file, behind the frame's 12 bytes.
     for (auto const& [name, entry] : entries) {
       auto const before = bytes_of(file).size();
       writer.append(entry);
       writer.flush();
-      write(folder / name, bytes_of(file).substr(before + 8));
+      write(folder / name, bytes_of(file).substr(before + 12));
     }
     writer.close();
   }
