@@ -166,6 +166,18 @@ void write_recordings(fs::path const& folder) {
   }
 }
 
+/// Steps of tls_fuzz.cpp.
+void write_tls(fs::path const& folder) {
+  auto const row = [](std::initializer_list<std::uint8_t> steps) {
+    return std::string(steps.begin(), steps.end());
+  };
+  write(folder / "handshake_and_text", row({0, 0, 0, 0, 4, 40, 0, 0, 6, 9, 7, 1, 5, 0}));
+  write(folder / "half_a_record", row({3, 9, 0x16, 3, 1, 2, 0, 'A', 'A', 'A', 'A', 5, 0, 7, 1}));
+  write(folder / "in_parts", row({1, 5, 1, 200, 1, 255, 1, 255, 1, 255, 4, 200, 1, 7, 1, 255}));
+  write(folder / "changed", row({0, 0, 0, 0, 4, 3, 2, 17, 4, 3, 0, 0}));
+  write(folder / "gone", row({0, 0, 4, 1, 7, 0, 5, 0, 6, 1}));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -174,6 +186,7 @@ int main(int count, char** arguments) {
   write_wire(corpus / "wire");
   write_checkpoints(corpus / "checkpoint");
   write_recordings(corpus / "recording");
+  write_tls(corpus / "tls");
   write(corpus / "binary_schema" / "basics", text_of(rondo::generated::basics_schema()));
   write(corpus / "binary_schema" / "golden", text_of(rondo::generated::golden_schema()));
 }

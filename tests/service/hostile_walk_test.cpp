@@ -15,6 +15,7 @@
 #include "tests/service/raw_client.hpp"
 #include "tests/service/serve_process.hpp"
 #include "tests/service/service_fixture.hpp"
+#include "tests/certificate.hpp"
 #include "tests/service/tls_peer.hpp"
 
 using namespace rondo_test;

@@ -1,10 +1,8 @@
-// A TLS client whose bytes pass through memory, so that a test decides how many of them the service gets, and when; and the
-// certificate of the service that it talks to.
+// A TLS client whose bytes pass through memory, so that a test decides how many of them the service gets, and when.
 #pragma once
 
 #include <openssl/ssl.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,10 +10,6 @@
 #include "runtime/service/service_config.hpp"
 
 namespace rondo_test {
-
-/// Writes a new self-signed certificate for `name` and its key. Throws std::runtime_error.
-void write_certificate(std::filesystem::path const& certificate, std::filesystem::path const& key,
-                       std::string const& name);
 
 /// Believes any certificate. Errors of TLS or of the system throw std::runtime_error, unless said otherwise.
 class tls_peer {
