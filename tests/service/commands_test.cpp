@@ -114,3 +114,13 @@ TEST_CASE("rondo top needs a terminal, and says what to do without one", "[servi
   CHECK_THAT(why, Contains("use --once"));
   CHECK(run_line(s.command("top --once --interval 50") + " | cat").first == 0);
 }
+
+TEST_CASE("a machine that only serves needs no video libraries", "[service][commands]") {
+  auto const [status, libraries] = run("ldd " RONDO_SERVE);
+  REQUIRE(status == 0);
+  CHECK_THAT(libraries, Contains("libssl") && !Contains("libav") && !Contains("libX11"));
+  CHECK(run(RONDO_SERVE " serve --help").first == 0);
+  auto const [refused, why] = run_line(RONDO_SERVE " overlay");
+  CHECK(refused == 64);
+  CHECK_THAT(why, Contains("there is no command 'overlay'"));
+}

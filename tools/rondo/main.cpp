@@ -1,4 +1,4 @@
-// The rondo command.
+// The rondo command; and rondo-serve, which is the same without `overlay`.
 #include <CLI/CLI.hpp>
 
 #include "actors/basics/basics_module.hpp"
@@ -8,7 +8,9 @@
 #include "runtime/service/nats_service.hpp"
 #endif
 #include "tools/rondo/exit_codes.hpp"
+#ifdef RONDO_WITH_OVERLAY
 #include "tools/rondo/overlay_command.hpp"
+#endif
 #include "tools/rondo/top_command.hpp"
 
 #ifdef RONDO_WITH_NATS
@@ -28,10 +30,14 @@ int main(int argc, char** argv) {
       "  rondo ask clicks add_and_get '{\"amount\": 2}'      send another, and print the answer\n"
       "  rondo describe                                      what can be sent to whom\n"
       "  rondo top                                           watch it all\n"
+#ifdef RONDO_WITH_OVERLAY
       "  rondo overlay --output people.mp4                   actors that follow people through a video\n"
+#endif
       "Each command has its own --help, with examples.");
   int exit_status = rondo::tools::exit_done;
+#ifdef RONDO_WITH_OVERLAY
   rondo::tools::add_overlay_command(app, exit_status);
+#endif
   auto const basics = rondo::service::module_for_service(rondo::use<rondo::basics::basics_module>,
                                                          {rondo::generated::basics_schema()}, nats);
   rondo::service::add_serve_command(app, basics, exit_status);
