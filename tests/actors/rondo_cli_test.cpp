@@ -18,6 +18,19 @@ void refuses(folder const& dir, std::vector<std::string> const& words, int statu
   CHECK_THAT(text, !Contains("terminate called"));
 }
 
+/// When each frame is shown, in seconds.
+std::vector<double> times_of(std::string const& file) {
+  tools::video_reader reader(file);
+  std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
+  overlay::carver carver(memory.data());
+  auto const view = overlay::carve_frame(carver, reader.width(), reader.height());
+  std::vector<double> all;
+  while (reader.read(view))
+    all.push_back(static_cast<double>(reader.time_stamp() * reader.format().tick_num) /
+                  reader.format().tick_den);
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("rondo overlay writes every frame, five pictures and a table", "[command]") {
@@ -45,6 +58,29 @@ TEST_CASE("each camera has its own output, and one that cannot be opened stops n
   CHECK(frames_in(dir / "out.mp4") == 30);
   CHECK(frames_in(dir / "out-3.mp4") == 30);
   CHECK_FALSE(fs::exists(dir / "out-2.mp4"));
+}
+
+TEST_CASE("frames that are not evenly far apart stay so, and none is missed", "[command]") {
+  folder dir;
+  auto const clip = make_clip(dir, "even.mp4", 100), uneven = dir / "uneven.avi";
+  // An index of a hundred frames, sixty of which are empty: four in ten are shown, the last one for longer.
+  auto const made = std::system(
+      ("ffmpeg -v error -i " + clip + " -vf \"select='lt(mod(n,10),4)'\" -vsync vfr -c:v mpeg4 " + uneven)
+          .c_str());
+  REQUIRE(made == 0);
+  command c(dir, {"overlay", "--input", uneven, "--output", dir / "out.mp4"});
+  CHECK(c.wait() == 0);
+  CHECK(c.complaints() == "");
+  auto const seen = times_of(uneven), written = times_of(dir / "out.mp4");
+  REQUIRE(seen.size() == 40);
+  CHECK(seen[4] == Approx(0.4).margin(0.001));
+  CHECK(seen.back() == Approx(93 / 25.0).margin(0.001));
+  REQUIRE(written.size() == seen.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) CHECK(written[i] == Approx(seen[i]).margin(0.001));
+  // Cut short it is told, as ever.
+  fs::resize_file(uneven, fs::file_size(uneven) / 2);
+  command half(dir, {"overlay", "--input", uneven, "--no-output"});
+  CHECK(half.wait() == 65);
 }
 
 TEST_CASE("a camera that breaks off is reported by name, and its frames stand", "[command]") {

@@ -163,7 +163,6 @@ TEST_CASE("a recording outlives whatever ends its process, up to what reached th
     }
   }
   CHECK(most >= 19);
-
 }
 
 TEST_CASE("no damage of a recording is taken for its end", "[recording]") {

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/certificate.hpp"
 #include "tests/service/raw_client.hpp"
 #include "tests/service/service_fixture.hpp"
-#include "tests/certificate.hpp"
 #include "tests/service/tls_peer.hpp"
 
 using namespace rondo_test;

@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/certificate.hpp"
 #include "tests/seed.hpp"
 #include "tests/service/raw_client.hpp"
 #include "tests/service/serve_process.hpp"
 #include "tests/service/service_fixture.hpp"
-#include "tests/certificate.hpp"
 #include "tests/service/tls_peer.hpp"
 
 using namespace rondo_test;

@@ -65,6 +65,7 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
     (void)f.overwrite().value();
     (void)f.device_for_overwriting().value();
   }
+  stamps_.resize(frames_.size());
   asks_ = std::vector<handler_memory>(frames_.size());
   overlay::overlay_params const params;
   memory_ = {rt.memory(), {overlay::overlay_bytes(format().width, format().height, options_.tiles, params)}};
@@ -180,7 +181,9 @@ void camera_feed::decode_frames() {
 bool camera_feed::read_into(std::size_t slot) {
   auto const target = frames_[slot].overwrite().value();
   overlay::carver carver(target.begin());
-  return reader_.read(overlay::carve_frame(carver, format().width, format().height));
+  if (!reader_.read(overlay::carve_frame(carver, format().width, format().height))) return false;
+  stamps_[slot] = reader_.time_stamp();
+  return true;
 }
 
 void camera_feed::send(std::size_t slot, std::int64_t number, buffer_ref pixels) {
@@ -239,7 +242,7 @@ void camera_feed::take(finished_frame const& f) {
     auto const picture = overlay::carve_frame(carver, format().width, format().height);
     if (still) write_picture(options_.stills, "still", f.done.number, picture);
     if (f.done.ticket != 0) write_picture(options_.snapshots, "snapshot", f.done.number, picture);
-    if (writer_) writer_->write(picture);
+    if (writer_) writer_->write(picture, stamps_[f.slot]);
   }
   if (++done_ % events_.every == 0 && events_.frames_done) events_.frames_done();
 }

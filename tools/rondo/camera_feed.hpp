@@ -105,6 +105,7 @@ class camera_feed {
   actor_ref<overlay::camera> camera_;
   unified_buffer<std::byte> memory_;
   std::vector<unified_buffer<std::byte>> frames_;
+  std::vector<std::int64_t> stamps_;  // by frame buffer: when it is shown
   std::vector<handler_memory> asks_;  // by frame buffer: at most one ask for each is under way
 
   blocking_queue<std::size_t> free_;  // bounds the frames under way

@@ -20,6 +20,7 @@ struct video_format {
   int width = 0;
   int height = 0;
   double frames_per_second = 25.0;
+  int tick_num = 0, tick_den = 0;  // of time stamps, as a fraction of a second; 0: one for each frame
   int pixel_aspect_num = 1, pixel_aspect_den = 1;
   int colour_matrix = 2, colour_primaries = 2, colour_transfer = 2;
 };

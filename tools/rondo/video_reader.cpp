@@ -23,6 +23,9 @@ struct video_reader::state {
   std::int64_t estimate = 0;
   std::int64_t declared = 0;  ///< frames the container's index names; 0 if it has none
   std::int64_t frames = 0;
+  std::int64_t duration = 0;     ///< in ticks; 0: not known
+  std::int64_t frame_ticks = 1;  ///< of a frame, if all take equally long
+  std::int64_t origin = 0, stamp = 0;
   std::int64_t damaged = 0;  ///< packets that did not decode
   bool draining = false;
   bool ended = false;
@@ -31,6 +34,7 @@ struct video_reader::state {
   void open(int decoder_threads);
   int next();
   void finish(int result);
+  void note_time();
   void deliver(overlay::frame_view const& out);
 };
 
@@ -112,6 +116,12 @@ void video_reader::state::open(int decoder_threads) {
   format.colour_primaries = decoder->color_primaries;
   format.colour_transfer = decoder->color_trc;
 
+  format.tick_num = s->time_base.num;
+  format.tick_den = s->time_base.den;
+  frame_ticks =
+      std::max<std::int64_t>(1, std::llround(1 / (format.frames_per_second * av_q2d(s->time_base))));
+  duration = std::max<std::int64_t>(0, s->duration);
+
   declared = s->nb_frames;
   double seconds = 0;
   if (s->duration > 0)
@@ -151,12 +161,13 @@ int video_reader::state::next() {
 void video_reader::state::finish(int result) {
   if (!error.empty()) return;
   if (result == AVERROR_EOF && input->pb != nullptr && input->pb->error < 0) result = input->pb->error;
-  // An index is exact; an estimate from the duration is not when the frame rate varies.
+  // An index is exact, but may count frames that are none: of those that are shown longer. Their time tells them from lost ones. An
+  // estimate from the duration is not exact when the frame rate varies.
   std::int64_t const expected = declared > 0 ? declared : estimate;
   std::int64_t const slack = std::max<std::int64_t>(2, expected / (declared > 0 ? 100 : 10));
   if (result != AVERROR_EOF)
     error = fmt::format("the video '{}' broke off after {} frames: {}", source, frames, ffmpeg::text(result));
-  else if (expected > 0 && expected - frames > slack)
+  else if (expected - frames > slack && (duration == 0 || duration - stamp > (1 + slack) * frame_ticks))
     error = fmt::format("the video '{}' broke off after {} of {} frames; the file is cut short or damaged",
                         source, frames, expected);
   else if (frames == 0)
@@ -165,6 +176,15 @@ void video_reader::state::finish(int result) {
   else if (damaged > 0)
     error =
         fmt::format("the video '{}' has {} damaged packets; {} frames were read", source, damaged, frames);
+}
+
+/// Files without time stamps, or with wrong ones, still give each frame a later time than the one before.
+void video_reader::state::note_time() {
+  auto const said = decoded->best_effort_timestamp;
+  if (frames == 0)
+    origin = said == AV_NOPTS_VALUE ? 0 : said;
+  else
+    stamp = said == AV_NOPTS_VALUE ? stamp + frame_ticks : std::max(stamp + 1, said - origin);
 }
 
 void video_reader::state::deliver(overlay::frame_view const& out) {
@@ -211,6 +231,7 @@ bool video_reader::read(overlay::frame_view const& out) {
     return false;
   }
   s.deliver(out);
+  s.note_time();
   ++s.frames;
   return true;
 }
@@ -218,6 +239,7 @@ bool video_reader::read(overlay::frame_view const& out) {
 video_format const& video_reader::format() const { return state_->format; }
 std::int64_t video_reader::frame_count_estimate() const { return state_->estimate; }
 std::int64_t video_reader::frames_read() const { return state_->frames; }
+std::int64_t video_reader::time_stamp() const { return state_->stamp; }
 std::string const& video_reader::error() const { return state_->error; }
 
 }  // namespace rondo::tools

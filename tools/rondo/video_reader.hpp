@@ -34,6 +34,8 @@ class video_reader {
   /// From the container's headers, or from duration and rate; 0 if nothing is known (a live source).
   std::int64_t frame_count_estimate() const;
   std::int64_t frames_read() const;
+  /// When the last frame is shown: in ticks of `format()`, since the first one. Grows with each frame, not always evenly.
+  std::int64_t time_stamp() const;
   /// Empty while all is well, else why reading ended early.
   std::string const& error() const;
 

@@ -23,6 +23,9 @@ struct video_writer::state {
   AVStream* stream = nullptr;
   video_format format;
   std::int64_t frames = 0;
+  AVRational tick{};             // of the caller's time stamps
+  std::int64_t frame_ticks = 1;  // of the encoder's
+  std::int64_t origin = 0, pts = 0;
   bool header_written = false;
 
   ~state() { release(); }
@@ -69,7 +72,10 @@ void video_writer::state::open_encoder(int threads) {
   encoder->width = format.width & ~1;
   encoder->height = format.height & ~1;
   encoder->pix_fmt = AV_PIX_FMT_YUV420P;
-  encoder->time_base = av_inv_q(rate);
+  tick = format.tick_den != 0 ? AVRational{format.tick_num, format.tick_den} : av_inv_q(rate);
+  // MPEG-4 part 2 has 16 bits for it; then frames are shown at multiples of a frame's time.
+  encoder->time_base = codec->id == AV_CODEC_ID_H264 ? tick : av_inv_q(rate);
+  frame_ticks = std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(rate), encoder->time_base));
   encoder->framerate = rate;
   encoder->sample_aspect_ratio = {format.pixel_aspect_num, format.pixel_aspect_den};
   encoder->gop_size = std::max(2, static_cast<int>(std::lround(2 * format.frames_per_second)));
@@ -137,7 +143,7 @@ void video_writer::state::encode(AVFrame const* f) {
     result = avcodec_receive_packet(encoder.get(), packet.get());
     if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
     if (result < 0) fail("encode", result);
-    if (packet->duration == 0) packet->duration = 1;
+    if (packet->duration == 0) packet->duration = frame_ticks;
     av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
     packet->stream_index = stream->index;
     result = av_interleaved_write_frame(output, packet.get());
@@ -174,7 +180,7 @@ video_writer::~video_writer() {
 video_writer::video_writer(video_writer&&) noexcept = default;
 video_writer& video_writer::operator=(video_writer&&) noexcept = default;
 
-void video_writer::write(overlay::frame_view const& frame) {
+void video_writer::write(overlay::frame_view const& frame, std::optional<std::int64_t> time_stamp) {
   state& s = *state_;
   if (s.output == nullptr)
     throw video_error(fmt::format("cannot write to the video '{}': it is closed", s.path));
@@ -191,7 +197,13 @@ void video_writer::write(overlay::frame_view const& frame) {
       std::copy_n(planes[p].row(r), w,
                   s.picture->data[p] + static_cast<std::ptrdiff_t>(r) * s.picture->linesize[p]);
   }
-  s.picture->pts = s.frames;
+  if (s.frames == 0)
+    s.origin = time_stamp.value_or(0);
+  else
+    s.pts = time_stamp
+                ? std::max(s.pts + 1, av_rescale_q(*time_stamp - s.origin, s.tick, s.encoder->time_base))
+                : s.pts + s.frame_ticks;
+  s.picture->pts = s.pts;
   s.encode(s.picture.get());
   ++s.frames;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actors/overlay/image_view.hpp"
@@ -24,9 +25,10 @@ class video_writer {
   video_writer(video_writer&&) noexcept;
   video_writer& operator=(video_writer&&) noexcept;
 
-  /// Encodes one frame of the format's size. Throws video_error when the file cannot be written (a full
-  /// disk). After an error the writer is closed; what was written so far plays.
-  void write(overlay::frame_view const& frame);
+  /// Encodes one frame of the format's size, which is shown at `time_stamp` (in the format's ticks; the first one's is when the video
+  /// begins) or a frame's time after the last one. Throws video_error when the file cannot be written (a full disk). After an error
+  /// the writer is closed; what was written so far plays.
+  void write(overlay::frame_view const& frame, std::optional<std::int64_t> time_stamp = {});
 
   /// Flushes the encoder and finishes the file; the second call does nothing. Throws video_error as `write`
   /// does.
