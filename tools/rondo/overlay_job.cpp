@@ -175,7 +175,7 @@ void overlay_job::listen() {
   snapshot_signals_.add(SIGUSR1);
   auto const on_snapshot = [this](auto const& self) -> void {
     snapshot_signals_.async_wait([this, self](error_code error, int) {
-      if (error) return;
+      if (error || running_ == 0) return;
       take_snapshots();
       self(self);
     });
@@ -212,7 +212,8 @@ void overlay_job::set_paused(bool paused) {
 void overlay_job::tick() {
   ticker_.expires_after(std::chrono::milliseconds(::isatty(STDERR_FILENO) != 0 ? 500 : 5000));
   ticker_.async_wait([this](error_code error) {
-    if (error) return;
+    // It may have fired before it was cancelled: then nobody cancels the next one.
+    if (error || running_ == 0) return;
     show_progress();
     tick();
   });
