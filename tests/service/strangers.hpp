@@ -1,0 +1,43 @@
+// Clients without a token, and what they do at a port with TLS, a random step at a time.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/service/tls_peer.hpp"
+
+namespace rondo_test {
+
+class strangers {
+ public:
+  /// The token that they do not know.
+  static constexpr char const* word = "a long word that strangers do not know";
+
+  strangers(rondo::service::endpoint const& at, std::uint64_t seed) : at_(at), random_(seed) {}
+
+  /// Another one comes, or one that is there does something: says more of what is due, something else, half of it, nothing, or
+  /// leaves.
+  void step();
+  void leave() { all_.clear(); }
+
+ private:
+  struct stranger {
+    explicit stranger(rondo::service::endpoint const& at) : line(std::make_unique<tls_peer>(at)) {}
+    std::unique_ptr<tls_peer> line;
+    std::string next{};  // what it would say
+  };
+
+  std::size_t below(std::size_t n) { return random_() % n; }
+  std::string noise(std::size_t bytes);
+  bool goes_on(stranger& s);
+  bool says_more(stranger& s);
+  std::string some_frame();
+
+  rondo::service::endpoint at_;
+  std::mt19937_64 random_;
+  std::vector<stranger> all_;
+};
+
+}  // namespace rondo_test
