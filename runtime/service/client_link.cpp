@@ -248,7 +248,7 @@ void client::link::read() {
       std::span<std::byte const> frame;
       auto const came = in_.next(frame);
       if (came == frame_reader::state::too_large)
-        return lost("what answers sent a frame that is too large; does it speak TLS?");
+        return lost("the answer is no frame of Rondo's protocol; perhaps this service speaks TLS");
       if (came == frame_reader::state::more) break;
       on_response(frame);
       if (number != stream_number_) return;

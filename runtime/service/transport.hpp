@@ -18,6 +18,7 @@
 
 namespace rondo::service {
 
+class readiness;
 using stream_socket = boost::asio::generic::stream_protocol::socket;
 
 /// Who is at the other end.
@@ -48,8 +49,6 @@ class transport {
 };
 
 /// Takes over a connected socket.
-class readiness;
-
 std::unique_ptr<transport> make_plain_transport(stream_socket socket);
 /// The same for one of many: `all` tells when it is readable, and outlives `close`.
 std::unique_ptr<transport> make_plain_transport(stream_socket socket, readiness& all);

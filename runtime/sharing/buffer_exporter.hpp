@@ -61,9 +61,9 @@ struct importer_holding {
   std::uint64_t importer = 0;  // its number
   pid_t process = 0;
   std::uint64_t leases = 0;
-  std::uint32_t kept = 0;           // buffers that are withdrawn, and that it leases still
-  std::uint64_t kept_bytes = 0;     // of these
-  std::chrono::nanoseconds for_{};  // since the first of these was withdrawn
+  std::uint32_t kept = 0;               // buffers that are withdrawn, and that it leases still
+  std::uint64_t kept_bytes = 0;         // of these
+  std::chrono::nanoseconds kept_for{};  // since the first of these was withdrawn
 };
 
 class buffer_exporter {

@@ -210,7 +210,7 @@ void export_server::tick() {
   clock_.expires_after(tick_every_);
   clock_.async_wait([this](error_code const& error) {
     if (error || closing_) return;
-    for (auto const& line : cut_off_the_bad()) say(line);
+    for (auto const& line : cut_off_the_overdue()) say(line);
     if (door_rests_) wait_at_door();
     tick();
   });
@@ -225,24 +225,24 @@ std::string export_server::why_cut_off(connection& c) {
     return fmt::format("{} {} for {} ms", c.name(), c.row ? "did not beat" : "said no hello",
                        options_.lease_timeout.count());
   if (!c.row) return {};
-  auto const held = table_.held_by(*c.row);
-  auto const kept_for = std::chrono::duration_cast<std::chrono::milliseconds>(held.for_);
+  auto const kept = table_.kept_by(*c.row);
+  auto const kept_for = std::chrono::duration_cast<std::chrono::milliseconds>(kept.since_first);
   if (kept_for <= options_.keep_timeout) return {};
   return fmt::format("{} still leases {} buffers ({} bytes) that are withdrawn, the first for {} ms",
-                     c.name(), held.kept, held.kept_bytes, kept_for.count());
+                     c.name(), kept.slots, kept.bytes, kept_for.count());
 }
 
-std::vector<std::string> export_server::cut_off_the_bad() {
+std::vector<std::string> export_server::cut_off_the_overdue() {
   std::vector<std::string> lines;
   auto const lock = std::lock_guard(mutex_);
   table_.beat();
-  std::vector<std::shared_ptr<connection>> bad;
+  std::vector<std::shared_ptr<connection>> overdue;
   for (auto const& [number, c] : connections_)
     if (auto const why = why_cut_off(*c); !why.empty()) {
       lines.push_back(why + "; cut off, its leases have ended");
-      bad.push_back(c);
+      overdue.push_back(c);
     }
-  for (auto const& c : bad) {
+  for (auto const& c : overdue) {
     ++(c->row ? counts_.cut_off : counts_.refused);
     forget(*c);
   }
@@ -289,7 +289,7 @@ void export_server::count(buffer_exporter_statistics& into) const {
   into.departed = counts_.departed, into.cut_off = counts_.cut_off, into.refused = counts_.refused;
   for (auto const& [number, c] : connections_) {
     into.importers += c->welcomed;
-    if (c->row) into.leases += table_.held_by(*c->row).leases;
+    if (c->row) into.leases += table_.leases(*c->row);
   }
 }
 
@@ -298,8 +298,8 @@ std::vector<importer_holding> export_server::importers() const {
   auto const lock = std::lock_guard(mutex_);
   for (auto const& [number, c] : connections_) {
     if (!c->welcomed || !c->row) continue;
-    auto const held = table_.held_by(*c->row);
-    all.push_back({number, c->who.pid, held.leases, held.kept, held.kept_bytes, held.for_});
+    auto const kept = table_.kept_by(*c->row);
+    all.push_back({number, c->who.pid, table_.leases(*c->row), kept.slots, kept.bytes, kept.since_first});
   }
   return all;
 }

@@ -64,7 +64,7 @@ class export_server {
   void forget(connection& c);
   void tick();
   std::string why_cut_off(connection& c);
-  std::vector<std::string> cut_off_the_bad();
+  std::vector<std::string> cut_off_the_overdue();
 
   buffer_exporter_options const& options_;
   memfd_resource const& memory_;

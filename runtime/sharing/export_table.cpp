@@ -115,17 +115,23 @@ std::uint64_t export_table::beat(std::uint32_t row) const noexcept {
       .load(memory_order::relaxed);  // relaxed: only whether it changes
 }
 
-export_table::holding export_table::held_by(std::uint32_t row) const noexcept {
-  holding all;
+std::uint64_t export_table::leases(std::uint32_t row) const noexcept {
+  std::uint64_t all = 0;
   share::row const words(rows_[row].data());
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    all.leases += words.leases(slot).load(memory_order::relaxed);  // relaxed: a statistic
+    all += words.leases(slot).load(memory_order::relaxed);  // relaxed: a statistic
+  return all;
+}
+
+export_table::keeping export_table::kept_by(std::uint32_t row) const noexcept {
+  keeping all;
+  share::row const words(rows_[row].data());
   auto const now = std::chrono::steady_clock::now();
   for (auto const slot : closing_) {
     if (!words.leased(slot)) continue;
-    ++all.kept;
-    all.kept_bytes += directory_.slot(slot).bytes.load(memory_order::relaxed);  // relaxed: this side's own
-    all.for_ = std::max<std::chrono::nanoseconds>(all.for_, now - slots_[slot].withdrawn);
+    ++all.slots;
+    all.bytes += directory_.slot(slot).bytes.load(memory_order::relaxed);  // relaxed: this side's own
+    all.since_first = std::max<std::chrono::nanoseconds>(all.since_first, now - slots_[slot].withdrawn);
   }
   return all;
 }

@@ -57,14 +57,15 @@ class export_table {
 
   std::uint32_t open_slots() const noexcept { return open_; }
   std::uint32_t closing_slots() const noexcept { return static_cast<std::uint32_t>(closing_.size()); }
-  /// What an importer leases, as it says.
-  struct holding {
-    std::uint64_t leases = 0;         // of all slots
-    std::uint32_t kept = 0;           // withdrawn slots among them
-    std::uint64_t kept_bytes = 0;     // of these
-    std::chrono::nanoseconds for_{};  // since the first of these was withdrawn
+  /// How many leases an importer has, as it says; reads all slots.
+  std::uint64_t leases(std::uint32_t row) const noexcept;
+  /// What an importer leases of the withdrawn slots; reads these only.
+  struct keeping {
+    std::uint32_t slots = 0;
+    std::uint64_t bytes = 0;
+    std::chrono::nanoseconds since_first{};  // since the first of them was withdrawn
   };
-  holding held_by(std::uint32_t row) const noexcept;
+  keeping kept_by(std::uint32_t row) const noexcept;
 
  private:
   enum class phase : std::uint8_t { free, open, closing };

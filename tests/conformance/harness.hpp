@@ -96,6 +96,7 @@ struct scratch_file {
   ~scratch_file() {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
+    std::filesystem::remove(path.string() + ".lock", ignored);
   }
 };
 

@@ -33,6 +33,13 @@ struct durable_site : nats_site {
   }
 };
 
+/// A service makes its stream as it starts.
+void make_stream(std::filesystem::path const& config) {
+  serve_process first(config);
+  REQUIRE(first.wait_ready());
+  REQUIRE(ended_well(first.end(SIGTERM)));
+}
+
 }  // namespace
 
 TEST_CASE("a durable actor handles each message once, whenever its service is killed", "[nats][G1]") {
@@ -42,11 +49,7 @@ TEST_CASE("a durable actor handles each message once, whenever its service is ki
   durable_site const site("kill");
   auto const config = site.durable_config();
   publisher to(site.server.url());
-  {  // makes the stream
-    serve_process first(config);
-    REQUIRE(first.wait_ready());
-    REQUIRE(ended_well(first.end(SIGTERM)));
-  }
+  make_stream(config);
   // Relaxed: it only says how far the load is, and the thread is joined before its number counts.
   std::atomic<std::uint64_t> published = 0;
   int early = 0, stopped = 0, unfinished = 0;
@@ -125,11 +128,7 @@ TEST_CASE("a service that starts with a backlog handles each message of it once"
   durable_site const site("backlog");
   auto const config = site.durable_config();
   publisher to(site.server.url());
-  {  // makes the stream
-    serve_process first(config);
-    REQUIRE(first.wait_ready());
-    REQUIRE(ended_well(first.end(SIGTERM)));
-  }
+  make_stream(config);
   // By hand BACKLOG=100000.
   auto const* const wished = std::getenv("BACKLOG");
   std::uint64_t const messages = wished != nullptr ? std::strtoull(wished, nullptr, 10) : 20'000;

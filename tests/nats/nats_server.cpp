@@ -76,7 +76,7 @@ void nats_server::kill() {
   pid_ = log_ = -1;
 }
 
-std::string url_of_nobody() {
+std::uint16_t free_port() {
   int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -86,7 +86,9 @@ std::string url_of_nobody() {
                      ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
   ::close(socket);
   if (!named) throw std::runtime_error("no free port");
-  return "nats://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  return ntohs(address.sin_port);
 }
+
+std::string url_of_nobody() { return "nats://127.0.0.1:" + std::to_string(free_port()); }
 
 }  // namespace rondo_test

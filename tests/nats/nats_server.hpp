@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "tests/scratch_directory.hpp"
@@ -34,7 +35,9 @@ class nats_server {
   int port_ = -1;
 };
 
-/// The url of a port where nobody listens.
+/// A port of 127.0.0.1 where nobody listens.
+std::uint16_t free_port();
+/// The url of one.
 std::string url_of_nobody();
 
 }  // namespace rondo_test

@@ -2,7 +2,6 @@
 // while the service is killed, and ends and begins again; and a client who wants an answer now and then.
 //
 // By hand, for half an hour with 2,000 connections, which also bounds how long that client may wait: SOAK_SECONDS=1800 test_nats "[soak]"
-#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -25,18 +24,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 constexpr char const* token = "a long word that friends know";
 constexpr int tallies = 4;  // actors, each with one sender by TLS and one by the Unix socket
-
-std::uint16_t free_port() {
-  int const s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  ::bind(s, reinterpret_cast<sockaddr*>(&at), size);
-  ::getsockname(s, reinterpret_cast<sockaddr*>(&at), &size);
-  ::close(s);
-  return ntohs(at.sin_port);
-}
 
 /// A service that listens in both ways, and its clients' options.
 struct soak_site : nats_site {

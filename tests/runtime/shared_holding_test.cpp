@@ -55,7 +55,7 @@ TEST_CASE("an exporter says who holds what, and can end it", "[share]") {
   CHECK(all[0].leases == 4);
   CHECK(all[0].kept == 3);
   CHECK(all[0].kept_bytes == 2400);
-  CHECK(all[0].for_ > 0ns);
+  CHECK(all[0].kept_for > 0ns);
   CHECK(all[1].leases == 1);
   CHECK(all[1].kept == 0);
   CHECK(e.exporter.statistics().leases == 5);
