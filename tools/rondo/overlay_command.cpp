@@ -1,5 +1,6 @@
 #include "tools/rondo/overlay_command.hpp"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/rondo/exit_codes.hpp"

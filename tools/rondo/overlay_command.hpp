@@ -1,7 +1,9 @@
 // `rondo overlay`: its options, and what --help says.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace rondo::tools {
 
