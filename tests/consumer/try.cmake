@@ -31,7 +31,8 @@ run(${work}/project/clicks)
 if(NOT output STREQUAL "42 clicks\n")
   message(FATAL_ERROR "the consumer printed '${output}' instead of '42 clicks'")
 endif()
-if(EXISTS ${work}/prefix/bin/rondo)  # the command is installed, and so the service library must be
+if(EXISTS ${work}/prefix/bin/rondo)  # the command is installed, and so all that services need must be
+  run(${work}/prefix/bin/rondo-serve --version)
   run(${source}/serve.sh ${work}/project/greet_service)
   if(NOT output MATCHES "\"number\": ?42")
     message(FATAL_ERROR "the consumer's service answered '${output}' instead of 42")

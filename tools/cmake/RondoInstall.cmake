@@ -10,7 +10,7 @@ foreach(folder kernels runtime)
           FILES_MATCHING PATTERN "*.hpp")
 endforeach()
 if(RONDO_BUILD_TOOLS)
-  install(TARGETS rondo)
+  install(TARGETS rondo rondo-serve)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.bash RENAME rondo
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
