@@ -140,7 +140,7 @@ config read_json(std::string const& file, std::string const& text, config settin
     std::string const key = entries.Keys()[i].AsKey();
     auto const place = place_of(file, text, key);
     auto const* f = config_fields::find(key);
-    if (f == nullptr) refuse(place, key, "is no field of the configuration; known are " + known_names());
+    if (f == nullptr) refuse(place, key, "unknown field; expected one of " + known_names());
     check_kind(*f, entries.Values()[i], place);
     if (!f->is_number() && !f->is_flag()) {
       config_fields::set(settings, *f, entries.Values()[i].AsString().str(), place);
@@ -216,9 +216,8 @@ config config_from_environment(config base, char const* const* environment) {
     auto const found = std::ranges::find(config_fields::all(), name, variable_of);
     if (found == config_fields::all().end()) {
       refuse("environment", name,
-             fmt::format(
-                 "sets no field of the configuration; known are {} and RONDO_ before one of {}, in capitals",
-                 file_variable, known_names()));
+             fmt::format("unknown variable; expected {} or RONDO_ followed by one of {}, in capitals",
+                         file_variable, known_names()));
     }
     set_from_text(base, *found, text, "environment: " + name);
   }

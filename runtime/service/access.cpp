@@ -21,13 +21,14 @@ bool access::covers(std::string const& actor) const noexcept {
 
 std::string access::refusal(role needed, std::string const& actor) const {
   if (most < needed)
-    return fmt::format("this takes the role {}; the client's token has {}",
+    return fmt::format("this requires the role {}; the client's token has {}",
                        role_names[static_cast<std::size_t>(needed)],
                        role_names[static_cast<std::size_t>(most)]);
   if (actor.empty() ? covers_all() : covers(actor)) return {};
   return actor.empty()
-             ? fmt::format("the client's token is for the actors '{}', and this tells of all", names)
-             : fmt::format("the client's token is for the actors '{}'", names);
+             ? fmt::format("the client's token is limited to the actors '{}', and this covers all actors",
+                           names)
+             : fmt::format("the client's token is limited to the actors '{}'", names);
 }
 
 std::optional<access> access_for(std::vector<token> const& tokens, std::string_view word) noexcept {

@@ -23,12 +23,12 @@ inline std::string_view full_behaviour_name(std::vector<behaviour_info> const& k
         b.name.substr(b.name.size() - given.size() - 2, 2) != "::")
       continue;
     if (!found.empty()) {
-      why = fmt::format("'{}' may be {} or {}: say the whole name", given, found, b.name);
+      why = fmt::format("'{}' is ambiguous: {} or {}; use the qualified name", given, found, b.name);
       return {};
     }
     found = b.name;
   }
-  if (found.empty()) why = fmt::format("there is no behaviour '{}'; there are {}", given, names);
+  if (found.empty()) why = fmt::format("unknown behaviour '{}'; expected one of {}", given, names);
   return found;
 }
 

@@ -36,11 +36,11 @@ void send_one(send_arguments const& a, bool wants_reply) {
   conversation with(a.where);
   auto const& m = with.message_of(a.actor, a.message);
   if (wants_reply && !m.has_reply)
-    throw command_error(exit_usage, fmt::format("{} has no answer: tell it", m.name));
+    throw command_error(exit_usage, fmt::format("{} has no reply; use rondo tell", m.name));
   if (!a.trace_file.empty() && m.bytes > max_traced_bytes)
     throw command_error(
-        exit_usage, fmt::format("--trace: a {} has {} bytes; those of more than {} leave no trace", m.name,
-                                m.bytes, max_traced_bytes));
+        exit_usage, fmt::format("--trace: {} has {} bytes; messages of more than {} bytes cannot be traced",
+                                m.name, m.bytes, max_traced_bytes));
   auto const trace = a.trace_file.empty() ? 0 : choose_trace();
   auto const payload = with.payload(m, a.json);
   auto& b = frame_builder();
@@ -61,30 +61,31 @@ void send_one(send_arguments const& a, bool wants_reply) {
 void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
   auto const a = std::make_shared<send_arguments>();
   auto& c = add_command(app, wants_reply ? "ask" : "tell",
-                        wants_reply ? "Send a message to an actor, and print its answer as JSON"
-                                    : "Send a message to an actor, and wait until its mailbox has it",
+                        wants_reply ? "Send a message to an actor and print the answer as JSON"
+                                    : "Send a message to an actor and wait until its mailbox has accepted it",
                         exit_status, [a, wants_reply] {
                           if (!a->file.empty()) return send_batch({a->where, a->file, wants_reply, a->open});
                           if (a->message.empty())
-                            throw command_error(exit_usage, "say ACTOR and MESSAGE, or --file; see --help");
+                            throw command_error(exit_usage, "pass ACTOR and MESSAGE, or --file; see --help");
                           send_one(*a, wants_reply);
                         });
   c.add_option("actor", a->actor, "the actor's name");
-  c.add_option("message", a->message, "the message's type: its name in the schema, or the end of it");
-  c.add_option("json", a->json, "its fields, as a JSON object; those that are not given are 0");
-  c.add_option("--priority", a->priority, "0 to 255, which is first")
+  c.add_option("message", a->message,
+               "message type: its qualified name in the schema, or the last part of it");
+  c.add_option("json", a->json, "fields as a JSON object; omitted fields are 0");
+  c.add_option("--priority", a->priority, "0 to 255; 255 is handled first")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  c.add_option("--deadline-us", a->deadline_us, "microseconds after which it is not handled any more");
+  c.add_option("--deadline-us", a->deadline_us,
+               "deadline in microseconds; after it the message is not handled");
   if (!wants_reply) c.add_flag("--wait", a->wait_for_room, "wait for room in a full mailbox");
   c.add_option("--trace", a->trace_file,
-               "write the message's way, and all that came of it by now, to this file: see rondo trace")
+               "write the path of the message, and of everything it caused, to this file; see rondo trace")
       ->excludes(c.add_option(
           "--file", a->file,
-          "send each line of this file (- for standard input): {\"actor\": ..., \"message\": ..., "
-          "\"payload\": {...}, "
-          "\"priority\": ...}; an answer per line"));
-  c.add_option("--open", a->open, "with --file: messages on their way at once")
+          "send one message per line of this file (- for standard input), {\"actor\": ..., \"message\": ..., "
+          "\"payload\": {...}, \"priority\": ...}, and print one answer per line"));
+  c.add_option("--open", a->open, "with --file: how many messages are in flight at once")
       ->check(CLI::Range(1, 2000))
       ->capture_default_str();
   a->where.add_to(c);
@@ -112,8 +113,9 @@ void add_control_command(CLI::App& app, char const* name, char const* help, wire
   });
   c.add_option("actor", a->actor, "the actor's name")->required();
   if (kind == wire::control_kind_terminate_drain)
-    c.add_flag("--discard", a->discard, "dead-letter its waiting mail; else it is handled first");
+    c.add_flag("--discard", a->discard, "turn waiting mail into dead letters instead of handling it first");
   a->where.add_to(c);
+  c.footer(fmt::format("Example:\n  rondo {} clicks\n", name));
 }
 
 void add_launch_command(CLI::App& app, int& exit_status) {
@@ -124,7 +126,7 @@ void add_launch_command(CLI::App& app, int& exit_status) {
     bool pinned = false, inactive = false;
   };
   auto const a = std::make_shared<arguments>();
-  auto& c = add_command(app, "launch", "Make a new actor", exit_status, [a] {
+  auto& c = add_command(app, "launch", "Launch an actor", exit_status, [a] {
     conversation with(a->where);
     auto& b = frame_builder();
     auto const name = b.CreateString(a->actor), behaviour = b.CreateString(a->behaviour);
@@ -132,18 +134,20 @@ void add_launch_command(CLI::App& app, int& exit_status) {
         b, 1, wire::Createlaunch(b, name, behaviour, a->capacity, a->device, a->pinned, !a->inactive)));
     fmt::print("{} is a {}\n", a->actor, f.behaviour() != nullptr ? f.behaviour()->string_view() : "?");
   });
-  c.add_option("actor", a->actor, "its name")->required();
-  c.add_option("behaviour", a->behaviour, "its type, as rondo describe lists them")->required();
-  c.add_option("--capacity", a->capacity, "messages that its mailbox holds")->check(CLI::Range(1, 1'048'576));
-  c.add_option("--device", a->device, "its device's place in the service's list");
-  c.add_flag("--pinned", a->pinned, "it owns a team: the lowest latency");
-  c.add_flag("--inactive", a->inactive, "it keeps its mail until it is activated");
+  c.add_option("actor", a->actor, "the actor's name")->required();
+  c.add_option("behaviour", a->behaviour, "actor type, as listed by rondo describe")->required();
+  c.add_option("--capacity", a->capacity, "capacity of the mailbox, in messages")
+      ->check(CLI::Range(1, 1'048'576));
+  c.add_option("--device", a->device, "index of the device in the service's list");
+  c.add_flag("--pinned", a->pinned, "give the actor a team of its own, for the lowest latency");
+  c.add_flag("--inactive", a->inactive, "keep mail unhandled until the actor is activated");
   a->where.add_to(c);
+  c.footer("Example:\n  rondo launch clicks counter --capacity 4096\n");
 }
 
 void add_checkpoint_command(CLI::App& app, int& exit_status) {
   auto const where = std::make_shared<reach>();
-  auto& c = add_command(app, "checkpoint", "Have the service write its checkpoint now", exit_status, [where] {
+  auto& c = add_command(app, "checkpoint", "Make the service write its checkpoint now", exit_status, [where] {
     conversation with(*where);
     auto& b = frame_builder();
     auto const& done = with.request<wire::checkpoint_done>(request_frame(b, 1, wire::Createcheckpoint(b)));
@@ -158,11 +162,12 @@ void add_client_commands(CLI::App& app, int& exit_status) {
   add_send_command(app, true, exit_status);
   add_send_command(app, false, exit_status);
   add_launch_command(app, exit_status);
-  add_control_command(app, "activate", "Let an actor handle its mail again", wire::control_kind_activate,
-                      exit_status);
-  add_control_command(app, "deactivate", "Have an actor keep its mail and handle none",
+  add_control_command(app, "activate", "Let a deactivated actor handle its mail again",
+                      wire::control_kind_activate, exit_status);
+  add_control_command(app, "deactivate", "Stop an actor from handling mail; its mail waits",
                       wire::control_kind_deactivate, exit_status);
-  add_control_command(app, "terminate", "End an actor", wire::control_kind_terminate_drain, exit_status);
+  add_control_command(app, "terminate", "Terminate an actor", wire::control_kind_terminate_drain,
+                      exit_status);
   add_look_commands(app, exit_status);
   add_checkpoint_command(app, exit_status);
   add_trace_command(app, exit_status);

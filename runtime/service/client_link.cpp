@@ -128,7 +128,7 @@ void client::link::on_welcome(wire::welcome const& w) {
   pause_ = {};
   if (!same)
     end_those([](item const& i) { return i.sent; }, errc::outcome_unknown,
-              "another process, or another life of it, answers there now");
+              "the service was restarted, or another one answers there now");
   sent_up_to_ = 0;
   pump();
 }
@@ -242,13 +242,13 @@ void client::link::read() {
     auto const room = in_.room(16 * 1024);
     auto const n = stream_->read(room, ec);
     if (ec && ec != asio::error::would_block)
-      return lost(ec == asio::error::eof ? "the service has closed the connection" : ec.message());
+      return lost(ec == asio::error::eof ? "the service closed the connection" : ec.message());
     in_.came(n);
     for (;;) {
       std::span<std::byte const> frame;
       auto const came = in_.next(frame);
       if (came == frame_reader::state::too_large)
-        return lost("the answer is no frame of Rondo's protocol; perhaps this service speaks TLS");
+        return lost("the answer is not a frame of Rondo's protocol; does the service use TLS?");
       if (came == frame_reader::state::more) break;
       on_response(frame);
       if (number != stream_number_) return;
@@ -260,7 +260,7 @@ void client::link::read() {
 
 void client::link::on_response(std::span<std::byte const> frame) {
   auto const* const r = verified<wire::response>(frame);
-  if (r == nullptr || r->body() == nullptr) return lost("the service sent a frame that is no response");
+  if (r == nullptr || r->body() == nullptr) return lost("the service sent a frame that is not a response");
   auto const* const outcome = r->body_as_outcome();
   auto const words =
       outcome != nullptr && outcome->reason() != nullptr ? outcome->reason()->str() : std::string();

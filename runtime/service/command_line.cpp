@@ -21,6 +21,7 @@ std::string dotted(std::string_view name) {
 CLI::App& add_command(CLI::App& app, std::string const& name, std::string const& help, int& exit_status,
                       std::function<void()> work) {
   auto* const command = app.add_subcommand(name, help);
+  command->footer("");  // not the program's own
   command->callback([&exit_status, work = std::move(work)] {
     try {
       work();
@@ -43,14 +44,15 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
 }
 
 void reach::add_to(CLI::App& command) {
-  command.add_option("--at", at, "where the service is: unix:PATH or tcp:ADDRESS:PORT");
-  command.add_option("--service", name, "its name, where --at is not given: finds its default socket")
+  command.add_option("--at", at, "address of the service: unix:PATH or tcp:ADDRESS:PORT");
+  command
+      .add_option("--service", name, "name of the service; selects its default socket unless --at is given")
       ->capture_default_str();
-  command.add_option("--token-file", token_file, "a file with the word that the service asks for");
+  command.add_option("--token-file", token_file, "file with the service's token");
   command.add_option("--tls-authorities", authorities,
-                     "speak TLS, and trust a service whose certificate these (PEM) have signed");
-  command.add_option("--tls-name", server_name, "the name in that certificate, where it is not the address");
-  command.add_option("--timeout", timeout_s, "seconds until a request is given up")
+                     "use TLS, and trust certificates signed by these authorities (PEM)");
+  command.add_option("--tls-name", server_name, "name in the certificate, if it differs from the address");
+  command.add_option("--timeout", timeout_s, "timeout of a request in seconds")
       ->check(CLI::Range(0.001, 86'400.0))
       ->capture_default_str();
 }
@@ -69,11 +71,11 @@ client_options reach::options() const {
 void conversation::fail() {
   if (last_.ec == errc::peer_gone)
     throw command_error(exit_unavailable,
-                        fmt::format("no service answers at {}: {}; start one with rondo serve, or say --at",
+                        fmt::format("no service answers at {}: {}; start one with rondo serve, or pass --at",
                                     where_.options().at.text(), client_.last_words()));
   if (last_.ec) throw command_error(exit_failed, last_.why.empty() ? last_.ec.message() : last_.why);
   throw command_error(exit_failed,
-                      last_.why.empty() ? "the service gave an answer of another kind" : last_.why);
+                      last_.why.empty() ? "the service sent an unexpected kind of answer" : last_.why);
 }
 
 void conversation::require(std::span<std::byte const> frame) {
@@ -123,13 +125,13 @@ conversation::message_kind const& conversation::message_of(std::string const& ac
     if (full == name) return m;
     if (full.ends_with("." + name)) {
       if (match != nullptr)
-        throw command_error(exit_usage,
-                            fmt::format("'{}' may be {} or {}: say the whole name", name, match->name, full));
+        throw command_error(exit_usage, fmt::format("'{}' is ambiguous: {} or {}; use the qualified name",
+                                                    name, match->name, full));
       match = &m;
     }
   }
   if (match == nullptr)
-    throw command_error(exit_usage, fmt::format("{} is a {} and takes no message '{}'; it takes {}", actor,
+    throw command_error(exit_usage, fmt::format("{} is a {}, which has no message '{}'; it accepts {}", actor,
                                                 known->second, name, names));
   return *match;
 }
@@ -145,7 +147,7 @@ std::vector<std::byte> conversation::payload(message_kind const& m, std::string 
   auto bytes = json.empty() && m.bytes == 1 ? std::vector<std::byte>(1) : bytes_from_hex(json);
   if (bytes.size() != m.bytes)
     throw payload_error(
-        fmt::format("payload of {}: has {} bytes; it must have {}", m.name, bytes.size(), m.bytes));
+        fmt::format("payload of {}: {} bytes given, {} expected", m.name, bytes.size(), m.bytes));
   return bytes;
 }
 

@@ -45,7 +45,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_status) 
   auto const commands = app.get_subcommands();
   auto const program = std::filesystem::path(argv[0]).filename().string();
   if (commands.empty() && argc > 1 && argv[1][0] != '-')
-    fmt::print(stderr, "rondo: there is no command '{}'; see {} --help\n", clean_text(argv[1]), program);
+    fmt::print(stderr, "rondo: unknown command '{}'; see {} --help\n", clean_text(argv[1]), program);
   else
     fmt::print(stderr, "rondo: {}; see {}{} --help\n", e.what(), program,
                commands.empty() ? "" : " " + commands.front()->get_name());

@@ -48,7 +48,7 @@ http_answer answer_to(error_code ec, http_options const& options) {
   if (ec == beast::error::timeout) return {408, "text/plain", "the request did not come in time\n"};
   bool const malformed = ec.category() == make_error_code(http::error::bad_version).category() &&
                          ec != http::error::end_of_stream && ec != http::error::partial_message;
-  if (malformed) return {400, "text/plain", "this is no HTTP request: " + ec.message() + "\n"};
+  if (malformed) return {400, "text/plain", "not an HTTP request: " + ec.message() + "\n"};
   return {.status = 0};
 }
 
@@ -138,13 +138,13 @@ auto http_server::core::serve(std::list<stream>::iterator self) -> task<> {
 
 auto http_server::core::answer(request const& asked) -> task<http_answer> {
   if (asked.method() != http::verb::get && asked.method() != http::verb::head)
-    co_return http_answer{405, "text/plain", "only GET and HEAD are understood here\n"};
+    co_return http_answer{405, "text/plain", "only GET and HEAD are supported\n"};
   auto const target = std::string_view(asked.target().data(), asked.target().size());
   auto const route = routes.find(target.substr(0, target.find('?')));
   if (route == routes.end()) {
     std::string paths;
     for (auto const& [path, function] : routes) paths += " " + path;
-    co_return http_answer{404, "text/plain", "there is nothing here; there is" + paths + "\n"};
+    co_return http_answer{404, "text/plain", "not found; available:" + paths + "\n"};
   }
   co_return co_await asio::co_spawn(
       work,

@@ -76,7 +76,7 @@ void json_reader::done() const {
     if (std::ranges::find(known_, name) != known_.end()) continue;
     auto names = known_;
     std::ranges::sort(names);
-    refuse(name, fmt::format("is no field here; known are {}", fmt::join(names, ", ")));
+    refuse(name, fmt::format("unknown field; expected one of {}", fmt::join(names, ", ")));
   }
 }
 

@@ -41,12 +41,12 @@ class listener_of : public listener {
   void open(typename Protocol::endpoint const& where) {
     error_code ec;
     acceptor_.open(where.protocol(), ec);
-    require(ec, at_, "no socket could be made");
+    require(ec, at_, "the socket could not be created");
     prepare();
     acceptor_.bind(where, ec);
-    require(ec, at_, "the address could not be had");
+    require(ec, at_, "the address could not be bound");
     acceptor_.listen(asio::socket_base::max_listen_connections, ec);
-    require(ec, at_, "the socket does not listen");
+    require(ec, at_, "the socket could not listen");
   }
   virtual void prepare() = 0;
   virtual client_address address_of(typename Protocol::socket& s) = 0;
@@ -92,10 +92,10 @@ void remove_left_socket(endpoint const& at, error_code const& connecting) {
   auto const refuse = [&](std::string const& what) {
     throw config_error(fmt::format("{}: {}; choose another path, or move it away", at.text(), what));
   };
-  if (!S_ISSOCK(about.st_mode)) refuse("something else than a socket is there");
+  if (!S_ISSOCK(about.st_mode)) refuse("this path is not a socket");
   if (connecting != asio::error::connection_refused)
-    refuse(fmt::format("a socket is there that may be in use ({})", connecting.message()));
-  if (about.st_uid != ::geteuid()) refuse(fmt::format("a socket of user {} is there", about.st_uid));
+    refuse(fmt::format("this socket may be in use ({})", connecting.message()));
+  if (about.st_uid != ::geteuid()) refuse(fmt::format("this socket belongs to user {}", about.st_uid));
   ::unlink(at.path.c_str());
 }
 
@@ -108,7 +108,7 @@ class unix_listener final : public listener_of<local> {
         !folder.empty() && !std::filesystem::exists(folder, ignored)) {
       if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
         throw std::system_error(errno, std::system_category(),
-                                fmt::format("{}: its folder could not be made", at.text()));
+                                fmt::format("{}: its folder could not be created", at.text()));
     }
     if (auto const why = why_not_trusted(path.parent_path()); !why.empty())
       throw config_error(fmt::format("{}: {}", at.text(), why));
@@ -132,7 +132,7 @@ class unix_listener final : public listener_of<local> {
     probe.connect(local::endpoint(at_.path), ec);
     if (!ec)
       throw config_error(
-          fmt::format("{}: another service listens there; end it, or choose another path", at_.text()));
+          fmt::format("{}: another service listens there; stop it, or choose another path", at_.text()));
     return ec;
   }
   // Before it is bound: from its first moment on nobody else can connect.

@@ -161,17 +161,17 @@ void describe(look_arguments const& a) {
 
 void add_look_commands(CLI::App& app, int& exit_status) {
   auto a = std::make_shared<look_arguments>();
-  add_look_command(app, "list", "Print the actors that live", exit_status, a, [a] {
+  add_look_command(app, "list", "List all actors", exit_status, a, [a] {
     list(*a);
-  }).footer("With --json: an object per line and actor.");
+  }).footer("With --json: one object per line for each actor.");
   a = std::make_shared<look_arguments>();
-  add_look_command(app, "inspect", "Print all about one actor", exit_status, a, [a] { inspect(*a); })
+  add_look_command(app, "inspect", "Show one actor in detail", exit_status, a, [a] { inspect(*a); })
       .add_option("actor", a->actor, "the actor's name")
       ->required();
   a = std::make_shared<look_arguments>();
-  add_look_command(app, "describe", "Print what kinds of actors there can be, and their messages",
-                   exit_status, a, [a] { describe(*a); })
-      .footer("With --json: an object per line and kind of actor.");
+  add_look_command(app, "describe", "List actor types and their messages", exit_status, a, [a] {
+    describe(*a);
+  }).footer("With --json: one object per line for each actor type.");
 }
 
 }  // namespace rondo::service

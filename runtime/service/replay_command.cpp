@@ -42,9 +42,11 @@ int replay(replay_arguments const& a, served_module const& module) {
   for (auto const& line : found.differences) fmt::print("{}\n", line);
   if (found.differing > found.differences.size())
     fmt::print("... and {} more\n", found.differing - found.differences.size());
-  fmt::print("{} messages at {} actors handled again, {} came to another result; {} had ended unhandled\n",
-             found.messages, found.launched, found.differing, found.not_handled);
-  if (!found.complete) fmt::print("the recording is the beginning of one: its writer did not end it\n");
+  fmt::print(
+      "replayed {} messages at {} actors: {} with a different result; {} were not handled in the original "
+      "run\n",
+      found.messages, found.launched, found.differing, found.not_handled);
+  if (!found.complete) fmt::print("the recording is incomplete: its writer ended before closing it\n");
   return found.differing == 0 ? exit_done : exit_failed;
 }
 
@@ -52,16 +54,15 @@ int replay(replay_arguments const& a, served_module const& module) {
 
 void add_replay_command(CLI::App& app, served_module module, int& exit_status) {
   auto const a = std::make_shared<replay_arguments>();
-  auto& c = add_command(app, "replay",
-                        "Handle a recording's messages again, and say what comes out otherwise", exit_status,
+  auto& c = add_command(app, "replay", "Replay a recording and report every result that differs", exit_status,
                         [a, module = std::move(module), &exit_status] { exit_status = replay(*a, module); });
-  c.add_option("recording", a->recording, "what rondo serve --recording wrote")->required();
+  c.add_option("recording", a->recording, "file written by rondo serve --recording")->required();
   c.add_option("--checkpoint", a->checkpoint,
-               "write the states that it comes to, for rondo serve --checkpoint");
-  c.add_option("--devices", a->devices, "as many as the service had")
+               "write the final states to this file, for rondo serve --checkpoint");
+  c.add_option("--devices", a->devices, "number of devices of the original service")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  c.add_flag("--quiet", a->quiet, "show no progress");
+  c.add_flag("--quiet", a->quiet, "do not show progress");
   c.footer(
       "Examples:\n  rondo serve --actor clicks=counter --recording run.rec\n  rondo replay run.rec\n"
       "  rondo replay run.rec --checkpoint after.ckpt\n");

@@ -59,7 +59,7 @@ class batch {
     if (actor.empty()) from.refuse("actor", "is missing");
     if (message.empty()) from.refuse("message", "is missing");
     auto const& m = with_.message_of(actor, message);
-    if (a_.wants_reply && !m.has_reply) from.refuse("message", m.name + " has no answer: tell it");
+    if (a_.wants_reply && !m.has_reply) from.refuse("message", m.name + " has no reply; use rondo tell");
     auto const bytes = with_.payload(m, payload);
     std::lock_guard lock(mutex_);
     auto const slot = begun_++;

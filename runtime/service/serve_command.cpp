@@ -91,8 +91,8 @@ void require_writable(std::filesystem::path const& checkpoint) {
   if (checkpoint.empty()) return;
   auto const folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
-    throw config_error(fmt::format("checkpoint: nothing can be written in the folder {}: {}", folder.string(),
-                                   std::strerror(errno)));
+    throw config_error(
+        fmt::format("checkpoint: the folder {} is not writable: {}", folder.string(), std::strerror(errno)));
   if (auto const why = why_not_trusted(folder); !why.empty())
     throw config_error(fmt::format("checkpoint: {}", why));
 }
@@ -132,11 +132,11 @@ class server {
     require_writable(config_.checkpoint);
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
       notes_ = runtime_->restore(config_.checkpoint);
-      log(fmt::format("went on from {}", config_.checkpoint.string()));
+      log(fmt::format("restored {}", config_.checkpoint.string()));
     }
     if (!config_.recording.empty()) {
       runtime_->begin_recording(config_.recording);
-      log(fmt::format("records all messages in {}", config_.recording.string()));
+      log(fmt::format("recording all messages to {}", config_.recording.string()));
       flush_recording();
     }
     connect_nats();
@@ -148,10 +148,10 @@ class server {
     service_.start();
     if (nats_) nats_->start();
     ready_ = true;
-    for (auto const& e : service_.listens_at()) log(fmt::format("{} listens at {}", config_.name, e.text()));
+    for (auto const& e : service_.listens_at()) log(fmt::format("{} listens on {}", config_.name, e.text()));
     if constexpr (!with_telemetry)
-      log("built without telemetry (RONDO_TELEMETRY=OFF): no latencies, and no watchdog for handlers that "
-          "hang");
+      log("built without telemetry (RONDO_TELEMETRY=OFF): no latencies, and no watchdog for hanging "
+          "handlers");
     log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
     notify_system("READY=1");
     wait_for_signal();
@@ -174,7 +174,7 @@ class server {
   void log_left_out() {
     std::lock_guard lock(failures_mutex_);
     if (auto const n = failures_logged_.take_left_out(std::chrono::steady_clock::now()); n != 0)
-      log(fmt::format("{} more failures of actors; `rondo top` shows who fails", n));
+      log(fmt::format("{} more actor failures; `rondo top` shows which actors fail", n));
   }
   void log_left_out_now_and_then() {
     failures_timer_.expires_after(std::chrono::seconds(1));
@@ -194,8 +194,8 @@ class server {
     if (config_.nats.empty()) return;
     if (!make_nats_)
       throw config_error(
-          "nats: this program was built without NATS; install libnats (Debian: libnats-dev), and build "
-          "again");
+          "nats: this program was built without NATS; install libnats (Debian: libnats-dev) and "
+          "rebuild");
     nats_ = make_nats_(
         {*runtime_, config_, notes_, [this](std::string const& text) { log(text); }, nats_counters_});
     service_.watcher().watch(nats_counters_);
@@ -209,11 +209,11 @@ class server {
     if (config_.metrics.empty()) return;
     auto const where = endpoint::parse("tcp:" + config_.metrics, "metrics");
     auto const why_not_ready = [this] {
-      return ready_ ? std::string() : std::string("it is starting, or ending");
+      return ready_ ? std::string() : std::string("the service is starting or stopping");
     };
     if (!boost::asio::ip::make_address(where.path).is_loopback())
-      log("metrics: whoever reaches that address reads them, with the names of all actors; let a firewall "
-          "guard it");
+      log("metrics: anyone who can reach this address can read them, including all actor names; protect it "
+          "with a firewall");
     http_.emplace(work_.get_executor(), work_.get_executor(),
                   boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
                   monitoring_routes([this] { return to_metrics(service_.watcher().gather()); },
@@ -225,15 +225,15 @@ class server {
     signals_.async_wait([this](error_code ec, int signal) {
       if (ec) return;
       if (signal != SIGHUP) {
-        log(signal == SIGTERM ? "SIGTERM: ends" : "interrupted: ends");
+        log(signal == SIGTERM ? "SIGTERM: stopping" : "interrupted: stopping");
         return context_.stop();
       }
       try {
         auto const next = configure(arguments_);
         service_.reload(next);
-        log("SIGHUP: limits of new connections and the token were read again; all else needs a new start");
+        log("SIGHUP: reloaded limits and tokens for new connections; other changes need a restart");
       } catch (std::exception const& e) {
-        log(fmt::format("SIGHUP: {}; all stays as it was", e.what()));
+        log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
       }
       wait_for_signal();
     });
@@ -263,7 +263,7 @@ class server {
       service_.checkpoint();
       return true;
     } catch (std::exception const& e) {
-      log(fmt::format("no checkpoint was written: {}", e.what()));
+      log(fmt::format("the checkpoint could not be written: {}", e.what()));
       return false;
     }
   }
@@ -319,22 +319,22 @@ class server {
 void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   auto const a = std::make_shared<serve_arguments>();
   auto& c =
-      add_command(app, "serve", "Host actors, and answer clients at a socket until SIGTERM", exit_status,
+      add_command(app, "serve", "Host actors and serve clients over a socket until SIGTERM", exit_status,
                   [a, module = std::move(module), &exit_status] { exit_status = server(*a, module).run(); });
-  c.add_option("--config", a->config_file, "a JSON file; its fields are below");
-  c.add_option("--name", a->name, "what clients call the service");
-  c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; may be given more than once");
-  c.add_option("--actor", a->actors, "NAME=BEHAVIOUR: an actor to launch; may be given more than once");
-  c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas");
-  c.add_option("--nats", a->nats, "nats://HOST:PORT: answer subjects rondo.NAME.ACTOR there too");
-  c.add_option("--checkpoint", a->checkpoint, "file that is restored at the start and written at the end");
-  c.add_option("--recording", a->recording, "new file for all messages that end: see rondo replay");
-  c.add_flag("--quiet", a->quiet, "log nothing");
+  c.add_option("--config", a->config_file, "JSON configuration file; the fields are listed below");
+  c.add_option("--name", a->name, "name of the service");
+  c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; can be repeated");
+  c.add_option("--actor", a->actors, "launch an actor, NAME=BEHAVIOUR; can be repeated");
+  c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or a comma-separated list");
+  c.add_option("--nats", a->nats, "nats://HOST:PORT: also answer the subjects rondo.NAME.ACTOR there");
+  c.add_option("--checkpoint", a->checkpoint, "file to restore at start and to write when stopping");
+  c.add_option("--recording", a->recording, "new file to record all messages to; see rondo replay");
+  c.add_flag("--quiet", a->quiet, "do not log");
   c.footer([] {
     return "Examples:\n  rondo serve --actor clicks=counter\n  rondo serve --config service.json\n\n"
-           "SIGTERM: answers what is open, writes the checkpoint, ends. SIGHUP: reads limits and token "
-           "again.\n\n"
-           "The configuration, one JSON object:\n\n" +
+           "SIGTERM answers open requests, writes the checkpoint and stops. SIGHUP reloads limits and "
+           "tokens.\n\n"
+           "Configuration (one JSON object):\n\n" +
            describe_service_config() + describe_config_fields();
   });
 }

@@ -76,12 +76,16 @@ struct service::parts {
   bool stopped = false;
   std::atomic<bool> listening{false};
   std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
+  // The network thread's own:
+  unsigned turns = 0;
+  session::clock::time_point idle_since{}, ran_handlers{};
 
   void launch_actors();
   void listen();
   void look_at_clock();
   void run_network();
-  void look_for_work(unsigned& turns, session::clock::time_point& idle_since);
+  void look_for_work();
+  std::size_t run_handlers();
   void add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token);
   void make_room_for(session& s);
   void set_limits(client_limits const& wanted);
@@ -211,12 +215,12 @@ void service::parts::run_network() {
   auto const work = asio::make_work_guard(core->network);
   auto const host = core->rt.make_guest();
   service_core::of_this_thread = core.get();
-  time::time_point not_before{}, idle_since{};
-  for (unsigned turns = 0; !core->network.stopped();) {
+  time::time_point not_before{};
+  while (!core->network.stopped()) {
     bool const helps = host && (not_before == time::time_point{} || time::now() >= not_before);
     {
       quiet_posts const quiet(helps);
-      look_for_work(turns, idle_since);
+      look_for_work();
     }
     if (!helps) continue;
     auto const began = time::now();
@@ -230,23 +234,41 @@ void service::parts::run_network() {
   service_core::of_this_thread = nullptr;
 }
 
-/// Busy, it looks after its sockets itself, and only now and then after timers and what others have posted; idle, it goes on
-/// looking for spin_us, as teams do, before it sleeps.
-void service::parts::look_for_work(unsigned& turns, session::clock::time_point& idle_since) {
-  auto& network = core->network;
+/// Busy, it serves its own sockets, and Asio's handlers only at every fourth turn. Idle, it keeps polling for spin_us, as teams do,
+/// before it sleeps.
+void service::parts::look_for_work() {
   if (core->take_turns()) {
     idle_since = {};
-    if (++turns % 4 == 0) network.poll();
+    if (++turns % 4 == 0) run_handlers();
     return;
   }
   auto const now = session::clock::now();
   if (idle_since == session::clock::time_point{}) idle_since = now;
   if (now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
-    if (network.poll() == 0) std::this_thread::yield();
+    if (run_handlers() != 0)
+      idle_since = {};
+    else
+      std::this_thread::yield();
     return;
   }
-  core->readable.sleep(network);
+  core->readable.sleep(core->network);
   idle_since = {};
+  ran_handlers = session::clock::now();  // the sleep is not time that others had
+}
+
+/// Runs Asio's handlers: timers, what other threads have posted, and all TLS connections, whose handshakes are expensive. They get as
+/// much time as everything else had since the last call, so neither side can stall the other one. Returns how many ran.
+std::size_t service::parts::run_handlers() {
+  constexpr std::chrono::microseconds least{100};
+  auto const began = session::clock::now();
+  auto const until = began + std::max<session::clock::duration>(least, began - ran_handlers);
+  std::size_t ran = 0;
+  while (core->network.poll_one() != 0) {
+    ++ran;
+    if ((ran_handlers = session::clock::now()) >= until) return ran;
+  }
+  ran_handlers = session::clock::now();
+  return ran;
 }
 
 service::service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,

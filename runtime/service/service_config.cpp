@@ -28,8 +28,7 @@ void read_runtime(json_node const& fields, std::string const& origin, rondo::con
     auto const& v = fields.entries[i];
     auto const* const f = config_fields::find(name);
     if (f == nullptr)
-      config_fields::refuse(place, name,
-                            "is no field of the runtime's configuration; rondo serve --help lists them");
+      config_fields::refuse(place, name, "unknown field of `runtime`; rondo serve --help lists them");
     auto const refuse = [&] {
       config_fields::refuse(place, name,
                             fmt::format("is {}; it must be {}", v.described(), config_fields::accepted(*f)));
@@ -170,8 +169,8 @@ endpoint default_socket(std::string const& name) {
   struct stat about {};
   if (::lstat(folder.c_str(), &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()))
     throw config_error(
-        fmt::format("{}: was made by user {}, and is not to be trusted; set XDG_RUNTIME_DIR to a folder "
-                    "of your own, or say where the socket is",
+        fmt::format("{}: belongs to user {} and is not trusted; set XDG_RUNTIME_DIR to a folder "
+                    "of your own, or pass the socket's path",
                     folder, about.st_uid));
   endpoint e;
   e.path = fmt::format("{}/{}.sock", folder, name);
@@ -186,7 +185,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   if (!is_service_name(c.name)) from.refuse("name", name_rule);
   from.list("listen", [&](json_node const& v, std::string const& path) {
     if (v.what != json_node::kind::string)
-      throw config_error(fmt::format("{}: {}: is {}; it must be a string", origin, path, v.described()));
+      throw config_error(fmt::format("{}: {}: {} given, a string expected", origin, path, v.described()));
     c.listen.push_back(endpoint::parse(v.text, fmt::format("{}: {}", origin, path)));
   });
   read_path(from, "token_file", c.token_file);
@@ -204,7 +203,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   from.number("checkpoint_s", 0, 86'400, every);
   c.checkpoint_every = std::chrono::seconds(every);
   if (every != 0 && c.checkpoint.empty())
-    from.refuse("checkpoint_s", "needs `checkpoint`, the file to write");
+    from.refuse("checkpoint_s", "requires `checkpoint`, the file to write");
   read_path(from, "recording", c.recording);
   from.text("nats", c.nats);
   read_milliseconds(from, "nats_wait_ms", c.nats_wait);
@@ -241,25 +240,25 @@ void check_service_config(service_config const& c) {
 std::string describe_service_config() {
   service_config const d;
   return fmt::format(
-      R"(name              what clients and dashboards call it; default {}
+      R"(name              name of the service; default {}
 listen            list of unix:PATH and tcp:ADDRESS:PORT; default {}
-token_file        a file with the word that clients must say, 16 characters or more; needed beyond this machine
-tokens            list of file, role and names: further words, for {}
-                  (each includes those before it), and for the actors of a pattern such as sensor-*; default all
-tls_certificate   PEM files; needed beyond this machine
-tls_key
-limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: any),
+token_file        file with a token that allows everything, at least 16 characters; required beyond this machine
+tokens            list of file, role and names: further tokens with the role {}
+                  (each includes the ones before it), for actors that match names, such as sensor-*; default all
+tls_certificate   PEM file; required beyond this machine
+tls_key           PEM file; required beyond this machine
+limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: unlimited),
                   response_bytes ({}), hello_ms ({}), frame_ms ({}), reading_ms ({}),
-                  actors ({}) and capacity ({}) that a peer may launch
-drain_ms          at the end, how long open requests may take; default {}
+                  actors ({}) and capacity ({}) that one peer may launch
+drain_ms          time to answer open requests when stopping; default {}
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
-checkpoint        file that is restored at the start, and written at the end and every checkpoint_s seconds
-recording         new file for all messages that end, for rondo replay; default none
-nats              nats://HOST:PORT, to answer subjects rondo.NAME.ACTOR; default none
-nats_wait_ms      how long to wait for that server at the start; default {}
+checkpoint        file to restore at start, and to write when stopping and every checkpoint_s seconds
+recording         new file to record all messages to, for rondo replay; default none
+nats              nats://HOST:PORT, to answer the subjects rondo.NAME.ACTOR; default none
+nats_wait_ms      how long to wait for the NATS server at start; default {}
 actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms,
                   durable (stored at rondo.NAME.durable.ACTOR, handled exactly once; needs nats and checkpoint)
-runtime           object with these fields:
+runtime           object with these fields (environment variables in parentheses):
 )",
       d.name, "unix:$XDG_RUNTIME_DIR/rondo/NAME.sock, or in /tmp/rondo-UID", fmt::join(role_names, ", "),
       d.limits.clients, d.limits.open_requests, d.limits.frame_bytes, d.limits.response_bytes,

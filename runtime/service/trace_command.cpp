@@ -53,7 +53,7 @@ std::uint64_t parse_trace(std::string const& text) {
   auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), trace, 16);
   if (bad != std::errc() || end != text.data() + text.size() || trace == 0)
     throw command_error(exit_usage,
-                        fmt::format("'{}' is no trace: it has up to 16 hexadecimal digits", text));
+                        fmt::format("'{}' is not a trace id; expected up to 16 hexadecimal digits", text));
   return trace;
 }
 
@@ -89,11 +89,11 @@ void write_trace(conversation& with, std::uint64_t trace, std::string const& fil
   if (hops.empty())
     throw command_error(
         exit_failed,
-        trace == 0
-            ? "no message was traced yet: set `trace_every` in the service's `runtime`, or ask with --trace"
-            : fmt::format("the service knows no hop of the trace {:016x}; it keeps the last ones "
-                          "(`trace_hops`), and has let go of {}",
-                          trace, found.forgotten()));
+        trace == 0 ? "no message has been traced yet: set `trace_every` in the service's `runtime`, or use "
+                     "rondo ask --trace"
+                   : fmt::format("the service has no hop of trace {:016x}; it keeps only the latest hops "
+                                 "(`trace_hops`) and has dropped {}",
+                                 trace, found.forgotten()));
   write_text(file, chrome_trace(hops, devices));
   if (file != "-") fmt::print(stderr, "{} hops in {}: open it at ui.perfetto.dev\n", hops.size(), file);
 }
@@ -104,14 +104,14 @@ void add_trace_command(CLI::App& app, int& exit_status) {
     std::string trace, file = "-";
   };
   auto const a = std::make_shared<arguments>();
-  auto& c = add_command(app, "trace", "Write the ways of traced messages as a file for ui.perfetto.dev",
+  auto& c = add_command(app, "trace", "Write the paths of traced messages to a file for ui.perfetto.dev",
                         exit_status, [a] {
                           auto const trace = a->trace.empty() ? 0 : parse_trace(a->trace);
                           conversation with(a->where);
                           write_trace(with, trace, a->file);
                         });
-  c.add_option("trace", a->trace, "one trace, in hexadecimal digits; else all that the service keeps");
-  c.add_option("-o,--out", a->file, "the file to write; - for standard output")->capture_default_str();
+  c.add_option("trace", a->trace, "trace id in hexadecimal; default: all stored traces");
+  c.add_option("-o,--out", a->file, "output file; - for standard output")->capture_default_str();
   a->where.add_to(c);
   c.footer(
       "Examples:\n  rondo ask first hop '{\"number\": 7}' --trace way.json\n  rondo trace --out all.json\n");

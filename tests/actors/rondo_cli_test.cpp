@@ -102,7 +102,7 @@ TEST_CASE("the command says its version, and which command it does not know", "[
   command version(dir, {"--version"});
   CHECK(version.wait() == 0);
   CHECK_THAT(version.out(), Contains("rondo ") && Contains("."));
-  refuses(dir, {"bogus"}, 64, "there is no command 'bogus'; see rondo --help");
+  refuses(dir, {"bogus"}, 64, "unknown command 'bogus'; see rondo --help");
 }
 
 TEST_CASE("what is wrong with an input is said in one sentence", "[command]") {

@@ -122,5 +122,5 @@ TEST_CASE("a machine that only serves needs no video libraries", "[service][comm
   CHECK(run(RONDO_SERVE " serve --help").first == 0);
   auto const [refused, why] = run_line(RONDO_SERVE " overlay");
   CHECK(refused == 64);
-  CHECK_THAT(why, Contains("there is no command 'overlay'"));
+  CHECK_THAT(why, Contains("unknown command 'overlay'"));
 }

@@ -48,7 +48,7 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
   for (auto const& w : {
            wrong{"[]", "x.json: is a list; it must be an object"},
            wrong{"{\"name\": 3}", "x.json: name: is 3; it must be a string"},
-           wrong{"{\"nane\": \"a\"}", "x.json: nane: is no field here; known are actors, checkpoint"},
+           wrong{"{\"nane\": \"a\"}", "x.json: nane: unknown field; expected one of actors, checkpoint"},
            wrong{"{\"limits\": {\"clients\": 0}}",
                  "x.json: limits.clients: is 0; it must be a whole number from 1 to"},
            wrong{"{\"limits\": {\"clients\": 1.5}}", "x.json: limits.clients: is 1.5"},
@@ -56,9 +56,9 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
            wrong{"{\"listen\": [\"tcp:localhost:1\"]}", "has no numeric address"},
            wrong{"{\"runtime\": {\"teams\": \"2\"}}",
                  "x.json: runtime: teams: is a string; it must be a whole number"},
-           wrong{"{\"runtime\": {\"team\": 2}}", "team: is no field of the runtime's configuration"},
+           wrong{"{\"runtime\": {\"team\": 2}}", "team: unknown field of `runtime`"},
            wrong{"{\"actors\": [{\"name\": \"a\"}]}", "x.json: actors[0].behaviour: is missing"},
-           wrong{"{\"checkpoint_s\": 5}", "needs `checkpoint`"},
+           wrong{"{\"checkpoint_s\": 5}", "requires `checkpoint`"},
            wrong{"{\"name\": \"a\",\n\n oops}", "x.json: line 3, column 2: "},
            wrong{"{} {}", "more text follows"},
            wrong{"{\"name\": \"a\", \"name\": \"b\"}", "name"},
@@ -129,9 +129,7 @@ TEST_CASE("what is no socket of this user is not removed for one", "[service][co
   auto const path = files.directory / "taken";
   rondo::service::service_config c;
   c.listen = {{true, path.string(), 0}};
-  auto const refused = [&] {
-    REQUIRE_THROWS_WITH(served(c), Catch::Contains("something else than a socket is there"));
-  };
+  auto const refused = [&] { REQUIRE_THROWS_WITH(served(c), Catch::Contains("this path is not a socket")); };
   std::ofstream(path) << "what somebody wrote";
   refused();
   REQUIRE(std::filesystem::file_size(path) == 19);
@@ -220,7 +218,7 @@ TEST_CASE("what others could replace is not trusted", "[service][config]") {
   // What is there already where the default socket would be.
   REQUIRE(::setenv("XDG_RUNTIME_DIR", files.directory.c_str(), 1) == 0);
   std::filesystem::rename(open, files.directory / "rondo");
-  CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("was made by user 12345"));
+  CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("belongs to user 12345"));
   ::unsetenv("XDG_RUNTIME_DIR");
 }
 
@@ -240,5 +238,5 @@ TEST_CASE("actors that cannot be are refused by name", "[service][config]") {
   rondo::service::service_config c;
   c.actors = {{"a", "nothing"}};
   REQUIRE_THROWS_WITH(served(c),
-                      Catch::Contains("actor 'a' could not be launched: there is no behaviour 'nothing'"));
+                      Catch::Contains("actor 'a' could not be launched: unknown behaviour 'nothing'"));
 }

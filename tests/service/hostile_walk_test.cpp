@@ -44,7 +44,7 @@ TEST_CASE("strangers who do what they like harm nobody", "[service][tls][hostile
             "actors": [{"name": "mirror", "behaviour": "echo"}]})";
   serve_process service(folder / "config.json");
   REQUIRE(service.wait_ready());
-  std::string const before_port = "listens at tcp:127.0.0.1:";
+  std::string const before_port = "listens on tcp:127.0.0.1:";
   auto const port = service.log().find(before_port);
   REQUIRE(port != std::string::npos);
   endpoint const at{false, "127.0.0.1",

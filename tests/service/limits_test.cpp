@@ -281,19 +281,19 @@ TEST_CASE("a token allows what its role does, with the actors of its pattern", "
   guest_client reads(at, "the word for reading"), sends(at, "the word for sending"),
       launches(at, "the word for launching"), controls(at, "the word for control"),
       may_all(at, "the word for everything"), local(s.it->listens_at()[0]);
-  CHECK(says(get(reads), "this takes the role send; the client's token has read"));
+  CHECK(says(get(reads), "this requires the role send; the client's token has read"));
   CHECK(listed(reads) == 3);
   CHECK(watch(reads) == "ok");
   CHECK(get(sends) == "ok");
-  CHECK(says(ask(sends, "mirror"), "for the actors 'cl*'"));
+  CHECK(says(ask(sends, "mirror"), "limited to the actors 'cl*'"));
   CHECK(listed(sends) == 1);
-  CHECK(says(watch(sends), "this tells of all"));
-  CHECK(says(sends.launch("cl2"), "takes the role launch"));
+  CHECK(says(watch(sends), "this covers all actors"));
+  CHECK(says(sends.launch("cl2"), "requires the role launch"));
   CHECK(launches.launch("new-one") == "ok");
-  CHECK(says(launches.launch("other"), "for the actors 'new-*'"));
-  CHECK(says(launches.terminate("new-one"), "takes the role control"));
+  CHECK(says(launches.launch("other"), "limited to the actors 'new-*'"));
+  CHECK(says(launches.terminate("new-one"), "requires the role control"));
   CHECK(controls.terminate("new-one") == "ok");
-  CHECK(says(checkpoint(controls), "takes the role admin"));
+  CHECK(says(checkpoint(controls), "requires the role admin"));
   CHECK(checkpoint(may_all) == "ok");
   CHECK(checkpoint(local) == "ok");
   // By its number an actor is reached no further than by its name.
@@ -303,7 +303,7 @@ TEST_CASE("a token allows what its role does, with the actors of its pattern", "
     auto const payload = b.CreateVector(std::vector<std::uint8_t>(sizeof(basics::ping)));
     return wire::Createsend(b, &actor, 0, rondo::type_id<basics::ping>, 128, true, false, 0, 0, 0, payload);
   }));
-  CHECK(says(sends.verdict(), "for the actors 'cl*'"));
+  CHECK(says(sends.verdict(), "limited to the actors 'cl*'"));
   // A word stands for one role.
   c.tokens.push_back({file("again", "the word for reading"), {role::admin, "*"}});
   CHECK_THROWS_WITH(served(c), Catch::Contains("the same word as another token's file"));

@@ -102,7 +102,7 @@ TEST_CASE("a message's way over three relays can be read in the file that --trac
   CHECK(way == std::vector<std::string>{"a -> b", "b -> a", "b -> c", "c -> b", "calls 1 -> a"});
   CHECK(bars.size() == 6);
 
-  CHECK(service_test::run(command("trace 123" + at)).second.find("knows no hop") != std::string::npos);
+  CHECK(service_test::run(command("trace 123" + at)).second.find("has no hop") != std::string::npos);
   CHECK(service_test::run(command("trace xyz" + at)).second.find("hexadecimal") != std::string::npos);
   CHECK(service_test::run(command("trace" + at)).first == 0);
   service.end(SIGTERM);
@@ -156,7 +156,7 @@ TEST_CASE("the recording of a service that was killed is replayed to its counter
     // What was written reaches the file twice a second.
     REQUIRE(rondo_test::eventually([&] {
       auto const so_far = service_test::run(command("replay " + file)).second;
-      return so_far.find("100 messages at 1 actors handled again") != so_far.npos;
+      return so_far.find("replayed 100 messages at 1 actors") != so_far.npos;
     }));
     service.end(SIGKILL);
   }
@@ -164,8 +164,8 @@ TEST_CASE("the recording of a service that was killed is replayed to its counter
   auto const [status, text] = service_test::run(command("replay " + file + " --checkpoint " + after));
   INFO(text);
   CHECK(status == 0);
-  CHECK_THAT(text, Contains("100 messages at 1 actors handled again, 0 came to another result"));
-  CHECK_THAT(text, Contains("did not end it"));
+  CHECK_THAT(text, Contains("replayed 100 messages at 1 actors: 0 with a different result"));
+  CHECK_THAT(text, Contains("the recording is incomplete"));
 
   // The states that it comes to are those of the run.
   auto const going_on = write_config(dir.directory, "next", "", R"("checkpoint": ")" + after + "\"");

@@ -30,12 +30,12 @@ int run_command(int argc, char** argv, more_commands const& more) {
   app.footer(
       std::string(
           "Examples:\n"
-          "  rondo serve --actor clicks=counter &                host an actor of the built-in module\n"
+          "  rondo serve --actor clicks=counter &                host one actor of the built-in module\n"
           "  rondo tell clicks add '{\"amount\": 40}'              send it a message\n"
-          "  rondo ask clicks add_and_get '{\"amount\": 2}'        send another, and print the answer\n"
-          "  rondo describe                                      what can be sent to whom\n"
-          "  rondo top                                           watch it all\n") +
-      more.examples + "Each command has its own --help, with examples.");
+          "  rondo ask clicks add_and_get '{\"amount\": 2}'        send a message and print the answer\n"
+          "  rondo describe                                      list actor types and their messages\n"
+          "  rondo top                                           watch actors, devices and memory\n") +
+      more.examples + "Run 'rondo COMMAND --help' for the options of a command.");
   int exit_status = exit_done;
   if (more.add != nullptr) more.add(app, exit_status);
   auto const basics =

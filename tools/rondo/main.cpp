@@ -6,5 +6,5 @@ int main(int argc, char** argv) {
   return rondo::tools::run_command(argc, argv,
                                    {.add = rondo::tools::add_overlay_command,
                                     .examples = "  rondo overlay --output people.mp4                   "
-                                                "actors that follow people through a video\n"});
+                                                "track people in a video\n"});
 }

@@ -49,15 +49,15 @@ void add_top_command(CLI::App& app, int& exit_status) {
           throw service::command_error(service::exit_usage, e.what());
         }
       });
-  c.add_option("--interval", a->interval_ms, "milliseconds between two looks")
+  c.add_option("--interval", a->interval_ms, "milliseconds between updates")
       ->check(CLI::Range(50, 60'000))
       ->capture_default_str();
-  c.add_flag("--once", a->once, "print one screen and end");
-  c.add_flag("--json", a->json, "print one report as JSON and end");
-  c.add_flag("--ascii", a->shown.ascii, "no characters beyond ASCII");
-  c.add_flag("--no-colour", a->shown.no_colour, "no colours, as with NO_COLOR set");
+  c.add_flag("--once", a->once, "print one screen and exit");
+  c.add_flag("--json", a->json, "print one report as JSON and exit");
+  c.add_flag("--ascii", a->shown.ascii, "use only ASCII characters");
+  c.add_flag("--no-colour", a->shown.no_colour, "use no colours, as with NO_COLOR");
   a->where.add_to(c);
-  c.footer("Keys: o order, / filter, Enter one actor, p pause, s save the report, ? help, q quit.");
+  c.footer("Keys: o sort order, / filter, Enter show one actor, p pause, s save the report, ? help, q quit.");
 }
 
 }  // namespace rondo::tools
