@@ -92,6 +92,7 @@ struct durable_intake::state {
   bool another_owns = false;
   nats_subscription alive;     // says to others that this process lives
   clock::time_point looked{};  // at the consumer
+  clock::time_point wrote{};   // the last checkpoint
   std::string last_trouble;
   std::shared_ptr<verdicts> const sent = std::make_shared<verdicts>();  // with tells that are on their way
 
@@ -117,6 +118,7 @@ struct durable_intake::state {
   bool tell();
   void settle(std::uint64_t sequence, errc reason);
   void end(std::map<std::uint64_t, stored_message>::iterator m, std::string const& why);
+  bool is_due() const;
   void write();
   void trouble(std::string const& text);
   void wait(std::chrono::milliseconds time);
@@ -219,7 +221,7 @@ void durable_intake::state::turn() {
   if (notes.taken.ranges() > ranges_limit) meet_stream(stream->look());
   fetch();
   bool const some = tell();
-  if (!taken.empty()) write();
+  if (is_due()) write();
   if (!some && !waiting.empty()) wait(5ms);
 }
 
@@ -309,9 +311,18 @@ void durable_intake::state::end(std::map<std::uint64_t, stored_message>::iterato
   waiting.erase(m);
 }
 
+/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Nobody waits for them: their publishers
+/// have the stream's word.
+bool durable_intake::state::is_due() const {
+  if (taken.empty()) return false;
+  return taken.size() + waiting.size() >= static_cast<std::size_t>(options.batch) ||
+         clock::now() - wrote >= options.interval;
+}
+
 /// No message is on its way to a mailbox here: set and states agree.
 void durable_intake::state::write() {
   rt.checkpoint(options.checkpoint, encode(notes));
+  wrote = clock::now();
   while (!taken.empty()) {
     auto const m = taken.begin();
     try {

@@ -47,6 +47,7 @@ struct durable_options {
   std::filesystem::path checkpoint{};          // the file
   std::vector<std::byte> notes{};              // of the checkpoint that was restored
   int batch = 256;                             // messages between two checkpoints, at most
+  std::chrono::milliseconds interval{250};     // between two checkpoints, unless `batch` messages have come
   std::chrono::milliseconds patience{10'000};  // for the server's answers
 };
 

@@ -1,5 +1,7 @@
 // Durable messages: each is handled once, whatever is killed meanwhile.
+#include <sys/stat.h>
 #include <sys/wait.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -147,6 +149,31 @@ TEST_CASE("a service that starts with a backlog handles each message of it once"
   REQUIRE(service.wait_ready());
   REQUIRE(to.emptied());
   CHECK(to.sum() == wanted);
+  CHECK(ended_well(service.end(SIGTERM)));
+}
+
+TEST_CASE("durable messages that come one after another share checkpoints", "[nats]") {
+  durable_site const site("shared_checkpoints");
+  serve_process service(site.durable_config());
+  REQUIRE(service.wait_ready());
+  publisher to(site.server.url());
+  std::uint64_t sent = 0, checkpoints = 0;
+  timespec last{};
+  auto const began = std::chrono::steady_clock::now();
+  auto const took = [&] { return std::chrono::steady_clock::now() - began; };
+  while (took() < 1s) {
+    to.add(1, "number " + std::to_string(sent++));
+    struct stat about {};
+    if (::stat(site.checkpoint().c_str(), &about) != 0) continue;  // there is none yet
+    if (about.st_mtim.tv_sec == last.tv_sec && about.st_mtim.tv_nsec == last.tv_nsec) continue;
+    last = about.st_mtim;
+    ++checkpoints;
+  }
+  // One each 250 ms, unless 256 messages have come.
+  INFO(sent << " messages, " << checkpoints << " checkpoints");
+  CHECK(checkpoints <= static_cast<std::uint64_t>(took() / 250ms) + sent / 256 + 2);
+  REQUIRE(to.emptied());
+  CHECK(to.sum() == sent);
   CHECK(ended_well(service.end(SIGTERM)));
 }
 
