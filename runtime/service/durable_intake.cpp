@@ -16,6 +16,7 @@
 #include "runtime/service/clean_text.hpp"
 #include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_target.hpp"
+#include "runtime/service/tell_outcomes.hpp"
 
 namespace rondo::service {
 namespace {
@@ -39,32 +40,6 @@ std::string owner_name() {
   std::random_device source;
   return fmt::format("process {} of {}, {:08x}{:08x}", ::getpid(), host, source(), source());
 }
-
-/// What became of a batch that is on its way to its mailboxes.
-class verdicts {
- public:
-  void expect(std::size_t count) {
-    std::lock_guard lock(mutex_);
-    missing_ = count;
-    all_.clear();
-  }
-  void put(std::uint64_t sequence, errc reason) {
-    std::lock_guard lock(mutex_);
-    all_.emplace_back(sequence, reason);
-    if (--missing_ == 0) complete_.notify_one();
-  }
-  std::vector<std::pair<std::uint64_t, errc>> wait() {
-    std::unique_lock lock(mutex_);
-    complete_.wait(lock, [&] { return missing_ == 0; });
-    return std::move(all_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable complete_;
-  std::size_t missing_ = 0;
-  std::vector<std::pair<std::uint64_t, errc>> all_;
-};
 
 }  // namespace
 
@@ -94,7 +69,8 @@ struct durable_intake::state {
   clock::time_point looked{};  // at the consumer
   clock::time_point wrote{};   // the last checkpoint
   std::string last_trouble;
-  std::shared_ptr<verdicts> const sent = std::make_shared<verdicts>();  // with tells that are on their way
+  std::shared_ptr<tell_outcomes> const sent =
+      std::make_shared<tell_outcomes>();  // with tells that are on their way
 
   // -- between threads
   std::mutex mutex;
