@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 namespace rondo::service {
 
@@ -19,18 +20,22 @@ int new_epoll() {
 
 readiness::readiness(boost::asio::io_context& network) : epoll_(network), handle_(new_epoll()) {}
 
-readiness::~readiness() { ::close(handle_); }
+readiness::~readiness() {
+  if (epoll_.is_open()) epoll_.release();
+  ::close(handle_);
+}
 
 void readiness::sleep(boost::asio::io_context& network) {
   boost::system::error_code ec;
-  epoll_.assign(handle_, ec);
+  if (!epoll_.is_open()) epoll_.assign(handle_, ec);
   if (ec) {  // the system has no room for it now: a short sleep instead
     network.run_one_for(std::chrono::milliseconds(1));
     return;
   }
-  epoll_.async_wait(epoll_.wait_read, [](boost::system::error_code) {});
+  if (!std::exchange(waits_, true))
+    epoll_.async_wait(epoll_.wait_read, [this](boost::system::error_code) { waits_ = false; });
   network.run_one();
-  epoll_.release();
+  polls_ = 0;
 }
 
 bool readiness::poll() {
@@ -40,6 +45,7 @@ bool readiness::poll() {
     // One before it may have removed it.
     if (auto* const who = entered_[socket]; who != nullptr) who->on_readable();
   }
+  if (n > 0 && epoll_.is_open() && ++polls_ > busy_polls) epoll_.release();
   return n > 0;
 }
 

@@ -1,8 +1,9 @@
-// Which of many sockets have something to read: each is entered once, not anew for each wait.
+// Tells which of many sockets are readable; each is registered once, not for each wait.
 //
-// Asio's own waits cost a system call for every request of a connection. This is an epoll of its own, level-triggered. Asio
-// watches it as one descriptor, but only while the thread sleeps: an epoll inside another one makes each sender's system
-// call run through both.
+// Asio's own waits cost a system call for every request of a connection, so this is a level-triggered epoll of its own. Asio
+// watches it as one descriptor, and only while the thread sleeps now and then: an epoll inside another one slows down every sender's
+// system call. A busy thread takes it out of Asio's epoll again, but not after each sleep: the kernel walks through all sockets when
+// it is put back.
 // Threads: the network thread. Lifetime: longer than what is entered.
 #pragma once
 
@@ -41,10 +42,14 @@ class readiness {
   void sleep(boost::asio::io_context& network);
 
  private:
+  static constexpr int busy_polls = 256;  // that found something, since the last sleep: the thread is busy
+
   void change(int operation, int socket);
 
-  boost::asio::posix::stream_descriptor epoll_;  // in Asio's hands while the thread sleeps
+  boost::asio::posix::stream_descriptor epoll_;  // open while Asio watches
   int const handle_;
+  bool waits_ = false;              // for Asio to say that something is readable
+  int polls_ = 0;                   // that found something, since the last sleep
   std::vector<listener*> entered_;  // by socket
   std::array<epoll_event, 256> events_{};
 };
