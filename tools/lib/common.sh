@@ -1,4 +1,4 @@
-# Shared by the scripts of tools/ and .ci/: where the tree is, how a script fails, and how a preset is built.
+# Shared by the scripts of tools/ and .ci/: the root of the tree, error messages, and building a preset.
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -25,12 +25,12 @@ use_ccache() {
 
 # configure_preset NAME [CMAKE ARGS...]: configures build/NAME.
 configure_preset() {
-  command -v cmake >/dev/null || fail "there is no cmake to build with: run tools/deps, or install it yourself"
+  command -v cmake >/dev/null || fail "cmake is not installed; run tools/deps, or install it yourself"
   use_ccache
   # Of a release, code for the GPU that is here is enough, and for one generation where none is: all of them take minutes.
   if [[ $1 == release ]]; then export CUDAARCHS=${CUDAARCHS:-$(if gpu_here; then echo native; else echo 90; fi)}; fi
   (cd "$rondo_root" && cmake --preset "$@") ||
-    fail "could not configure the preset '$1'; the first 'CMake Error' above says what is missing"
+    fail "could not configure the preset '$1'; see the first 'CMake Error' above"
 }
 gpu_here() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
@@ -38,9 +38,9 @@ gpu_here() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | gre
 # notices changed CMakeLists files; changed presets it cannot see, so those configure again.
 build_preset() {
   local dir=$rondo_root/build/$1
-  command -v ninja >/dev/null || fail "there is no ninja to build with: run tools/deps, or install it yourself"
+  command -v ninja >/dev/null || fail "ninja is not installed; run tools/deps, or install it yourself"
   if [[ ! -f $dir/build.ninja || $rondo_root/CMakePresets.json -nt $dir/build.ninja ]]; then configure_preset "$1"; fi
   use_ccache
   cmake --build "$dir" ${2:+--target "$2"} ||
-    fail "could not build the preset '$1'; the first error above names the file and line"
+    fail "could not build the preset '$1'; see the first error above"
 }
