@@ -62,14 +62,23 @@ struct soak_site : nats_site {
 
 bool is_by_hand() { return std::getenv("SOAK_SECONDS") != nullptr; }
 
-/// The calling thread, and the threads and processes that it starts from now on, run when no other thread wants to: by hand, on an idle
+/// What this thread does meanwhile, and the threads and processes that it starts, run when no other thread wants to: by hand, on an idle
 /// machine, the soak measures how the service treats its clients, not how many threads of a test fit on one machine. A low priority
 /// alone (nice 19) would not do: such a thread keeps its processor for milliseconds when another one wakes.
-void come_last() {
-  if (!is_by_hand()) return;  // among other tests it would starve
-  sched_param const none{};
-  ::sched_setscheduler(0, SCHED_IDLE, &none);
-}
+class comes_last {
+ public:
+  comes_last() { schedule(SCHED_IDLE); }
+  ~comes_last() { schedule(SCHED_OTHER); }
+  comes_last(comes_last const&) = delete;
+  comes_last& operator=(comes_last const&) = delete;
+
+ private:
+  static void schedule(int policy) {
+    if (!is_by_hand()) return;  // among other tests it would starve
+    sched_param const none{};
+    ::sched_setscheduler(0, policy, &none);
+  }
+};
 
 /// Threads that go on until told to end.
 class crew {
@@ -78,7 +87,7 @@ class crew {
   template <class Work>
   void add(Work work) {
     all_.emplace_back([this, work = std::move(work)]() mutable {
-      come_last();
+      comes_last const idle;
       while (!ends_) work();
     });
   }
@@ -190,10 +199,10 @@ TEST_CASE("everything at once, and every acknowledged message is in its actor's 
   ::setrlimit(RLIMIT_NOFILE, &files);
   auto const seed = seed_of("soak");
   std::optional<soak_site> made;
-  std::jthread([&] {
-    come_last();
+  {
+    comes_last const idle;
     made.emplace();  // with the NATS server
-  }).join();
+  }
   auto& site = *made;
   auto service = std::make_unique<serve_process>(site.config);
   REQUIRE(service->wait_ready());
@@ -205,14 +214,14 @@ TEST_CASE("everything at once, and every acknowledged message is in its actor's 
   std::optional<publisher> to;
   std::atomic<std::uint64_t> stored{0};
   std::deque<sender> senders;
-  std::jthread([&] {
-    come_last();
+  {
+    comes_last const idle;
     to.emplace(site.server.url());
     for (int i = 0; i < tallies; ++i) {
       senders.emplace_back(site.by_tls(), "tally-" + std::to_string(i));
       senders.emplace_back(site.by_socket(), "tally-" + std::to_string(i));
     }
-  }).join();
+  }
   std::atomic<std::size_t> most_connections{0};
   crew all;
   all.add([&] {
