@@ -287,8 +287,8 @@ void durable_intake::state::end(std::map<std::uint64_t, stored_message>::iterato
   waiting.erase(m);
 }
 
-/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Nobody waits for them: their publishers
-/// have the stream's word.
+/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Publishers do not wait for it: the
+/// stream has confirmed their messages.
 bool durable_intake::state::is_due() const {
   if (taken.empty()) return false;
   return taken.size() + waiting.size() >= static_cast<std::size_t>(options.batch) ||

@@ -253,7 +253,7 @@ void service::parts::look_for_work() {
   }
   core->readable.sleep(core->network);
   idle_since = {};
-  ran_handlers = session::clock::now();  // the sleep is not time that others had
+  ran_handlers = session::clock::now();  // time asleep does not count
 }
 
 /// Runs Asio's handlers: timers, what other threads have posted, and all TLS connections, whose handshakes are expensive. They get as

@@ -62,7 +62,7 @@ struct soak_site : nats_site {
 
 bool is_by_hand() { return std::getenv("SOAK_SECONDS") != nullptr; }
 
-/// What this thread does meanwhile, and the threads and processes that it starts, run when no other thread wants to: by hand, on an idle
+/// While it lives, this thread, and the threads and processes that it starts, run only when no other thread wants to: by hand, on an idle
 /// machine, the soak measures how the service treats its clients, not how many threads of a test fit on one machine. A low priority
 /// alone (nice 19) would not do: such a thread keeps its processor for milliseconds when another one wakes.
 class comes_last {
@@ -189,7 +189,7 @@ double p99_ms(client& c, clock::duration time) {
 
 }  // namespace
 
-TEST_CASE("everything at once, and every acknowledged message is in its actor's state", "[.][soak]") {
+TEST_CASE("everything at once, and every acknowledged message is in its actor's state", "[nats][soak]") {
   auto const part =
       std::chrono::milliseconds(is_by_hand() ? std::atoi(std::getenv("SOAK_SECONDS")) * 1000 / 6 : 1000);
   auto const connections = is_by_hand() ? 2000u : 100u;
