@@ -72,6 +72,10 @@ std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificat
   require(ec, certificate, "is no certificate in PEM");
   context->use_private_key_file(key.string(), ssl::context::pem, ec);
   require(ec, key, "is no private key in PEM, or not that of the certificate");
+  // Sessions are not resumed: nothing is kept, computed or sent for clients that have left.
+  SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context->native_handle(), 0);
   return context;
 }
 

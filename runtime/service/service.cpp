@@ -78,7 +78,7 @@ struct service::parts {
   std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
   // The network thread's own:
   unsigned turns = 0;
-  session::clock::time_point idle_since{}, ran_handlers{};
+  session::clock::time_point idle_since{}, polls_from{}, ran_handlers{};
 
   void launch_actors();
   void listen();
@@ -234,8 +234,16 @@ void service::parts::run_network() {
   service_core::of_this_thread = nullptr;
 }
 
+/// Lets another thread run on this processor; false if it kept the processor for long.
+bool yields_soon() {
+  auto const began = session::clock::now();
+  std::this_thread::yield();
+  return session::clock::now() - began < std::chrono::microseconds(50);
+}
+
 /// Busy, it serves its own sockets, and Asio's handlers only at every fourth turn. Idle, it keeps polling for spin_us, as teams do,
-/// before it sleeps.
+/// before it sleeps. While other threads need its processor it does not poll: a thread that yields runs again when they have used
+/// up their time, which may be milliseconds, but one that sleeps runs as soon as it is woken.
 void service::parts::look_for_work() {
   if (core->take_turns()) {
     idle_since = {};
@@ -244,11 +252,11 @@ void service::parts::look_for_work() {
   }
   auto const now = session::clock::now();
   if (idle_since == session::clock::time_point{}) idle_since = now;
-  if (now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
+  if (now >= polls_from && now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
     if (run_handlers() != 0)
       idle_since = {};
-    else
-      std::this_thread::yield();
+    else if (!yields_soon())
+      polls_from = session::clock::now() + std::chrono::seconds(1);
     return;
   }
   core->readable.sleep(core->network);

@@ -34,6 +34,8 @@ class tls_peer {
   bool take_what_came();
   /// Whether the handshake is over.
   bool is_open() const noexcept { return SSL_is_init_finished(ssl_.get()) == 1; }
+  /// Whether the service has given it a session that it could resume.
+  bool can_resume() const noexcept { return SSL_SESSION_is_resumable(SSL_get0_session(ssl_.get())) == 1; }
   /// Says that nothing more will come, and goes on listening.
   void end_sending();
   /// At least one byte of what the service has sent; empty when it has hung up.

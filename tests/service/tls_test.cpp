@@ -89,6 +89,7 @@ TEST_CASE("what TLS carries arrives, also byte by byte", "[service][tls]") {
   REQUIRE(slow.shake_hands());
   for (char const c : slow.sealed(hello(token) + ask_mirror(7))) REQUIRE(slow.send({&c, 1}));
   REQUIRE(!slow.read().empty());
+  CHECK_FALSE(slow.can_resume());  // the service keeps no sessions
   site.require_service();
 }
 
