@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -38,12 +39,36 @@ struct serve_arguments {
   bool quiet = false;
 };
 
-void print_line(std::string const& text) {
-  auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  auto const line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), text);
-  std::fputs(line.c_str(),
-             stderr);  // a full disk or a closed pipe must not end the service: fmt::print would throw
-}
+/// Standard error as a log. A full disk or a closed pipe must not end the service, and a reader that has stopped reading must
+/// not hold it up: lines that could not be written are counted, and the count is the next line. Threads: any.
+class error_log {
+ public:
+  void line(std::string const& text) {
+    std::lock_guard const lock(mutex_);
+    if (left_out_ != 0 && write(fmt::format("log lines were left out: {}; nothing read the log", left_out_)))
+      left_out_ = 0;
+    if (!write(text)) ++left_out_;
+  }
+
+ private:
+  /// A pipe that is ready takes this many bytes at once (PIPE_BUF).
+  static constexpr std::size_t most_bytes = 4096;
+
+  /// False when that would have to wait for a reader.
+  static bool write(std::string const& text) {
+    pollfd log{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&log, 1, 0) == 0) return false;
+    auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    auto line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}", fmt::gmtime(now), text);
+    line.resize(std::min(line.size(), most_bytes - 1));
+    line += '\n';
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::uint64_t left_out_ = 0;  // guarded by mutex_
+};
 
 /// What systemd, if it has started this process, wants to know: see sd_notify(3).
 void notify_system(char const* state) {
@@ -162,8 +187,8 @@ class server {
   }
 
  private:
-  void log(std::string const& text) const {
-    if (!arguments_.quiet) print_line(text);
+  void log(std::string const& text) {
+    if (!arguments_.quiet) log_.line(text);
   }
 
   /// An actor that fails with each message would fill the log.
@@ -292,6 +317,7 @@ class server {
     return left == 0 && kept && stopped.stopped ? exit_done : exit_failed;
   }
 
+  error_log log_;
   serve_arguments const& arguments_;
   service_config config_;
   std::unique_ptr<rondo::runtime> runtime_;

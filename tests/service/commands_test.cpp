@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 #include "tests/service/programs.hpp"
+#include "tests/service/raw_client.hpp"
 #include "tests/service/serve_process.hpp"
 
 using Catch::Matchers::Contains;
@@ -123,4 +125,25 @@ TEST_CASE("a machine that only serves needs no video libraries", "[service][comm
   auto const [refused, why] = run_line(RONDO_SERVE " overlay");
   CHECK(refused == 64);
   CHECK_THAT(why, Contains("unknown command 'overlay'"));
+}
+
+TEST_CASE("a log that nothing reads holds no client up, and the lines that it lacks are counted",
+          "[service][commands][hostile]") {
+  site s;
+  auto const at = rondo_test::socket_of(s.scratch.directory, "commands");
+  // A client that is dropped is a line of the log, written by the thread that answers clients.
+  auto const be_dropped = [&] {
+    rondo_test::raw_client stranger(at);
+    REQUIRE(stranger.send(std::string(8, '\xff')));
+    while (stranger.receive() != nullptr) continue;
+  };
+  s.server.stuff_log();
+  be_dropped();
+  REQUIRE(run(s.command(R"(tell clicks add '{"amount": 2}')")).first == 0);
+  s.server.listen();
+  be_dropped();
+  CHECK(rondo_test::eventually([&] {
+    s.server.listen();
+    return s.server.log().find("log lines were left out: 1;") != std::string::npos;
+  }));
 }
