@@ -1,7 +1,9 @@
 # Shared by the scripts of bench/, which source it after tools/lib/common.sh: the machine and the code that figures come from.
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # used by those scripts; set by tools/lib/common.sh
-commit=$(git -C "$rondo_root" describe --always --dirty --abbrev=12)
+commit=$(git -C "$rondo_root" describe --always --abbrev=12)
+# Pages and results are what a bench writes; the one that runs next is of the same commit.
+git -C "$rondo_root" diff --quiet HEAD -- . ':!docs' ':!bench/results' || commit+=-dirty
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
 compiler=$(g++ --version | head -1)
 load_now() { cut -d' ' -f1 /proc/loadavg; }

@@ -207,6 +207,12 @@ std::optional<directory::entry> directory::find(std::string_view name) const {
   return *living(found->second);
 }
 
+std::optional<std::uint16_t> directory::behaviour_of(actor_id id) const {
+  std::lock_guard lock(mutex_);
+  auto const* const e = living(id);
+  return e == nullptr ? std::nullopt : std::optional(e->behaviour);
+}
+
 std::optional<directory::entry> directory::find(actor_id id) const {
   std::lock_guard lock(mutex_);
   entry const* const e = living(id);

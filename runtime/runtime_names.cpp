@@ -24,9 +24,9 @@ result<listed_actor> runtime_core::listed(actor_id actor) const {
 }
 
 result<any_ref> runtime_core::at(actor_id actor) const {
-  auto const found = listed(actor);
-  if (!found) return errc::actor_gone;
-  return any_ref{mail_of(actor), actor, behaviours()[found->behaviour]};
+  auto const behaviour = directory_->behaviour_of(actor);
+  if (!behaviour) return errc::actor_gone;
+  return any_ref{mail_of(actor), actor, behaviours()[*behaviour]};
 }
 
 std::string runtime_core::name_of_actor(actor_id id) const {

@@ -79,6 +79,8 @@ struct service::parts {
   // The network thread's own:
   unsigned turns = 0;
   session::clock::time_point idle_since{}, polls_from{}, ran_handlers{};
+  static constexpr std::chrono::milliseconds shortest_pause{1}, longest_pause{1000};
+  session::clock::duration no_polls = shortest_pause;
 
   void launch_actors();
   void listen();
@@ -243,7 +245,8 @@ bool yields_soon() {
 
 /// Busy, it serves its own sockets, and Asio's handlers only at every fourth turn. Idle, it keeps polling for spin_us, as teams do,
 /// before it sleeps. While other threads need its processor it does not poll: a thread that yields runs again when they have used
-/// up their time, which may be milliseconds, but one that sleeps runs as soon as it is woken.
+/// up their time, which may be milliseconds, but one that sleeps runs as soon as it is woken. Each try that another thread
+/// takes the processor from doubles the time until the next one.
 void service::parts::look_for_work() {
   if (core->take_turns()) {
     idle_since = {};
@@ -253,10 +256,14 @@ void service::parts::look_for_work() {
   auto const now = session::clock::now();
   if (idle_since == session::clock::time_point{}) idle_since = now;
   if (now >= polls_from && now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
-    if (run_handlers() != 0)
+    if (run_handlers() != 0) {
       idle_since = {};
-    else if (!yields_soon())
-      polls_from = session::clock::now() + std::chrono::seconds(1);
+    } else if (yields_soon()) {
+      no_polls = shortest_pause;
+    } else {
+      polls_from = session::clock::now() + no_polls;
+      no_polls = std::min<session::clock::duration>(2 * no_polls, longest_pause);
+    }
     return;
   }
   core->readable.sleep(core->network);

@@ -56,6 +56,7 @@ void session::take_requests() {
   int allowed = 0;
   {
     std::lock_guard lock(mutex_);
+    if (open_ == 0) asked_.clear();  // all have been answered
     if (!held_ && waiting_bytes() <= allowance())
       allowed = static_cast<int>(core_.limits.open_requests) - open_;
     full_ = allowed <= 0;
