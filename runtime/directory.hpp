@@ -89,7 +89,7 @@ class directory {
 
   std::optional<entry> find(std::string_view name) const;
   std::optional<entry> find(actor_id id) const;
-  /// Of the actor, for the way of a message: copies no more than that.
+  /// The behaviour of a living actor. Services call it for each message, so it copies nothing else.
   std::optional<std::uint16_t> behaviour_of(actor_id id) const;
   /// At most `most` of those that live, by index, the first of at least `from`.
   std::vector<entry> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;

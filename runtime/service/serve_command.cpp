@@ -39,22 +39,23 @@ struct serve_arguments {
   bool quiet = false;
 };
 
-/// Standard error as a log. A full disk or a closed pipe must not end the service, and a reader that has stopped reading must
-/// not hold it up: lines that could not be written are counted, and the count is the next line. Threads: any.
+/// Writes log lines to standard error. A full disk or a closed pipe must not end the service, and a reader that has stopped
+/// reading must not block it: lines that are not written are counted, and the count precedes the next line. Threads: any.
 class error_log {
  public:
   void line(std::string const& text) {
     std::lock_guard const lock(mutex_);
-    if (left_out_ != 0 && write(fmt::format("log lines were left out: {}; nothing read the log", left_out_)))
+    if (left_out_ != 0 &&
+        write(fmt::format("log lines were left out: {}; standard error did not take them", left_out_)))
       left_out_ = 0;
     if (!write(text)) ++left_out_;
   }
 
  private:
-  /// A pipe that is ready takes this many bytes at once (PIPE_BUF).
+  /// A pipe that is ready takes this many bytes without blocking (PIPE_BUF).
   static constexpr std::size_t most_bytes = 4096;
 
-  /// False when that would have to wait for a reader.
+  /// False if standard error would block, or did not take the line.
   static bool write(std::string const& text) {
     pollfd log{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&log, 1, 0) == 0) return false;
@@ -62,8 +63,7 @@ class error_log {
     auto line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}", fmt::gmtime(now), text);
     line.resize(std::min(line.size(), most_bytes - 1));
     line += '\n';
-    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
-    return true;
+    return ::write(STDERR_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   }
 
   std::mutex mutex_;

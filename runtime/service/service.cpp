@@ -56,6 +56,13 @@ void require_guarded(endpoint const& e, bool has_token_and_tls) {
                   e.text()));
 }
 
+/// Lets another thread run on this processor; false if that took long.
+bool yields_soon() {
+  auto const began = session::clock::now();
+  std::this_thread::yield();
+  return session::clock::now() - began < std::chrono::microseconds(50);
+}
+
 }  // namespace
 
 struct service::parts {
@@ -78,9 +85,9 @@ struct service::parts {
   std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
   // The network thread's own:
   unsigned turns = 0;
-  session::clock::time_point idle_since{}, polls_from{}, ran_handlers{};
+  session::clock::time_point idle_since{}, polls_again_at{}, ran_handlers{};
   static constexpr std::chrono::milliseconds shortest_pause{1}, longest_pause{1000};
-  session::clock::duration no_polls = shortest_pause;
+  session::clock::duration polling_pause = shortest_pause;
 
   void launch_actors();
   void listen();
@@ -236,17 +243,10 @@ void service::parts::run_network() {
   service_core::of_this_thread = nullptr;
 }
 
-/// Lets another thread run on this processor; false if it kept the processor for long.
-bool yields_soon() {
-  auto const began = session::clock::now();
-  std::this_thread::yield();
-  return session::clock::now() - began < std::chrono::microseconds(50);
-}
-
 /// Busy, it serves its own sockets, and Asio's handlers only at every fourth turn. Idle, it keeps polling for spin_us, as teams do,
 /// before it sleeps. While other threads need its processor it does not poll: a thread that yields runs again when they have used
-/// up their time, which may be milliseconds, but one that sleeps runs as soon as it is woken. Each try that another thread
-/// takes the processor from doubles the time until the next one.
+/// up their time, which may be milliseconds, but one that sleeps runs as soon as it is woken. Each yield that takes long doubles
+/// the pause in polling.
 void service::parts::look_for_work() {
   if (core->take_turns()) {
     idle_since = {};
@@ -255,14 +255,14 @@ void service::parts::look_for_work() {
   }
   auto const now = session::clock::now();
   if (idle_since == session::clock::time_point{}) idle_since = now;
-  if (now >= polls_from && now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
+  if (now >= polls_again_at && now - idle_since < std::chrono::microseconds(core->rt.settings().spin_us)) {
     if (run_handlers() != 0) {
       idle_since = {};
     } else if (yields_soon()) {
-      no_polls = shortest_pause;
+      polling_pause = shortest_pause;
     } else {
-      polls_from = session::clock::now() + no_polls;
-      no_polls = std::min<session::clock::duration>(2 * no_polls, longest_pause);
+      polls_again_at = session::clock::now() + polling_pause;
+      polling_pause = std::min<session::clock::duration>(2 * polling_pause, longest_pause);
     }
     return;
   }

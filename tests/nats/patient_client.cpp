@@ -1,7 +1,7 @@
-// patient_client SOCKET MILLISECONDS: asks the actor `mirror` of a service every 2 ms, and prints how many milliseconds 99 of 100
-// answers take at most.
+// patient_client SOCKET MILLISECONDS: asks the actor `mirror` of a service every 2 ms, and prints the 99th percentile of the
+// latencies in milliseconds.
 //
-// A process of its own, as real clients are: in the test's it would wait for the locks of the threads that make the load.
+// It is a separate process, as real clients are: in the test's process it would wait for locks of the threads that make the load.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -174,7 +174,7 @@ void flood(soak_site const& site) try {
   std::this_thread::sleep_for(20ms);
 }
 
-/// The milliseconds within which a client without hurry has 99 of 100 answers; see patient_client.cpp.
+/// The 99th percentile of the latency of a client that asks now and then, in milliseconds; see patient_client.cpp.
 double p99_ms(soak_site const& site, std::chrono::milliseconds time) {
   auto const [status, text] =
       service_test::run(PATIENT_CLIENT " " + site.local.path + " " + std::to_string(time.count()));

@@ -127,6 +127,20 @@ TEST_CASE("a machine that only serves needs no video libraries", "[service][comm
   CHECK_THAT(why, Contains("unknown command 'overlay'"));
 }
 
+TEST_CASE("a service whose log cannot be written serves, and ends in order", "[service][commands][hostile]") {
+  rondo_test::scratch_directory const folder("unwritable-log");
+  auto const at = " unix:" + (folder.directory / "socket").string();
+  auto const* const log =
+      GENERATE("2>/dev/full", "2>&-", "2> >(exec true)");  // a full disk, closed, a pipe without a reader
+  CAPTURE(log);
+  auto const [status, said] =
+      run_line(program + " serve --actor clicks=counter --listen" + at + " " + log +
+               " & for i in {1..100}; do sleep 0.1; " + program + " list --at" + at +
+               " >/dev/null && answered=yes && break; done; kill $! && wait $! && [ $answered ]");
+  INFO(said);
+  CHECK(status == 0);
+}
+
 TEST_CASE("a log that nothing reads holds no client up, and the lines that it lacks are counted",
           "[service][commands][hostile]") {
   site s;

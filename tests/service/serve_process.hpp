@@ -34,7 +34,7 @@ class serve_process {
   void listen() {
     while (read(0)) continue;
   }
-  /// Fills its log up, as when nobody reads it.
+  /// Fills the pipe of its log, as if nothing read it.
   void stuff_log() const;
   /// What it has said: all, after its end.
   std::string const& log() const noexcept { return log_; }
