@@ -1,6 +1,9 @@
 #include "bench/rondo_actors.hpp"
 
 #include "bench/rondo_cases.hpp"
+#include "runtime/device/emulated_module.hpp"
+
+RONDO_EMULATED_MODULE(rondo::bench::bench_actors)
 
 namespace rondo::bench {
 

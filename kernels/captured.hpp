@@ -1,7 +1,7 @@
 // Captured actors: an actor whose handler is a recorded graph of device work that the host replays.
 //
 //   struct blur : rondo::captured<blur_frame, blurred> {};      // in the module
-//   rt.record<blur>("blur", 1, [](rondo::stream& s, blur_frame const* in, blurred* out) { ... });
+//   rondo::capture_graph<blur>(rt, "blur", 1, [](rondo::stream& s, blur_frame const* in, blurred* out) { ... });
 //   auto b = rt.launch<blur>("blur");                           // on a device `cpu`; the work runs on device 1
 //
 // For what library kernels do better than a handler could. It is an actor like any other: mailbox, priorities, deadlines,

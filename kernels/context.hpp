@@ -4,6 +4,7 @@
 // `send_later` and `fail` take effect once: call them on all lanes with the same arguments.
 #pragma once
 
+#include "kernels/host_record.hpp"
 #include "kernels/scheduler.hpp"
 #include "kernels/team.hpp"
 #include "kernels/trace.hpp"

@@ -128,7 +128,7 @@ class io_team : public submission_reader<Bus> {
     } else if (s.kind == submission_kind::signal) {
       outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
     } else if (s.count == 1) {
-      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes, s.want_room != 0);
+      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
     } else {
       outcome = scheduler_.post_each(s.to, s.body.header, s.body.bytes, s.count,
                                      [this](std::uint32_t i) { return this->in_.at(i).body.payload; });

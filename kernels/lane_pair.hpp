@@ -37,7 +37,6 @@ struct buffer_order {
 /// What the host asks of the device. A completion is a host_record.
 struct submission {
   submission_kind kind;
-  std::uint8_t want_room;  // a full mailbox shall tell when there is room (post of one message)
   std::uint32_t count;
   actor_id to;
   actor_id ack;  // a host's ask that ends with the outcome; invalid: none

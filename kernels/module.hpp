@@ -10,7 +10,7 @@
 //   void tile(context&, Message const&, uint32_t);             ... each runs some of them,
 //   void finish(context&, Message const&);                     ... and the last one ends the message.
 // Optional: `using upgrades = Old;` and `void upgrade(Old const&)`, which takes over the state of an actor whose behaviour
-// was Old in the module before (runtime::upgrade); `void on_start(context&)` after each construction; `static constexpr bool cooperative = true`
+// was Old in the module before (rondo::upgrade); `void on_start(context&)` after each construction; `static constexpr bool cooperative = true`
 // when handlers are to run on all lanes of a team (else lane 0 runs them alone).
 #pragma once
 

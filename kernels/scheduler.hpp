@@ -9,7 +9,6 @@
 #pragma once
 
 #include "kernels/clock.hpp"
-#include "kernels/host_record.hpp"
 #include "kernels/mailbox.hpp"
 #include "kernels/park.hpp"
 #include "kernels/stash.hpp"
@@ -42,17 +41,19 @@ class scheduler {
   /// Sends `count` messages of one type, `stride` bytes apart, all or none; they stand next to each other in
   /// the mailbox.
   RONDO_HD errc post_batch(actor_id to, message_header const& header, std::byte const* payloads,
-                           std::uint32_t bytes, std::uint32_t stride, std::uint32_t count) noexcept {
-    return post_each(to, header, bytes, count,
-                     [=](std::uint32_t i) { return payloads + std::uint64_t{i} * stride; });
+                           std::uint32_t bytes, std::uint32_t stride, std::uint32_t count,
+                           bool want_room = false) noexcept {
+    return post_each(
+        to, header, bytes, count, [=](std::uint32_t i) { return payloads + std::uint64_t{i} * stride; },
+        want_room);
   }
 
   /// The same with payloads anywhere: payload_of(i) is where the i-th one lies. It must not block.
   template <class PayloadOf>
   RONDO_HD errc post_each(actor_id to, message_header const& header, std::uint32_t bytes, std::uint32_t count,
-                          PayloadOf payload_of) noexcept {
+                          PayloadOf payload_of, bool want_room = false) noexcept {
     if (count == 0) return errc::ok;
-    auto const r = take_tickets(to, header.priority, count, false);
+    auto const r = take_tickets(to, header.priority, count, want_room);
     if (r.status != errc::ok) return r.status;
     alert(arena_.cell(to.index), header.priority, count);
     message_header const with_time = is_sampled(r.ticket, count) ? sampled(header) : header;

@@ -23,7 +23,7 @@ struct tell_options {
   // none.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
-  std::uint64_t trace = 0;     // not 0: runtime::traces tells its way under this number; not of a batch
+  std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not of a batch
 };
 
 struct ask_options {

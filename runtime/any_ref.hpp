@@ -25,7 +25,7 @@ class any_ref {
   errc check(std::uint32_t type, std::size_t bytes) const noexcept;
 
   /// Whether try_tell's outcome is the message's fate: the actor's device shares the memory of this process.
-  bool is_near() const noexcept { return messenger_->shares_memory(); }
+  bool is_near() const noexcept { return messenger_->is_near(); }
   /// As actor_ref::try_tell; errors also those of `check`.
   errc try_tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options = {}) const;
   /// As actor_ref::tell; `handler` gets what became of it, errors also those of `check`.

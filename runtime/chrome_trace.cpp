@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/json_string.hpp"
+#include "runtime/json/json_string.hpp"
 
 namespace rondo {
 

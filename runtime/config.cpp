@@ -1,7 +1,5 @@
 #include "runtime/config.hpp"
 
-#include <flatbuffers/flexbuffers.h>
-#include <flatbuffers/idl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,6 +10,8 @@
 #include <string_view>
 
 #include "runtime/config_fields.hpp"
+#include "runtime/json/json_reader.hpp"
+#include "runtime/parse_number.hpp"
 
 namespace rondo {
 namespace {
@@ -51,113 +51,11 @@ std::string place_of(std::string const& file, std::string const& text, std::stri
                      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-flatbuffers::IDLOptions strict() {
-  flatbuffers::IDLOptions options;
-  options.strict_json = true;
-  return options;
-}
-
-std::string_view kind_of(flexbuffers::Reference const& json) {
-  if (json.IsNull()) return "null";
-  if (json.IsBool()) return "a flag";
-  if (json.IsString()) return "a string";
-  if (json.IsFloat()) return "a fraction";
-  if (json.IsIntOrUint()) return json.AsInt64() < 0 ? "a negative number" : "a number";
-  return json.IsMap() ? "an object" : "a list";
-}
-
-/// FlatBuffers' parser turns "2" into 2 and 2 into true; here a value must have the kind that the field has.
-void check_kind(field const& f, flexbuffers::Reference const& json, std::string_view place) {
-  bool const fits = f.is_number() ? json.IsIntOrUint() && json.AsInt64() >= 0
-                                  : (f.is_flag() ? json.IsBool() : json.IsString());
-  if (!fits)
-    refuse(place, f.name, fmt::format("is {}; it must be {}", kind_of(json), config_fields::accepted(f)));
-}
-
-/// The text gives the field exactly this number. Without std::regex, which recurses for each character that it reads.
-bool gives(std::string_view text, std::string_view name, std::string_view number) {
-  constexpr std::string_view blank = " \t\r\n";
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    auto rest = text.substr(at + name.size());
-    if (at == 0 || text[at - 1] != '"' || !rest.starts_with('"')) continue;
-    auto const skip_blanks = [&] {
-      rest.remove_prefix(std::min(rest.find_first_not_of(blank), rest.size()));
-    };
-    rest.remove_prefix(1);
-    skip_blanks();
-    if (!rest.starts_with(':')) continue;
-    rest.remove_prefix(1);
-    skip_blanks();
-    if (rest.substr(0, rest.find_first_of(" \t\r\n,}")) == number) return true;
-  }
-  return false;
-}
-
-/// What the parser says of a number that its type cannot hold names no field: look for who had that number.
-[[noreturn]] void refuse_overflow(std::string const& file, std::string const& text,
-                                  std::string const& error) {
-  constexpr std::string_view mark = "invalid number: \"";
-  if (auto const at = error.find(mark); at != std::string::npos) {
-    auto const number = std::string_view(error).substr(at + mark.size());
-    auto const digits = number.substr(0, number.find('"'));
-    for (auto const& f : config_fields::all())
-      if (gives(text, f.name, digits))
-        refuse(place_of(file, text, f.name), f.name,
-               fmt::format("{} is refused; it must be {}", config_fields::shortened(digits),
-                           config_fields::accepted(f)));
-  }
-  throw config_error(error);
-}
-
-std::string known_names() {
-  std::string names;
-  for (auto const& f : config_fields::all()) names += (names.empty() ? "" : ", ") + f.name;
-  return names;
-}
-
 config read_json(std::string const& file, std::string const& text, config settings) {
-  if (text.find('\0') != std::string::npos)
-    throw config_error(fmt::format("{}: contains a zero byte; it must be JSON text", file));
-  flatbuffers::Parser typed(strict());
-  if (!typed.Deserialize(config_fields::binary_schema().data(), config_fields::binary_schema().size())) {
-    throw std::logic_error("the schema of the configuration is damaged");
-  }
-  // Without a schema the parser keeps the kinds of the values, with it it keeps all 64 bits of a number: use
-  // both.
-  flatbuffers::Parser untyped(strict());
-  flexbuffers::Builder tree;
-  if (!untyped.ParseFlexBuffer(text.c_str(), file.c_str(), &tree)) {
-    // The typed parser names a field that was given twice.
-    bool const accepted = typed.ParseJson(text.c_str(), file.c_str());
-    throw config_error(accepted ? untyped.error_ : typed.error_);
-  }
-  auto const root = flexbuffers::GetRoot(tree.GetBuffer());
-  if (!root.IsMap())
-    throw config_error(fmt::format("{}: is {}; it must be a JSON object", file, kind_of(root)));
-
-  auto const entries = root.AsMap();
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    std::string const key = entries.Keys()[i].AsKey();
-    auto const place = place_of(file, text, key);
-    auto const* f = config_fields::find(key);
-    if (f == nullptr) refuse(place, key, "unknown field; expected one of " + known_names());
-    check_kind(*f, entries.Values()[i], place);
-    if (!f->is_number() && !f->is_flag()) {
-      config_fields::set(settings, *f, entries.Values()[i].AsString().str(), place);
-    } else if (f->is_flag()) {
-      config_fields::set(settings, *f, entries.Values()[i].AsBool(), place);
-    }
-  }
-
-  if (!typed.ParseJson(text.c_str(), file.c_str())) refuse_overflow(file, text, typed.error_);
-  auto const& table = *flatbuffers::GetRoot<flatbuffers::Table>(typed.builder_.GetBufferPointer());
-  for (auto const& f : config_fields::all()) {
-    if (!f.is_number() || !table.CheckField(f.offset)) continue;
-    bool const narrow = std::holds_alternative<std::uint32_t config::*>(f.where);
-    auto const number =
-        narrow ? table.GetField<std::uint32_t>(f.offset, 0) : table.GetField<std::uint64_t>(f.offset, 0);
-    config_fields::set(settings, f, number, place_of(file, text, f.name));
-  }
+  auto const root = parse_json_file(text, file);
+  if (root.what != json_node::kind::object)
+    throw config_error(fmt::format("{}: is {}; it must be a JSON object", file, root.described()));
+  config_fields::read(settings, root, [&](std::string const& name) { return place_of(file, text, name); });
   return settings;
 }
 
@@ -171,7 +69,7 @@ void set_from_text(config& settings, field const& f, std::string const& text, st
     if (text != "true" && text != "false") refuse_text();
     config_fields::set(settings, f, text == "true", origin);
   } else if (f.is_number()) {
-    auto const number = config_fields::parse_number(text);
+    auto const number = parse_number(text);
     if (!number) refuse_text();
     config_fields::set(settings, f, *number, origin);
   } else {
@@ -217,7 +115,7 @@ config config_from_environment(config base, char const* const* environment) {
     if (found == config_fields::all().end()) {
       refuse("environment", name,
              fmt::format("unknown variable; expected {} or RONDO_ followed by one of {}, in capitals",
-                         file_variable, known_names()));
+                         file_variable, config_fields::known_names()));
     }
     set_from_text(base, *found, text, "environment: " + name);
   }

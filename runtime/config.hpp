@@ -10,8 +10,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
+
+#include "runtime/config_error.hpp"
 
 namespace rondo {
 
@@ -60,11 +61,6 @@ struct config {
   std::uint32_t visibility_delay_us = 0;
 
   bool operator==(config const&) const = default;
-};
-
-/// A configuration that is refused. The text says where it came from, which field, why, and what would do.
-struct config_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 /// Reads a JSON object; fields that it does not name keep their value in `base`. Strict JSON but for `//`

@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <regex>
-#include <system_error>
 
 #include "generated/config_bfbs_generated.h"
+#include "runtime/parse_number.hpp"
 
 namespace rondo::config_fields {
 namespace {
@@ -90,7 +89,6 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
         fmt::format("{} has another type in schemas/config.fbs than in rondo::config", name));
   }
   out.id = f.id();
-  out.offset = f.offset();
   if (f.documentation() != nullptr) {
     for (auto const* line : *f.documentation()) out.doc += line->str();
     out.doc.erase(0, out.doc.find_first_not_of(' '));
@@ -107,6 +105,15 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
   out.min = parse_number(attribute(f, "min").value_or("")).value_or(0);
   out.max = parse_number(attribute(f, "max").value_or("")).value_or(widest);
   return out;
+}
+
+/// schemas/config.fbs in FlatBuffers' binary form. flatc writes an array of bytes, which promises no alignment; a vector's memory
+/// does.
+std::vector<std::uint8_t> const& binary_schema() {
+  static std::vector<std::uint8_t> const bytes(
+      schemas::configBinarySchema::data(),
+      schemas::configBinarySchema::data() + schemas::configBinarySchema::size());
+  return bytes;
 }
 
 std::vector<field> describe_all() {
@@ -128,14 +135,6 @@ constexpr std::size_t max_text_bytes = 2000;
 }
 
 }  // namespace
-
-// flatc writes the schema as an array of bytes, which promises no alignment; a vector's memory does.
-std::vector<std::uint8_t> const& binary_schema() {
-  static std::vector<std::uint8_t> const bytes(
-      schemas::configBinarySchema::data(),
-      schemas::configBinarySchema::data() + schemas::configBinarySchema::size());
-  return bytes;
-}
 
 std::vector<field> const& all() {
   static std::vector<field> const list = describe_all();
@@ -164,12 +163,29 @@ std::string shortened(std::string_view given) {
   return given.size() <= most ? std::string(given) : fmt::format("{}...", given.substr(0, most));
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  auto const* const end = text.data() + text.size();
-  auto const [stop, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc() || stop != end) return std::nullopt;
-  return number;
+std::string known_names() {
+  std::string names;
+  for (auto const& f : all()) names += (names.empty() ? "" : ", ") + f.name;
+  return names;
+}
+
+void read(config& settings, json_node const& object, origin_of_field const& origin) {
+  for (std::size_t i = 0; i < object.names.size(); ++i) {
+    auto const& name = object.names[i];
+    auto const& v = object.entries[i];
+    auto const* const f = find(name);
+    if (f == nullptr) refuse(origin(name), name, "unknown field; expected one of " + known_names());
+    if (std::ranges::count(object.names, name) > 1) refuse(origin(name), name, "is given twice");
+    auto const number = v.what == json_node::kind::number ? parse_number(v.text) : std::nullopt;
+    if (f->is_number() && number)
+      set(settings, *f, *number, origin(name));
+    else if (f->is_flag() && v.what == json_node::kind::flag)
+      set(settings, *f, v.flag, origin(name));
+    else if (!f->is_number() && !f->is_flag() && v.what == json_node::kind::string)
+      set(settings, *f, v.text, origin(name));
+    else
+      refuse(origin(name), name, fmt::format("is {}; it must be {}", v.described(), accepted(*f)));
+  }
 }
 
 value get(config const& settings, field const& f) {

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "runtime/config.hpp"
+#include "runtime/json/json_node.hpp"
 
 namespace rondo::config_fields {
 
@@ -26,8 +27,7 @@ struct field {
   std::string name;
   std::string doc;
   member where;
-  std::uint16_t id = 0;      ///< place in the schema
-  std::uint16_t offset = 0;  ///< FlatBuffers' slot of the field in a parsed table
+  std::uint16_t id = 0;  ///< place in the schema
   std::uint64_t min = 0;
   std::uint64_t max = 0;
   bool power_of_two = false;
@@ -40,9 +40,6 @@ struct field {
   bool is_number() const { return !is_flag() && !is_choice() && !is_string(); }
 };
 
-/// schemas/config.fbs in FlatBuffers' binary form.
-std::vector<std::uint8_t> const& binary_schema();
-
 /// All fields, in the order of the schema. Throws std::logic_error if struct and schema have different
 /// fields.
 std::vector<field> const& all();
@@ -53,11 +50,16 @@ field const* find(std::string_view name);
 /// What the field accepts: `a whole number from 1 to 32`.
 std::string accepted(field const& f);
 
-/// What was given, for an error: no more of it than a line takes.
+/// The names of all fields, for errors.
+std::string known_names();
+
+/// What was given, for an error: no more of it than fits on a line.
 std::string shortened(std::string_view given);
 
-/// Decimal digits and nothing else, within 64 bits.
-std::optional<std::uint64_t> parse_number(std::string_view text);
+/// Where in a file a field stands, for errors.
+using origin_of_field = std::function<std::string(std::string const& name)>;
+/// Sets the fields that a JSON object names. Throws config_error.
+void read(config& settings, json_node const& object, origin_of_field const& origin);
 
 /// The field's value in `settings`.
 value get(config const& settings, field const& f);

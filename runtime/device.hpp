@@ -15,8 +15,8 @@
 #include "kernels/snapshot.hpp"
 #include "runtime/device_report.hpp"
 #include "runtime/graph/graph.hpp"
-#include "runtime/guest.hpp"
 #include "runtime/memory/buffer_home.hpp"
+#include "runtime/route.hpp"
 
 namespace rondo {
 
@@ -30,7 +30,7 @@ enum class arena_access { reads, writes };
 
 /// A device with one ring kernel and its arena.
 ///
-/// Threads: `post*`, `signal`, `launch` and the snapshots from any thread between start and stop.
+/// Threads: `mail`, `signal`, `launch` and the snapshots from any thread between start and stop.
 class device {
  public:
   virtual ~device() = default;
@@ -49,16 +49,8 @@ class device {
   /// Sets the stop word and waits at most `limit`. Messages that wait stay in the arena. Idempotent.
   virtual stop_report stop(std::chrono::nanoseconds limit) = 0;
 
-  /// The arena, when host threads may use it directly; else posts go through this object. Null base
-  /// otherwise.
-  virtual arena_ref const* shared_arena() const { return nullptr; }
-
-  /// Sends `count` messages of one header, `stride` bytes apart, all or none. When the device has a way of
-  /// its own (shared_arena is null) ok means that the way took them; `ack`, when valid, is an ask that then
-  /// ends with the mailbox's answer (ok, mailbox_full, actor_gone, ...), and a refusal without `ack` becomes
-  /// a dead letter.
-  virtual errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
-                    std::uint32_t stride, std::uint32_t count, actor_id ack, bool want_room) = 0;
+  /// The way to its actors' mailboxes: near when they lie in this process's memory.
+  virtual route mail() noexcept = 0;
   virtual errc signal(actor_id to, std::uint32_t control) = 0;
   /// Ordered before every later post of the same thread.
   /// The device chooses spec.team for a pinned actor; actor_limit when no team is left for it.

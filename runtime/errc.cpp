@@ -49,10 +49,10 @@ constexpr std::array entries{
     entry{"buffer_empty",
           "nothing was written into the buffer yet: write on one side before the other reads"},
     entry{"wrong_state", "the actor's state does not allow this"},
-    entry{
-        "no_graph",
-        "no graph is recorded for this captured actor's name: runtime::record, before or after a restore; it "
-        "replays on a device cpu"},
+    entry{"no_graph",
+          "no graph is recorded for this captured actor's name: rondo::capture_graph, before or after a "
+          "restore; it "
+          "replays on a device cpu"},
     entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
     entry{"wrong_size",
           "the payload has not as many bytes as a message of this type: build both ends from one schema"},

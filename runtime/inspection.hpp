@@ -1,4 +1,4 @@
-// What runtime::inspect finds of one actor, at one turn of it.
+// What rondo::inspect (runtime/lifecycle.hpp) finds of one actor, at one turn of it.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>

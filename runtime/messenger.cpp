@@ -22,16 +22,15 @@ void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now
 
 }  // namespace
 
-messenger::messenger(device& dev, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
-                     std::uint64_t spin_ns, dead_end undelivered)
-    : device_(dev),
-      arena_(dev.shared_arena()),
+messenger::messenger(route to_device, completions& asks, trace_log& traces,
+                     boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered)
+    : route_(to_device),
       completions_(asks),
       traces_(traces),
       samples_(traces.samples()),
       executor_(std::move(executor)),
       spin_ns_(spin_ns),
-      lines_(std::make_unique<mail_lines>(dev, asks, executor_, attention_, std::move(undelivered))) {}
+      lines_(std::make_unique<mail_lines>(to_device, asks, executor_, obstacles_, std::move(undelivered))) {}
 
 messenger::~messenger() = default;
 
@@ -39,19 +38,12 @@ void messenger::finish(answer_handler handler, errc reason) {
   deliver_later(executor_, std::move(handler), answer{reason, {}});
 }
 
-errc messenger::post_far(actor_id to, message_header const& header, std::byte const* payload,
-                         std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack) {
-  return device_.post(to, header, payload, bytes, stride, count, ack, false);
-}
-
 bool messenger::takes_next_trace() noexcept { return traces_.takes_next(); }
 
-// -- with those that wait
+// -- messages that wait
 
-std::optional<errc> messenger::detour(actor_id to, message_header const& header, void const* payload,
-                                      std::uint32_t bytes, std::uint32_t stride, std::uint32_t count,
-                                      actor_id ack) {
-  return lines_->detour(to, header, payload, bytes, stride, count, ack);
+std::optional<errc> messenger::join_line(mail_view const& mail, actor_id ack) {
+  return lines_->join(mail, ack);
 }
 void messenger::forward(outgoing m) { lines_->forward(std::move(m)); }
 std::vector<outgoing> messenger::forwarded(std::unique_lock<std::mutex>& held) const {
@@ -73,12 +65,12 @@ void messenger::post(outgoing m, bool wait_for_room, std::uint64_t trace, answer
 
 void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler handler) {
   if (wait_for_room) return lines_->wait_for_room(m, std::move(handler));
-  if (arena_ != nullptr) return finish(std::move(handler), send_now(m, {}));
-  // The device acknowledges with a completion, as if the message were an ask.
+  if (route_.is_near()) return finish(std::move(handler), send(m));
+  // The device reports the mailbox's verdict with a completion, as if the message were an ask.
   auto const ack = completions_.open(handler, 0);
   if (!ack) return finish(std::move(handler), static_cast<errc>(ack.error().value()));
-  auto const refused = send_now(m, *ack);
-  if (refused == errc::device_busy) return lines_->wait_for_way(m, *ack);
+  auto const refused = send(m, *ack);
+  if (refused == errc::device_busy) return lines_->wait_for_route(m, *ack);
   if (refused != errc::ok) completions_.complete(*ack, refused, nullptr, completer::initiator);
 }
 
@@ -107,7 +99,7 @@ actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_
   h.reply_to = *id;
   h.flags |= flag_wants_reply;
   set_deadline(h, timeout_ns, now);
-  auto const refused = send_now(request, {});
+  auto const refused = send(request);
   if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
   return *id;
 }
@@ -122,7 +114,7 @@ answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::
   h.reply_to = *id;
   h.flags |= flag_wants_reply;
   set_deadline(h, timeout_ns, now);
-  auto const refused = send_now(request, {});
+  auto const refused = send(request);
   if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
   auto const got = completions_.wait(*id, spin_ns_);
   if (traced) note_call(request, got.reason);
@@ -134,12 +126,12 @@ answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::
 errc messenger::try_post_traced(actor_id to, message_header const& header, void const* payload,
                                 std::uint32_t bytes, std::uint64_t trace) {
   outgoing m{.to = to, .body = {}};
-  if (bytes > max_traced_bytes) return send_now(to, header, payload, bytes, {});
+  if (bytes > max_traced_bytes) return send({to, header, payload, bytes});
   m.body.header = header;
   m.body.bytes = bytes;
   __builtin_memcpy(m.body.payload, payload, bytes);
   begin_trace(m, trace != 0 ? trace : traces_.new_trace());
-  auto const outcome = send_now(m, {});
+  auto const outcome = send(m);
   note_call(m, outcome);
   return outcome;
 }

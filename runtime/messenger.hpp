@@ -1,8 +1,8 @@
-// The host's side of the message path to one device: posts to its actors, asks that come back, senders that wait for
-// room, and what actors of other devices send to it.
+// Sends to the actors of one device: tells, asks whose answer comes back, senders that wait for room, and what actors of
+// other devices send to it.
 //
-// A message goes straight ahead, into the mailbox or onto its device's way; with those that cannot, runtime/mail_lines.hpp
-// deals, which also says what that means for their order.
+// A message takes the device's route at once (runtime/route.hpp). One that cannot waits in a line
+// (runtime/mail_lines.hpp, which also says what that means for the order of messages).
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -14,36 +14,35 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/scheduler.hpp"
 #include "runtime/answer.hpp"
-#include "runtime/guest.hpp"
+#include "runtime/obstacles.hpp"
 #include "runtime/outgoing.hpp"
+#include "runtime/route.hpp"
 
 namespace rondo {
 
 class completions;
-class device;
 class mail_lines;
 class trace_log;
 
 class messenger {
  public:
   /// Gets each message that was taken and then found no room or no actor, when nobody waits for its outcome; and each
-  /// forwarded one, with the duty to tell its asker.
+  /// such forwarded message, whose asker it must tell.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
   /// `asks` and `traces` are those of the whole runtime.
-  messenger(device& dev, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
+  messenger(route to_device, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
             std::uint64_t spin_ns, dead_end undelivered);
   ~messenger();
 
-  /// Sends without waiting. On a device that shares no memory, ok means that its way took the message; if the
-  /// mailbox then has no room, `ack` ends with that, or the ask that the message carries, or it is a dead letter.
-  /// While earlier messages of its priority wait for room in the same mailbox: mailbox_full.
+  /// Sends without waiting. On a far route ok means that the message is on its way; if the mailbox then has no room, the
+  /// ask that it carries ends with that, or it is a dead letter. While earlier messages of its priority wait for room in the
+  /// same mailbox: mailbox_full.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (samples_ && takes_next_trace()) [[unlikely]]
       return try_post_traced(to, header, payload, bytes, 0);
-    return send_now(to, header, payload, bytes, {});
+    return send({to, header, payload, bytes});
   }
   /// The same for a message that is traced under this number; 0: a new one.
   errc try_post_traced(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
@@ -51,16 +50,12 @@ class messenger {
   /// Sends `count` messages `stride` bytes apart, all or none; else as try_post. They are not traced.
   errc try_post_batch(actor_id to, message_header const& header, void const* payloads, std::uint32_t bytes,
                       std::uint32_t stride, std::uint32_t count) {
-    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]  // relaxed: as in send_now
-      if (auto const outcome = detour(to, header, payloads, bytes, stride, count, {})) return *outcome;
-    auto const* const first = static_cast<std::byte const*>(payloads);
-    if (arena_ != nullptr) return sender().post_batch(to, header, first, bytes, stride, count);
-    return post_far(to, header, first, bytes, stride, count, {});
+    return send({to, header, payloads, bytes, stride, count});
   }
   /// The same for a sender of its own, such as a timer: in no order with what others send.
   errc try_post_apart(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (closed()) return closed_for();
-    return post_far(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, {});
+    return route_.post({to, header, payload, bytes});
   }
 
   /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room` a full mailbox is no
@@ -84,41 +79,29 @@ class messenger {
   void on_room(actor_id actor);
 
   /// Whether it was closed.
-  bool closed() const noexcept { return attention_.load(memory_order::acquire) >> 32 != 0; }
+  bool closed() const noexcept { return closed_for() != errc::ok; }
   /// Why: ok while it is open.
-  errc closed_for() const noexcept { return static_cast<errc>(attention_.load(memory_order::acquire) >> 32); }
+  errc closed_for() const noexcept { return obstacles_.closed_for(); }
   /// Ends every sender that waits, and refuses all that follows, with `reason`; the first reason stays, and is returned.
   /// Asks are their table's to end.
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }
-  /// Whether a post's outcome is its message's fate: senders write into the mailboxes themselves.
-  bool shares_memory() const noexcept { return arena_ != nullptr; }
+  /// Whether a post's outcome is its message's fate.
+  bool is_near() const noexcept { return route_.is_near(); }
 
  private:
-  scheduler sender() const noexcept {
-    scheduler s{*arena_};
-    s.quiet = posts_are_quiet;
-    return s;
+  errc send(mail_view const& mail, actor_id ack = {}) {
+    if (obstacles_.any()) [[unlikely]]
+      if (auto const outcome = join_line(mail, ack)) return *outcome;
+    return route_.post(mail, ack);
+  }
+  errc send(outgoing const& m, actor_id ack = {}) {
+    return send({m.to, m.body.header, m.body.payload, m.body.bytes}, ack);
   }
 
-  errc send_now(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
-                actor_id ack) {
-    // Relaxed: a sender sees what it has caused itself, and others are in no order with it.
-    if (attention_.load(memory_order::relaxed) != 0) [[unlikely]]
-      if (auto const outcome = detour(to, header, payload, bytes, bytes, 1, ack)) return *outcome;
-    if (arena_ != nullptr) return sender().post(to, header, payload, bytes);
-    return post_far(to, header, static_cast<std::byte const*>(payload), bytes, bytes, 1, ack);
-  }
-  errc send_now(outgoing const& m, actor_id ack) {
-    return send_now(m.to, m.body.header, m.body.payload, m.body.bytes, ack);
-  }
-
-  /// As mail_lines::detour, and as device::post.
-  std::optional<errc> detour(actor_id to, message_header const& header, void const* payload,
-                             std::uint32_t bytes, std::uint32_t stride, std::uint32_t count, actor_id ack);
-  errc post_far(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
-                std::uint32_t stride, std::uint32_t count, actor_id ack);
+  /// As mail_lines::join.
+  std::optional<errc> join_line(mail_view const& mail, actor_id ack);
   bool takes_next_trace() noexcept;
   void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
   bool begin_trace(outgoing& m, std::uint64_t trace);
@@ -126,15 +109,13 @@ class messenger {
   answer_handler noting(outgoing const& m, answer_handler handler);
   void finish(answer_handler handler, errc reason);
 
-  device& device_;
-  arena_ref const* arena_;
+  route route_;
   completions& completions_;
   trace_log& traces_;
   bool const samples_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;
-  /// The number of noted lines, and above it, in 32 bits, why it was closed. Zero: messages go straight ahead.
-  atomic<std::uint64_t> attention_{0};
+  obstacles obstacles_;
   std::unique_ptr<mail_lines> lines_;
 };
 

@@ -4,7 +4,6 @@
 // Threads: immutable, and there for as long as the process.
 #pragma once
 
-#include "runtime/device/emulated_program.hpp"
 #include "runtime/device/team_program.hpp"
 #include "runtime/module_info.hpp"
 
@@ -14,14 +13,18 @@ struct program {
   std::uint64_t key;
   std::vector<behaviour_info> behaviours;
   team_program teams;
-  emulated_program emulated;
 };
 
 template <class Module>
 program const& program_of() {
-  static program const p{Module::key, module_describer<Module>::describe(), team_program_of<Module>(),
-                         emulated_program_of<Module>()};
+  static program const p{Module::key, module_describer<Module>::describe(), team_program_of<Module>()};
   return p;
 }
+
+template <class Module>
+struct use_t {};
+/// Names the module that a runtime runs.
+template <class Module>
+inline constexpr use_t<Module> use{};
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// Writes down what a runtime's devices report while it records: see runtime::begin_recording.
+// Writes what a runtime's devices report while a recording (runtime/recording.hpp) is going on.
 //
 // Threads: any. Of each actor the entries are in the order in which its messages ended, for its owner reports them.
 #pragma once

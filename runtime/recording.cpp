@@ -1,49 +1,47 @@
-// runtime::begin_recording and end_recording.
-#include "runtime/runtime_core.hpp"
+#include "runtime/recording.hpp"
 
-#include "runtime/checkpoint.hpp"
+#include "runtime/actor_images.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 namespace rondo {
 
 namespace {
 
-[[noreturn]] void refuse_to_record(std::filesystem::path const& file, std::string const& why) {
-  throw std::runtime_error(file.string() + ": " + why);
+[[noreturn]] void refuse(std::filesystem::path const& file, std::string const& why) {
+  throw std::runtime_error(file.string() + ": was not begun: " + why);
+}
+
+/// The actors that live; their mail is written when it ends.
+checkpoint_image image_of(runtime_core const& core, std::vector<arena_ref> const& arenas) {
+  checkpoint_image image;
+  auto const living = core.actors.list();
+  for (auto const& arena : arenas)
+    for (auto& a : copy_actors(arena, living, core.behaviours())) {
+      a.totals.accepted -= a.mail.size();
+      a.mail.clear();
+      image.actors.push_back(std::move(a));
+    }
+  return image;
 }
 
 }  // namespace
 
-/// `journal_bits` for all devices; `also` runs while no handler does. False when no quiet moment came. The caller holds
-/// launching_.
-bool runtime_core::set_journal(std::uint32_t bits,
-                               std::function<void(std::vector<arena_ref> const&)> const& also) {
-  return at_quiet_point(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
-    // Relaxed: the quiet point orders it.
-    for (auto const& arena : arenas) arena.header().journal.store(bits, memory_order::relaxed);
-    also(arenas);
-  });
-}
-
-void runtime_core::begin_recording(std::filesystem::path const& file) {
-  std::unique_lock launching(launching_);
-  if (recorder_) refuse_to_record(file, "was not begun: another recording is going on");
-  auto begun = std::make_unique<recorder>(file, [this](std::string const& why) { failures_->publish(why); });
+recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(rt) {
+  auto& core = rt.core();
+  std::unique_lock const held(core.launching);
+  if (core.recording) refuse(file, "another recording is going on");
+  auto begun =
+      std::make_unique<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
   std::exception_ptr failure;
-  bool const quiet = set_journal(journal_report, [&](std::vector<arena_ref> const& arenas) {
+  bool const quiet = core.at_quiet_point(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
     try {
-      checkpoint_image image;
-      auto const living = directory_->list();
-      for (auto const& arena : arenas)
-        for (auto& a : copy_actors(arena, living, behaviours())) {
-          a.totals.accepted -= a.mail.size();
-          a.mail.clear();  // it is written when it ends
-          image.actors.push_back(std::move(a));
-        }
-      begun->begin(image, behaviours());
-      recorder_ = std::move(begun);
+      begun->begin(image_of(core, arenas), core.behaviours());
+      // Relaxed: the quiet point orders it.
+      for (auto const& arena : arenas) arena.header().journal.store(journal_report, memory_order::relaxed);
+      core.recording = std::move(begun);
     } catch (...) {
       failure = std::current_exception();  // nothing may leave a quiet point
-      for (auto const& arena : arenas) arena.header().journal.store(0, memory_order::relaxed);
     }
   });
   if (quiet && !failure) return;
@@ -51,33 +49,37 @@ void runtime_core::begin_recording(std::filesystem::path const& file) {
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // it holds nothing
   if (failure) std::rethrow_exception(failure);
-  refuse_to_record(file, "was not begun: " + why_not_quiet());
+  refuse(file, core.why_not_quiet());
 }
 
-bool runtime_core::flush_recording() {
-  std::shared_lock const launching(launching_);
-  return !recorder_ || recorder_->flush();
-}
-
-void runtime_core::end_recording() {
-  std::unique_lock launching(launching_);
-  if (!recorder_) throw std::runtime_error("no recording is going on");
-  std::unique_ptr<recorder> ended;
-  if (!set_journal(0, [&](auto const&) { ended = std::move(recorder_); }))
-    throw std::runtime_error("the recording goes on: " + why_not_quiet());
-  ended->close();
-}
-
-/// Precondition: no device reports any more.
-void runtime_core::close_recording() {
-  std::unique_lock launching(launching_);
-  if (!recorder_) return;
+recording::~recording() {
+  if (ended_) return;
   try {
-    recorder_->close();
+    end();
   } catch (std::runtime_error const& e) {
-    failures_->publish(e.what());
+    runtime_.core().watched.report(e.what());
   }
-  recorder_.reset();
+}
+
+bool recording::flush() {
+  auto& core = runtime_.core();
+  std::shared_lock const held(core.launching);
+  return !core.recording || core.recording->flush();
+}
+
+void recording::end() {
+  auto& core = runtime_.core();
+  std::unique_lock const held(core.launching);
+  if (ended_) throw std::runtime_error("the recording has ended before");
+  if (!core.recording) {  // the runtime's stop has ended it, and reported what went wrong
+    ended_ = true;
+    return;
+  }
+  std::unique_ptr<recorder> last;
+  if (!core.set_journal(0, [&] { last = std::move(core.recording); }))
+    throw std::runtime_error("the recording goes on: " + core.why_not_quiet());
+  ended_ = true;
+  last->close();
 }
 
 }  // namespace rondo

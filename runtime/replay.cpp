@@ -1,11 +1,14 @@
-// runtime::replay: the messages of a recording once more, one after the other.
-#include "runtime/runtime_core.hpp"
+#include "runtime/replay.hpp"
 
 #include <fmt/format.h>
 
 #include <fstream>
 
+#include "runtime/guest.hpp"
 #include "runtime/recording_file.hpp"
+#include "runtime/restore_image.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/runtime_core.hpp"
 
 namespace rondo {
 
@@ -18,11 +21,9 @@ std::string ending(bool handled, errc reason) {
   return reason == errc::ok ? "was handled" : fmt::format("failed its handler ({})", name_of(reason));
 }
 
-}  // namespace
-
 /// One replay, from the first entry to the last.
-struct runtime_core::rerun {
-  runtime_core& rt;
+struct rerun {
+  runtime_core& core;
   std::filesystem::path const& file;
   replayer ends{};
   replay_report report{};
@@ -36,28 +37,28 @@ struct runtime_core::rerun {
     ++report.differing;
     if (report.differences.size() < told_differences)
       report.differences.push_back(
-          fmt::format("entry {}, actor '{}': {}", report.entries, rt.name_of_actor(actor), how));
+          fmt::format("entry {}, actor '{}': {}", report.entries, core.names.of_actor(actor), how));
   }
 
   void operator()(recorded_launch const& l) {
     ++report.launched;
-    if (device_of(l.actor) >= rt.devices_.size())
+    if (!core.devices.has_device_of(l.actor))
       refuse(fmt::format("actor '{}' lived on device {}, and this runtime has {}, counted from 0", l.name,
-                         device_of(l.actor), rt.devices_.size()));
+                         device_of(l.actor), core.devices.size()));
     actor_options const options{
         .device = device_of(l.actor), .capacity = l.capacity, .pinned = l.pinned, .supervise = l.supervise};
-    auto spec = rt.directory_->add_as(
-        {l.actor, l.name, l.behaviour, rt.behaviours()[l.behaviour].state_bytes, options, l.capacity});
+    auto spec = core.actors.add_as(
+        {l.actor, l.name, l.behaviour, core.behaviours()[l.behaviour].state_bytes, options, l.capacity});
     auto refused = spec ? errc::ok : static_cast<errc>(spec.error().value());
-    if (spec) refused = rt.devices_[options.device].dev->launch(*spec);
+    if (spec) refused = core.devices[options.device].dev->launch(*spec);
     if (refused == errc::ok) return;
-    if (spec) rt.directory_->remove(l.actor);
+    if (spec) core.actors.remove(l.actor);
     refuse(
         fmt::format("actor '{}' cannot be launched again: {}", l.name, make_error_code(refused).message()));
   }
 
   void operator()(recorded_end const& e) {
-    if (rt.directory_->find(e.actor)) rt.end_and_wait(e.actor);
+    if (core.actors.find(e.actor)) core.end_and_wait(e.actor);
   }
 
   void operator()(recorded_message const& m) {
@@ -69,17 +70,17 @@ struct runtime_core::rerun {
     {
       auto& guest = guests[device_of(m.actor) < guests.size() ? device_of(m.actor) : 0];
       quiet_posts const quiet(guest != nullptr);
-      refused = device_of(m.actor) < rt.devices_.size()
-                    ? rt.mail_of(m.actor).try_post_apart(m.actor, h, m.body.payload, max_payload_bytes)
-                    : errc::actor_gone;
+      refused = core.devices.has_device_of(m.actor) ? core.devices.mail_of(m.actor).try_post_apart(
+                                                          m.actor, h, m.body.payload, max_payload_bytes)
+                                                    : errc::actor_gone;
       if (guest) guest->run(std::chrono::seconds(1));
     }
     if (refused != errc::ok)
       return differs(m.actor, fmt::format("it takes no message: {}", make_error_code(refused).message()));
     for (;;) {
       if (auto const now = ends.wait(m.actor, std::chrono::milliseconds(100)); now) return compare(m, *now);
-      if (rt.closed()) refuse("the replay ended early: " + make_error_code(rt.closed_for()).message());
-      if (!rt.directory_->find(m.actor))
+      if (core.closed()) refuse("the replay ended early: " + make_error_code(core.closed_for()).message());
+      if (!core.actors.find(m.actor))
         return differs(m.actor, "it has ended, and when it was recorded it had not");
     }
   }
@@ -90,33 +91,36 @@ struct runtime_core::rerun {
     if (now.handled != then.handled || now.reason != then.reason)
       return differs(
           then.actor,
-          fmt::format("a {} {}, and when it was recorded it {}", rt.name_of_type(then.body.header.type),
+          fmt::format("a {} {}, and when it was recorded it {}", core.names.of_type(then.body.header.type),
                       ending(now.handled, now.reason), ending(then.handled, then.reason)));
     if (now.digest != then.digest && now.digest != untold_digest && then.digest != untold_digest)
       differs(then.actor, fmt::format("the handler of a {} sends something else than when it was recorded",
-                                      rt.name_of_type(then.body.header.type)));
+                                      core.names.of_type(then.body.header.type)));
   }
 };
 
-replay_report runtime_core::replay(std::filesystem::path const& file,
-                                   std::function<void(std::uint64_t)> const& progress) {
-  rerun run{*this, file};
+}  // namespace
+
+replay_report replay(runtime& rt, std::filesystem::path const& file,
+                     std::function<void(std::uint64_t)> const& progress) {
+  auto& core = rt.core();
+  rerun run{core, file};
   std::ifstream in(file, std::ios::binary);
   if (!in) run.refuse("cannot be read");
   try {
-    recording_reader reader(in, behaviours());
+    recording_reader reader(in, core.behaviours());
     auto image = reader.image();
     for (auto& a : image.actors) {  // whatever it was: the recording says what it handles, and when it ends
       a.paused = false;
       a.state = lifecycle::active;
       a.control = 0;
     }
-    restore_image(image, file);
+    restore_image(core, image, file);
     run.report.launched = image.actors.size();
-    for (std::uint32_t d = 0; d < devices_.size(); ++d) run.guests.push_back(make_guest(d));
-    std::unique_lock launching(launching_);
-    if (!set_journal(journal_report | journal_mute, [&](auto const&) { replayer_ = &run.ends; }))
-      run.refuse("was not replayed: " + why_not_quiet());
+    for (auto& d : core.devices) run.guests.push_back(d.dev->make_guest());
+    std::unique_lock launching(core.launching);
+    if (!core.set_journal(journal_report | journal_mute, [&] { core.replay = &run.ends; }))
+      run.refuse("was not replayed: " + core.why_not_quiet());
     std::exception_ptr failure;
     try {
       while (auto const entry = reader.next()) {
@@ -127,11 +131,11 @@ replay_report runtime_core::replay(std::filesystem::path const& file,
       failure = std::current_exception();
     }
     run.guests.clear();
-    bool const quiet = set_journal(0, [&](auto const&) { replayer_ = nullptr; });
+    bool const quiet = core.set_journal(0, [&] { core.replay = nullptr; });
     if (!quiet) {  // a handler still runs, and may report to what ends here
       launching.unlock();
-      stop();
-      run.refuse("the replay was stopped: " + why_not_quiet());
+      core.stop();
+      run.refuse("the replay was stopped: " + core.why_not_quiet());
     }
     if (failure) std::rethrow_exception(failure);
     run.report.complete = reader.complete();

@@ -1,4 +1,4 @@
-// What the devices report while runtime::replay has actors handle a recording's messages again.
+// What the devices report while a replay (runtime/replay.hpp) has actors handle a recording's messages again.
 //
 // Threads: take from any, wait from one.
 #pragma once
@@ -9,23 +9,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "kernels/host_record.hpp"
 
 namespace rondo {
-
-/// What a replay found.
-struct replay_report {
-  std::uint64_t entries = 0;               // of the recording
-  std::uint64_t launched = 0;              // actors
-  std::uint64_t messages = 0;              // that were handled again
-  std::uint64_t not_handled = 0;           // that had ended otherwise, and were left out
-  std::uint64_t differing = 0;             // results that are not the recorded ones
-  std::vector<std::string> differences{};  // the first of them, for people
-  bool complete = false;  // the recording was ended in order; else it is the beginning of one
-};
 
 /// How a message ended.
 struct replayed {

@@ -14,8 +14,8 @@ std::uint64_t random_number() {
 
 }  // namespace
 
-trace_log::trace_log(std::uint32_t every, std::uint32_t capacity)
-    : every_(every), capacity_(capacity), first_trace_(random_number()) {}
+trace_log::trace_log(std::uint32_t every, std::uint32_t capacity, namer names)
+    : every_(every), capacity_(capacity), first_trace_(random_number()), names_(std::move(names)) {}
 
 std::uint64_t trace_log::new_trace() noexcept {
   for (;;)
@@ -39,9 +39,12 @@ void trace_log::note(trace_hop hop) {
 
 std::vector<trace_hop> trace_log::read(std::uint64_t trace) const {
   std::vector<trace_hop> found;
-  std::lock_guard lock(mutex_);
-  std::ranges::copy_if(hops_, std::back_inserter(found),
-                       [=](trace_hop const& h) { return trace == 0 || h.trace == trace; });
+  {
+    std::lock_guard lock(mutex_);
+    std::ranges::copy_if(hops_, std::back_inserter(found),
+                         [=](trace_hop const& h) { return trace == 0 || h.trace == trace; });
+  }
+  if (names_) std::ranges::for_each(found, names_);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -35,8 +36,10 @@ struct trace_hop {
 
 class trace_log {
  public:
-  /// `every` 0: only what is named is traced.
-  trace_log(std::uint32_t every, std::uint32_t capacity);
+  /// Gives a hop that is read the names that it lacks.
+  using namer = std::function<void(trace_hop&)>;
+  /// `every` 0: only messages whose sender names a trace are traced.
+  trace_log(std::uint32_t every, std::uint32_t capacity, namer names = {});
 
   /// Whether some messages are chosen by their number.
   bool samples() const noexcept { return every_ != 0; }
@@ -45,7 +48,8 @@ class trace_log {
     // Relaxed: a number alone.
     return every_ != 0 && count_.fetch_add(1, memory_order::relaxed) % every_ == 0;
   }
-  /// A number that no other trace of this machine has, but by an accident of 1 in 2^64.
+  /// A number for tell_options::trace and ask_options::trace, which no other trace of this machine has, but by an accident of
+  /// 1 in 2^64.
   std::uint64_t new_trace() noexcept;
   /// The tag of a message from outside; its parent is the call that sends it.
   trace_tag new_tag(std::uint64_t trace) noexcept;
@@ -59,6 +63,7 @@ class trace_log {
  private:
   std::uint32_t const every_, capacity_;
   std::uint64_t const first_trace_;
+  namer const names_;
   atomic<std::uint32_t> count_{0};
   atomic<std::uint32_t> calls_{0};
   atomic<std::uint64_t> traces_{0};

@@ -1,4 +1,5 @@
-// runtime::upgrade: the actors of one module go on as those of another.
+#include "runtime/upgrade.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,62 +36,48 @@ bool succeed(arena_ref const& arena, directory::successor const& s, program cons
   return true;
 }
 
-struct not_quiet {};
-
 }  // namespace
 
-/// device::upgrade for the devices from `first` on, each within the quiet point of the one before: all or none. False when
-/// one of them came to no quiet point.
-bool runtime_core::upgrade_devices(std::uint32_t first, program const& next,
-                                   std::function<void(arena_ref const&)> const& use) {
-  try {
-    return devices_[first].dev->upgrade(
-        std::chrono::milliseconds(settings_.stop_timeout_ms), next, directory_->heap_end(first),
-        [&](arena_ref const& arena) {
-          if (first + 1 < devices_.size() && !upgrade_devices(first + 1, next, use)) throw not_quiet{};
-          use(arena);
-        });
-  } catch (not_quiet) {
-    return false;
-  }
-}
-
-void runtime_core::upgrade(program const& next) {
+void detail::upgrade(runtime& rt, program const& next) {
+  auto& core = rt.core();
   auto const refuse = [](std::string const& why) {
     throw std::runtime_error("the module was not upgraded: " + why);
   };
-  std::unique_lock launching(launching_);
-  if (closed()) refuse(make_error_code(closed_for()).message());
-  if (recorder_) refuse("a recording is going on, and belongs to one module; end it first");
-  auto const& old = *program_.load(std::memory_order_acquire);
+  std::unique_lock const held(core.launching);
+  if (core.closed()) refuse(make_error_code(core.closed_for()).message());
+  if (core.recording) refuse("a recording is going on, and belongs to one module; end it first");
+  auto const& old = *core.running.load(std::memory_order_acquire);
   std::vector<directory::successor> plan;
-  auto const planned = directory_->plan_upgrade(fates_of(old, next), plan);
+  auto const planned = core.actors.plan_upgrade(fates_of(old, next), plan);
   if (planned == errc::not_found)
     refuse(fmt::format(
         "actor '{}' has the behaviour {}, which no behaviour of the new module has as its name or `upgrades`",
-        name_of_actor(plan.back().id), old.behaviours[plan.back().old_behaviour].name));
+        core.names.of_actor(plan.back().id), old.behaviours[plan.back().old_behaviour].name));
   if (planned != errc::ok) refuse(make_error_code(planned).message());
 
   std::vector<bool> happened(plan.size(), false);
   for (auto const& s : plan)
-    if (!can_live_on(next.behaviours[s.behaviour], device_of(s.id))) {
-      directory_->finish_upgrade(plan, happened);
+    if (!core.devices.can_host(next.behaviours[s.behaviour], device_of(s.id))) {
+      core.actors.finish_upgrade(plan, happened);
       refuse(fmt::format("actor '{}' would become a captured actor, and its device {} is no cpu",
-                         name_of_actor(s.id), device_of(s.id)));
+                         core.names.of_actor(s.id), device_of(s.id)));
     }
   bool quiet = false;
   try {
-    quiet = upgrade_devices(0, next, [&](arena_ref const& arena) {
-      for (std::size_t i = 0; i < plan.size(); ++i)
-        if (arena.has_cell(plan[i].id.index)) happened[i] = succeed(arena, plan[i], next);
-    });
+    quiet = core.devices.upgrade(
+        std::chrono::milliseconds(core.settings.stop_timeout_ms), next,
+        [&](std::uint32_t place) { return core.actors.heap_end(place); },
+        [&](arena_ref const& arena) {
+          for (std::size_t i = 0; i < plan.size(); ++i)
+            if (arena.has_cell(plan[i].id.index)) happened[i] = succeed(arena, plan[i], next);
+        });
   } catch (std::exception const& e) {
-    directory_->finish_upgrade(plan, std::vector<bool>(plan.size(), false));
+    core.actors.finish_upgrade(plan, std::vector<bool>(plan.size(), false));
     refuse(e.what());
   }
-  directory_->finish_upgrade(plan, happened);
-  if (!quiet) refuse(why_not_quiet());
-  program_.store(&next, std::memory_order_release);
+  core.actors.finish_upgrade(plan, happened);
+  if (!quiet) refuse(core.why_not_quiet());
+  core.running.store(&next, std::memory_order_release);
 }
 
 }  // namespace rondo

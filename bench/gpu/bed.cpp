@@ -1,5 +1,6 @@
 #include "bench/gpu/bed.hpp"
 
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/device/make_device.hpp"
 #include "runtime/telemetry.hpp"
 
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <fstream>
+
+RONDO_EMULATED_MODULE(rondo::bench::gpu::bench_actors)
 
 namespace rondo::bench::gpu {
 namespace {
@@ -115,8 +118,7 @@ message const& bare_device::ask_untyped(actor_id to, std::uint32_t type, void co
   h.type = type;
   h.flags = flag_wants_reply;
   h.reply_to = {host_ask_bit, ++asked_};
-  if (auto const refused =
-          device_->post(to, h, static_cast<std::byte const*>(payload), bytes, bytes, 1, {}, false);
+  if (auto const refused = device_->mail().post({.to = to, .header = h, .payloads = payload, .bytes = bytes});
       refused != errc::ok)
     throw std::runtime_error(std::string("posting an ask: ") + name_of(refused));
   while (box_->answered.load(std::memory_order_acquire) != asked_) relax();  // the watchdog bounds it

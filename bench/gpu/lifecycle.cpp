@@ -5,6 +5,7 @@
 #include "bench/gpu/bed.hpp"
 #include "bench/gpu/cases.hpp"
 #include "bench/harness/sampling.hpp"
+#include "runtime/lifecycle.hpp"
 
 namespace rondo::bench::gpu {
 namespace {
@@ -43,8 +44,8 @@ measurement launch(sample_budget const& budget, placement where) {
       auto const called = clock::now();
       auto const pong = expect("the first ask", actor.ask(ping_of(i), ask_options{}, block));
       auto const answered = clock::now();
-      auto const ended =
-          polled([&](auto handler) { rt.terminate(actor.id(), termination::drain, std::move(handler)); });
+      auto const ended = polled(
+          [&](auto handler) { rondo::terminate(rt, actor.id(), termination::drain, std::move(handler)); });
       auto const gone = clock::now();
       if (ended) throw boost::system::system_error(ended, "terminating an actor");
       if (!pong.holds(i + 1)) throw std::runtime_error("a launched actor answered wrongly");

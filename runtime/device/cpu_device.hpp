@@ -31,7 +31,7 @@ class cpu_device final : public device {
             options_.teams};
   }
   arena_shape const& shape() const override { return arena_.shape(); }
-  arena_ref const* shared_arena() const override { return &arena_; }
+  route mail() noexcept override { return route(arena_); }
 
   graph_engine& graphs() noexcept override { return graphs_; }
 
@@ -63,12 +63,6 @@ class cpu_device final : public device {
     return std::make_unique<guest_of>(*this, place);
   }
 
-  errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
-            std::uint32_t stride, std::uint32_t count, actor_id, bool want_room) override {
-    scheduler sender{arena_};
-    return count == 1 ? sender.post(to, header, payload, bytes, want_room)
-                      : sender.post_batch(to, header, payload, bytes, stride, count);
-  }
   errc signal(actor_id to, std::uint32_t control) override {
     std::lock_guard lock(launching_);  // what is meant for one actor must not reach a successor in its cell
     return scheduler{arena_}.signal(to, control) ? errc::ok : errc::actor_gone;

@@ -94,9 +94,9 @@ cuda_inbox share_coherently(int ordinal, std::size_t bytes) {
   return shared;
 }
 
-using place = std::pair<int, std::size_t>;  // GPU, bytes
-std::map<place, cuda_inbox>& kept() {
-  static std::map<place, cuda_inbox> all;
+using gpu_block = std::pair<int, std::size_t>;  // GPU, bytes
+std::map<gpu_block, cuda_inbox>& kept() {
+  static std::map<gpu_block, cuda_inbox> all;
   return all;
 }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "runtime/config.hpp"
 #include "runtime/device/cuda_program.hpp"
 #include "runtime/device/lane_device.hpp"
 

@@ -1,4 +1,5 @@
 #include "runtime/device/emulated_machine.hpp"
+#include "runtime/prepare_thread.hpp"
 
 #include <cstring>
 
@@ -66,10 +67,10 @@ void emulated_machine::start_threads(grid<bus> const& g) {
 }
 
 void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane) {
-  prepare_team_thread(what == part::io       ? "rondo-io"
-                      : what == part::keeper ? "rondo-keeper"
-                                             : "rondo-" + std::to_string(index) + "." + std::to_string(lane),
-                      -1);
+  prepare_thread(what == part::io       ? "rondo-io"
+                 : what == part::keeper ? "rondo-keeper"
+                                        : "rondo-" + std::to_string(index) + "." + std::to_string(lane),
+                 -1);
   for (std::uint64_t next = 1;; ++next) {
     {
       std::unique_lock lock(mutex_);

@@ -41,7 +41,7 @@ class emulated_machine {
   graph_engine& graphs() noexcept { return graphs_; }
   bool end(std::chrono::nanoseconds limit);
   void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
-  emulated_program code_of(program const& next) const { return next.emulated; }
+  emulated_program code_of(program const& next) const { return find_emulated_program(next.key); }
   void set_code(emulated_program const& code);
   std::string name() const { return "emulated"; }
   std::string description(std::uint32_t teams, std::uint32_t pinned) const;

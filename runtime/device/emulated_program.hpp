@@ -1,6 +1,10 @@
-// A module as the emulated device runs it: the code of its grid on host threads, with that device's faults around the
-// handlers.
+// Which modules can run on the device `emulated`: each one's grid on host threads, found by the module's key. Registered when the
+// program starts (emulated_module.hpp), looked up when a device is made.
+//
+// Threads: registered before main, by one; looked up from any afterwards.
 #pragma once
+
+#include <vector>
 
 #include "kernels/grid.hpp"
 #include "runtime/device/doorbell.hpp"
@@ -9,31 +13,24 @@
 namespace rondo {
 
 struct emulated_program {
+  std::uint64_t key;  // Module::key
   void (*run_worker)(grid<emulated_bus> const&, team const&, host_port const&);
   void (*run_io)(grid<emulated_bus> const&, host_port const&, doorbell&);
 };
 
-/// How the I/O thread waits: it spins, gives way, and sleeps until the host rings.
-struct io_thread_idle {
-  doorbell& bell;
-  idle_thread thread;
+inline std::vector<emulated_program>& emulated_programs() {
+  static std::vector<emulated_program> all;
+  return all;
+}
 
-  void worked() noexcept { thread.worked(); }
-  template <class WasSubmitted, class IsAsked>
-  void wait(WasSubmitted was_submitted, IsAsked is_asked) {
-    thread.wait(bell, !was_submitted(), [&] { return was_submitted() || is_asked(); });
-  }
-};
-
-template <class Module>
-emulated_program emulated_program_of() {
-  using faulty = faulty_module<Module>;
-  return {[](grid<emulated_bus> const& g, team const& t, host_port const& host) {
-            rondo::run_worker<faulty>(g, t, host);
-          },
-          [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
-            rondo::run_io<faulty>(g, host, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
-          }};
+/// Throws std::runtime_error for a module that was not registered.
+inline emulated_program const& find_emulated_program(std::uint64_t key) {
+  for (auto const& p : emulated_programs())
+    if (p.key == key) return p;
+  throw std::runtime_error(
+      "device 'emulated' was asked for, but this module was not compiled for it: write "
+      "RONDO_EMULATED_MODULE(name) in one of "
+      "the program's sources (runtime/device/emulated_module.hpp)");
 }
 
 }  // namespace rondo

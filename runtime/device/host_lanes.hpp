@@ -2,7 +2,7 @@
 // (completion_poller.hpp).
 //
 // Ownership: owns nothing of the rings; owns the thread `rondo-poller`, from start to stop.
-// Threads: post, launch and signal from any; start and stop one at a time. Never blocks a poster: a full ring
+// Threads: submit, launch and signal from any; start and stop one at a time. Never blocks a poster: a full ring
 // is errc::device_busy. launch and signal wait for room (bounded), except on the poller's thread, whose own
 // work might be what they would wait for.
 #pragma once
@@ -13,12 +13,13 @@
 
 #include "kernels/lane_pair.hpp"
 #include "runtime/device/completion_poller.hpp"
-#include "runtime/device/team_threads.hpp"
+#include "runtime/prepare_thread.hpp"
+#include "runtime/route.hpp"
 
 namespace rondo {
 
 template <class Bus = prompt_bus>
-class host_lanes {
+class host_lanes final : public far_mail {
  public:
   /// `nap_ns`: 0 when the device's teams ring for the poller (completion_poller::bell); else it sleeps no longer than
   /// that, and is woken by each submission, which may have an answer.
@@ -39,27 +40,26 @@ class host_lanes {
             lanes_.up.slot_count};
   }
 
-  /// As device::post. A batch larger than the ring is refused with payload_too_large.
-  errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
-            std::uint32_t stride, std::uint32_t count, actor_id ack, bool want_room) {
-    if (count == 0) return errc::ok;
-    if (bytes > max_payload_bytes || count > lanes_.down.slot_count) return errc::payload_too_large;
-    return submit(count, [&](std::uint32_t i, submission& s) {
+  /// A batch larger than the ring is refused with payload_too_large.
+  errc submit(mail_view const& mail, actor_id ack) override {
+    if (mail.count == 0) return errc::ok;
+    if (mail.bytes > max_payload_bytes || mail.count > lanes_.down.slot_count) return errc::payload_too_large;
+    auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
+    return push(mail.count, [&](std::uint32_t i, submission& s) {
       if (i == 0) {  // the rest of a batch is payload alone
         s.kind = submission_kind::post;
-        s.want_room = want_room;
-        s.count = count;
-        s.to = to;
+        s.count = mail.count;
+        s.to = mail.to;
         s.ack = ack;
-        s.body.header = header;
-        s.body.bytes = bytes;
+        s.body.header = mail.header;
+        s.body.bytes = mail.bytes;
       }
-      __builtin_memcpy(s.body.payload, payload + std::uint64_t{i} * stride, bytes);
+      __builtin_memcpy(s.body.payload, payloads + std::uint64_t{i} * mail.stride, mail.bytes);
     });
   }
 
   errc launch(launch_spec const& spec) {
-    return submit_patiently([&](std::uint32_t, submission& s) {
+    return push_patiently([&](std::uint32_t, submission& s) {
       s.kind = submission_kind::launch;
       s.to = spec.id;
       s.ack = {};
@@ -69,7 +69,7 @@ class host_lanes {
   }
   /// Like a post, it never waits for room.
   errc order(submission_kind kind, buffer_order const& o) {
-    return submit(1, [&](std::uint32_t, submission& s) {
+    return push(1, [&](std::uint32_t, submission& s) {
       s.kind = kind;
       s.to = s.ack = {};
       s.body.bytes = sizeof o;
@@ -77,7 +77,7 @@ class host_lanes {
     });
   }
   errc signal(actor_id to, std::uint32_t control) {
-    return submit_patiently([&](std::uint32_t, submission& s) {
+    return push_patiently([&](std::uint32_t, submission& s) {
       s.kind = submission_kind::signal;
       s.count = control;
       s.to = to;
@@ -88,7 +88,7 @@ class host_lanes {
   /// Refuses all that follows with `reason`; returns the tickets given out before. The first reason stays.
   std::uint64_t close(errc reason) noexcept {
     auto none = static_cast<std::uint32_t>(errc::ok);
-    // Relaxed here and in closed_for: the reason alone, which submit does not expect to have arrived.
+    // Relaxed here and in closed_for: the reason alone, which push does not expect to have arrived.
     closed_for_.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::relaxed,
                                  memory_order::relaxed);
     return lanes_.down.close();
@@ -106,8 +106,8 @@ class host_lanes {
     poller_.begin();
     reopen();
     std::packaged_task<void()> task([this, sink = std::move(sink)] {
-      prepare_team_thread("rondo-poller", -1);
-      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // to submit_patiently
+      prepare_thread("rondo-poller", -1);
+      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // to push_patiently
       poller_.run(sink);
     });
     ended_ = task.get_future();
@@ -125,7 +125,7 @@ class host_lanes {
 
  private:
   template <class Fill>
-  errc submit(std::uint32_t count, Fill fill) {
+  errc push(std::uint32_t count, Fill fill) {
     std::uint64_t ticket = 0;
     switch (lanes_.down.try_push(count, fill, ticket)) {
       case push_outcome::pushed:
@@ -142,10 +142,10 @@ class host_lanes {
     }
   }
   template <class Fill>
-  errc submit_patiently(Fill fill) {
+  errc push_patiently(Fill fill) {
     auto const give_up = now_ns() + 1'000'000'000;
     for (;;) {
-      auto const outcome = submit(1, fill);
+      auto const outcome = push(1, fill);
       if (outcome != errc::device_busy ||
           std::this_thread::get_id() == thread_id_.load(std::memory_order_acquire) || now_ns() > give_up)
         return outcome;

@@ -33,6 +33,7 @@
 #include "runtime/device/keeper_link.hpp"
 #include "runtime/device/lane_buffers.hpp"
 #include "runtime/device/team_owners.hpp"
+#include "runtime/prepare_thread.hpp"
 #include "runtime/program.hpp"
 
 namespace rondo {
@@ -151,10 +152,7 @@ class lane_device : public device {
     return report_;
   }
 
-  errc post(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes,
-            std::uint32_t stride, std::uint32_t count, actor_id ack, bool want_room) override {
-    return lanes_.post(to, header, payload, bytes, stride, count, ack, want_room);
-  }
+  route mail() noexcept override { return route(lanes_); }
   errc signal(actor_id to, std::uint32_t control) override { return lanes_.signal(to, control); }
   errc launch(launch_spec spec) override {
     if (spec.pinned) {
@@ -249,7 +247,7 @@ class lane_device : public device {
 
   /// The thread `rondo-grid`: launches the grid anew when a round is over, until the device ends.
   void run_grids() {
-    prepare_team_thread("rondo-grid", -1);
+    prepare_thread("rondo-grid", -1);
     bool well = true;
     for (;;) {
       well = machine_.wait() == grid_end::over;

@@ -87,7 +87,8 @@ namespace {
 /// Precondition: `c.device` names one device.
 chosen_device make_device(program const& p, config const& c, std::uint32_t place) {
   if (c.device == "emulated")
-    return {make_emulated_device(p.emulated, c, {}, place), "asked for by the configuration"};
+    return {make_emulated_device(find_emulated_program(p.key), c, {}, place),
+            "asked for by the configuration"};
   if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
   if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
   std::string reason = "asked for by the configuration";

@@ -11,6 +11,7 @@
 
 #include "runtime/device.hpp"
 #include "runtime/device/team_program.hpp"
+#include "runtime/prepare_thread.hpp"
 
 namespace rondo {
 
@@ -23,12 +24,6 @@ struct team_thread_options {
   round_limits round;         // zeros: persistent
   bool pin_to_cores = false;  // team n to the n-th core that the process may use, in turn
 };
-
-/// Names the calling thread for debuggers, and binds it to a core unless that is negative.
-void prepare_team_thread(std::string const& name, int core);
-/// The cores that the calling thread may run on (its affinity mask), in ascending order; none when the system
-/// does not say.
-std::vector<int> allowed_cores();
 
 class team_threads {
  public:
@@ -151,7 +146,7 @@ class team_threads {
     int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
     threads_[index] =
         std::thread([program = program_, crew = crew_, host = host_, options = options_, index, core] {
-          prepare_team_thread("rondo-" + std::to_string(index), core);
+          prepare_thread("rondo-" + std::to_string(index), core);
           auto idle = options.idle;
           idle.pinned_only = index >= options.teams;
           struct asker {

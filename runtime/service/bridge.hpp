@@ -27,7 +27,7 @@ class bridge {
   /// Takes no more, and waits until all that is open is answered, for at most so long. Returns how many were left.
   virtual std::uint64_t drain(std::chrono::milliseconds most) = 0;
   /// Writes the configuration's checkpoint, with what the bridge must remember in its notes. Blocks. Throws as
-  /// runtime::checkpoint; with a bridge nobody else may write that file.
+  /// rondo::checkpoint; with a bridge nobody else may write that file.
   virtual void checkpoint() = 0;
 };
 

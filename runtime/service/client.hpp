@@ -24,7 +24,7 @@
 #include "runtime/actor_ref.hpp"
 #include "runtime/blocking.hpp"
 #include "runtime/completions.hpp"
-#include "runtime/service/service_config.hpp"
+#include "runtime/service/endpoint.hpp"
 
 namespace rondo::service {
 

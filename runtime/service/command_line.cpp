@@ -30,10 +30,10 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
       exit_status = e.code;
     } catch (config_error const& e) {
       fmt::print(stderr, "rondo: {}\n", e.what());
-      exit_status = exit_configuration;
+      exit_status = exit_bad_config;
     } catch (payload_error const& e) {
       fmt::print(stderr, "rondo: {}\n", e.what());
-      exit_status = exit_data;
+      exit_status = exit_bad_data;
     } catch (std::exception const& e) {
       if (std::ferror(stdout) != 0) return;  // told at the end: see run_app
       fmt::print(stderr, "rondo: {}\n", e.what());

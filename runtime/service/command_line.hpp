@@ -9,19 +9,9 @@
 #include "runtime/service/client.hpp"
 #include "runtime/service/message_schemas.hpp"
 #include "runtime/service/wire.hpp"
+#include "tools/commands/exit_codes.hpp"
 
 namespace rondo::service {
-
-/// As sysexits.h has them.
-enum exit_code : int {
-  exit_done = 0,
-  exit_failed = 1,         // the service or the actor said no; its words are on standard error
-  exit_usage = 64,         // the command line is wrong
-  exit_data = 65,          // a payload or a file of requests is wrong
-  exit_unavailable = 69,   // no service answers, or the device is not to be had
-  exit_no_output = 73,     // standard output cannot be written
-  exit_configuration = 78  // the configuration is refused, or where the service is said to be
-};
 
 /// Ends a command: a line for standard error, and the status.
 struct command_error : std::runtime_error {

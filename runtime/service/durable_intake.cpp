@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/service/clean_text.hpp"
 #include "runtime/service/durable_notes.hpp"
 #include "runtime/service/nats_target.hpp"
@@ -297,7 +298,7 @@ bool durable_intake::state::is_due() const {
 
 /// No message is on its way to a mailbox here: set and states agree.
 void durable_intake::state::write() {
-  rt.checkpoint(options.checkpoint, encode(notes));
+  rondo::checkpoint(rt, options.checkpoint, encode(notes));
   wrote = clock::now();
   while (!taken.empty()) {
     auto const m = taken.begin();

@@ -65,7 +65,7 @@ class durable_intake {
   void start();
   /// Takes no new messages; those that were told are in the next checkpoint.
   void drain();
-  /// Writes the file, and acknowledges what is in it. Blocks. Throws as runtime::checkpoint.
+  /// Writes the file, and acknowledges what is in it. Blocks. Throws as rondo::checkpoint.
   void checkpoint();
 
  private:

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/service/service_config.hpp"
+#include "runtime/service/endpoint.hpp"
 #include "runtime/service/transport.hpp"
 
 namespace rondo::service {

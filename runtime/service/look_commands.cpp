@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/json_string.hpp"
+#include "runtime/json/json_string.hpp"
 #include "runtime/service/clean_text.hpp"
 #include "runtime/service/command_line.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "runtime/service/json_node.hpp"
+#include "runtime/json/json_node.hpp"
 #include "runtime/service/payload_json.hpp"
 
 namespace rondo::service {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/service/durable_intake.hpp"
 #include "runtime/service/nats_requests.hpp"
 
@@ -79,7 +80,7 @@ class nats_service : public bridge {
     if (durable_)
       durable_->checkpoint();
     else
-      parts_.rt.checkpoint(parts_.config.checkpoint, parts_.notes);
+      rondo::checkpoint(parts_.rt, parts_.config.checkpoint, parts_.notes);
   }
 
  private:

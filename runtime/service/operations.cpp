@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/lifecycle.hpp"
 #include "runtime/service/behaviour_names.hpp"
 #include "runtime/service/wire.hpp"
 #include "runtime/telemetry.hpp"
@@ -90,13 +91,13 @@ void control(service_core& core, peer const& client, std::uint64_t id, wire::con
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
   switch (r.kind()) {
     case wire::control_kind_activate:
-      return core.rt.activate(to->id(), outcome_to(client, id));
+      return rondo::activate(core.rt, to->id(), outcome_to(client, id));
     case wire::control_kind_deactivate:
-      return core.rt.deactivate(to->id(), outcome_to(client, id));
+      return rondo::deactivate(core.rt, to->id(), outcome_to(client, id));
     case wire::control_kind_terminate_drain:
-      return core.rt.terminate(to->id(), termination::drain, outcome_to(client, id));
+      return rondo::terminate(core.rt, to->id(), termination::drain, outcome_to(client, id));
     case wire::control_kind_terminate_discard:
-      return core.rt.terminate(to->id(), termination::discard, outcome_to(client, id));
+      return rondo::terminate(core.rt, to->id(), termination::discard, outcome_to(client, id));
   }
   client->respond(outcome_frame(id, errc::service_refuses, "no such control"));
 }
@@ -168,26 +169,26 @@ void inspect(service_core& core, peer const& client, std::uint64_t id, wire::ins
   if (refused(client, id, role::read, actor)) return;
   auto const to = core.rt.find_any(actor);
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
-  core.rt.inspect(
-      to->id(), asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id()](
-                                                                 error_code ec, inspection found) {
-        auto const e = core.rt.listed(who);
-        if (!ec && !e) ec = e.error();
-        if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
-        auto& b = frame_builder();
-        actor_report const report{e->name, {}, e->options.device, found.now};
-        std::vector<wire::depth> depths;
-        for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
-        auto const line =
-            line_of(b, *e, core.rt.behaviours()[e->behaviour].name, capacity_of(core, *e), found.now);
-        auto const by_priority = b.CreateVectorOfStructs(depths);
-        auto const& t = found.now.totals;
-        client->respond(
-            response_frame(b, id,
-                           wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
-                                                  report.mean_latency_ns(), report.latency_ns(0.5),
-                                                  report.latency_ns(0.99), by_priority)));
-      }));
+  rondo::inspect(core.rt, to->id(),
+                 asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id()](
+                                                                  error_code ec, inspection found) {
+                   auto const e = core.rt.listed(who);
+                   if (!ec && !e) ec = e.error();
+                   if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
+                   auto& b = frame_builder();
+                   actor_report const report{e->name, {}, e->options.device, found.now};
+                   std::vector<wire::depth> depths;
+                   for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
+                   auto const line = line_of(b, *e, core.rt.behaviours()[e->behaviour].name,
+                                             capacity_of(core, *e), found.now);
+                   auto const by_priority = b.CreateVectorOfStructs(depths);
+                   auto const& t = found.now.totals;
+                   client->respond(response_frame(
+                       b, id,
+                       wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
+                                              report.mean_latency_ns(), report.latency_ns(0.5),
+                                              report.latency_ns(0.99), by_priority)));
+                 }));
 }
 
 void describe(service_core& core, peer const& client, std::uint64_t id) {
@@ -251,7 +252,7 @@ void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
 void traces(service_core& core, peer const& client, std::uint64_t id, wire::traces const& r) {
   if (refused(client, id, role::read)) return;
   slowly(core, client, id, [&core, id, trace = r.trace()] {
-    auto const hops = core.rt.traces(trace);
+    auto const hops = core.rt.traces().read(trace);
     auto& b = frame_builder();
     std::vector<Offset<wire::trace_hop>> packed;
     for (auto const& h : hops) {
@@ -265,7 +266,8 @@ void traces(service_core& core, peer const& client, std::uint64_t id, wire::trac
     for (std::uint32_t d = 0; d < core.rt.device_count(); ++d) devices.push_back(core.rt.info(d).name);
     auto const all = b.CreateVector(packed);
     return response_frame(
-        b, id, wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices), core.rt.forgotten_hops()));
+        b, id,
+        wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices), core.rt.traces().forgotten()));
   });
 }
 

@@ -9,8 +9,8 @@
 #include <limits>
 #include <system_error>
 
-#include "runtime/json_string.hpp"
-#include "runtime/service/json_node.hpp"
+#include "runtime/json/json_node.hpp"
+#include "runtime/json/json_string.hpp"
 #include "runtime/service/message_schemas.hpp"
 
 namespace rondo::service {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/json_string.hpp"
-#include "runtime/service/json_node.hpp"
+#include "runtime/json/json_node.hpp"
+#include "runtime/json/json_string.hpp"
 
 namespace rondo::service {
 namespace {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/checkpoint.hpp"
+#include "runtime/replay.hpp"
 #include "runtime/replayer.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
@@ -31,13 +33,13 @@ int replay(replay_arguments const& a, served_module const& module) {
   bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
   replay_report found;
   try {
-    found = rt->replay(a.recording, [&](std::uint64_t entries) {
+    found = rondo::replay(*rt, a.recording, [&](std::uint64_t entries) {
       if (shows) fmt::print(stderr, "\r{} entries", entries);
     });
     if (shows) fmt::print(stderr, "\r\033[K");
-    if (!a.checkpoint.empty()) rt->checkpoint(a.checkpoint);
+    if (!a.checkpoint.empty()) rondo::checkpoint(*rt, a.checkpoint);
   } catch (std::runtime_error const& e) {
-    throw command_error(exit_data, e.what());
+    throw command_error(exit_bad_data, e.what());
   }
   for (auto const& line : found.differences) fmt::print("{}\n", line);
   if (found.differing > found.differences.size())

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <mutex>
 
-#include "runtime/service/json_reader.hpp"
+#include "runtime/json/json_reader.hpp"
 
 namespace rondo::service {
 
@@ -35,7 +35,7 @@ class batch {
     }
     wait_for(1);
     show_progress(true);
-    if (!wrong.empty()) throw command_error(exit_data, wrong);
+    if (!wrong.empty()) throw command_error(exit_bad_data, wrong);
     if (refused_ != 0)
       throw command_error(exit_failed, fmt::format("{} of {} messages were refused", refused_, printed_));
   }
@@ -134,7 +134,7 @@ void send_batch(batch_arguments const& a) {
   if (a.file == "-") return batch(a).run(std::cin);
   std::ifstream in(a.file);
   if (!in || std::filesystem::is_directory(a.file))
-    throw command_error(exit_data, a.file + ": cannot be read; name a file with a message per line");
+    throw command_error(exit_bad_data, a.file + ": cannot be read; name a file with a message per line");
   batch(a).run(in);
 }
 

@@ -19,7 +19,9 @@
 #include <mutex>
 #include <optional>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/file_lock.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/service/command_line.hpp"
 #include "runtime/service/commands.hpp"
 #include "runtime/service/http_server.hpp"
@@ -156,11 +158,11 @@ class server {
     guard_checkpoint();
     require_writable(config_.checkpoint);
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
-      notes_ = runtime_->restore(config_.checkpoint);
+      notes_ = rondo::restore(*runtime_, config_.checkpoint);
       log(fmt::format("restored {}", config_.checkpoint.string()));
     }
     if (!config_.recording.empty()) {
-      runtime_->begin_recording(config_.recording);
+      recording_.emplace(*runtime_, config_.recording);
       log(fmt::format("recording all messages to {}", config_.recording.string()));
       flush_recording();
     }
@@ -227,7 +229,9 @@ class server {
   }
 
   /// Without NATS the notes stay as they were, for a later life with it.
-  void write_checkpoint() { nats_ ? nats_->checkpoint() : runtime_->checkpoint(config_.checkpoint, notes_); }
+  void write_checkpoint() {
+    nats_ ? nats_->checkpoint() : rondo::checkpoint(*runtime_, config_.checkpoint, notes_);
+  }
 
   /// Before the service takes clients: it is seen to be alive, and not ready.
   void monitor() {
@@ -268,7 +272,7 @@ class server {
     recording_timer_.expires_after(std::chrono::milliseconds(500));
     recording_timer_.async_wait([this](error_code ec) {
       if (ec) return;
-      if (!runtime_->flush_recording()) return service_.count_failed_recording();
+      if (!recording_->flush()) return service_.count_failed_recording();
       flush_recording();
     });
   }
@@ -321,6 +325,7 @@ class server {
   serve_arguments const& arguments_;
   service_config config_;
   std::unique_ptr<rondo::runtime> runtime_;
+  std::optional<rondo::recording> recording_;
   std::mutex failures_mutex_;
   log_throttle failures_logged_;  // guarded by it
   subscription failures_;

@@ -17,7 +17,8 @@
 #include <random>
 #include <thread>
 
-#include "runtime/device/team_threads.hpp"
+#include "runtime/checkpoint.hpp"
+#include "runtime/prepare_thread.hpp"
 #include "runtime/service/behaviour_names.hpp"
 #include "runtime/service/listener.hpp"
 #include "runtime/service/report.hpp"
@@ -300,7 +301,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
   core.log = log ? std::move(log) : [](std::string const&) {};
   parts_->set_limits(parts_->config.limits);
   core.slow_work = parts_->slow.get_executor();
-  checkpoint_with([&core] { core.rt.checkpoint(core.checkpoint_file); });
+  checkpoint_with([&core] { rondo::checkpoint(core.rt, core.checkpoint_file); });
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
                                                &core.counters, &parts_->gpus);
   core.report = [watcher = parts_->watcher.get()] { return encode(watcher->gather()); };
@@ -343,7 +344,7 @@ void service::start() {
   parts_->look_at_clock();
   parts_->listening.store(true, std::memory_order_release);
   parts_->thread = std::thread([this] {
-    prepare_team_thread("rondo-network", -1);
+    prepare_thread("rondo-network", -1);
     parts_->run_network();
   });
 }

@@ -35,9 +35,9 @@ class service {
   /// Stops without waiting for anybody.
   ~service();
 
-  /// Clients' checkpoints are written by `write`, which blocks and throws, instead of runtime::checkpoint. Before `start`.
+  /// Clients' checkpoints are written by `write`, which blocks and throws, instead of rondo::checkpoint. Before `start`.
   void checkpoint_with(std::function<void()> write);
-  /// Writes a checkpoint as clients have it written, and counts it. Blocks. Throws as runtime::checkpoint.
+  /// Writes a checkpoint as clients have it written, and counts it. Blocks. Throws as rondo::checkpoint.
   void checkpoint();
   /// For reports: a recording could not be written.
   void count_failed_recording();

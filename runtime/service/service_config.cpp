@@ -12,41 +12,13 @@
 #include <iterator>
 
 #include "runtime/config_fields.hpp"
+#include "runtime/json/json_reader.hpp"
+#include "runtime/parse_number.hpp"
 #include "runtime/service/clean_text.hpp"
-#include "runtime/service/json_reader.hpp"
 
 namespace rondo::service {
 
 namespace {
-
-/// Each field as schemas/config.fbs has it.
-void read_runtime(json_node const& fields, std::string const& origin, rondo::config& to) {
-  auto const place = origin + ": runtime";
-  json_reader const whole(fields, origin, "runtime");  // looks for fields that are given twice
-  for (std::size_t i = 0; i < fields.names.size(); ++i) {
-    auto const& name = fields.names[i];
-    auto const& v = fields.entries[i];
-    auto const* const f = config_fields::find(name);
-    if (f == nullptr)
-      config_fields::refuse(place, name, "unknown field of `runtime`; rondo serve --help lists them");
-    auto const refuse = [&] {
-      config_fields::refuse(place, name,
-                            fmt::format("is {}; it must be {}", v.described(), config_fields::accepted(*f)));
-    };
-    if (f->is_number()) {
-      auto const number =
-          v.what == json_node::kind::number ? config_fields::parse_number(v.text) : std::nullopt;
-      if (!number) refuse();
-      config_fields::set(to, *f, *number, place);
-    } else if (f->is_flag()) {
-      if (v.what != json_node::kind::flag) refuse();
-      config_fields::set(to, *f, v.flag, place);
-    } else {
-      if (v.what != json_node::kind::string) refuse();
-      config_fields::set(to, *f, v.text, place);
-    }
-  }
-}
 
 void read_milliseconds(json_reader& from, char const* name, std::chrono::milliseconds& to) {
   auto ms = static_cast<std::uint64_t>(to.count());
@@ -98,15 +70,6 @@ actor_entry read_actor(json_node const& v, std::string const& origin, std::strin
   return a;
 }
 
-constexpr char const* name_rule = "must be of letters, digits, _ and -";
-
-/// It becomes part of paths, and of subjects of NATS.
-bool is_service_name(std::string const& name) {
-  return !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-             std::string::npos;
-}
-
 service_config::token_entry read_token_entry(json_node const& v, std::string const& origin,
                                              std::string const& path) {
   service_config::token_entry t;
@@ -126,63 +89,12 @@ service_config::token_entry read_token_entry(json_node const& v, std::string con
 
 }  // namespace
 
-endpoint endpoint::parse(std::string const& text, std::string const& origin) {
-  auto const refuse = [&](std::string_view why) {
-    throw config_error(
-        fmt::format("{}: '{}' {}; it must be unix:PATH or tcp:ADDRESS:PORT, as in tcp:127.0.0.1:7400 "
-                    "or tcp:[::1]:7400",
-                    origin, text, why));
-  };
-  endpoint e;
-  if (text.starts_with("unix:")) {
-    e.path = text.substr(5);
-    if (e.path.empty() || e.path.size() > 107) refuse("has a path of 0, or more than 107 bytes");
-    return e;
-  }
-  if (!text.starts_with("tcp:")) refuse("names no kind of socket");
-  auto const colon = text.rfind(':');
-  if (colon <= 4) refuse("names no port");
-  e.is_unix = false;
-  e.path = text.substr(4, colon - 4);
-  if (e.path.starts_with('[') && e.path.ends_with(']')) e.path = e.path.substr(1, e.path.size() - 2);
-  auto const port = config_fields::parse_number(text.substr(colon + 1));
-  if (!port || *port > 65'535) refuse("has a port that is no number from 0 to 65535");
-  e.port = static_cast<std::uint16_t>(*port);
-  boost::system::error_code no_address;
-  boost::asio::ip::make_address(e.path, no_address);
-  if (no_address) refuse("has no numeric address");
-  return e;
-}
-
-std::string endpoint::text() const {
-  if (is_unix) return "unix:" + path;
-  return path.find(':') == std::string::npos ? fmt::format("tcp:{}:{}", path, port)
-                                             : fmt::format("tcp:[{}]:{}", path, port);
-}
-
-endpoint default_socket(std::string const& name) {
-  if (!is_service_name(name))
-    throw config_error(fmt::format("a service's name, '{}', {}", clean_text(name), name_rule));
-  auto const* const run = std::getenv("XDG_RUNTIME_DIR");
-  bool const has_run = run != nullptr && *run != '\0';
-  auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
-  struct stat about {};
-  if (::lstat(folder.c_str(), &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()))
-    throw config_error(
-        fmt::format("{}: belongs to user {} and is not trusted; set XDG_RUNTIME_DIR to a folder "
-                    "of your own, or pass the socket's path",
-                    folder, about.st_uid));
-  endpoint e;
-  e.path = fmt::format("{}/{}.sock", folder, name);
-  return e;
-}
-
 service_config parse_service_config(std::string const& text, std::string const& origin) {
   auto const root = parse_json_file(text, origin);
   service_config c;
   json_reader from(root, origin);
   from.text("name", c.name);
-  if (!is_service_name(c.name)) from.refuse("name", name_rule);
+  if (!is_service_name(c.name)) from.refuse("name", service_name_rule);
   from.list("listen", [&](json_node const& v, std::string const& path) {
     if (v.what != json_node::kind::string)
       throw config_error(fmt::format("{}: {}: {} given, a string expected", origin, path, v.described()));
@@ -207,7 +119,10 @@ service_config parse_service_config(std::string const& text, std::string const& 
   read_path(from, "recording", c.recording);
   from.text("nats", c.nats);
   read_milliseconds(from, "nats_wait_ms", c.nats_wait);
-  from.object("runtime", [&](json_node const& o, std::string const&) { read_runtime(o, origin, c.runtime); });
+  from.object("runtime", [&](json_node const& o, std::string const& path) {
+    config_fields::read(c.runtime, o,
+                        [&](std::string const&) { return fmt::format("{}: {}", origin, path); });
+  });
   from.list("actors", [&](json_node const& v, std::string const& path) {
     c.actors.push_back(read_actor(v, origin, path));
   });
@@ -224,7 +139,7 @@ service_config load_service_config(std::filesystem::path const& file) {
 
 void check_service_config(service_config const& c) {
   if (!is_service_name(c.name))
-    throw config_error(fmt::format("name: '{}' {}", clean_text(c.name), name_rule));
+    throw config_error(fmt::format("name: '{}' {}", clean_text(c.name), service_name_rule));
   for (auto const& a : c.actors) {
     if (!a.durable) continue;
     auto const refuse = [&](char const* why) {

@@ -9,19 +9,9 @@
 #include "runtime/config.hpp"
 #include "runtime/listed_actor.hpp"
 #include "runtime/service/access.hpp"
+#include "runtime/service/endpoint.hpp"
 
 namespace rondo::service {
-
-/// Where a service listens: `unix:PATH`, or `tcp:HOST:PORT` with a numeric address.
-struct endpoint {
-  bool is_unix = true;
-  std::string path;  // of a socket; or the host
-  std::uint16_t port = 0;
-
-  /// Throws config_error; its text begins with `origin`.
-  static endpoint parse(std::string const& text, std::string const& origin);
-  std::string text() const;
-};
 
 /// What a client may do at most, and how long it may take.
 struct client_limits {
@@ -75,10 +65,6 @@ struct service_config {
     return c;
   }
 };
-
-/// The socket of a service of this name when nothing else is said: in $XDG_RUNTIME_DIR, else in a folder of /tmp that only
-/// its owner may enter. Throws config_error when another user has made that one before.
-endpoint default_socket(std::string const& name);
 
 /// Reads a file. Throws config_error, which names file, field, what was found and what would do.
 service_config load_service_config(std::filesystem::path const& file);

@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "actors/overlay/overlay_module.hpp"
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/device/make_device.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/catch.hpp"
+
+RONDO_EMULATED_MODULE(rondo::overlay::overlay_module)
 
 using namespace std::chrono_literals;
 using namespace rondo;
@@ -169,13 +173,13 @@ TEST_CASE("a snapshot of priority 255 overtakes frames that wait in the mailbox"
   stage s;
   REQUIRE(s.open() == errc::ok);
   // Deactivated, the camera keeps all mail: the snapshot comes last and its priority decides.
-  REQUIRE_FALSE(s.rt.deactivate(s.looking.id(), block));
+  REQUIRE_FALSE(rondo::deactivate(s.rt, s.looking.id(), block));
   std::vector<std::future<frame_done>> answers;
   for (int n = 0; n < 5; ++n) answers.push_back(s.send(s.make(n)));
   std::promise<snapshot_noted> noted;
   s.looking.ask(snapshot{1, 77}, ask_options{.priority = priority},
                 [&](error_code, snapshot_noted const& answer) { noted.set_value(answer); });
-  REQUIRE_FALSE(s.rt.activate(s.looking.id(), block));
+  REQUIRE_FALSE(rondo::activate(s.rt, s.looking.id(), block));
   auto const answer = noted.get_future().get();
   CHECK(answer.ticket == 77);
   CHECK(answer.started == (priority == control ? 0 : 5));
@@ -236,7 +240,7 @@ TEST_CASE("a camera refuses frames that it cannot use, and goes on", "[overlay]"
 TEST_CASE("a frame whose painter is gone is answered with the reason", "[overlay][G7]") {
   stage s;
   REQUIRE(s.open() == errc::ok);
-  REQUIRE_FALSE(s.rt.terminate(s.painting.id(), termination::drain, block));
+  REQUIRE_FALSE(rondo::terminate(s.rt, s.painting.id(), termination::drain, block));
   CHECK(static_cast<errc>(s.send(s.make(0)).get().status) == errc::actor_gone);
   CHECK(static_cast<errc>(s.send(s.make(1)).get().status) == errc::actor_gone);
 }

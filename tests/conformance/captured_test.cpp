@@ -1,7 +1,9 @@
 // Captured actors: their handler is a graph, and in all else they are actors like any other.
 #include <barrier>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/device/make_device.hpp"
+#include "runtime/graph/capture_graph.hpp"
 #include "runtime/graph/stream.hpp"
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/memory/unified_buffer.hpp"
@@ -64,7 +66,7 @@ TEST_CASE("a captured actor answers by its graph, with the data of its device", 
   INFO(p);
   auto const rt = start_at(p);
   field_on const field(*rt, p);
-  rt->record<scaler>("scaler", p.device, field.work());
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, field.work());
   auto const actor = rt->launch<scaler>("scaler", {.device = p.host});
   auto const first = ask(actor, scale{3, 10}).value();
   CHECK(first.sum == 30);
@@ -86,15 +88,16 @@ TEST_CASE("a graph is recorded again between two messages", "[captured]") {
   auto const rt = start_at(p);
   field_on const one(*rt, p), other(*rt, p);
   auto const actor = rt->launch<scaler>("scaler", {.device = p.host});
-  rt->record<scaler>("scaler", p.device, one.work());
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, one.work());
   CHECK(ask(actor, scale{2, 10}).value().sum == 20);
-  rt->record<scaler>("scaler", p.device, other.work());  // the same steps, elsewhere
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, other.work());  // the same steps, elsewhere
   CHECK(ask(actor, scale{3, 10}).value().sum == 30);
   CHECK_THROWS_WITH(
-      rt->record<scaler>("scaler", p.device, [](auto&&...) { throw std::runtime_error("no such kernel"); }),
+      rondo::capture_graph<scaler>(*rt, "scaler", p.device,
+                                   [](auto&&...) { throw std::runtime_error("no such kernel"); }),
       Contains("no such kernel"));
   CHECK(ask(actor, scale{1, 10}).value().replays == 2);  // what was recorded before stays
-  rt->record<scaler>("scaler", p.device, [](rondo::stream& s, scale const*, scaled* out) {
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, [](rondo::stream& s, scale const*, scaled* out) {
     s.fill(reinterpret_cast<std::byte*>(out), 1, sizeof *out);
   });
   CHECK(ask(actor, scale{1, 10}).value().replays == 0x0101'0101);
@@ -110,11 +113,11 @@ TEST_CASE("without a graph a captured actor fails, and says why", "[captured][G9
   auto const answer = ask(actor, scale{2, 10});
   REQUIRE_FALSE(answer);
   CHECK(answer.error() == errc::no_graph);
-  CHECK_THAT(answer.error().message(), Contains("runtime::record"));
+  CHECK_THAT(answer.error().message(), Contains("rondo::capture_graph"));
   REQUIRE(reports.wait_for(1));
   CHECK_THAT(reports.all().front(), Contains("'scaler'"));
   field_on const field(*rt, p);
-  rt->record<scaler>("scaler", p.device, field.work());
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, field.work());
   CHECK(ask(actor, scale{2, 10}).value().sum == 20);
 }
 
@@ -136,16 +139,18 @@ TEST_CASE("priorities, deadlines and termination hold for a captured actor", "[c
   std::vector<std::uint32_t> order;
   rondo::unified_buffer<scaled> answer(rt->memory(p.device), {1});
   auto* const at_gate = &*reached;
-  rt->record<scaler>("scaler", p.device, [&, at_gate](rondo::stream& s, scale const* in, scaled* out) {
-    record_scaling(s, in, out, {nullptr, 0, nullptr});
-    auto* const seen = answer.overwrite().value().begin();
-    s.copy_to_host(reinterpret_cast<std::byte*>(seen), reinterpret_cast<std::byte const*>(out), sizeof *out);
-    s.call([&mutex, &order, seen, at_gate] {
-      at_gate->pass();
-      std::lock_guard lock(mutex);
-      order.push_back(seen->factor);
-    });
-  });
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device,
+                               [&, at_gate](rondo::stream& s, scale const* in, scaled* out) {
+                                 record_scaling(s, in, out, {nullptr, 0, nullptr});
+                                 auto* const seen = answer.overwrite().value().begin();
+                                 s.copy_to_host(reinterpret_cast<std::byte*>(seen),
+                                                reinterpret_cast<std::byte const*>(out), sizeof *out);
+                                 s.call([&mutex, &order, seen, at_gate] {
+                                   at_gate->pass();
+                                   std::lock_guard lock(mutex);
+                                   order.push_back(seen->factor);
+                                 });
+                               });
   auto const actor = rt->launch<scaler>("scaler", {.device = p.host});
   REQUIRE_FALSE(tell(actor, scale{1, 0}));
   REQUIRE(eventually([&] { return (*reached).entered.load(rondo::memory_order::acquire) == 1; }));
@@ -168,10 +173,11 @@ TEST_CASE("graphs of two actors run beside each other", "[captured]") {
   auto const rt = start_at(p);
   auto const meeting = std::make_shared<std::barrier<>>(2);
   for (auto const* name : {"one", "other"})
-    rt->record<scaler>(name, p.device, [meeting](rondo::stream& s, scale const* in, scaled* out) {
-      record_scaling(s, in, out, {nullptr, 0, nullptr});
-      s.call([meeting] { meeting->arrive_and_wait(); });
-    });
+    rondo::capture_graph<scaler>(*rt, name, p.device,
+                                 [meeting](rondo::stream& s, scale const* in, scaled* out) {
+                                   record_scaling(s, in, out, {nullptr, 0, nullptr});
+                                   s.call([meeting] { meeting->arrive_and_wait(); });
+                                 });
   auto const one = rt->launch<scaler>("one", {.device = p.host});
   auto const other = rt->launch<scaler>("other", {.device = p.host});
   pending<scaled> first, second;
@@ -191,12 +197,12 @@ TEST_CASE("a captured actor and its mail come back from a checkpoint", "[capture
     auto const rt = start_at(p);
     auto const actor = rt->launch<scaler>("scaler", {.device = p.host, .active = false});
     for (std::uint32_t i = 0; i < 3; ++i) REQUIRE_FALSE(tell(actor, scale{2, 10}));
-    rt->checkpoint(file.path);
+    rondo::checkpoint(*rt, file.path);
   }
   auto const rt = start_at(p);
   field_on const field(*rt, p);
-  rt->record<scaler>("scaler", p.device, field.work());  // before its mail is handled
-  rt->restore(file.path);
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, field.work());  // before its mail is handled
+  rondo::restore(*rt, file.path);
   auto const actor = rt->find<scaler>("scaler").value();
   REQUIRE_FALSE(activate(*rt, actor.id()));
   CHECK(ask(actor, scale{1, 10}).value().sum == 80);
@@ -207,11 +213,11 @@ TEST_CASE("a captured actor is not restored onto a device that replays nothing",
   {
     auto const rt = start_at({"cpu,emulated", 0, 0});
     rt->launch<scaler>("scaler");
-    rt->checkpoint(file.path);
+    rondo::checkpoint(*rt, file.path);
   }
   auto const rt = start_at({"emulated,cpu", 1, 0});
-  CHECK_THROWS_WITH(rt->restore(file.path), Contains("'scaler'") && Contains("no cpu"));
-  CHECK_THROWS_WITH(rt->record<scaler>("scaler", 7, [](auto&&...) {}),
+  CHECK_THROWS_WITH(rondo::restore(*rt, file.path), Contains("'scaler'") && Contains("no cpu"));
+  CHECK_THROWS_WITH(rondo::capture_graph<scaler>(*rt, "scaler", 7, [](auto&&...) {}),
                     Contains("'scaler'") && Contains("device 7"));
 }
 
@@ -221,7 +227,7 @@ TEST_CASE("the loss of its device ends what a captured actor had begun", "[captu
   auto lost = start_losable(settings);
   auto& rt = *lost.rt;
   field_on field(rt, {"", 0, 1});
-  rt.record<scaler>("scaler", 1, [&](rondo::stream& s, scale const* in, scaled* out) {
+  rondo::capture_graph<scaler>(rt, "scaler", 1, [&](rondo::stream& s, scale const* in, scaled* out) {
     s.call([&] { lost.device.lose(); });
     field.work()(s, in, out);
   });

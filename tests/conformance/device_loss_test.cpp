@@ -1,5 +1,7 @@
 // G9: a device that is lost ends every pending ask with an error that says so, names what ran, and a new runtime
 // goes on from the last checkpoint.
+#include "runtime/checkpoint.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -47,7 +49,8 @@ TEST_CASE("a lost device ends each pending operation once, and says what ran", "
   deferring.ask(later{}, {.timeout = 1h}, asked[4].handler());
   std::promise<error_code> controlled;
   auto control = controlled.get_future();
-  rt->terminate(running.id(), rondo::termination::drain, [&](error_code ec) { controlled.set_value(ec); });
+  rondo::terminate(*rt, running.id(), rondo::termination::drain,
+                   [&](error_code ec) { controlled.set_value(ec); });
 
   device.lose();
   waits.join();
@@ -94,7 +97,7 @@ TEST_CASE("after a loss a new runtime goes on from the last checkpoint", "[G9]")
   REQUIRE_FALSE(tell(actor, add{2}));
   auto const asleep = rt->launch<adder>("asleep", {.active = false});
   for (int i = 0; i < 3; ++i) REQUIRE_FALSE(tell(asleep, add{7}));
-  rt->checkpoint(file.path);
+  rondo::checkpoint(*rt, file.path);
   REQUIRE_FALSE(tell(actor, add{1000}));
   pending<total> asked;
   actor.ask(later{}, rondo::ask_options{}, asked.handler());
@@ -102,14 +105,14 @@ TEST_CASE("after a loss a new runtime goes on from the last checkpoint", "[G9]")
   CHECK(asked.wait() == errc::device_lost);
   std::string why;
   try {
-    rt->checkpoint(file.path);
+    rondo::checkpoint(*rt, file.path);
   } catch (std::runtime_error const& e) {
     why = e.what();
   }
   CHECK_THAT(why, Contains("the device faulted"));
 
   auto const second = start(v.settings);  // the lost one is still there
-  second->restore(file.path);
+  rondo::restore(*second, file.path);
   auto const kept = second->find<adder>("kept").value(), slept = second->find<adder>("asleep").value();
   CHECK(ask(kept, get{}).value().value == 42);
   REQUIRE_FALSE(activate(*second, slept.id()));

@@ -1,7 +1,13 @@
 #include "tests/conformance/harness.hpp"
 
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/device/make_device.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/telemetry.hpp"
+#include "tests/conformance/behaviours_next.hpp"
+
+RONDO_EMULATED_MODULE(conformance::testbed)
+RONDO_EMULATED_MODULE(conformance::testbed_next)
 
 namespace conformance {
 
@@ -81,7 +87,7 @@ rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id) {
   };
   auto const done = std::make_shared<std::promise<found>>();
   auto result = done->get_future();
-  rt.inspect(id, [done](error_code ec, rondo::inspection i) { done->set_value({ec, std::move(i)}); });
+  rondo::inspect(rt, id, [done](error_code ec, rondo::inspection i) { done->set_value({ec, std::move(i)}); });
   if (result.wait_for(patience) != std::future_status::ready)
     throw std::runtime_error("an inspection did not complete in time");
   auto f = result.get();

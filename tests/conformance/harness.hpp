@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "runtime/device/make_device.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/conformance/behaviours.hpp"
@@ -78,13 +79,13 @@ auto ask_last(rondo::actor_ref<Behaviour> const& to, Message const& m) {
   return answer.value();
 }
 inline error_code terminate(rondo::runtime& rt, rondo::actor_id id, rondo::termination how) {
-  return outcome_of([&](auto handler) { rt.terminate(id, how, std::move(handler)); });
+  return outcome_of([&](auto handler) { rondo::terminate(rt, id, how, std::move(handler)); });
 }
 inline error_code activate(rondo::runtime& rt, rondo::actor_id id) {
-  return outcome_of([&](auto handler) { rt.activate(id, std::move(handler)); });
+  return outcome_of([&](auto handler) { rondo::activate(rt, id, std::move(handler)); });
 }
 inline error_code deactivate(rondo::runtime& rt, rondo::actor_id id) {
-  return outcome_of([&](auto handler) { rt.deactivate(id, std::move(handler)); });
+  return outcome_of([&](auto handler) { rondo::deactivate(rt, id, std::move(handler)); });
 }
 rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id);
 

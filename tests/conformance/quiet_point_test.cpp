@@ -1,5 +1,6 @@
 // G9 and G10: a checkpoint that a hanging handler prevents does no harm: the runtime goes on, and a later one
 // succeeds.
+#include "runtime/checkpoint.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 std::string why_no_checkpoint(rondo::runtime& rt, std::filesystem::path const& file) {
   try {
-    rt.checkpoint(file);
+    rondo::checkpoint(rt, file);
     return {};
   } catch (std::runtime_error const& e) {
     return e.what();
@@ -55,7 +56,7 @@ TEST_CASE("a handler that hangs prevents a checkpoint and nothing else", "[G9][G
   CHECK(ask(bystander, get{}).value().value == 2);
 
   auto const second = start(v.settings);
-  second->restore(file.path);
+  rondo::restore(*second, file.path);
   CHECK(ask(second->find<adder>("stubborn").value(), get{}).value().value == 5);
   CHECK(ask(second->find<adder>("plain").value(), get{}).value().value == 2);
 }

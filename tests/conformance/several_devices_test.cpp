@@ -1,6 +1,8 @@
 // One runtime of several devices: refs look the same, messages cross by way of the host in order and complete, and
 // checkpoint, upgrade, loss and stop are of all devices at once.
+#include "runtime/checkpoint.hpp"
 #include "runtime/telemetry.hpp"
+#include "runtime/upgrade.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -163,17 +165,17 @@ TEST_CASE("a checkpoint keeps what is crossing", "[several][G1][G2][G9]") {
     auto const asleep = rt->launch<orderly>("asleep", {.device = 1, .capacity = 2, .active = false});
     REQUIRE_FALSE(tell(here, dictate{asleep.id(), 0, 1, 20}));
     REQUIRE(crossing(*rt, 18));
-    rt->checkpoint(file.path);
+    rondo::checkpoint(*rt, file.path);
     finish(*rt);
   }
   auto const again = start(v.settings);
-  again->restore(file.path);
+  rondo::restore(*again, file.path);
   finish(*again);
 
   auto one = v.settings;
   one.device = "cpu";
   auto const small = start(one);
-  CHECK_THROWS_WITH(small->restore(file.path), Contains("device 1") && Contains("asleep"));
+  CHECK_THROWS_WITH(rondo::restore(*small, file.path), Contains("device 1") && Contains("asleep"));
 }
 
 TEST_CASE("a checkpoint in the middle of traffic is one moment of all devices", "[several][G1][G9]") {
@@ -198,11 +200,11 @@ TEST_CASE("a checkpoint in the middle of traffic is one moment of all devices", 
     }
     CHECK(at_rest(of).dead_letters == 0);
   };
-  rt->checkpoint(file.path);
+  rondo::checkpoint(*rt, file.path);
   check(*rt);
   rt->stop();
   auto const again = start(v.settings);
-  again->restore(file.path);
+  rondo::restore(*again, file.path);
   check(*again);
 }
 
@@ -220,12 +222,12 @@ TEST_CASE("an upgrade is of all devices", "[several]") {
     REQUIRE_FALSE(tell(actors.back(), add{d + 1}));
   }
   hold_at(actors.back(), *reached);  // the last one is not quiet: none is upgraded
-  CHECK_THROWS_WITH(rt->upgrade(rondo::use<testbed_next>), Contains("no quiet moment"));
+  CHECK_THROWS_WITH(rondo::upgrade(*rt, rondo::use<testbed_next>), Contains("no quiet moment"));
   CHECK(rt->find<adder>("actor 0"));
   keeper.open();
   REQUIRE(eventually([&] {
     try {
-      rt->upgrade(rondo::use<testbed_next>);
+      rondo::upgrade(*rt, rondo::use<testbed_next>);
       return true;
     } catch (std::runtime_error const&) {
       return false;

@@ -1,6 +1,8 @@
 // The module changes while the runtime runs: actors keep what they are, and handle what waits with their new code.
 #include <unistd.h>
 
+#include "runtime/checkpoint.hpp"
+#include "runtime/upgrade.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -27,7 +29,7 @@ TEST_CASE("actors go on under a new module with their states and their mail", "[
   REQUIRE(ask(pooled, get{}).value().value == 10);
   REQUIRE(ask(pinned, get{}).value().value == 100);
 
-  rt->upgrade(rondo::use<testbed_next>);
+  rondo::upgrade(*rt, rondo::use<testbed_next>);
 
   CHECK_FALSE(rt->find<adder>("pooled"));
   auto const kept = rt->find<counting_adder>("pooled").value();
@@ -67,7 +69,7 @@ TEST_CASE("an upgrade that cannot be made changes nothing, and says what is in i
   REQUIRE_FALSE(tell(actor, add{7}));
   auto const why_not = [&] {
     try {
-      rt->upgrade(rondo::use<testbed_next>);
+      rondo::upgrade(*rt, rondo::use<testbed_next>);
       return std::string();
     } catch (std::runtime_error const& e) {
       return std::string(e.what());
@@ -107,7 +109,7 @@ TEST_CASE("upgrades under load lose nothing", "[G1][G2][stress]") {
     }
   });
   bool const loaded_before = both_are_told_more();
-  rt->upgrade(rondo::use<testbed_next>);
+  rondo::upgrade(*rt, rondo::use<testbed_next>);
   bool const loaded_after = both_are_told_more();
   done = true;
   sender.join();
@@ -128,12 +130,12 @@ TEST_CASE("a checkpoint that was written after an upgrade is one of the new modu
     auto const actor = rt->launch<adder>("adder");
     REQUIRE_FALSE(tell(actor, add{3}));
     REQUIRE(ask(actor, get{}).value().value == 3);
-    rt->upgrade(rondo::use<testbed_next>);
-    rt->checkpoint(file);
+    rondo::upgrade(*rt, rondo::use<testbed_next>);
+    rondo::checkpoint(*rt, file);
   }
   auto const rt = start(v.settings);
-  rt->upgrade(rondo::use<testbed_next>);
-  rt->restore(file);
+  rondo::upgrade(*rt, rondo::use<testbed_next>);
+  rondo::restore(*rt, file);
   std::filesystem::remove(file);
   CHECK(ask(rt->find<counting_adder>("adder").value(), get_more{}).value().taken_over == 3);
 }

@@ -2,6 +2,8 @@
 #include <cstdlib>
 #include <future>
 
+#include "runtime/checkpoint.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
@@ -115,7 +117,7 @@ TEST_CASE("a deadline means the same to host and GPU", "[gpu][G12]") {
   for (int i = 0; i < 10; ++i)
     REQUIRE(actor.try_tell(trap{}, {.deadline = 1ms}) == errc::ok);  // each would end the device
   std::this_thread::sleep_for(5ms);
-  REQUIRE_FALSE(rt.activate(actor.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(rt, actor.id(), rondo::block));
   CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 1);
 }
 
@@ -140,7 +142,7 @@ TEST_CASE("a fault ends what was pending, names what ran, and the process goes o
     CHECK_THAT(seen.all(), Contains("cudaError"));
     if (!wild) CHECK_THAT(seen.all(), Contains("culprit") && Contains("gpu_test::trap"));
     CHECK(victim.try_tell(trap{}) == errc::device_lost);
-    CHECK_THROWS_WITH(rt.checkpoint("/tmp/never-written.checkpoint"), Contains("faulted"));
+    CHECK_THROWS_WITH(rondo::checkpoint(rt, "/tmp/never-written.checkpoint"), Contains("faulted"));
     // A context that faulted is of no use to anybody: a second runtime says so until the first one has gone.
     CHECK_THROWS_WITH((rondo::runtime{rondo::use<bombs>, small_config()}), Contains("cuda"));
   }

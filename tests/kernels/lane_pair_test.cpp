@@ -348,7 +348,6 @@ TEST_CASE("a signal reaches its actor, and says with an ack when the actor is go
                1,
                [&](std::uint32_t, submission& s) {
                  s = {.kind = submission_kind::signal,
-                      .want_room = 0,
                       .count = control_drain,
                       .to = to,
                       .ack = ack,

@@ -257,9 +257,8 @@ struct whole_grid : team_world {
   }
 
   void submit(actor_id to, note n) {
-    while (lanes.post(to, note_header(), reinterpret_cast<std::byte const*>(&n), sizeof n, sizeof n, 1, {},
-                      false) != errc::ok)
-      relax();
+    auto const header = note_header();
+    while (lanes.submit({to, header, &n, sizeof n}, {}) != errc::ok) relax();
   }
   std::uint64_t wish(wish_kind kind) {
     auto const w = make_wish(++wishes, kind);

@@ -45,8 +45,8 @@ struct lane_world {
   errc post(actor_id to, note first, std::uint32_t count = 1) {
     note notes[2] = {first, {first.sender, first.number + 1}};
     for (;;) {
-      auto const outcome = lanes.post(to, note_header(), reinterpret_cast<std::byte const*>(notes),
-                                      sizeof(note), sizeof(note), count, {}, false);
+      auto const header = note_header();
+      auto const outcome = lanes.submit({to, header, notes, sizeof(note), sizeof(note), count}, {});
       if (outcome == errc::ok) ended.accepted[first.sender] += count;
       if (outcome != errc::device_busy) return outcome;
       relax();

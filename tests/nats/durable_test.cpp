@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/service/durable_notes.hpp"
 #include "tests/nats/publisher.hpp"
 #include "tests/seed.hpp"
@@ -250,7 +251,7 @@ TEST_CASE("each checkpoint says which stored messages are in it, whoever wants i
     rondo::config settings;
     settings.device = "cpu";
     settings.teams = 1;
-    return decode_notes(start_basics(settings)->restore(file)).taken.text();
+    return decode_notes(rondo::restore(*start_basics(settings), file)).taken.text();
   };
   publisher to(site.server.url());
   {

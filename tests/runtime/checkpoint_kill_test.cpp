@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "runtime/checkpoint.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 #include "tests/seed.hpp"
 
@@ -56,7 +57,7 @@ class victim {
 /// the two journals took.
 std::uint64_t check(std::filesystem::path const& file) {
   auto rt = start();
-  rt->restore(file);
+  rondo::restore(*rt, file);
   auto const now = at_rest(*rt);
   std::uint64_t taken = 0;
   for (auto const* name : {"a", "b"}) {

@@ -1,3 +1,4 @@
+#include "runtime/checkpoint.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
 using namespace checkpoint_test;
@@ -18,12 +19,12 @@ TEST_CASE("notes come back with the states that they were written with", "[check
   tell(j, item{0, 0});
   REQUIRE(report_of(j).taken == 1);
   auto const first = bytes_of(std::string_view("one\0to 7", 8));
-  rt->checkpoint(s.file, first);
-  REQUIRE(start()->restore(s.file) == first);
+  rondo::checkpoint(*rt, s.file, first);
+  REQUIRE(rondo::restore(*start(), s.file) == first);
   std::vector<std::byte> const large(300'000, std::byte{0xa5});
-  rt->checkpoint(s.file, large);
+  rondo::checkpoint(*rt, s.file, large);
   auto const again = start();
-  REQUIRE(again->restore(s.file) == large);
+  REQUIRE(rondo::restore(*again, s.file) == large);
   REQUIRE(report_of(again->find<journal>("j").value()).taken == 1);
 }
 
@@ -32,7 +33,7 @@ TEST_CASE("a checkpoint without notes is read, and has none", "[checkpoint]") {
   scratch s;
   auto rt = start();
   rt->launch<journal>("j");
-  rt->checkpoint(s.file, bytes_of("of an earlier one"));
-  rt->checkpoint(s.file);
-  REQUIRE(start()->restore(s.file).empty());
+  rondo::checkpoint(*rt, s.file, bytes_of("of an earlier one"));
+  rondo::checkpoint(*rt, s.file);
+  REQUIRE(rondo::restore(*start(), s.file).empty());
 }

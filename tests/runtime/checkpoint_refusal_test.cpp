@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/checkpoint_file.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
@@ -24,12 +25,12 @@ void write_sample(std::filesystem::path const& file, std::uint32_t actors = 3) {
     auto const j = rt->launch<journal>("journal " + std::to_string(i), {.active = false});
     for (std::uint64_t m = 0; m < 3; ++m) tell(j, item{0, m});
   }
-  rt->checkpoint(file);
+  rondo::checkpoint(*rt, file);
 }
 
 /// Restores and expects a refusal that names the file and says `why`, and that launched nothing.
 void require_refused(rondo::runtime& rt, std::filesystem::path const& file, std::string const& why) {
-  auto const error = error_of([&] { rt.restore(file); });
+  auto const error = error_of([&] { rondo::restore(rt, file); });
   CAPTURE(error, why);
   REQUIRE(contains(error, file.string()));
   REQUIRE(contains(error, why));
@@ -86,7 +87,7 @@ TEST_CASE("a checkpoint cut off at any length is refused", "[checkpoint]") {
   write_bytes(s.file, whole + '\0');
   require_refused(*rt, s.file, "torn");
   write_bytes(s.file, whole);
-  rt->restore(s.file);
+  rondo::restore(*rt, s.file);
   REQUIRE(rt->list().size() == 3);
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("files that are no checkpoint, or another program's, are refused by na
   require_refused(*other, s.file, "another module: its behaviour 1 is 'checkpoint_test::notebook'");
   {
     auto const elsewhere = s.directory / "other.checkpoint";
-    other->checkpoint(elsewhere);
+    rondo::checkpoint(*other, elsewhere);
     require_refused(*rt, elsewhere, "another module");
   }
 
@@ -205,7 +206,7 @@ TEST_CASE("a runtime that a checkpoint does not fit launches nothing and goes on
 
   auto rt = start();
   auto const lives = rt->launch<journal>("lives");
-  REQUIRE(contains(error_of([&] { rt->restore(s.file); }), "actors live"));
+  REQUIRE(contains(error_of([&] { rondo::restore(*rt, s.file); }), "actors live"));
   REQUIRE(rt->list().size() == 1);
   REQUIRE(report_of(lives).taken == 0);
 }
@@ -216,13 +217,13 @@ TEST_CASE("a checkpoint that cannot be written leaves the old file, no other, an
   auto rt = start();
   auto const j = rt->launch<journal>("j");
   tell(j, item{0, 0});
-  rt->checkpoint(s.file);
+  rondo::checkpoint(*rt, s.file);
   auto const old = read_bytes(s.file);
   tell(j, item{0, 1});
   std::string error;
   {
     file_size_limit const limit(64);
-    error = error_of([&] { rt->checkpoint(s.file); });
+    error = error_of([&] { rondo::checkpoint(*rt, s.file); });
   }
   CAPTURE(error);
   REQUIRE(contains(error, s.file.string()));
@@ -230,25 +231,27 @@ TEST_CASE("a checkpoint that cannot be written leaves the old file, no other, an
   REQUIRE(read_bytes(s.file) == old);
   REQUIRE(s.files() == 1);
 
-  REQUIRE(contains(error_of([&] { rt->checkpoint(s.directory / "missing" / "file"); }), "cannot be created"));
-  REQUIRE(contains(error_of([&] { rt->checkpoint("/proc/arena.checkpoint"); }), "/proc/arena.checkpoint"));
+  REQUIRE(contains(error_of([&] { rondo::checkpoint(*rt, s.directory / "missing" / "file"); }),
+                   "cannot be created"));
+  REQUIRE(contains(error_of([&] { rondo::checkpoint(*rt, "/proc/arena.checkpoint"); }),
+                   "/proc/arena.checkpoint"));
   auto const occupied = s.directory / "occupied";
   std::filesystem::create_directory(occupied);
-  REQUIRE(contains(error_of([&] { rt->checkpoint(occupied); }), "cannot be replaced"));
+  REQUIRE(contains(error_of([&] { rondo::checkpoint(*rt, occupied); }), "cannot be replaced"));
   REQUIRE(s.files() == 2);
   if (::geteuid() != 0) {  // root may write everywhere
     std::filesystem::permissions(s.directory,
                                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-    error = error_of([&] { rt->checkpoint(s.file); });
+    error = error_of([&] { rondo::checkpoint(*rt, s.file); });
     std::filesystem::permissions(s.directory, std::filesystem::perms::owner_all);
     REQUIRE(contains(error, "cannot be created"));
     REQUIRE(read_bytes(s.file) == old);
   }
 
   REQUIRE(report_of(j).next[0] == 2);
-  rt->checkpoint(s.file);
+  rondo::checkpoint(*rt, s.file);
   REQUIRE(read_bytes(s.file) != old);
   auto copy = start();
-  copy->restore(s.file);
+  rondo::restore(*copy, s.file);
   REQUIRE(report_of(copy->find<journal>("j").value()).next[0] == 2);
 }

@@ -1,3 +1,5 @@
+#include "runtime/checkpoint.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
@@ -36,19 +38,19 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
   auto const owner = first->launch<journal>("owner", {.capacity = 7, .pinned = true});
   tell(gone, item{0, 0});
   report_of(gone);
-  REQUIRE_FALSE(first->terminate(gone.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(*first, gone.id(), rondo::termination::drain, rondo::block));
   auto const second_life = first->launch<journal>("second life");
   REQUIRE(second_life.id().index == gone.id().index);
-  REQUIRE_FALSE(first->terminate(gap.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(*first, gap.id(), rondo::termination::drain, rondo::block));
   for (std::uint64_t i = 0; i < 500; ++i)
     for (auto const& j : {kept, owner, second_life}) tell(j, item{1, i});
   for (auto const& j : {kept, owner, second_life}) report_of(j);
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   auto const before = first->snapshot();
   first.reset();
 
   auto second = start(small_config(device));
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   auto const after = second->snapshot();
   REQUIRE(after.actors.size() == 3);
   REQUIRE(before.conserved());
@@ -73,7 +75,7 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
   }
   // The cell that was free is free, and the generations go on.
   REQUIRE(second->launch<journal>("new").id() == rondo::actor_id{gap.id().index, 1});
-  REQUIRE_FALSE(second->terminate(second_life.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(*second, second_life.id(), rondo::termination::drain, rondo::block));
   REQUIRE(second->launch<journal>("third life").id().generation == second_life.id().generation + 1);
   at_rest(*second);
 }
@@ -103,26 +105,26 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in the orde
   tell(n, mark{10}, {.priority = 140});
   tell(n, mark{11});
   std::atomic<bool> inactive{false};
-  first->deactivate(n.id(), [&](rondo::error_code) { inactive = true; });
+  rondo::deactivate(*first, n.id(), [&](rondo::error_code) { inactive = true; });
   tell(n, mark{12}, {.priority = 255});  // taken after the signal to deactivate on every device
   opened_gates = 2;
   REQUIRE(eventually([&] { return inactive.load(); }));
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   auto const before = first->snapshot();
-  REQUIRE_FALSE(first->activate(n.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(*first, n.id(), rondo::block));
   auto const expected = marks_of(n);
   REQUIRE(before.waiting == 9);
   REQUIRE(expected == std::vector<std::uint32_t>{3, 8, 7, 12, 5, 9, 10, 1, 4, 11, 2, 6});
   first.reset();
 
   auto second = start(small_config(device));
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   auto const after = second->snapshot();
   REQUIRE(after.conserved());
   REQUIRE(after.waiting == before.waiting);
   REQUIRE(report_named(after, "n").now.state == rondo::lifecycle::deactivated);
   auto const again = find<notebook>(*second, "n");
-  REQUIRE_FALSE(second->activate(again.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(*second, again.id(), rondo::block));
   REQUIRE(marks_of(again) == expected);
 }
 
@@ -135,11 +137,11 @@ TEST_CASE("an actor that waits to be activated waits after a restore, with a mai
   first->launch<journal>("empty", {.active = false});
   for (std::uint64_t i = 0; i < 5; ++i) tell(full, item{0, i});
   for (std::uint64_t i = 0; i < 299; ++i) tell(large, item{2, i});
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   first.reset();
 
   auto second = start();
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   auto const f = find<journal>(*second, "full");
   auto const l = find<journal>(*second, "large");
   REQUIRE(report_named(second->snapshot(), "full").now.waiting == 5);
@@ -149,7 +151,7 @@ TEST_CASE("an actor that waits to be activated waits after a restore, with a mai
   REQUIRE_FALSE(l.try_tell(item{2, 299}));
   REQUIRE(l.try_tell(item{2, 300}) == errc::mailbox_full);
   for (auto const& j : {f, l, find<journal>(*second, "empty")})
-    REQUIRE_FALSE(second->activate(j.id(), rondo::block));
+    REQUIRE_FALSE(rondo::activate(*second, j.id(), rondo::block));
   at_rest(*second);
   REQUIRE(report_of(f).next[0] == 5);
   REQUIRE(report_of(l).next[2] == 300);
@@ -168,25 +170,25 @@ TEST_CASE("addresses in states and requests between actors stay valid, and on_st
   auto const filler = first->launch<journal>("");
   auto const j = first->launch<journal>("journal");
   auto const c = first->launch<courier>("courier");
-  REQUIRE_FALSE(first->terminate(filler.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(*first, filler.id(), rondo::termination::drain, rondo::block));
   tell(c, meet{j.where()});
   tell(c, pass_on{{0, 0}});
   REQUIRE(eventually([&] { return report_of(j).taken == 1; }));
-  REQUIRE_FALSE(first->deactivate(j.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(*first, j.id(), rondo::block));
   tell(c, ask_peer{});
   tell(c, pass_on{{0, 1}});
   REQUIRE(eventually([&] { return first->snapshot().waiting == 2; }));
   REQUIRE(c.ask(get_answer{}, 30s, rondo::block)->starts == 1);
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   first.reset();
 
   starts_in_this_process = 0;
   auto second = start(small_config(device));
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   auto const j2 = find<journal>(*second, "journal");
   auto const c2 = find<courier>(*second, "courier");
   REQUIRE(c2.ask(get_answer{}, 30s, rondo::block)->answers == 0);
-  REQUIRE_FALSE(second->activate(j2.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(*second, j2.id(), rondo::block));
   REQUIRE(eventually([&] { return c2.ask(get_answer{}, 30s, rondo::block)->answers == 1; }));
   REQUIRE(c2.ask(get_answer{}, 30s, rondo::block)->taken == 1);
   tell(c2, pass_on{{0, 2}});
@@ -203,14 +205,14 @@ TEST_CASE("a waiting ask of the host is handled after a restore, and answers nob
   std::atomic<int> ended{0};
   n.ask(get_marks{}, 0s, [&](rondo::error_code ec, mark_list) { ended = ec == errc::stopped ? 1 : 2; });
   tell(n, mark{1});
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   first.reset();
   REQUIRE(ended != 2);
 
   auto second = start();
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   auto const again = find<notebook>(*second, "n");
-  REQUIRE_FALSE(second->activate(again.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(*second, again.id(), rondo::block));
   REQUIRE(marks_of(again) == std::vector<std::uint32_t>{1});
   auto const t = at_rest(*second);
   REQUIRE(t.live.handled == 3);
@@ -225,15 +227,15 @@ TEST_CASE("a deadline goes on while its message is in a file", "[checkpoint][G12
   tell(n, mark{1}, {.deadline = 1us});
   tell(n, mark{2}, {.deadline = 1h});
   tell(n, mark{3});
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   first.reset();
 
   auto second = start();
   std::atomic<errc> reason{errc::ok};
   auto const letters = second->on_dead_letter([&](rondo::dead_letter const& l) { reason = l.reason; });
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   auto const again = find<notebook>(*second, "n");
-  REQUIRE_FALSE(second->activate(again.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(*second, again.id(), rondo::block));
   REQUIRE(marks_of(again) == std::vector<std::uint32_t>{2, 3});
   REQUIRE(eventually([&] { return reason == errc::timed_out; }));
   REQUIRE(second->snapshot().live.dead == 1);
@@ -249,13 +251,13 @@ TEST_CASE("an actor that was draining drains and ends after a restore", "[checkp
   REQUIRE(eventually([] { return entered_gate == ~0u; }));
   for (std::uint32_t i = 0; i < 5; ++i) tell(n, mark{i});
   std::atomic<bool> over{false};
-  first->terminate(n.id(), rondo::termination::drain, [&](rondo::error_code) { over = true; });
-  first->checkpoint(s.file);
+  rondo::terminate(*first, n.id(), rondo::termination::drain, [&](rondo::error_code) { over = true; });
+  rondo::checkpoint(*first, s.file);
   REQUIRE(eventually([&] { return over.load(); }));
   first.reset();
 
   auto second = start();
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   REQUIRE(eventually([&] { return second->list().empty(); }));
   auto const t = second->snapshot();
   REQUIRE(t.retired.accepted == 6);
@@ -272,12 +274,12 @@ TEST_CASE("a stopped runtime can still be written, and stays stopped", "[checkpo
   for (std::uint64_t i = 0; i < 30; ++i) tell(j, item{0, i});
   REQUIRE(report_of(j).taken == 30);
   REQUIRE(first->stop().stopped);
-  first->checkpoint(s.file);
+  rondo::checkpoint(*first, s.file);
   REQUIRE(j.try_tell(item{0, 30}) == errc::stopped);
-  REQUIRE(error_of([&] { first->restore(s.file); }).find("has stopped") != std::string::npos);
+  REQUIRE(error_of([&] { rondo::restore(*first, s.file); }).find("has stopped") != std::string::npos);
 
   auto second = start(small_config(device));
-  second->restore(s.file);
+  rondo::restore(*second, s.file);
   REQUIRE(report_of(find<journal>(*second, "j")).next[0] == 30);
 }
 
@@ -288,18 +290,20 @@ TEST_CASE("a runtime can go back to its own checkpoint, and its refs then work a
   auto const k = rt->launch<journal>("k");
   tell(j, item{0, 0});
   report_of(j);
-  rt->checkpoint(s.file);
+  rondo::checkpoint(*rt, s.file);
   tell(j, item{0, 1});
-  for (auto const& r : {j, k}) REQUIRE_FALSE(rt->terminate(r.id(), rondo::termination::drain, rondo::block));
-  rt->restore(s.file);
+  for (auto const& r : {j, k})
+    REQUIRE_FALSE(rondo::terminate(*rt, r.id(), rondo::termination::drain, rondo::block));
+  rondo::restore(*rt, s.file);
   REQUIRE(report_of(j).taken == 1);
   REQUIRE(report_of(k).taken == 0);
   at_rest(*rt);
 
-  for (auto const& r : {j, k}) REQUIRE_FALSE(rt->terminate(r.id(), rondo::termination::drain, rondo::block));
+  for (auto const& r : {j, k})
+    REQUIRE_FALSE(rondo::terminate(*rt, r.id(), rondo::termination::drain, rondo::block));
   auto const successor = rt->launch<journal>("successor");
-  REQUIRE_FALSE(rt->terminate(successor.id(), rondo::termination::drain, rondo::block));
-  REQUIRE(error_of([&] { rt->restore(s.file); }).find("was given to another actor since") !=
+  REQUIRE_FALSE(rondo::terminate(*rt, successor.id(), rondo::termination::drain, rondo::block));
+  REQUIRE(error_of([&] { rondo::restore(*rt, s.file); }).find("was given to another actor since") !=
           std::string::npos);
   REQUIRE(rt->list().empty());
 }
@@ -334,13 +338,13 @@ TEST_CASE("checkpoints under running senders hold a prefix of each sender's mess
     std::uint64_t least[senders][journals];
     for (std::uint32_t id = 0; id < 3; ++id)
       for (int t = 0; t < journals; ++t) least[id][t] = accepted[id][t];
-    rt->checkpoint(s.file);
+    rondo::checkpoint(*rt, s.file);
     std::uint64_t most[senders][journals];
     for (std::uint32_t id = 0; id < 3; ++id)
       for (int t = 0; t < journals; ++t) most[id][t] = begun[id][t];
 
     auto copy = start(small_config(device));
-    copy->restore(s.file);
+    rondo::restore(*copy, s.file);
     auto const now = at_rest(*copy);
     for (int t = 0; t < journals; ++t) {
       auto const name = "j" + std::to_string(t);

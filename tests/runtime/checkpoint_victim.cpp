@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "runtime/checkpoint.hpp"
 #include "tests/runtime/checkpoint_module.hpp"
 
 using namespace checkpoint_test;
@@ -22,7 +23,7 @@ int main(int count, char** arguments) try {
   if (count != 2) return std::fprintf(stderr, "usage: checkpoint_victim <file>\n"), 2;
   std::filesystem::path const file = arguments[1];
   auto rt = start();
-  if (std::filesystem::exists(file)) rt->restore(file);
+  if (std::filesystem::exists(file)) rondo::restore(*rt, file);
   for (auto const* name : {"a", "b"}) {
     auto j = rt->find<journal>(name);
     if (!j) j = rt->launch<journal>(name, {.capacity = 64});
@@ -35,7 +36,7 @@ int main(int count, char** arguments) try {
   }
   std::puts("begun");
   std::fflush(stdout);
-  for (;;) rt->checkpoint(file);
+  for (;;) rondo::checkpoint(*rt, file);
 } catch (std::exception const& e) {
   std::fprintf(stderr, "checkpoint_victim: %s\n", e.what());
   std::_Exit(1);

@@ -1,4 +1,7 @@
 #include "tests/runtime/counter_fixture.hpp"
+#include "runtime/device/emulated_module.hpp"
+
+RONDO_EMULATED_MODULE(rondo_test::counters)
 
 namespace rondo_test {
 

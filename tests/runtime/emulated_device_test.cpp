@@ -31,7 +31,7 @@ TEST_CASE("emulated: all lanes of a team run a cooperative handler", "[emulated]
     CHECK(report_of(r).taken == n * (n == 0 ? 0 : n - 1) / 2);
     CHECK(report_of(r).disorder == 3);
   }
-  CHECK(d->shared_arena() == nullptr);
+  CHECK_FALSE(d->mail().is_near());
 }
 
 TEST_CASE("emulated: an ack tells what the mailbox said, and a batch goes in whole", "[emulated][G5]") {
@@ -41,9 +41,11 @@ TEST_CASE("emulated: an ack tells what the mailbox said, and a batch goes in who
   REQUIRE(d->launch(s) == errc::ok);
   std::vector<note> const notes(9, note{0, 1});
   message_header const h = note_header();
+  auto const send = [&](void const* payloads, std::uint32_t bytes, std::uint32_t count, actor_id ack = {}) {
+    return d->mail().post({s.id, h, payloads, bytes, bytes, count}, ack);
+  };
   for (std::uint32_t n = 0; n < 3; ++n)
-    REQUIRE(d->post(s.id, h, reinterpret_cast<std::byte const*>(notes.data()), sizeof(note), sizeof(note), 9,
-                    test_device::ack(n), false) == errc::ok);
+    REQUIRE(send(notes.data(), sizeof(note), 9, test_device::ack(n)) == errc::ok);
   CHECK(d.reply(0).reason == errc::ok);
   CHECK(d.reply(1).reason == errc::ok);
   CHECK(d.reply(2).reason == errc::mailbox_full);
@@ -52,9 +54,9 @@ TEST_CASE("emulated: an ack tells what the mailbox said, and a batch goes in who
   CHECK(d.reply(3).reason == errc::ok);
   CHECK(d.tell({s.id.index, 9}, notes[0], test_device::ack(4)) == errc::ok);
   CHECK(d.reply(4).reason == errc::actor_gone);
-  CHECK(d->post(s.id, h, nullptr, sizeof(note), sizeof(note), 0, {}, false) == errc::ok);
-  CHECK(d->post(s.id, h, nullptr, 97, 97, 1, {}, false) == errc::payload_too_large);
-  CHECK(d->post(s.id, h, nullptr, sizeof(note), sizeof(note), 1025, {}, false) == errc::payload_too_large);
+  CHECK(send(nullptr, sizeof(note), 0) == errc::ok);
+  CHECK(send(nullptr, 97, 1) == errc::payload_too_large);
+  CHECK(send(nullptr, sizeof(note), 1025) == errc::payload_too_large);
   CHECK(d.count(record_kind::dead_letter) == 0);
   REQUIRE(d->signal(s.id, control_activate) == errc::ok);
   CHECK(eventually([&] { return d.look(s.id).totals.handled == 19; }));
@@ -72,7 +74,8 @@ TEST_CASE("emulated: a full way down is an answer, and what it took is handled",
   while (d.tell(to, note{0, sent}) == errc::ok) ++sent;
   CHECK(sent >= 8);
   CHECK(d.tell(to, note{0, sent}) == errc::device_busy);
-  CHECK(d->post(to, note_header(), nullptr, sizeof(note), 0, 9, {}, false) == errc::payload_too_large);
+  auto const header = note_header();
+  CHECK(d->mail().post({to, header, nullptr, sizeof(note), 0, 9}) == errc::payload_too_large);
   d->hold_submissions(false);
   CHECK(eventually([&] { return d.look(to).totals.handled == sent; }));
 }

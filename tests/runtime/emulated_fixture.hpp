@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/device/emulated_device.hpp"
+#include "runtime/device/emulated_module.hpp"
 #include "tests/kernels/arena_fixture.hpp"
 
 namespace rondo_test {
@@ -105,7 +106,7 @@ class test_device {
   errc tell(actor_id to, Message const& m, actor_id ack = {}) {
     message_header h;
     h.type = type_id<Message>;
-    return dev_->post(to, h, reinterpret_cast<std::byte const*>(&m), sizeof m, sizeof m, 1, ack, false);
+    return dev_->mail().post({.to = to, .header = h, .payloads = &m, .bytes = sizeof m}, ack);
   }
   /// Waits for room in the way down; true when the way took the message.
   template <class Message>
@@ -118,7 +119,7 @@ class test_device {
     h.type = type_id<Message>;
     h.flags = flag_wants_reply;
     h.reply_to = {host_ask_bit | number, 1};
-    return dev_->post(to, h, reinterpret_cast<std::byte const*>(&m), sizeof m, sizeof m, 1, {}, false);
+    return dev_->mail().post({.to = to, .header = h, .payloads = &m, .bytes = sizeof m});
   }
   static actor_id ack(std::uint32_t number) { return {host_ask_bit | number, 1}; }
 

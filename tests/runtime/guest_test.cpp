@@ -2,6 +2,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
@@ -98,7 +99,7 @@ TEST_CASE("guests, teams, senders and checkpoints at once lose nothing", "[runti
     while (!stop)
       if (!clicks.try_tell(add{1})) ++sent;
   });
-  for (int i = 0; i < 20; ++i) rt->checkpoint(folder.directory / "checkpoint");
+  for (int i = 0; i < 20; ++i) rondo::checkpoint(*rt, folder.directory / "checkpoint");
   stop = true;
   for (auto& t : threads) t.join();
   auto total = clicks.ask(get{}, patience, rondo::block);

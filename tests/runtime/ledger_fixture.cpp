@@ -1,4 +1,7 @@
 #include "tests/runtime/ledger_fixture.hpp"
+#include "runtime/device/emulated_module.hpp"
+
+RONDO_EMULATED_MODULE(rondo_test::ledgers)
 
 namespace rondo_test {
 

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/runtime/result_text.hpp"
 
@@ -29,6 +30,7 @@ struct locator {
   }
 };
 RONDO_MODULE(locators, locator)
+RONDO_EMULATED_MODULE(locators)
 
 /// The calling thread's cores, and back to them at the end.
 struct own_cores {

@@ -6,7 +6,10 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/checkpoint.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/recording_file.hpp"
+#include "runtime/replay.hpp"
 #include "runtime/replayer.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
@@ -62,7 +65,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
     auto const old = rt->launch<ledger>("old", {.capacity = 4096});
     REQUIRE_FALSE(old.try_tell(enter{41}));  // its state is part of what the recording begins with
     digest_of(old);
-    rt->begin_recording(file);
+    rondo::recording tape(*rt, file);
     std::vector<rondo::actor_ref<ledger>> all{old};
     for (int i = 0; i < 3; ++i)
       all.push_back(rt->launch<ledger>(
@@ -94,7 +97,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
       std::this_thread::sleep_for(10ms);
       return looks_at_rest == 5;
     }));
-    rt->end_recording();
+    tape.end();
     for (auto const& a : all) digests.push_back(digest_of(a));
     handled = rt->snapshot().live.handled;
   }
@@ -102,7 +105,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
   auto rt = start_ledgers(devices == "cpu,emulated"
                               ? rondo::config{.device = "cpu,cpu", .teams = 1, .guest_teams = 1}
                               : one_team());
-  auto const report = rt->replay(file);
+  auto const report = rondo::replay(*rt, file);
   CAPTURE(report.differences);
   CHECK(report.differing == 0);
   CHECK(report.complete);
@@ -120,14 +123,14 @@ TEST_CASE("a replay says where it differs", "[recording]") {
   auto const file = dir.directory / "run.rondo";
   auto rt = start_ledgers(one_team());
   auto const a = rt->launch<ledger>("a");
-  rt->begin_recording(file);
+  rondo::recording tape(*rt, file);
   REQUIRE_FALSE(
       a.try_tell(draw{}));  // adds what this process was told: a handler that the recording cannot know
   digest_of(a);
-  rt->end_recording();
+  tape.end();
   outside_number += 1;
   auto again = start_ledgers(one_team());
-  auto const report = again->replay(file);
+  auto const report = rondo::replay(*again, file);
   REQUIRE(report.differing == 1);
   CHECK_THAT(report.differences.at(0), Contains("actor 'a'") && Contains("look"));
 }
@@ -138,7 +141,7 @@ TEST_CASE("a recording outlives whatever ends its process, up to what reached th
   {
     auto rt = start_ledgers(one_team());
     auto const a = rt->launch<ledger>("a");
-    rt->begin_recording(file);
+    rondo::recording tape(*rt, file);
     for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
     digest_of(a);
     rt->stop();  // ends the recording, too
@@ -152,7 +155,7 @@ TEST_CASE("a recording outlives whatever ends its process, up to what reached th
     std::ofstream(torn, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(n));
     auto rt = start_ledgers(one_team());
     try {
-      auto const report = rt->replay(torn);
+      auto const report = rondo::replay(*rt, torn);
       CHECK_FALSE(report.complete);
       CHECK(report.differing == 0);
       CHECK(report.messages >= most);
@@ -170,10 +173,10 @@ TEST_CASE("no damage of a recording is taken for its end", "[recording]") {
   auto const file = dir.directory / "run.rondo", damaged = dir.directory / "damaged.rondo";
   auto rt = start_ledgers(one_team());
   auto const a = rt->launch<ledger>("a");
-  rt->begin_recording(file);
+  rondo::recording tape(*rt, file);
   for (std::uint64_t i = 0; i < 2; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
   digest_of(a);
-  rt->end_recording();
+  tape.end();
   std::ifstream in(file, std::ios::binary);
   std::string const whole((std::istreambuf_iterator<char>(in)), {});
   constexpr std::size_t head_bytes = 16;
@@ -196,27 +199,26 @@ TEST_CASE("recordings are refused where they make no sense, with the reason", "[
   auto const file = dir.directory / "run.rondo";
   auto rt = start_ledgers(one_team());
   rt->launch<ledger>("a");
-  CHECK_THROWS_WITH(rt->end_recording(), Contains("no recording"));
-  rt->begin_recording(file);
-  CHECK_THROWS_WITH(rt->begin_recording(dir.directory / "two"), Contains("another recording"));
+  rondo::recording tape(*rt, file);
+  CHECK_THROWS_WITH(rondo::recording(*rt, dir.directory / "two"), Contains("another recording"));
   CHECK_FALSE(std::filesystem::exists(dir.directory / "two"));
-  CHECK_THROWS_WITH(rt->restore(file), Contains("recording") || Contains("checkpoint"));
-  rt->end_recording();
-  CHECK_THROWS_WITH(rt->begin_recording(file), Contains("move it away"));
-  CHECK_THROWS_WITH(rt->replay(file), Contains("use a new one"));
+  CHECK_THROWS_WITH(rondo::restore(*rt, file), Contains("recording") || Contains("checkpoint"));
+  tape.end();
+  CHECK_THROWS_WITH(tape.end(), Contains("ended before"));
+  CHECK_THROWS_WITH(rondo::recording(*rt, file), Contains("move it away"));
+  CHECK_THROWS_WITH(rondo::replay(*rt, file), Contains("use a new one"));
   auto other = start();
-  CHECK_THROWS_WITH(other->replay(file), Contains("another module"));
-  CHECK_THROWS_WITH(other->replay(dir.directory / "none"), Contains("cannot be read"));
+  CHECK_THROWS_WITH(rondo::replay(*other, file), Contains("another module"));
+  CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "none"), Contains("cannot be read"));
   std::ofstream(dir.directory / "text") << "this is no recording at all";
-  CHECK_THROWS_WITH(other->replay(dir.directory / "text"), Contains("is no recording"));
+  CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "text"), Contains("is no recording"));
 }
 
 TEST_CASE("a recording whose file cannot be made is refused, and the runtime goes on", "[recording]") {
   auto rt = start_ledgers(one_team());
   auto const a = rt->launch<ledger>("a");
-  CHECK_THROWS_WITH(rt->begin_recording("/dev/full"), Contains("/dev/full"));  // it is there already
-  CHECK_THROWS_WITH(rt->begin_recording("/nowhere/at/all"), Contains("/nowhere/at/all"));
-  CHECK_THROWS_WITH(rt->end_recording(), Contains("no recording"));
+  CHECK_THROWS_WITH(rondo::recording(*rt, "/dev/full"), Contains("/dev/full"));  // it is there already
+  CHECK_THROWS_WITH(rondo::recording(*rt, "/nowhere/at/all"), Contains("/nowhere/at/all"));
   REQUIRE_FALSE(a.try_tell(enter{1}));
   digest_of(a);
 }
@@ -233,24 +235,24 @@ TEST_CASE("a full disk ends the recording and is reported once; what was written
         ++reports;
     });
     auto const a = rt->launch<ledger>("a", {.capacity = 4096});
-    rt->begin_recording(file);
+    rondo::recording tape(*rt, file);
     for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
     digest_of(a);
-    rt->flush_recording();
+    tape.flush();
     CHECK(reports == 0);
     {
       full_disk const full(std::filesystem::file_size(file) + 1000);  // part of the next write finds room
       for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
       digest_of(a);
-      rt->flush_recording();
+      tape.flush();
       CHECK(eventually([&] { return reports == 1; }));
-      CHECK_THROWS_WITH(rt->end_recording(), Contains(file.string()) && Contains("the recording ends after"));
+      CHECK_THROWS_WITH(tape.end(), Contains(file.string()) && Contains("the recording ends after"));
     }
     digest_of(a);  // the runtime goes on
   }
   CHECK(reports == 1);
   auto rt = start_ledgers(one_team());
-  auto const report = rt->replay(file);
+  auto const report = rondo::replay(*rt, file);
   CHECK_FALSE(report.complete);
   CHECK(report.differing == 0);
   CHECK(report.messages >= 21);

@@ -1,4 +1,7 @@
 #include "tests/runtime/relay_fixture.hpp"
+#include "runtime/device/emulated_module.hpp"
+
+RONDO_EMULATED_MODULE(rondo_test::relays)
 
 namespace rondo_test {
 

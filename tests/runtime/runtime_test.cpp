@@ -3,6 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <set>
 
+#include "runtime/lifecycle.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
@@ -105,7 +106,7 @@ TEST_CASE("actors, pinned teams and memory run out with an error", "[runtime]") 
   CHECK(rt->try_launch<counter>("deep", {.capacity = 1u << 25}).error() == errc::out_of_memory);
   for (int i = 0; i < 4; ++i) rt->launch<counter>("");
   CHECK(rt->try_launch<counter>("").error() == errc::actor_limit);
-  CHECK_FALSE(rt->terminate(pinned[0].id(), rondo::termination::drain, rondo::block));
+  CHECK_FALSE(rondo::terminate(*rt, pinned[0].id(), rondo::termination::drain, rondo::block));
   // Its team notices in its own time that it is free.
   CHECK(eventually([&] { return rt->try_launch<counter>("again", {.pinned = true}).has_value(); }));
 }
@@ -121,7 +122,7 @@ TEST_CASE("find and list know the living actors by name and behaviour", "[runtim
   std::multiset<std::string> names;
   for (auto const& e : rt->list()) names.insert(e.name);
   CHECK(names == std::multiset<std::string>{"", "a", "b"});
-  CHECK_FALSE(rt->terminate(a.id(), rondo::termination::drain, rondo::block));
+  CHECK_FALSE(rondo::terminate(*rt, a.id(), rondo::termination::drain, rondo::block));
   CHECK(rt->find<counter>("a").error() == errc::not_found);
   REQUIRE(rt->behaviours().size() == 2);
   CHECK(rt->behaviours()[0].name == rondo::type_name<counter>);
@@ -183,7 +184,7 @@ TEST_CASE("subscriptions end when they go, also from inside their handler", "[ru
     rondo::subscription const gone = std::move(self_ending);
   });
   for (int i = 0; i < 3; ++i) REQUIRE_FALSE(c.try_tell(add{1}));
-  CHECK_FALSE(rt->terminate(c.id(), rondo::termination::discard, rondo::block));
+  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::discard, rondo::block));
   CHECK(eventually([&] { return lasting == 3; }));
   CHECK(single == 1);
   CHECK(rt->snapshot().dead_letters == 3);

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "runtime/chrome_trace.hpp"
+#include "runtime/lifecycle.hpp"
+#include "runtime/trace_log.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/runtime/relay_fixture.hpp"
@@ -14,8 +16,8 @@ namespace {
 
 /// The trace once `hops` of it have come.
 std::vector<rondo::trace_hop> trace_of(rondo::runtime& rt, std::uint64_t trace, std::size_t hops) {
-  REQUIRE(eventually([&] { return rt.traces(trace).size() >= hops; }));
-  return rt.traces(trace);
+  REQUIRE(eventually([&] { return rt.traces().read(trace).size() >= hops; }));
+  return rt.traces().read(trace);
 }
 
 struct tree {
@@ -42,7 +44,7 @@ TEST_CASE("a message's way through three relays and back is one tree", "[trace]"
   CAPTURE(devices);
   auto rt = start_relays({.device = devices, .teams = 2});
   auto const relays = launch_chain(*rt, 3);
-  auto const trace = rt->new_trace();
+  auto const trace = rt->traces().new_trace();
   auto const answer = relays[0].ask(hop{5}, {.timeout = 20s, .trace = trace}, rondo::block);
   REQUIRE(answer.has_value());
   CHECK(answer->number == 5);
@@ -79,10 +81,10 @@ TEST_CASE("a message's way through three relays and back is one tree", "[trace]"
 TEST_CASE("a trace holds what was told, and why it ended unhandled", "[trace]") {
   auto rt = start();
   auto const a = rt->launch<counter>("a", {.active = false});
-  auto const trace = rt->new_trace();
+  auto const trace = rt->traces().new_trace();
   REQUIRE_FALSE(a.try_tell(add{1}, {.deadline = 1us, .trace = trace}));
   std::this_thread::sleep_for(1ms);
-  rt->activate(a.id(), rondo::block);
+  rondo::activate(*rt, a.id(), rondo::block);
   auto const hops = trace_of(*rt, trace, 2);
   REQUIRE(hops.size() == 2);
   auto const& late = hops[0].on_host ? hops[1] : hops[0];
@@ -94,7 +96,7 @@ TEST_CASE("a trace holds what was told, and why it ended unhandled", "[trace]") 
 TEST_CASE("a failed try and the next one are hops of one message", "[trace]") {
   auto rt = start();
   auto const a = rt->launch<counter>("a");
-  auto const trace = rt->new_trace();
+  auto const trace = rt->traces().new_trace();
   REQUIRE_FALSE(a.try_tell(boom{}, {.trace = trace}));
   auto const hops = trace_of(*rt, trace, 5);  // the call, three tries, and its quarantine
   REQUIRE(hops.size() == 5);
@@ -130,18 +132,18 @@ TEST_CASE("the last hops are kept, and what went is counted", "[trace]") {
   auto rt = start({.device = "cpu", .teams = 1, .trace_every = 1, .trace_hops = 8});
   auto const a = rt->launch<counter>("a", {.capacity = 128});
   for (int i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(add{1}));
-  REQUIRE(eventually([&] { return rt->traces().size() + rt->forgotten_hops() == 40; }));
-  CHECK(rt->traces().size() == 8);
+  REQUIRE(eventually([&] { return rt->traces().read().size() + rt->traces().forgotten() == 40; }));
+  CHECK(rt->traces().read().size() == 8);
 }
 
 TEST_CASE("what has no room for a tag is sent without one", "[trace]") {
   auto rt = start_relays({.device = "cpu", .teams = 1});
   auto const relays = launch_chain(*rt, 1);
-  auto const trace = rt->new_trace();
+  auto const trace = rt->traces().new_trace();
   large m{};
   m.last = 7;
   auto const answer = relays[0].ask(m, {.timeout = 20s, .trace = trace}, rondo::block);
   REQUIRE(answer.has_value());
   CHECK(answer->number == 7);
-  CHECK(rt->traces(trace).empty());
+  CHECK(rt->traces().read(trace).empty());
 }

@@ -1,3 +1,4 @@
+#include "runtime/lifecycle.hpp"
 #include "tests/catch.hpp"
 #include "tests/service/service_fixture.hpp"
 
@@ -82,6 +83,6 @@ TEST_CASE("an ask ends at its deadline, whatever the service does", "[service][G
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
-  REQUIRE_FALSE(s.rt->deactivate(clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
   REQUIRE(clicks.ask(basics::get{}, 20ms, rondo::block).error() == errc::timed_out);
 }

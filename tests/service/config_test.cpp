@@ -56,7 +56,7 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
            wrong{"{\"listen\": [\"tcp:localhost:1\"]}", "has no numeric address"},
            wrong{"{\"runtime\": {\"teams\": \"2\"}}",
                  "x.json: runtime: teams: is a string; it must be a whole number"},
-           wrong{"{\"runtime\": {\"team\": 2}}", "team: unknown field of `runtime`"},
+           wrong{"{\"runtime\": {\"team\": 2}}", "runtime: team: unknown field; expected one of"},
            wrong{"{\"actors\": [{\"name\": \"a\"}]}", "x.json: actors[0].behaviour: is missing"},
            wrong{"{\"checkpoint_s\": 5}", "requires `checkpoint`"},
            wrong{"{\"name\": \"a\",\n\n oops}", "x.json: line 3, column 2: "},

@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "runtime/lifecycle.hpp"
 #include "runtime/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/seed.hpp"
@@ -217,14 +218,14 @@ TEST_CASE("at its end a service answers what is open, and says how much it could
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
-  REQUIRE_FALSE(s.rt->deactivate(clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
   auto answered = clicks.ask(basics::add_and_get{1}, 30s, boost::asio::use_future);
   while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
   std::uint64_t left = 99;
   std::thread ender([&] { left = s.it->stop(); });
   while (s.it->counters().dropped[static_cast<std::size_t>(drop_reason::shutdown)].load() == 0)
     std::this_thread::yield();
-  REQUIRE_FALSE(s.rt->activate(clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
   REQUIRE(answered.get().value == 1);
   ender.join();
   REQUIRE(left == 0);
@@ -237,7 +238,7 @@ TEST_CASE("a request that nobody answers is left at the end, and counted", "[ser
   raw_client c(s.it->listens_at().front());
   c.hello();
   REQUIRE(c.receive()->body_as_welcome() != nullptr);
-  REQUIRE_FALSE(s.rt->deactivate(s.rt->find_any("clicks")->id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(*s.rt, s.rt->find_any("clicks")->id(), rondo::block));
   REQUIRE(c.send(c.frame_for(2, "clicks", basics::get{}, true)));
   while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
   REQUIRE(s.it->stop() == 1);

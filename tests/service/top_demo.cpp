@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "actors/basics/basics_module.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
 #include "tools/rondo/top_terminal.hpp"
 
@@ -103,7 +104,8 @@ int main(int argc, char** argv) {
       for (auto const& e : rt.list())
         if (e.name == name) {
           std::promise<rondo::inspection> found;
-          rt.inspect(e.id, [&](rondo::error_code, rondo::inspection i) { found.set_value(std::move(i)); });
+          rondo::inspect(rt, e.id,
+                         [&](rondo::error_code, rondo::inspection i) { found.set_value(std::move(i)); });
           for (auto const& d : found.get_future().get().depths) depths.emplace_back(d.priority, d.messages);
         }
       return depths;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "runtime/chrome_trace.hpp"
-#include "runtime/service/json_node.hpp"
+#include "runtime/json/json_node.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/service/programs.hpp"
@@ -13,7 +13,7 @@
 
 using namespace rondo_test;
 using Catch::Matchers::Contains;
-using rondo::service::json_node;
+using rondo::json_node;
 
 namespace {
 
@@ -24,11 +24,11 @@ std::string value(json_node const& event, std::string_view name) {
 
 /// Events of Chrome's format, checked for what a viewer needs of each.
 std::vector<json_node> events_of(std::string const& text) {
-  auto const root = rondo::service::parse_json_node(text, {.bytes = 1 << 20});
+  auto const root = rondo::parse_json_node(text, {.bytes = 1 << 20});
   auto const* const all = root.find("traceEvents");
   REQUIRE(all != nullptr);
   for (auto const& e : all->entries) {
-    CAPTURE(rondo::service::json_text(e));
+    CAPTURE(rondo::json_text(e));
     auto const phase = value(e, "ph");
     CHECK(phase.size() == 1);
     CHECK(std::string("MXsfi").find(phase) != std::string::npos);

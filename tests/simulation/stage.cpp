@@ -1,6 +1,9 @@
 #include "tests/simulation/stage.hpp"
 
+#include "runtime/checkpoint.hpp"
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/device/make_device.hpp"
+#include "runtime/lifecycle.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -112,13 +115,13 @@ void stage::set_active(place p, bool active) {
   auto const id = p.ref.id();
   if (active) {
     begin_waking(index);
-    auto const ec = rt_->activate(id, rondo::block);
+    auto const ec = rondo::activate(*rt_, id, rondo::block);
     --book_.lives[index].waking;
     return count(std::string("activate ") + text_of(ec));
   }
   auto const wakes = book_.lives[index].wakes;
   bool const alone = book_.lives[index].waking == 0;
-  auto const ec = rt_->deactivate(id, rondo::block);
+  auto const ec = rondo::deactivate(*rt_, id, rondo::block);
   count(std::string("deactivate ") + text_of(ec));
   if (!ec && alone && book_.lives[index].wakes == wakes) book_.lives[index].paused = true;
 }
@@ -134,7 +137,7 @@ void stage::terminate(operation const& o, rondo::termination how) {
   auto const index = p.life;
   begin_waking(index);
   if (how == rondo::termination::discard) book_.lives[index].discarded = true;
-  auto const ec = rt_->terminate(p.ref.id(), how, rondo::block);
+  auto const ec = rondo::terminate(*rt_, p.ref.id(), how, rondo::block);
   --book_.lives[index].waking;
   count(std::string("terminate ") + text_of(ec));
   if (!ec || ec == errc::actor_gone) book_.lives[index].gone = true;
@@ -147,7 +150,7 @@ void stage::checkpoint() {
   auto const file = checkpoint_file();
   auto const begun = world::get().now_ns(), jumped = world::get().jumped_ns();
   try {
-    rt_->checkpoint(file);
+    rondo::checkpoint(*rt_, file);
     count("checkpoint ok");
   } catch (std::runtime_error const& e) {
     count("checkpoint refused");
@@ -176,7 +179,7 @@ void stage::stop() {
 /// G8, G9: writes a checkpoint, and goes on with all actors, their states and their mail in another runtime.
 void stage::restart() {
   auto const file = checkpoint_file();
-  rt_->checkpoint(file);
+  rondo::checkpoint(*rt_, file);
   stop();
   world::get().note("a second runtime goes on from the checkpoint");
   letters_ = {};
@@ -185,7 +188,7 @@ void stage::restart() {
   book_.ended = false;
   book_.restored = true;
   open({});
-  rt_->restore(file);
+  rondo::restore(*rt_, file);
   std::filesystem::remove(file);
   for (std::size_t at = 0; at < places_.size(); ++at) {
     place& p = places_[at];

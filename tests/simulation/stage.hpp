@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/device/make_device.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/simulation/behaviours.hpp"
 

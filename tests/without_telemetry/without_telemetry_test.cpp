@@ -1,3 +1,4 @@
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/catch.hpp"
 
@@ -22,6 +23,8 @@ struct counter {
 RONDO_MODULE(counters, counter)
 
 }  // namespace
+
+RONDO_EMULATED_MODULE(counters)
 
 static_assert(!rondo::with_telemetry);
 

@@ -8,8 +8,11 @@
 #ifdef RONDO_WITH_NATS
 #include "runtime/service/nats_service.hpp"
 #endif
-#include "tools/rondo/exit_codes.hpp"
+#include "runtime/device/emulated_module.hpp"
+#include "tools/commands/exit_codes.hpp"
 #include "tools/rondo/top_command.hpp"
+
+RONDO_EMULATED_MODULE(rondo::basics::basics_module)
 
 namespace rondo::tools {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/rondo/exit_codes.hpp"
+#include "tools/commands/exit_codes.hpp"
 
 namespace rondo::tools {
 

@@ -3,14 +3,23 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/rondo/exit_codes.hpp"
+#include "tools/commands/exit_codes.hpp"
 #include "tools/rondo/overlay_options.hpp"
 
 namespace rondo::tools {
 
 namespace {
+
 constexpr char const* example_input = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
-}
+
+constexpr char const* exit_codes_text =
+    "Exit status: 0 done (also after Ctrl-C), 64 usage, 65 bad data in an input, 66 an input cannot be "
+    "opened,\n"
+    "69 the device is not available, 70 the actors failed, 73 an output cannot be written, 78 bad "
+    "configuration.\n"
+    "With several cameras: that of the first one that failed; the others run to their end.";
+
+}  // namespace
 
 void add_overlay_command(CLI::App& app, int& exit_status) {
   auto const o = std::make_shared<overlay_options>();

@@ -14,8 +14,12 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/checkpoint.hpp"
+#include "runtime/device/emulated_module.hpp"
 #include "runtime/telemetry.hpp"
 #include "tools/rondo/overlay_summary.hpp"
+
+RONDO_EMULATED_MODULE(rondo::overlay::overlay_module)
 
 namespace rondo::tools {
 
@@ -233,7 +237,7 @@ void overlay_job::show_progress() {
 
 void overlay_job::restore() {
   try {
-    runtime_->restore(options_.checkpoint);
+    rondo::restore(*runtime_, options_.checkpoint);
   } catch (std::runtime_error const& e) {
     throw config_error(e.what());
   }
@@ -244,7 +248,7 @@ void overlay_job::checkpoint() {
   if (options_.checkpoint.empty() || paused_) return;  // a paused camera keeps its frames
   for (auto& f : feeds_) f->hold();
   try {
-    runtime_->checkpoint(options_.checkpoint);
+    rondo::checkpoint(*runtime_, options_.checkpoint);
   } catch (std::runtime_error const& e) {
     report("checkpoint", exit_no_output, e.what());
     options_.checkpoint.clear();

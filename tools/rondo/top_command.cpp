@@ -46,7 +46,7 @@ void add_top_command(CLI::App& app, int& exit_status) {
         try {
           run_top(source, a->shown);
         } catch (no_terminal const& e) {
-          throw service::command_error(service::exit_usage, e.what());
+          throw service::command_error(exit_usage, e.what());
         }
       });
   c.add_option("--interval", a->interval_ms, "milliseconds between updates")

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/json_string.hpp"
+#include "runtime/json/json_string.hpp"
 #include "tools/rondo/top_screen.hpp"
 #include "tools/rondo/top_terminal.hpp"
 

@@ -16,13 +16,12 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/commands/exit_codes.hpp"
 #include "tools/schemac/embed.hpp"
 #include "tools/schemac/header_writer.hpp"
 #include "tools/schemac/schema_model.hpp"
 
 namespace {
-
-enum exit_code : int { ok = 0, usage = 64, bad_schema = 65, no_input = 66, cannot_create = 73 };
 
 std::optional<std::vector<std::uint8_t>> read_file(std::filesystem::path const& path) {
   std::ifstream in(path, std::ios::binary);
@@ -48,7 +47,7 @@ bool write_file(std::filesystem::path const& path, std::string const& text) {
   return false;
 }
 
-int complain(exit_code code, std::string const& text) {
+int complain(rondo::exit_code code, std::string const& text) {
   fmt::print(stderr, "rondo-schemac: {}\n", text);
   return code;
 }
@@ -69,23 +68,23 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
-    return app.exit(e) == 0 ? ok : usage;
+    return app.exit(e) == 0 ? rondo::exit_done : rondo::exit_usage;
   }
 
   auto const bytes = read_file(schema);
-  if (!bytes) return complain(no_input, fmt::format("{}: cannot be read", schema.string()));
+  if (!bytes) return complain(rondo::exit_no_input, fmt::format("{}: cannot be read", schema.string()));
   try {
     // flatc names the binary schema after its source; the source is what the reader wants to hear about.
     auto const source = schema.filename().replace_extension(".fbs").string();
     auto const header = rondo::schemac::write_header(rondo::schemac::read_schema(*bytes, source), includes);
     if (!write_file(output, header)) {
-      return complain(cannot_create, fmt::format("{}: cannot be written", output.string()));
+      return complain(rondo::exit_no_output, fmt::format("{}: cannot be written", output.string()));
     }
     if (!embedded.empty() && !write_file(embedded, rondo::schemac::embed_schema(*bytes, source))) {
-      return complain(cannot_create, fmt::format("{}: cannot be written", embedded.string()));
+      return complain(rondo::exit_no_output, fmt::format("{}: cannot be written", embedded.string()));
     }
   } catch (rondo::schemac::schema_error const& e) {
-    return complain(bad_schema, e.what());
+    return complain(rondo::exit_bad_data, e.what());
   }
-  return ok;
+  return rondo::exit_done;
 }

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/config.hpp"
-#include "runtime/service/json_node.hpp"
+#include "runtime/config_error.hpp"
+#include "runtime/json/json_node.hpp"
 
-namespace rondo::service {
+namespace rondo {
 
 class json_reader {
  public:
@@ -50,4 +50,4 @@ class json_reader {
 /// Parses a file's JSON, which may have comments. Throws config_error with the line.
 json_node parse_json_file(std::string_view text, std::string const& origin);
 
-}  // namespace rondo::service
+}  // namespace rondo

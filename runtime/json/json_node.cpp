@@ -1,4 +1,4 @@
-#include "runtime/service/json_node.hpp"
+#include "runtime/json/json_node.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/json_string.hpp"
+#include "runtime/json/json_string.hpp"
 
-namespace rondo::service {
+namespace rondo {
 namespace {
 
 namespace json = boost::json;
@@ -156,4 +156,4 @@ std::string json_text(json_node const& node) {
   return is_object ? "{" + out + "}" : "[" + out + "]";
 }
 
-}  // namespace rondo::service
+}  // namespace rondo

@@ -1,11 +1,11 @@
-#include "runtime/device/team_threads.hpp"
+#include "runtime/prepare_thread.hpp"
 
 #include <pthread.h>
 #include <sched.h>
 
 namespace rondo {
 
-void prepare_team_thread(std::string const& name, int core) {
+void prepare_thread(std::string const& name, int core) {
   pthread_setname_np(pthread_self(), name.c_str());
   if (core < 0) return;
   cpu_set_t set;

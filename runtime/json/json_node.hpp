@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rondo::service {
+namespace rondo {
 
 /// What may come: a payload of a message needs far less; people's files may have comments.
 struct json_limits {
@@ -48,4 +48,4 @@ json_node parse_json_node(std::string_view text, json_limits const& limits = {})
 /// The node as JSON on one line, numbers as they were written.
 std::string json_text(json_node const& node);
 
-}  // namespace rondo::service
+}  // namespace rondo

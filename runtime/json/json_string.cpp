@@ -1,4 +1,4 @@
-#include "runtime/json_string.hpp"
+#include "runtime/json/json_string.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
-#include "runtime/service/json_reader.hpp"
+#include "runtime/json/json_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "runtime/config_fields.hpp"
+#include "runtime/parse_number.hpp"
 
-namespace rondo::service {
+namespace rondo {
 
 namespace {
 
@@ -55,7 +55,7 @@ void json_reader::flag(char const* name, bool& to) {
 
 std::uint64_t json_reader::number_of(json_node const& v, char const* name, std::uint64_t min,
                                      std::uint64_t max) const {
-  auto const n = v.what == json_node::kind::number ? config_fields::parse_number(v.text) : std::nullopt;
+  auto const n = v.what == json_node::kind::number ? parse_number(v.text) : std::nullopt;
   if (!n || *n < min || *n > max)
     refuse(name, fmt::format("is {}; it must be a whole number from {} to {}", v.described(), min, max));
   return *n;
@@ -88,4 +88,4 @@ json_node parse_json_file(std::string_view text, std::string const& origin) {
   }
 }
 
-}  // namespace rondo::service
+}  // namespace rondo

@@ -1,0 +1,58 @@
+// Activates, deactivates, terminates and inspects actors.
+//
+//   co_await rondo::terminate(rt, clicks.id(), rondo::termination::drain);
+//
+// These requests bypass the mailbox: an actor obeys before its next message. Threads: any.
+#pragma once
+
+#include "runtime/inspection.hpp"
+#include "runtime/runtime.hpp"
+
+namespace rondo {
+
+/// How an actor is terminated: with its waiting mail handled first, or dead-lettered.
+enum class termination { drain, discard };
+
+namespace detail {
+void start_control(runtime_core& core, actor_id actor, control_bits bits, answer_handler handler);
+void start_inspection(runtime_core& core, actor_id actor, inspection_handler handler);
+
+template <class Token>
+auto control(runtime& rt, actor_id actor, control_bits bits, Token&& token) {
+  return boost::asio::async_initiate<Token, void(error_code)>(
+      [](auto handler, runtime_core* core, actor_id id, control_bits b) {
+        start_control(*core, id, b,
+                      answer_handler(typed_answer<decltype(handler), void>{std::move(handler)}));
+      },
+      token, &rt.core(), actor, bits);
+}
+}  // namespace detail
+
+/// Each completes with void(error_code) when it is done; actor_gone for an actor that does not live.
+template <class Token = boost::asio::use_awaitable_t<>>
+auto activate(runtime& rt, actor_id actor, Token&& token = {}) {
+  return detail::control(rt, actor, control_activate, std::forward<Token>(token));
+}
+/// A deactivated actor keeps its mail and handles none.
+template <class Token = boost::asio::use_awaitable_t<>>
+auto deactivate(runtime& rt, actor_id actor, Token&& token = {}) {
+  return detail::control(rt, actor, control_deactivate, std::forward<Token>(token));
+}
+/// Completes when the actor is gone and its name is free.
+template <class Token = boost::asio::use_awaitable_t<>>
+auto terminate(runtime& rt, actor_id actor, termination how, Token&& token = {}) {
+  return detail::control(rt, actor, how == termination::drain ? control_drain : control_discard,
+                         std::forward<Token>(token));
+}
+/// Completes with void(error_code, inspection): state, counters and depth by priority at one turn of the actor.
+template <class Token = boost::asio::use_awaitable_t<>>
+auto inspect(runtime& rt, actor_id actor, Token&& token = {}) {
+  return boost::asio::async_initiate<Token, void(error_code, inspection)>(
+      [](auto handler, runtime_core* core, actor_id id) {
+        detail::start_inspection(*core, id,
+                                 inspection_handler(detail::unpacked<decltype(handler)>{std::move(handler)}));
+      },
+      token, &rt.core(), actor);
+}
+
+}  // namespace rondo

@@ -1,0 +1,21 @@
+// Text as a whole number.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace rondo {
+
+/// Decimal digits and nothing else, within 64 bits.
+inline std::optional<std::uint64_t> parse_number(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  auto const* const end = text.data() + text.size();
+  auto const [stop, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace rondo
