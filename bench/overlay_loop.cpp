@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/rondo/still.hpp"
-#include "tools/rondo/video_reader.hpp"
-#include "tools/rondo/video_writer.hpp"
+#include "tools/overlay/still.hpp"
+#include "tools/overlay/video_reader.hpp"
+#include "tools/overlay/video_writer.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "bench/rondo_actors.hpp"
 
 #include "bench/rondo_cases.hpp"
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 
 RONDO_EMULATED_MODULE(rondo::bench::bench_actors)
 

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <exception>
 
-#include "runtime/actor_images.hpp"
-#include "runtime/checkpoint_file.hpp"
+#include "runtime/core/runtime_core.hpp"
 #include "runtime/restore_image.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/runtime_core.hpp"
+#include "runtime/state/actor_images.hpp"
+#include "runtime/state/checkpoint_file.hpp"
 
 namespace rondo {
 

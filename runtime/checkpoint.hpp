@@ -1,6 +1,6 @@
 // Writes all actors of a runtime to a file, and brings them back in another one.
 //
-// What is kept, and what is not: runtime/actor_images.hpp. Threads: any.
+// What is kept, and what is not: runtime/state/actor_images.hpp. Threads: any.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "runtime/lifecycle.hpp"
 
-#include "runtime/runtime_core.hpp"
+#include "runtime/core/runtime_core.hpp"
 
 namespace rondo::detail {
 

@@ -5,7 +5,7 @@
 // These requests bypass the mailbox: an actor obeys before its next message. Threads: any.
 #pragma once
 
-#include "runtime/inspection.hpp"
+#include "runtime/observe/inspection.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {

@@ -1,8 +1,8 @@
 #include "runtime/recording.hpp"
 
-#include "runtime/actor_images.hpp"
+#include "runtime/core/runtime_core.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/runtime_core.hpp"
+#include "runtime/state/actor_images.hpp"
 
 namespace rondo {
 

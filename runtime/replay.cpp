@@ -4,11 +4,11 @@
 
 #include <fstream>
 
-#include "runtime/guest.hpp"
-#include "runtime/recording_file.hpp"
+#include "runtime/base/guest.hpp"
+#include "runtime/core/runtime_core.hpp"
 #include "runtime/restore_image.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/runtime_core.hpp"
+#include "runtime/state/recording_file.hpp"
 
 namespace rondo {
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "runtime/checkpoint_image.hpp"
+#include "runtime/state/checkpoint_image.hpp"
 
 namespace rondo {
 

@@ -1,7 +1,7 @@
 #include "runtime/runtime.hpp"
 
-#include "runtime/guest.hpp"
-#include "runtime/runtime_core.hpp"
+#include "runtime/base/guest.hpp"
+#include "runtime/core/runtime_core.hpp"
 
 namespace rondo {
 

@@ -13,25 +13,25 @@
 // Threads: all functions from any thread; construction and destruction alone.
 #pragma once
 
-#include "runtime/any_ref.hpp"
-#include "runtime/config.hpp"
-#include "runtime/device_report.hpp"
-#include "runtime/events.hpp"
-#include "runtime/listed_actor.hpp"
-#include "runtime/program.hpp"
-#include "runtime/telemetry.hpp"
-#include "runtime/timer.hpp"
+#include "runtime/base/config.hpp"
+#include "runtime/base/device_report.hpp"
+#include "runtime/base/listed_actor.hpp"
+#include "runtime/core/timer.hpp"
+#include "runtime/device/program.hpp"
+#include "runtime/messaging/any_ref.hpp"
+#include "runtime/observe/events.hpp"
+#include "runtime/observe/telemetry.hpp"
 
 namespace rondo {
 
 // Include the header of each that you use.
 class buffer_pool;       // runtime/memory/buffer_pool.hpp
-struct chosen_device;    // runtime/device/make_device.hpp
-class guest;             // runtime/guest.hpp
+struct chosen_device;    // runtime/core/make_device.hpp
+class guest;             // runtime/base/guest.hpp
 class memfd_resource;    // runtime/sharing/memfd_resource.hpp
 struct memory_pair;      // runtime/memory/unified_buffer.hpp
 struct transfer_counts;  // runtime/memory/unified_buffer.hpp
-class trace_log;         // runtime/trace_log.hpp
+class trace_log;         // runtime/messaging/trace_log.hpp
 class runtime_core;
 
 class runtime {
@@ -101,7 +101,7 @@ class runtime {
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription goes.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
   /// The same with each failure of an actor, and each handler that runs longer than handler_limit_ms; the latter are not
-  /// noticed in a build without telemetry (kernels/telemetry.hpp).
+  /// noticed in a build without telemetry (kernels/base/telemetry.hpp).
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
   // -- devices and memory. Precondition: device < device_count()
@@ -110,7 +110,7 @@ class runtime {
   device_info info(std::uint32_t device = 0) const;
   /// Why this device was chosen.
   std::string const& reason(std::uint32_t device = 0) const noexcept;
-  /// See runtime/guest.hpp; null beyond settings().guest_teams, and for a device other than `cpu`.
+  /// See runtime/base/guest.hpp; null beyond settings().guest_teams, and for a device other than `cpu`.
   std::unique_ptr<guest> make_guest(std::uint32_t device = 0);
   /// The buffers that actors of this device can lease: in the host's memory for `cpu`, else in the device's own.
   buffer_pool& buffers(std::uint32_t device = 0) noexcept;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/runtime_core.hpp"
+#include "runtime/core/runtime_core.hpp"
 
 namespace rondo {
 

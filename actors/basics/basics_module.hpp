@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generated/basics_messages.hpp"
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
 
 namespace rondo::basics {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/overlay/lanes.hpp"
-#include "kernels/context.hpp"
+#include "kernels/actor/context.hpp"
 
 namespace rondo::overlay {
 

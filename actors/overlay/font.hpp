@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/portable.hpp"
+#include "kernels/base/portable.hpp"
 
 namespace rondo::overlay {
 

@@ -6,8 +6,8 @@
 #include "actors/overlay/image_view.hpp"
 #include "actors/overlay/shapes.hpp"
 #include "generated/overlay_messages.hpp"
-#include "kernels/buffer_ref.hpp"
-#include "kernels/message.hpp"
+#include "kernels/base/message.hpp"
+#include "kernels/buffers/buffer_ref.hpp"
 
 namespace rondo::overlay {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/portable.hpp"
+#include "kernels/base/portable.hpp"
 
 namespace rondo::overlay {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "kernels/portable.hpp"
+#include "kernels/base/portable.hpp"
 
 namespace rondo::overlay {
 

@@ -7,8 +7,8 @@
 #include "actors/overlay/actor_lanes.hpp"
 #include "actors/overlay/draw.hpp"
 #include "actors/overlay/frame_buffer.hpp"
-#include "kernels/buffer.hpp"
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
+#include "kernels/buffers/buffer.hpp"
 
 namespace rondo::overlay {
 

@@ -4,8 +4,8 @@
 // Plain structs outside anonymous namespaces, so that nvcc and the host's compiler spell their names alike.
 #pragma once
 
-#include "kernels/buffer_lease.hpp"
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
+#include "kernels/buffers/buffer_lease.hpp"
 
 namespace rondo::bench::gpu {
 

@@ -1,8 +1,8 @@
 #include "bench/gpu/bed.hpp"
 
-#include "runtime/device/emulated_module.hpp"
-#include "runtime/device/make_device.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/core/make_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
+#include "runtime/observe/telemetry.hpp"
 
 #include <dirent.h>
 

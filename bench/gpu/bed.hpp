@@ -9,10 +9,10 @@
 
 #include "bench/gpu/actors.hpp"
 #include "bench/harness/bench_case.hpp"
-#include "runtime/device.hpp"
-#include "runtime/directory.hpp"
+#include "runtime/core/directory.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/telemetry.hpp"
 
 namespace rondo::bench::gpu {
 

@@ -18,7 +18,7 @@
 #include "bench/gpu/targets.hpp"
 #include "bench/gpu/watchdog.hpp"
 #include "bench/harness/session.hpp"
-#include "runtime/device/cuda_machine.hpp"
+#include "runtime/device/cuda/cuda_machine.hpp"
 
 namespace rondo::bench::gpu {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/atomic.hpp"
+#include "kernels/base/atomic.hpp"
 
 namespace rondo::bench::gpu {
 

@@ -5,7 +5,7 @@
 #include "bench/gpu/gpu.hpp"
 #include "bench/gpu/memory.hpp"
 #include "bench/harness/sampling.hpp"
-#include "runtime/device/cuda_graphs.hpp"
+#include "runtime/device/cuda/cuda_graphs.hpp"
 
 namespace rondo::bench::gpu {
 namespace {

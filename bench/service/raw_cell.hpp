@@ -14,7 +14,7 @@
 #include <string>
 
 #include "generated/basics_messages.hpp"
-#include "runtime/service/wire.hpp"
+#include "runtime/service/wire/wire.hpp"
 
 namespace rondo::bench {
 

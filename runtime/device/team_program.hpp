@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "kernels/launch.hpp"
-#include "kernels/ring_kernel.hpp"
+#include "kernels/actor/launch.hpp"
+#include "kernels/actor/ring_kernel.hpp"
 
 namespace rondo {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "kernels/graph_player.hpp"
+#include "kernels/link/graph_player.hpp"
 #include "runtime/graph/graph.hpp"
 #include "runtime/memory/two_sided.hpp"
 

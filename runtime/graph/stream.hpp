@@ -15,7 +15,7 @@
 #include <stdexcept>
 
 #if defined(__CUDACC__)
-#include "runtime/device/cuda_for_each.hpp"
+#include "runtime/graph/cuda_for_each.hpp"
 #endif
 
 namespace rondo {

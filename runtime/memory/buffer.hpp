@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "kernels/buffer.hpp"
+#include "kernels/buffers/buffer.hpp"
 
 namespace rondo {
 

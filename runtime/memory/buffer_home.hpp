@@ -1,7 +1,7 @@
 // Memory of a device for buffers that its handlers lease: the host acquires and releases them from afar.
 //
 // The table of such buffers lives in the device's memory, because a lease is an exchange, and nothing but loads and stores
-// crosses the bus (kernels/lane_pair.hpp). So the host's orders travel as submissions, in order with its messages; when a
+// crosses the bus (kernels/link/lane_pair.hpp). So the host's orders travel as submissions, in order with its messages; when a
 // buffer was released and its last lease has ended the device says so (record_kind::buffer_free).
 #pragma once
 
@@ -12,8 +12,8 @@
 #include <optional>
 #include <span>
 
-#include "kernels/buffer_ref.hpp"
-#include "kernels/status.hpp"
+#include "kernels/base/status.hpp"
+#include "kernels/buffers/buffer_ref.hpp"
 
 namespace rondo {
 
@@ -25,7 +25,7 @@ struct copy_job {
   bool to_device;
 };
 
-/// By what another process reaches a device's memory in place: runtime/device/cuda_view.hpp opens it.
+/// By what another process reaches a device's memory in place: runtime/device/cuda/cuda_view.hpp opens it.
 struct device_share {
   int pool = -1;                         // a descriptor, of the home
   std::array<std::byte, 64> memory{};    // opaque: where in the pool base() is

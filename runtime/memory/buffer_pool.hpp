@@ -1,6 +1,6 @@
 // A pool of buffers in one place: blocks by size class, kept for reuse, under a hard cap.
 //
-// The pool owns the blocks and binds each to a slot of a buffer table (kernels/buffer.hpp), which handlers
+// The pool owns the blocks and binds each to a slot of a buffer table (kernels/buffers/buffer.hpp), which handlers
 // reach too. An acquire takes a cached slot of the size class from the calling thread's stripe, then from
 // what leases returned, then from other stripes (a hit); else it claims a block from the upstream (a miss),
 // giving up cached blocks of other classes if the cap or the slots ask for it. So an acquire is refused only
@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/buffer_lease.hpp"
-#include "runtime/errc.hpp"
+#include "kernels/buffers/buffer_lease.hpp"
+#include "runtime/base/errc.hpp"
 #include "runtime/memory/buffer.hpp"
 #include "runtime/memory/buffer_home.hpp"
 #include "runtime/memory/size_classes.hpp"

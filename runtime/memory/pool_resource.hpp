@@ -3,7 +3,7 @@
 //   rondo::pool_resource memory(rt.host_buffers());
 //   std::pmr::vector<float> samples(&memory);
 //
-// It satisfies cuda::mr's `resource`, too; runtime/device/cuda_pool_resource.hpp adds what is stream-ordered. Over a pool of
+// It satisfies cuda::mr's `resource`, too; runtime/device/cuda/cuda_pool_resource.hpp adds what is stream-ordered. Over a pool of
 // a device's memory the addresses are the device's.
 //
 // Threads: any. Lifetime: shorter than the pool's; longer than what it has handed out.

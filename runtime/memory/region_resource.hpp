@@ -9,7 +9,7 @@
 #include <memory_resource>
 #include <new>
 
-#include "kernels/portable.hpp"
+#include "kernels/base/portable.hpp"
 
 namespace rondo {
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "kernels/buffer.hpp"
+#include "kernels/buffers/buffer.hpp"
 
 namespace rondo {
 

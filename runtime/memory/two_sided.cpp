@@ -4,7 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <vector>
 
-#include "kernels/clock.hpp"
+#include "kernels/base/clock.hpp"
 
 namespace rondo {
 

@@ -1,4 +1,4 @@
-// What carries messages to a service's actors by another way than its own sockets: NATS, in runtime/service/nats_service.hpp.
+// What carries messages to a service's actors by another way than its own sockets: NATS, in runtime/nats/nats_service.hpp.
 //
 // The service's command makes it, so that the service itself does not depend on what is behind it.
 // Threads: all but `checkpoint` from one; `checkpoint` from any.
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "runtime/service/nats_counters.hpp"
+#include "runtime/service/monitor/nats_counters.hpp"
 #include "runtime/service/service_config.hpp"
 
 namespace rondo::service {

@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/completions.hpp"
+#include "runtime/messaging/completions.hpp"
 
 namespace rondo::service {
 

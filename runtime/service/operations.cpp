@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/service/behaviour_names.hpp"
-#include "runtime/service/wire.hpp"
-#include "runtime/telemetry.hpp"
-#include "runtime/trace_log.hpp"
+#include "runtime/messaging/trace_log.hpp"
+#include "runtime/observe/telemetry.hpp"
+#include "runtime/service/json/behaviour_names.hpp"
+#include "runtime/service/wire/wire.hpp"
 
 namespace rondo::service {
 

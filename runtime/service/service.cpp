@@ -18,11 +18,11 @@
 #include <thread>
 
 #include "runtime/checkpoint.hpp"
-#include "runtime/prepare_thread.hpp"
-#include "runtime/service/behaviour_names.hpp"
-#include "runtime/service/listener.hpp"
-#include "runtime/service/report.hpp"
-#include "runtime/service/secrets.hpp"
+#include "runtime/os/prepare_thread.hpp"
+#include "runtime/service/json/behaviour_names.hpp"
+#include "runtime/service/monitor/report.hpp"
+#include "runtime/service/net/listener.hpp"
+#include "runtime/service/net/secrets.hpp"
 #include "runtime/service/session.hpp"
 
 namespace rondo::service {

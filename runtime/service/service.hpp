@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/service/monitor/service_counters.hpp"
 #include "runtime/service/service_config.hpp"
-#include "runtime/service/service_counters.hpp"
 
 namespace rondo::service {
 

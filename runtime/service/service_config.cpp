@@ -11,10 +11,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/config_fields.hpp"
-#include "runtime/json/json_reader.hpp"
-#include "runtime/parse_number.hpp"
-#include "runtime/service/clean_text.hpp"
+#include "runtime/base/config_fields.hpp"
+#include "runtime/base/json_reader.hpp"
+#include "runtime/base/parse_number.hpp"
+#include "runtime/service/json/clean_text.hpp"
 
 namespace rondo::service {
 

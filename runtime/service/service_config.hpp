@@ -1,4 +1,4 @@
-// What a service is told at its start: one JSON object, of which `runtime` is the configuration of runtime/config.hpp.
+// What a service is told at its start: one JSON object, of which `runtime` is the configuration of runtime/base/config.hpp.
 #pragma once
 
 #include <chrono>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.hpp"
-#include "runtime/listed_actor.hpp"
-#include "runtime/service/access.hpp"
-#include "runtime/service/endpoint.hpp"
+#include "runtime/base/config.hpp"
+#include "runtime/base/listed_actor.hpp"
+#include "runtime/service/net/access.hpp"
+#include "runtime/service/net/endpoint.hpp"
 
 namespace rondo::service {
 

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "runtime/service/access.hpp"
 #include "runtime/service/key_book.hpp"
-#include "runtime/service/log_throttle.hpp"
+#include "runtime/service/monitor/service_counters.hpp"
+#include "runtime/service/net/access.hpp"
+#include "runtime/service/net/log_throttle.hpp"
+#include "runtime/service/net/readiness.hpp"
 #include "runtime/service/quotas.hpp"
-#include "runtime/service/readiness.hpp"
 #include "runtime/service/service_config.hpp"
-#include "runtime/service/service_counters.hpp"
 
 namespace rondo::service {
 

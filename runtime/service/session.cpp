@@ -7,7 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
-#include "runtime/service/clean_text.hpp"
+#include "runtime/service/json/clean_text.hpp"
 #include "runtime/service/operations.hpp"
 
 namespace rondo::service {

@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/service/frame.hpp"
 #include "runtime/service/key_book.hpp"
+#include "runtime/service/net/transport.hpp"
 #include "runtime/service/service_core.hpp"
-#include "runtime/service/transport.hpp"
-#include "runtime/service/wire.hpp"
+#include "runtime/service/wire/frame.hpp"
+#include "runtime/service/wire/wire.hpp"
 
 namespace rondo::service {
 

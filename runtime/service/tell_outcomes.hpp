@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/status.hpp"
+#include "kernels/base/status.hpp"
 
 namespace rondo::service {
 

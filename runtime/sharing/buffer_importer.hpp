@@ -32,7 +32,7 @@ class buffer_importer {
  public:
   /// Connects and shakes hands, for at most `timeout`. Throws std::runtime_error that names the path and says what was
   /// found: nobody there, a refusal with the exporter's reason, or a welcome that makes no sense.
-  /// `open_device`, if there is one, lets it read buffers in a device's memory in place (runtime/device/cuda_view.hpp).
+  /// `open_device`, if there is one, lets it read buffers in a device's memory in place (runtime/device/cuda/cuda_view.hpp).
   explicit buffer_importer(std::filesystem::path const& path,
                            std::chrono::milliseconds timeout = std::chrono::seconds(5),
                            device_opener const& open_device = {});

@@ -1,5 +1,5 @@
 // Another process's memory on a device, as an importer reaches it. What opens it belongs to the device
-// (runtime/device/cuda_view.hpp).
+// (runtime/device/cuda/cuda_view.hpp).
 #pragma once
 
 #include <functional>

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/buffer_lease.hpp"
-#include "runtime/errc.hpp"
+#include "kernels/buffers/buffer_lease.hpp"
+#include "runtime/base/errc.hpp"
 #include "runtime/memory/buffer.hpp"
 #include "runtime/sharing/memfd.hpp"
 #include "runtime/sharing/share_packets.hpp"

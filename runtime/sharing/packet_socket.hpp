@@ -11,8 +11,8 @@
 #include <optional>
 #include <span>
 
-#include "runtime/closed_on_fork.hpp"
-#include "runtime/file_lock.hpp"
+#include "runtime/os/closed_on_fork.hpp"
+#include "runtime/os/file_lock.hpp"
 #include "runtime/sharing/memfd.hpp"
 
 namespace rondo {

@@ -26,7 +26,7 @@
 
 #include <type_traits>
 
-#include "kernels/atomic.hpp"
+#include "kernels/base/atomic.hpp"
 
 namespace rondo::share {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/errc.hpp"
+#include "runtime/base/errc.hpp"
 #include "runtime/sharing/device_view.hpp"
 #include "runtime/sharing/memfd.hpp"
 #include "runtime/sharing/share_packets.hpp"

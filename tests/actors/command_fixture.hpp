@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tools/rondo/video_reader.hpp"
-#include "tools/rondo/video_writer.hpp"
+#include "tools/overlay/video_reader.hpp"
+#include "tools/overlay/video_writer.hpp"
 
 namespace command_test {
 

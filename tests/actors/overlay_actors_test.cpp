@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "actors/overlay/overlay_module.hpp"
-#include "runtime/device/emulated_module.hpp"
-#include "runtime/device/make_device.hpp"
+#include "runtime/core/make_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"

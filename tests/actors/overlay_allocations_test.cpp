@@ -20,7 +20,7 @@
 #include "tests/actors/counting_malloc.hpp"
 #include "tests/actors/pipe_camera.hpp"
 #include "tests/catch.hpp"
-#include "tools/rondo/overlay_options.hpp"
+#include "tools/overlay/overlay_options.hpp"
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;

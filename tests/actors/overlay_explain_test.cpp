@@ -1,5 +1,5 @@
 // `rondo overlay --explain`: the copies that a frame needs where its steps run, and those that were made.
-#include "tools/rondo/overlay_explain.hpp"
+#include "tools/overlay/overlay_explain.hpp"
 #include "tests/actors/command_fixture.hpp"
 
 using namespace command_test;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tools/rondo/still.hpp"
-#include "tools/rondo/video_reader.hpp"
-#include "tools/rondo/video_writer.hpp"
+#include "tools/overlay/still.hpp"
+#include "tools/overlay/video_reader.hpp"
+#include "tools/overlay/video_writer.hpp"
 
 namespace fs = std::filesystem;
 using namespace rondo;

@@ -5,7 +5,7 @@
 // never through the actor's state.
 #pragma once
 
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
 #include "tests/conformance/editor.hpp"
 #include "tests/conformance/scaler.hpp"
 

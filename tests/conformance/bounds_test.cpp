@@ -5,7 +5,7 @@
 #include <fstream>
 #include <new>
 
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

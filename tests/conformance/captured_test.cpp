@@ -1,9 +1,9 @@
 // Captured actors: their handler is a graph, and in all else they are actors like any other.
 #include <barrier>
 
+#include "runtime/capture_graph.hpp"
 #include "runtime/checkpoint.hpp"
-#include "runtime/device/make_device.hpp"
-#include "runtime/graph/capture_graph.hpp"
+#include "runtime/core/make_device.hpp"
 #include "runtime/graph/stream.hpp"
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/memory/unified_buffer.hpp"

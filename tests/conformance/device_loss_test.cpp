@@ -2,7 +2,7 @@
 // goes on from the last checkpoint.
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

@@ -1,8 +1,8 @@
 // The behaviour of the conformance suite that leases buffers.
 #pragma once
 
-#include "kernels/buffer_lease.hpp"
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
+#include "kernels/buffers/buffer_lease.hpp"
 #include "tests/conformance/gate.hpp"
 
 namespace conformance {

@@ -1,5 +1,5 @@
 // G9: a failing handler fails its actor alone, and its supervision rule says what follows.
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

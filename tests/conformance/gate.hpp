@@ -1,7 +1,7 @@
 // What holds handlers of the conformance suite.
 #pragma once
 
-#include "kernels/park.hpp"
+#include "kernels/base/park.hpp"
 #include "tests/conformance/in_reach.hpp"
 
 namespace conformance {

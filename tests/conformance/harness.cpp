@@ -1,9 +1,9 @@
 #include "tests/conformance/harness.hpp"
 
-#include "runtime/device/emulated_module.hpp"
-#include "runtime/device/make_device.hpp"
+#include "runtime/core/make_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 
 RONDO_EMULATED_MODULE(conformance::testbed)

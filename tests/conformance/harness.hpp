@@ -9,10 +9,10 @@
 #include <future>
 #include <mutex>
 
-#include "runtime/device/make_device.hpp"
+#include "runtime/core/make_device.hpp"
 #include "runtime/lifecycle.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/telemetry.hpp"
 #include "tests/conformance/behaviours.hpp"
 #include "tests/eventually.hpp"
 #include "tests/runtime/result_text.hpp"

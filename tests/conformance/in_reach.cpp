@@ -6,7 +6,7 @@
 #include <vector>
 
 #if defined(RONDO_HAS_CUDA)
-#include "runtime/device/cuda_machine.hpp"
+#include "runtime/device/cuda/cuda_machine.hpp"
 #endif
 
 namespace conformance {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>
 
-#include "kernels/atomic.hpp"
+#include "kernels/base/atomic.hpp"
 
 namespace conformance {
 

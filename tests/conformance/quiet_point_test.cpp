@@ -1,7 +1,7 @@
 // G9 and G10: a checkpoint that a hanging handler prevents does no harm: the runtime goes on, and a later one
 // succeeds.
 #include "runtime/checkpoint.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;

@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 #include "tests/seed.hpp"
 

@@ -1,7 +1,7 @@
 // The captured behaviour of the conformance suite, and the steps that its tests record.
 #pragma once
 
-#include "kernels/captured.hpp"
+#include "kernels/actor/captured.hpp"
 
 namespace rondo {
 class stream;

@@ -1,7 +1,7 @@
 // One runtime of several devices: refs look the same, messages cross by way of the host in order and complete, and
 // checkpoint, upgrade, loss and stop are of all devices at once.
 #include "runtime/checkpoint.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "runtime/upgrade.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 #include "tests/conformance/harness.hpp"

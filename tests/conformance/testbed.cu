@@ -1,5 +1,5 @@
 // The suite's module, compiled for every device of the build.
-#include "runtime/device/cuda_module.hpp"
+#include "runtime/device/cuda/cuda_module.hpp"
 #include "runtime/graph/stream.hpp"
 #include "tests/conformance/behaviours.hpp"
 

@@ -1,5 +1,5 @@
 #include "tests/conformance/behaviours_next.hpp"
 
-#include "runtime/device/cuda_module.hpp"
+#include "runtime/device/cuda/cuda_module.hpp"
 
 RONDO_CUDA_MODULE(conformance::testbed_next)

@@ -1,7 +1,7 @@
 // The steps that every message takes, each as a kernel of its own, so that its PTX can be read (hot_path.cmake).
 // Nothing here runs.
-#include "kernels/io_team.hpp"
-#include "kernels/ring_kernel.hpp"
+#include "kernels/actor/ring_kernel.hpp"
+#include "kernels/grid/io_team.hpp"
 
 using namespace rondo;
 

@@ -1,6 +1,6 @@
 // The pools satisfy cuda::mr's concepts, and a graph's elements become kernels; compiled, not run.
 #define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE
-#include "runtime/device/cuda_pool_resource.hpp"
+#include "runtime/device/cuda/cuda_pool_resource.hpp"
 #include "runtime/graph/stream.hpp"
 
 using on_device = rondo::cuda_pool_resource<cuda::mr::device_accessible>;

@@ -3,8 +3,8 @@
 //
 // Including a header only parses it; most of kernels/ is templates and inline functions that nvcc looks at
 // when a kernel calls them. Nothing here runs.
-#include "kernels/launch.hpp"
-#include "kernels/ring_kernel.hpp"
+#include "kernels/actor/launch.hpp"
+#include "kernels/actor/ring_kernel.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // A binary schema from another process: refused, or good for all that is done with one.
 #include <string>
 
-#include "runtime/service/message_schemas.hpp"
+#include "runtime/service/json/message_schemas.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 using namespace rondo::service;

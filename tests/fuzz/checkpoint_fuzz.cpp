@@ -3,7 +3,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "runtime/checkpoint_file.hpp"
+#include "runtime/state/checkpoint_file.hpp"
 #include "tests/fuzz/checkpoint_module.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/basics/basics_module.hpp"
-#include "runtime/module_info.hpp"
+#include "runtime/base/module_info.hpp"
 
 namespace rondo_fuzz {
 

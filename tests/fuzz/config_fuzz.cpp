@@ -1,7 +1,7 @@
 // A configuration file: what is accepted is valid, all else is a config_error.
 #include <string>
 
-#include "runtime/config.hpp"
+#include "runtime/base/config.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "runtime/recording_file.hpp"
+#include "runtime/state/recording_file.hpp"
 #include "tests/fuzz/checkpoint_module.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

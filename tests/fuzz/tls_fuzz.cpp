@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/service/transport.hpp"
+#include "runtime/service/net/transport.hpp"
 #include "tests/certificate.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 #include "tests/scratch_directory.hpp"

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/service/frame.hpp"
+#include "runtime/service/wire/frame.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 #include "wire_objects/wire_generated.h"
 // After it: both define the schema.
-#include "runtime/service/wire.hpp"
+#include "runtime/service/wire/wire.hpp"
 
 using rondo::service::frame_reader;
 

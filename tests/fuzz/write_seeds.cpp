@@ -12,8 +12,8 @@
 
 #include "generated/basics_schema.hpp"
 #include "generated/golden_schema.hpp"
-#include "runtime/checkpoint_file.hpp"
-#include "runtime/recording_file.hpp"
+#include "runtime/state/checkpoint_file.hpp"
+#include "runtime/state/recording_file.hpp"
 #include "tests/fuzz/checkpoint_module.hpp"
 #include "wire_objects/wire_generated.h"
 

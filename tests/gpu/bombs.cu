@@ -1,5 +1,5 @@
 #include "tests/gpu/bombs.hpp"
 
-#include "runtime/device/cuda_module.hpp"
+#include "runtime/device/cuda/cuda_module.hpp"
 
 RONDO_CUDA_MODULE(gpu_test::bombs)

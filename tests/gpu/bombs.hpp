@@ -1,7 +1,7 @@
 // Behaviours that break a GPU, and one that does not.
 #pragma once
 
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
 
 namespace gpu_test {
 

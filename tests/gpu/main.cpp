@@ -1,7 +1,7 @@
 #define CATCH_CONFIG_RUNNER
 #include <cstdio>
 
-#include "runtime/device/cuda_machine.hpp"
+#include "runtime/device/cuda/cuda_machine.hpp"
 #include "tests/catch.hpp"
 
 int main(int argc, char** argv) {

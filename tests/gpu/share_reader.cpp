@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runtime/device/cuda_view.hpp"
+#include "runtime/device/cuda/cuda_view.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
 
 int main(int argc, char** argv) {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/launch.hpp"
+#include "kernels/actor/launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/seed.hpp"

@@ -1,10 +1,10 @@
 // The table of buffers: handles, leases, release, and the end of generations.
-#include "kernels/buffer.hpp"
+#include "kernels/buffers/buffer.hpp"
 
 #include <array>
 #include <cstring>
 
-#include "kernels/buffer_lease.hpp"
+#include "kernels/buffers/buffer_lease.hpp"
 #include "tests/catch.hpp"
 
 namespace {

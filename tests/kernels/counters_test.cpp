@@ -1,5 +1,5 @@
 // An actor's counters: the seqlock, its version's overflow, the latency histogram.
-#include "kernels/counters.hpp"
+#include "kernels/base/counters.hpp"
 
 #include <thread>
 

@@ -1,10 +1,10 @@
 // The lane pair's ring against a std::deque, under many threads and across the overflow of its sequences; and
 // what the I/O team makes of submissions.
-#include "kernels/lane_pair.hpp"
+#include "kernels/link/lane_pair.hpp"
 
 #include <deque>
 
-#include "kernels/io_team.hpp"
+#include "kernels/grid/io_team.hpp"
 #include "tests/kernels/arena_fixture.hpp"
 
 using namespace rondo_test;

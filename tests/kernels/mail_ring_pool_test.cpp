@@ -1,5 +1,5 @@
 // The stack of free mail rings: each ring in one hand at most, and published to whoever takes it.
-#include "kernels/mail_ring_pool.hpp"
+#include "kernels/mail/mail_ring_pool.hpp"
 
 #include <set>
 

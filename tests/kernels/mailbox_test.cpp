@@ -1,9 +1,9 @@
 // A mailbox against a std::deque: exact capacity, order, who queues the actor, tickets near their overflow.
-#include "kernels/mailbox.hpp"
+#include "kernels/mail/mailbox.hpp"
 
 #include <deque>
 
-#include "kernels/scheduler.hpp"
+#include "kernels/mail/scheduler.hpp"
 #include "tests/kernels/arena_fixture.hpp"
 
 using namespace rondo_test;

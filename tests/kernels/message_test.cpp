@@ -1,5 +1,5 @@
 // Messages: identity, limits, traits, time stamps and deadlines.
-#include "kernels/message.hpp"
+#include "kernels/base/message.hpp"
 
 #include <set>
 

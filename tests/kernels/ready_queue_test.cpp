@@ -1,5 +1,5 @@
 // The ready queue against a std::deque, under many threads, and across the overflow of its positions.
-#include "kernels/ready_queue.hpp"
+#include "kernels/mail/ready_queue.hpp"
 
 #include <deque>
 

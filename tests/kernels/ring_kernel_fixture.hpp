@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
-#include "kernels/ring_kernel.hpp"
+#include "kernels/actor/ring_kernel.hpp"
 #include "tests/kernels/arena_fixture.hpp"
 
 namespace rondo_test {

@@ -1,5 +1,5 @@
 // Claiming and letting go of actors: bands, wake-ups, signals, one owner at a time, against a plain model.
-#include "kernels/scheduler.hpp"
+#include "kernels/mail/scheduler.hpp"
 
 #include <deque>
 

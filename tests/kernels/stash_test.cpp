@@ -1,10 +1,10 @@
 // The priority stash against a sorted list: exact order at each pick, starvation limit, exact capacity.
-#include "kernels/stash.hpp"
+#include "kernels/mail/stash.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "kernels/scheduler.hpp"
+#include "kernels/mail/scheduler.hpp"
 #include "tests/kernels/arena_fixture.hpp"
 
 using namespace rondo_test;

@@ -1,5 +1,5 @@
 // The lanes of a team: barrier, exchange of values, shares of work.
-#include "kernels/team.hpp"
+#include "kernels/base/team.hpp"
 
 #include <numeric>
 

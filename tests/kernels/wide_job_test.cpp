@@ -1,5 +1,5 @@
 // A wide job's tiles: each claimed once, one last finisher, no claim on a past epoch.
-#include "kernels/wide_job.hpp"
+#include "kernels/mail/wide_job.hpp"
 
 #include "tests/kernels/arena_fixture.hpp"
 

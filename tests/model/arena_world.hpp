@@ -2,7 +2,7 @@
 // owner's way to take them.
 #pragma once
 
-#include "kernels/launch.hpp"
+#include "kernels/actor/launch.hpp"
 #include "tests/model/explore.hpp"
 
 namespace model {

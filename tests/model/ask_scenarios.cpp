@@ -2,8 +2,8 @@
 #include <boost/asio/io_context.hpp>
 #include <span>
 
-#include "kernels/park.hpp"
-#include "runtime/completions.hpp"
+#include "kernels/base/park.hpp"
+#include "runtime/messaging/completions.hpp"
 #include "tests/model/scenarios.hpp"
 
 namespace model {

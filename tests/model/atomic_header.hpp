@@ -1,4 +1,4 @@
-// Stands in for kernels/atomic.hpp: each access goes to the execution at hand, or straight to memory outside one.
+// Stands in for kernels/base/atomic.hpp: each access goes to the execution at hand, or straight to memory outside one.
 #pragma once
 
 #include <atomic>

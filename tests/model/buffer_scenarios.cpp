@@ -1,5 +1,5 @@
 // Buffers that several threads lease, release and use anew; the stacks of free slots.
-#include "kernels/park.hpp"
+#include "kernels/base/park.hpp"
 #include "runtime/memory/slot_stack.hpp"
 #include "tests/model/scenarios.hpp"
 

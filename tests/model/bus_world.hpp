@@ -1,7 +1,7 @@
 // What the scenarios of the rings between host and device share.
 #pragma once
 
-#include "kernels/bus_ring.hpp"
+#include "kernels/link/bus_ring.hpp"
 #include "tests/model/execution.hpp"
 
 namespace model {

@@ -1,5 +1,5 @@
 // Threads that sleep until others have work for them.
-#include "runtime/device/doorbell.hpp"
+#include "runtime/device/queue/doorbell.hpp"
 
 #include "tests/model/scenarios.hpp"
 

@@ -84,7 +84,7 @@ class execution {
   /// A note in the trace.
   void note(std::string const& text);
 
-  // -- for the headers that stand in for kernels/atomic.hpp, park.hpp and clock.hpp
+  // -- for the headers that stand in for kernels/base/atomic.hpp, park.hpp and clock.hpp
 
   /// The execution whose threads run; null outside `run`.
   static execution* current() noexcept { return current_; }

@@ -1,6 +1,6 @@
 // How the teams of a grid come to stand still and go on, and how a grid ends: the keeper between host and teams.
-#include "kernels/grid_keeper.hpp"
-#include "runtime/device/host_lanes.hpp"
+#include "kernels/grid/grid_keeper.hpp"
+#include "runtime/device/queue/host_lanes.hpp"
 #include "tests/model/bus_world.hpp"
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"

@@ -1,6 +1,6 @@
 // Both rings between host and device: submissions down through the I/O team, completions up to one poller.
-#include "kernels/io_team.hpp"
-#include "runtime/device/host_lanes.hpp"
+#include "kernels/grid/io_team.hpp"
+#include "runtime/device/queue/host_lanes.hpp"
 #include "tests/model/arena_world.hpp"
 #include "tests/model/bus_world.hpp"
 #include "tests/model/scenarios.hpp"

@@ -116,7 +116,7 @@ int run(options const& o) {
   return failing.empty() ? 0 : 1;
 }
 
-/// "kernels/mailbox.hpp:75:28=relaxed"; with "?relaxed" instead, the order of a compare-exchange that fails.
+/// "kernels/mail/mailbox.hpp:75:28=relaxed"; with "?relaxed" instead, the order of a compare-exchange that fails.
 weakening parse_weakening(std::string const& text) {
   static std::regex const form(R"(([^:]+):(\d+):(\d+)([=?])(relaxed|acquire|release|acq_rel))");
   std::smatch part;

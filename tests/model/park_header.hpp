@@ -1,4 +1,4 @@
-// Stands in for kernels/park.hpp: who waits leaves its turn to another thread of the execution.
+// Stands in for kernels/base/park.hpp: who waits leaves its turn to another thread of the execution.
 #pragma once
 
 #include "tests/model/execution.hpp"

@@ -36,7 +36,7 @@ ACCESS(unaligned_write16, 16, true)
 
 void __tsan_read_range(void* at, std::size_t bytes) { look(at, bytes, false, __builtin_return_address(0)); }
 void __tsan_write_range(void* at, std::size_t bytes) { look(at, bytes, true, __builtin_return_address(0)); }
-// Atomics that do not come from kernels/atomic.hpp belong to libraries: real ones, and no part of the simulation.
+// Atomics that do not come from kernels/base/atomic.hpp belong to libraries: real ones, and no part of the simulation.
 #define ATOMICS(bits, type)                                                                                \
   type __tsan_atomic##bits##_load(type const volatile* at, int) {                                          \
     return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                          \

@@ -1,5 +1,5 @@
 // A buffer that one process exports and others read: leases, withdrawal, reuse, and readers that were cut off.
-#include "kernels/park.hpp"
+#include "kernels/base/park.hpp"
 #include "runtime/sharing/share_words.hpp"
 #include "tests/model/scenarios.hpp"
 

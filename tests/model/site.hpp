@@ -33,7 +33,7 @@ struct order_use {
 using order_uses = std::map<order_site, order_use>;
 
 order_site site_of(std::source_location const& where, order_of part = order_of::success);
-/// "kernels/mailbox.hpp:67"
+/// "kernels/mail/mailbox.hpp:67"
 std::string short_name(std::source_location const& where);
 char const* name_of(memory_order order) noexcept;
 

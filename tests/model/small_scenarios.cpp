@@ -1,7 +1,7 @@
 // The small protocols inside a kernel: counters that others read, lanes that meet, tiles that teams share.
-#include "kernels/counters.hpp"
-#include "kernels/team.hpp"
-#include "kernels/wide_job.hpp"
+#include "kernels/base/counters.hpp"
+#include "kernels/base/team.hpp"
+#include "kernels/mail/wide_job.hpp"
 #include "tests/model/scenarios.hpp"
 
 namespace model {

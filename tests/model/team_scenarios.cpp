@@ -1,5 +1,5 @@
 // Teams as the ring kernel runs them: who wakes up, who owns an actor, how rings go round, how all stop.
-#include "kernels/snapshot.hpp"
+#include "kernels/mail/snapshot.hpp"
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"
 

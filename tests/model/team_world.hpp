@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "kernels/ring_kernel.hpp"
+#include "kernels/actor/ring_kernel.hpp"
 #include "tests/model/arena_world.hpp"
 
 namespace model {

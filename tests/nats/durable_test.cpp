@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "runtime/checkpoint.hpp"
-#include "runtime/service/durable_notes.hpp"
+#include "runtime/nats/durable_notes.hpp"
 #include "tests/nats/publisher.hpp"
 #include "tests/seed.hpp"
 #include "tests/service/http_client.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/service/nats_link.hpp"
+#include "runtime/nats/nats_link.hpp"
 
 #include <array>
 #include <atomic>

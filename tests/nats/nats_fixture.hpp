@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/service/nats_link.hpp"
+#include "runtime/nats/nats_link.hpp"
 #include "tests/catch.hpp"
 #include "tests/nats/inbox.hpp"
 #include "tests/nats/nats_server.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "actors/basics/basics_module.hpp"
-#include "runtime/service/client.hpp"
+#include "runtime/service/client/client.hpp"
 
 int main(int argc, char** argv) try {
   using namespace std::chrono_literals;

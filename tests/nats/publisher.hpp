@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/service/nats_stream.hpp"
+#include "runtime/nats/nats_stream.hpp"
 #include "tests/nats/nats_fixture.hpp"
 #include "tests/service/service_fixture.hpp"
 

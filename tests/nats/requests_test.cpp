@@ -1,8 +1,8 @@
 #include <csignal>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/service/nats_requests.hpp"
-#include "runtime/service/nats_service.hpp"
+#include "runtime/nats/nats_requests.hpp"
+#include "runtime/nats/nats_service.hpp"
 #include "tests/nats/nats_fixture.hpp"
 #include "tests/service/service_fixture.hpp"
 

@@ -1,9 +1,9 @@
-#include "runtime/service/sequence_set.hpp"
+#include "runtime/nats/sequence_set.hpp"
 
 #include <random>
 #include <set>
 
-#include "runtime/service/durable_notes.hpp"
+#include "runtime/nats/durable_notes.hpp"
 #include "tests/catch.hpp"
 #include "tests/seed.hpp"
 

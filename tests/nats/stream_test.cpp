@@ -1,4 +1,4 @@
-#include "runtime/service/nats_stream.hpp"
+#include "runtime/nats/nats_stream.hpp"
 
 #include <set>
 

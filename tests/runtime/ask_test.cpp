@@ -11,7 +11,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
 using namespace rondo_test;

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/runtime/checkpoint_module.hpp"

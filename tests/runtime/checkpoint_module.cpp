@@ -1,6 +1,6 @@
 #include "tests/runtime/checkpoint_module.hpp"
 
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 
 namespace checkpoint_test {
 

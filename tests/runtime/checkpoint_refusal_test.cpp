@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/checkpoint.hpp"
-#include "runtime/checkpoint_file.hpp"
+#include "runtime/state/checkpoint_file.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
 using namespace checkpoint_test;

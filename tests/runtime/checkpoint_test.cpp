@@ -1,6 +1,6 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
 using namespace checkpoint_test;

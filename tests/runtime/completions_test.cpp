@@ -1,4 +1,4 @@
-#include "runtime/completions.hpp"
+#include "runtime/messaging/completions.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "kernels/clock.hpp"
+#include "kernels/base/clock.hpp"
 #include "tests/runtime/result_text.hpp"
 #include "tests/seed.hpp"
 

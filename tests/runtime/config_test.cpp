@@ -1,4 +1,4 @@
-#include "runtime/config.hpp"
+#include "runtime/base/config.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #include "tests/runtime/counter_fixture.hpp"
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 
 RONDO_EMULATED_MODULE(rondo_test::counters)
 

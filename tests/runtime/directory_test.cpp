@@ -1,9 +1,9 @@
-#include "runtime/directory.hpp"
+#include "runtime/core/directory.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "kernels/arena.hpp"
+#include "kernels/mail/arena.hpp"
 #include "tests/runtime/result_text.hpp"
 
 using rondo::directory;

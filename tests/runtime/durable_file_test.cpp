@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "runtime/durable_file.hpp"
+#include "runtime/os/durable_file.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
 using namespace checkpoint_test;

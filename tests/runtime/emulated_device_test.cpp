@@ -1,5 +1,5 @@
 // The device `emulated` as a device: order, backpressure, quiet points, pinned actors.
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/emulated_fixture.hpp"
 
 using namespace rondo;

@@ -1,8 +1,8 @@
 // A device `emulated` with actors that report what they got, for the tests of the device.
 #pragma once
 
-#include "runtime/device/emulated_device.hpp"
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "tests/kernels/arena_fixture.hpp"
 
 namespace rondo_test {

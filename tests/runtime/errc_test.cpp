@@ -1,4 +1,4 @@
-#include "runtime/errc.hpp"
+#include "runtime/base/errc.hpp"
 
 #include <set>
 #include <string>

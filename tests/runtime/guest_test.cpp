@@ -3,7 +3,7 @@
 #include <boost/asio/system_executor.hpp>
 
 #include "runtime/checkpoint.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/scratch_directory.hpp"

@@ -1,6 +1,6 @@
 // What telemetry says beside counters: an actor's last failure, and what goes through a lane pair.
-#include "runtime/failure_log.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/failure_log.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
 using namespace rondo_test;

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/runtime/result_text.hpp"
 

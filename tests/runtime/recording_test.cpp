@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "runtime/checkpoint.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "runtime/recording.hpp"
-#include "runtime/recording_file.hpp"
 #include "runtime/replay.hpp"
-#include "runtime/replayer.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/state/recording_file.hpp"
+#include "runtime/state/replayer.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/runtime/ledger_fixture.hpp"

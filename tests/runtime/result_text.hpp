@@ -1,7 +1,7 @@
 // How Catch prints a rondo::result: boost prints one only if its value can be printed.
 #pragma once
 
-#include "runtime/errc.hpp"
+#include "runtime/base/errc.hpp"
 #include "tests/catch.hpp"
 
 template <class T>

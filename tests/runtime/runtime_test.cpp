@@ -4,7 +4,7 @@
 #include <set>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
 using namespace rondo_test;

@@ -8,8 +8,8 @@
 #include <boost/asio/use_future.hpp>
 #include <cstring>
 
-#include "runtime/blocking.hpp"
 #include "runtime/memory/buffer_home.hpp"
+#include "runtime/messaging/blocking.hpp"
 #include "runtime/sharing/packet_socket.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/share_fixture.hpp"

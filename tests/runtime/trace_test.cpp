@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
-#include "runtime/chrome_trace.hpp"
 #include "runtime/lifecycle.hpp"
-#include "runtime/trace_log.hpp"
+#include "runtime/messaging/trace_log.hpp"
+#include "runtime/observe/chrome_trace.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/runtime/relay_fixture.hpp"

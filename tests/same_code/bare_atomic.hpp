@@ -1,4 +1,4 @@
-// The least that can stand in for kernels/atomic.hpp: the compiler's builtins on plain words.
+// The least that can stand in for kernels/base/atomic.hpp: the compiler's builtins on plain words.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@ if(length LESS 2000)
   message(FATAL_ERROR "there is too little code to compare: ${length} characters of disassembly in ${ONE}")
 endif()
 if(NOT ONE_code STREQUAL OTHER_code)
-  message(FATAL_ERROR "kernels/atomic.hpp compiles to other instructions than the compiler's builtins: "
+  message(FATAL_ERROR "kernels/base/atomic.hpp compiles to other instructions than the compiler's builtins: "
     "compare ${OBJDUMP} -d ${ONE} with ${OTHER}")
 endif()
 string(REGEX MATCHALL "\n +[0-9a-f]+:\t" lines "${ONE_code}")

@@ -1,6 +1,6 @@
-// Both ends of a mailbox, to be compiled with kernels/atomic.hpp and with bare_atomic.hpp: the machine code must be the
+// Both ends of a mailbox, to be compiled with kernels/base/atomic.hpp and with bare_atomic.hpp: the machine code must be the
 // same, so the header that lets a checker in costs nothing.
-#include "kernels/scheduler.hpp"
+#include "kernels/mail/scheduler.hpp"
 
 namespace rondo {
 

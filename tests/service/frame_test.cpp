@@ -1,4 +1,4 @@
-#include "runtime/service/frame.hpp"
+#include "runtime/service/wire/frame.hpp"
 
 #include <cstring>
 

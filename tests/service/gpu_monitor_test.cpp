@@ -1,5 +1,5 @@
 // What is told of GPUs, and why nothing is. The library is a fake one, at FAKE_NVML.
-#include "runtime/service/gpu_monitor.hpp"
+#include "runtime/service/monitor/gpu_monitor.hpp"
 
 #include <cstdlib>
 

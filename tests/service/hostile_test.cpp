@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/seed.hpp"
 #include "tests/service/raw_client.hpp"

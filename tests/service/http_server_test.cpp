@@ -1,5 +1,5 @@
 // What the monitoring server answers, refuses and survives.
-#include "runtime/service/http_server.hpp"
+#include "runtime/service/monitor/http_server.hpp"
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>

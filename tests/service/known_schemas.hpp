@@ -4,7 +4,7 @@
 #include "generated/basics_schema.hpp"
 #include "generated/golden_schema.hpp"
 #include "generated/overlay_schema.hpp"
-#include "runtime/service/message_schemas.hpp"
+#include "runtime/service/json/message_schemas.hpp"
 
 namespace rondo_test {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/service/raw_client.hpp"

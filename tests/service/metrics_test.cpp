@@ -1,5 +1,5 @@
 // What Prometheus is told, line by line.
-#include "runtime/service/metrics.hpp"
+#include "runtime/service/monitor/metrics.hpp"
 
 #include <sstream>
 

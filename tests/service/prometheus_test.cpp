@@ -6,8 +6,8 @@
 #include <regex>
 #include <set>
 
-#include "runtime/service/http_server.hpp"
-#include "runtime/service/metrics.hpp"
+#include "runtime/service/monitor/http_server.hpp"
+#include "runtime/service/monitor/metrics.hpp"
 #include "tests/service/prometheus_fixture.hpp"
 #include "tests/service/report_samples.hpp"
 

@@ -12,9 +12,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/service/frame.hpp"
 #include "runtime/service/service_config.hpp"
-#include "runtime/service/wire.hpp"
+#include "runtime/service/wire/frame.hpp"
+#include "runtime/service/wire/wire.hpp"
 
 namespace rondo_test {
 

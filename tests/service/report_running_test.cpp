@@ -1,7 +1,7 @@
 // A report says which handler runs, and for how long: an operator finds the actor that hangs.
 #include <atomic>
 
-#include "runtime/service/report.hpp"
+#include "runtime/service/monitor/report.hpp"
 #include "tests/service/basics_fixture.hpp"
 
 using namespace service_test;

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "kernels/counters.hpp"
-#include "runtime/service/report.hpp"
+#include "kernels/base/counters.hpp"
+#include "runtime/service/monitor/report.hpp"
 
 namespace service_test {
 

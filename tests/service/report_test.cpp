@@ -1,8 +1,8 @@
 // What a report holds of a runtime, and how it travels.
-#include "runtime/service/report.hpp"
+#include "runtime/service/monitor/report.hpp"
 
 #include "runtime/memory/buffer_pool.hpp"
-#include "runtime/service/clean_text.hpp"
+#include "runtime/service/json/clean_text.hpp"
 #include "tests/service/basics_fixture.hpp"
 
 using namespace service_test;

@@ -1,6 +1,6 @@
 #include "tests/service/service_fixture.hpp"
 
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 
 RONDO_EMULATED_MODULE(rondo::basics::basics_module)
 

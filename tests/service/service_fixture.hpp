@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/basics/basics_module.hpp"
-#include "runtime/service/client.hpp"
+#include "runtime/service/client/client.hpp"
 #include "runtime/service/service.hpp"
 #include "tests/scratch_directory.hpp"
 

@@ -1,7 +1,7 @@
 #include "tests/service/strangers.hpp"
 
-#include "runtime/service/frame.hpp"
-#include "runtime/service/wire.hpp"
+#include "runtime/service/wire/frame.hpp"
+#include "runtime/service/wire/wire.hpp"
 
 namespace rondo_test {
 

@@ -12,7 +12,7 @@
 #include "actors/basics/basics_module.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
-#include "tools/rondo/top_terminal.hpp"
+#include "tools/top/top_terminal.hpp"
 
 using namespace std::chrono_literals;
 namespace basics = rondo::basics;

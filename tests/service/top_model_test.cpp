@@ -1,5 +1,5 @@
 // What `rondo top` makes of two reports and more.
-#include "tools/rondo/top_model.hpp"
+#include "tools/top/top_model.hpp"
 
 #include "tests/service/basics_fixture.hpp"
 #include "tests/service/report_samples.hpp"

@@ -1,6 +1,6 @@
 // What stands on the screen of `rondo top`, as text. The whole screens are in tests/service/screens: who changes the layout
 // runs this once with RONDO_WRITE_SCREENS=1, and looks at what has changed.
-#include "tools/rondo/top_screen.hpp"
+#include "tools/top/top_screen.hpp"
 
 #include "tests/service/basics_fixture.hpp"
 #include "tests/service/programs.hpp"

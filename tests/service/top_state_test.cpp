@@ -1,5 +1,5 @@
 // What keys do in `rondo top`.
-#include "tools/rondo/top_state.hpp"
+#include "tools/top/top_state.hpp"
 
 #include "tests/service/basics_fixture.hpp"
 #include "tests/service/report_samples.hpp"

@@ -3,8 +3,8 @@
 #include <csignal>
 #include <map>
 
-#include "runtime/chrome_trace.hpp"
-#include "runtime/json/json_node.hpp"
+#include "runtime/base/json_node.hpp"
+#include "runtime/observe/chrome_trace.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/service/programs.hpp"

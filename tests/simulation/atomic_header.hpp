@@ -1,4 +1,4 @@
-// Stands in for kernels/atomic.hpp: plain values, and a point before each access. All of it is sequentially consistent:
+// Stands in for kernels/base/atomic.hpp: plain values, and a point before each access. All of it is sequentially consistent:
 // what weaker orders allow is tested elsewhere (tests/model).
 #pragma once
 

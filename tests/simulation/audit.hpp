@@ -2,7 +2,7 @@
 // hold, with the guarantee (G1 to G12) that was broken.
 #pragma once
 
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/simulation/ledger.hpp"
 
 namespace simulation {

@@ -3,7 +3,7 @@
 // Messages carry pointers to the plan: the simulation's devices run handlers in this process.
 #pragma once
 
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
 #include "tests/simulation/ledger.hpp"
 
 namespace simulation {

@@ -1,5 +1,5 @@
-// Takes the place of runtime/clock.cpp: there is nothing to measure about virtual time.
-#include "runtime/clock.hpp"
+// Takes the place of runtime/os/clock.cpp: there is nothing to measure about virtual time.
+#include "runtime/os/clock.hpp"
 
 namespace rondo {
 

@@ -1,4 +1,4 @@
-// Stands in for now_ns of kernels/clock.hpp: the virtual time, on a clock of the device's own.
+// Stands in for now_ns of kernels/base/clock.hpp: the virtual time, on a clock of the device's own.
 #pragma once
 
 #include "tests/simulation/world.hpp"

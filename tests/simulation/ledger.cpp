@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/errc.hpp"
+#include "runtime/base/errc.hpp"
 
 namespace simulation {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/message.hpp"
-#include "kernels/status.hpp"
+#include "kernels/base/message.hpp"
+#include "kernels/base/status.hpp"
 #include "tests/simulation/plan.hpp"
 
 namespace simulation {

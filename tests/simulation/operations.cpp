@@ -4,7 +4,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/telemetry.hpp"
+#include "runtime/observe/telemetry.hpp"
 #include "tests/simulation/stage.hpp"
 
 namespace simulation {

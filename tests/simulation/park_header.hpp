@@ -1,4 +1,4 @@
-// Stands in for kernels/park.hpp: who waits leaves its turn to another thread of the simulation.
+// Stands in for kernels/base/park.hpp: who waits leaves its turn to another thread of the simulation.
 #pragma once
 
 #include "tests/simulation/world.hpp"

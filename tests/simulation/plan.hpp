@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device/emulation.hpp"
+#include "runtime/device/emulated/emulation.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace simulation {

@@ -1,8 +1,8 @@
 #include "tests/simulation/stage.hpp"
 
 #include "runtime/checkpoint.hpp"
-#include "runtime/device/emulated_module.hpp"
-#include "runtime/device/make_device.hpp"
+#include "runtime/core/make_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <memory>
 
-#include "runtime/device/make_device.hpp"
+#include "runtime/core/make_device.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/simulation/behaviours.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/catch.hpp"
 

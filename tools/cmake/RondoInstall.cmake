@@ -4,9 +4,9 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
 install(TARGETS rondo_kernels rondo_runtime rondo-schemac EXPORT rondoTargets)
-# Headers include each other from the root of the tree ("kernels/mailbox.hpp"); so they keep that root.
-foreach(folder kernels runtime)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo
+# Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"); so they keep that root.
+foreach(folder kernels runtime tools/commands)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/${folder}
           FILES_MATCHING PATTERN "*.hpp")
 endforeach()
 if(RONDO_BUILD_TOOLS)
@@ -16,8 +16,8 @@ if(RONDO_BUILD_TOOLS)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
-# Components of the package, as they need more than the rest: rondo::service, and rondo::nats on top of it.
-foreach(component service nats)
+# Components of the package, as they need more than the rest; each needs those before it, but commands does not need nats.
+foreach(component client service nats commands)
   if(TARGET rondo_${component})
     install(TARGETS rondo_${component} EXPORT rondo_${component}_targets)
     install(EXPORT rondo_${component}_targets NAMESPACE rondo:: DESTINATION ${package_dir})

@@ -8,7 +8,7 @@ endforeach()
 # rondo_add_module(target sources... [SCHEMAS schema.fbs...]): a library with a module of actors.
 #
 # `target` links rondo::runtime; with SCHEMAS their messages are generated for it. One source may end in .cu and hold
-# RONDO_CUDA_MODULE(name) (runtime/device/cuda_module.hpp): it makes the module run on the device cuda, too. Without a
+# RONDO_CUDA_MODULE(name) (runtime/device/cuda/cuda_module.hpp): it makes the module run on the device cuda, too. Without a
 # CUDA compiler it is compiled as C++ for the other devices, from the same text.
 function(rondo_add_module target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SCHEMAS")

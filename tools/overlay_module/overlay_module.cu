@@ -1,6 +1,6 @@
 // The overlay's actors, compiled for every device of the build.
 #include "actors/overlay/overlay_module.hpp"
 
-#include "runtime/device/cuda_module.hpp"
+#include "runtime/device/cuda/cuda_module.hpp"
 
 RONDO_CUDA_MODULE(rondo::overlay::overlay_module)

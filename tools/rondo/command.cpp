@@ -4,11 +4,11 @@
 
 #include "actors/basics/basics_module.hpp"
 #include "generated/basics_schema.hpp"
-#include "runtime/service/commands.hpp"
+#include "tools/commands/commands.hpp"
 #ifdef RONDO_WITH_NATS
-#include "runtime/service/nats_service.hpp"
+#include "runtime/nats/nats_service.hpp"
 #endif
-#include "runtime/device/emulated_module.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "tools/commands/exit_codes.hpp"
 #include "tools/rondo/top_command.hpp"
 

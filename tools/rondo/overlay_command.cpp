@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "tools/commands/exit_codes.hpp"
-#include "tools/rondo/overlay_options.hpp"
+#include "tools/overlay/overlay_options.hpp"
 
 namespace rondo::tools {
 

@@ -1,7 +1,7 @@
 #include "tools/rondo/top_command.hpp"
 
-#include "runtime/service/command_line.hpp"
-#include "tools/rondo/top_terminal.hpp"
+#include "tools/commands/command_line.hpp"
+#include "tools/top/top_terminal.hpp"
 
 namespace rondo::tools {
 

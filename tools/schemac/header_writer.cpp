@@ -40,7 +40,7 @@ class writer {
     line("");
     for (auto const& path : extra_includes) line("#include \"{}\"", path);
     for (auto const& stem : schema.includes) line("#include \"generated/{}_messages.hpp\"", stem);
-    line("#include \"kernels/message.hpp\"");
+    line("#include \"kernels/base/message.hpp\"");
   }
 
   void docs(std::vector<std::string> const& lines, std::string_view indent) {

@@ -16,7 +16,7 @@
 namespace rondo::schemac {
 
 /// The largest payload of an actor message, in bytes, and its largest alignment. Limits of
-/// `kernels/message.hpp`.
+/// `kernels/base/message.hpp`.
 inline constexpr std::size_t message_limit_bytes = 96;
 inline constexpr std::size_t message_limit_align = 16;
 

@@ -1,9 +1,9 @@
 // A service of the module, with all the commands to run it and to talk to it.
 #include "generated/greetings_schema.hpp"
 #include "greetings.hpp"
-#include "runtime/service/commands.hpp"
+#include "tools/commands/commands.hpp"
 #ifdef WITH_NATS
-#include "runtime/service/nats_service.hpp"
+#include "runtime/nats/nats_service.hpp"
 #endif
 
 int main(int argc, char** argv) {

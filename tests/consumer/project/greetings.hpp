@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generated/greetings_messages.hpp"
-#include "kernels/module.hpp"
+#include "kernels/actor/module.hpp"
 
 struct greeter {
   using messages = rondo::messages<rondo::ask<greetings::hello, greetings::answer>>;

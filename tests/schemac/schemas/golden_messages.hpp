@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "generated/shared_messages.hpp"
-#include "kernels/message.hpp"
+#include "kernels/base/message.hpp"
 
 namespace golden {
 

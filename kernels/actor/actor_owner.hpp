@@ -1,0 +1,301 @@
+// What a team may do to the actor it owns, apart from handling mail: obey control, account, supervise, end,
+// let go.
+//
+// Threads: the one team that owns the actor (W2). Everything here is rare next to handling mail, or done once
+// a slice.
+#pragma once
+
+#include "kernels/actor/lane_crew.hpp"
+
+namespace rondo {
+
+template <class Module>
+class actor_owner {
+ public:
+  /// Precondition: the caller owns actor `index` (scheduler::claim).
+  RONDO_HD actor_owner(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
+      : scheduler_(sched),
+        arena_(sched.arena()),
+        team_(t),
+        host_(host),
+        crew_(sched, t, host),
+        index_(index),
+        cell_(arena_.cell(index)),
+        self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: changed by owners only
+        totals_(cell_.totals.own()) {
+    look_at_word();
+  }
+
+ protected:
+  RONDO_HD stash_ref stash() const noexcept { return {cell_, ring_, arena_.shape().starvation_limit}; }
+  RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
+  RONDO_HD bool closing() const noexcept {
+    return state() == lifecycle::terminating || state() == lifecycle::discarding;
+  }
+  RONDO_HD bool control_waits() const noexcept {
+    return (cell_.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
+  }
+
+  /// Finds the ring that senders may have attached meanwhile.
+  RONDO_HD void look_at_word() noexcept {
+    actor_word const word{cell_.word.load(memory_order::acquire)};
+    paused_ = word.has(actor_word::paused);
+    has_ring_ = word.ring() != 0;
+    if (!has_ring_) return;
+    scheduler_.adopt_ring(cell_, word);
+    ring_ = arena_.ring_at(word.ring());
+  }
+
+  RONDO_HD void note_depth() noexcept {
+    if (!with_telemetry || !has_ring_) return;
+    auto const tail = actor_word{cell_.word.load(memory_order::relaxed)}.tail();  // relaxed: a statistic
+    auto const depth = (tail - cell_.head) & ticket_mask;
+    if (depth > totals_.peak_depth) totals_.peak_depth = depth;
+  }
+
+  // -- control
+
+  /// Carries out what control asks for. Afterwards `paused_` and `state()` are up to date.
+  RONDO_CALL RONDO_HD void obey() {
+    // Acquire: pairs with scheduler::signal. The bit is cleared before control is read: no signal is lost.
+    cell_.word.fetch_and(~actor_word::signalled, memory_order::acquire);
+    auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
+    if ((asked & control_start) != 0) {
+      auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_);
+      if (started.failure != errc::ok) supervise(started.failure, 0);
+    }
+    if ((asked & control_inspect) != 0) report_depths();
+    if (state() == lifecycle::failed || state() == lifecycle::terminated) return;
+    if ((asked & control_discard) != 0) return close_as(lifecycle::discarding);
+    if ((asked & control_drain) != 0 && !closing()) return close_as(lifecycle::terminating);
+    if (closing()) return;
+    bool const sleeps_last = (asked & control_sleep_last) != 0;
+    if ((asked & control_activate) != 0 && sleeps_last) set_active(true);
+    if ((asked & control_deactivate) != 0) set_active(false);
+    if ((asked & control_activate) != 0 && !sleeps_last) set_active(true);
+  }
+
+  RONDO_HD void set_active(bool active) {
+    if (active)  // relaxed, both: let_go publishes what this owner did
+      cell_.word.fetch_and(~actor_word::paused, memory_order::relaxed);
+    else
+      cell_.word.fetch_or(actor_word::paused, memory_order::relaxed);
+    paused_ = !active;
+    set_state(active ? lifecycle::active : lifecycle::deactivated);
+  }
+
+  RONDO_HD void set_state(lifecycle next) {
+    lifecycle_ = next;
+    cell_.state.store(static_cast<std::uint32_t>(next),
+                      memory_order::relaxed);  // relaxed: ownership orders it
+    host_.emit(
+        {.kind = record_kind::state_changed, .actor = self_, .detail = static_cast<std::uint64_t>(next)});
+  }
+
+  /// Refuses new mail from here on; what waits is handled, or discarded, by the slices that follow.
+  RONDO_CALL RONDO_HD void close_as(lifecycle next) {
+    cell_.word.fetch_and(~(actor_word::open | actor_word::paused),
+                         memory_order::relaxed);  // relaxed: as above
+    look_at_word();
+    set_state(next);
+  }
+
+  RONDO_CALL RONDO_HD void report_depths() {
+    // The host reads the counters when it has the report: they must be those of this turn.
+    scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
+    host_record r{.kind = record_kind::depths, .actor = self_};
+    depth_page page{};
+    if (has_ring_) stash().scan();
+    auto const flush = [&](bool last) {
+      r.detail = last;
+      r.body.bytes = sizeof page;
+      __builtin_memcpy(r.body.payload, &page, sizeof page);
+      host_.emit(r);
+      page.count = 0;
+    };
+    for (std::uint32_t level = 256; level-- > 0 && has_ring_;) {
+      auto const messages = stash().depth_of(level);
+      if (messages == 0) continue;
+      if (page.count == 11) flush(false);
+      page.entries[page.count++] = {level, messages};
+    }
+    flush(true);
+  }
+
+  // -- ends of messages
+
+  /// Tells the asker of `h` why there is no answer.
+  RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
+    context ctx{scheduler_, team_, host_, self_};
+    ctx.begin(h);
+    if ((h.reply_to.index & host_ask_bit) != 0)
+      return ctx.answer_host({h.reply_to, h.correlation}, reason, 0, nullptr, 0);
+    message_header answer;
+    answer.type = type_id<rejected>;
+    answer.correlation = h.correlation;
+    answer.flags = flag_is_reply;
+    rejected const body{reason, h.type};
+    ctx.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full needs no answer
+  }
+
+  /// Ends a message that is not handled: to its sender when that one waits, else as a dead letter.
+  RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
+    message_slot const& slot = ring_.slot(ticket);
+    if (is_reported(slot.header)) report(record_kind::not_handled, slot, reason, 0);
+    if ((slot.header.flags & flag_wants_reply) != 0) {
+      ++totals_.rejected;
+      refuse(slot.header, reason);
+    } else {
+      ++totals_.dead;
+      host_record r{
+          .kind = record_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
+      r.body.header = slot.header;
+      r.body.bytes = max_payload_bytes;
+      __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
+      host_.emit(r);
+    }
+    stash().take(ticket);
+  }
+
+  /// Whether the host is to hear how a message ended.
+  RONDO_HD bool is_reported(message_header const& h) const noexcept {
+    return journal_ != 0 || (h.flags & flag_traced) != 0;
+  }
+  RONDO_CALL RONDO_HD void report(record_kind kind, message_slot const& slot, errc reason,
+                                  std::uint32_t digest) {
+    host_record r{.kind = kind,
+                  .reason = reason,
+                  .actor = self_,
+                  .detail = now_ns(),
+                  .behaviour = digest,
+                  .team = team_.index()};
+    r.body.header = slot.header;
+    r.body.bytes = max_payload_bytes;
+    __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
+    host_.emit(r);
+  }
+
+  // -- supervision (G9)
+
+  /// A handler failed on `ticket`: the message stays for another try after a restart, or ends.
+  RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure, std::uint32_t digest) {
+    message_header& header = ring_.slot(ticket).header;
+    if (is_reported(header)) report(record_kind::handled, ring_.slot(ticket), failure, digest);
+    header.count_attempt();
+    bool const last_try = header.attempts() >= cell_.supervise.poison_after;
+    bool const goes_on = supervise(failure, header.type);
+    if ((journal_ & journal_mute) != 0) {
+      ++totals_.dead;  // counted (G1), and no letter: the next try, if there was one, is in the recording
+      stash().take(ticket);
+    } else if (!goes_on)
+      dispose(ticket, failure);
+    else if (last_try)
+      dispose(ticket, cell_.supervise.poison_after > 1 ? errc::quarantined : failure);
+  }
+
+  /// Restarts the actor with fresh state, or ends it; true when it goes on. `type`: of the message at hand; 0: its start.
+  RONDO_CALL RONDO_HD bool supervise(errc failure, std::uint32_t type) {
+    ++totals_.failures;
+    auto const report = [&](failure_action action) {
+      host_record r;
+      r.kind = record_kind::actor_failed;
+      r.reason = failure;
+      r.actor = self_;
+      r.detail = static_cast<std::uint64_t>(action);
+      r.behaviour = cell_.behaviour();
+      r.team = team_.index();
+      r.body.header.type = type;
+      host_.emit(r);
+    };
+    if (cell_.supervise.rule == on_failure::restart && may_restart()) {
+      Module::construct(cell_.behaviour(), arena_.state(cell_));
+      if (Module::has_start(cell_.behaviour()))
+        cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: to ourselves
+      report(failure_action::restarted);
+      return true;
+    }
+    report(cell_.supervise.rule == on_failure::escalate ? failure_action::escalated
+                                                        : failure_action::stopped);
+    close_as(lifecycle::discarding);
+    return false;
+  }
+
+  RONDO_HD bool may_restart() noexcept {
+    auto const now = now_ns();
+    if (now - cell_.window_start_ns > std::uint64_t{cell_.supervise.within_ms} * 1'000'000) {
+      cell_.window_start_ns = now;
+      cell_.window_restarts = 0;
+    }
+    return ++cell_.window_restarts <= cell_.supervise.max_restarts;
+  }
+
+  // -- leaving
+
+  /// Ends a closing actor whose mail is all dealt with. True when the actor is gone; it is not owned any
+  /// more.
+  RONDO_CALL RONDO_HD bool end_when_empty() {
+    auto bits =
+        cell_.word.load(memory_order::relaxed);  // relaxed: close_as looked when the last ring was there
+    if (actor_word{bits}.ring() != 0) {
+      scheduler_.adopt_ring(cell_, actor_word{bits});
+      if (actor_word{bits}.tail() != cell_.head) return false;  // a sender is still writing
+    }
+    scheduler_.publish(cell_, actor_word{bits}, totals_, true);
+    host_record r{.kind = record_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};
+    r.body.bytes = sizeof totals_;
+    __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
+    auto const ring = actor_word{bits}.ring();
+    bool const pinned = actor_word{bits}.has(actor_word::pinned);
+    cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
+    cell_.control.store(control_for(self_.generation + 1, 0),
+                        memory_order::relaxed);  // late control finds nobody
+    cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
+    cell_.generation.store(self_.generation + 1, memory_order::relaxed);
+    // What queues still hold stays marked (W4); paused keeps whoever pops it from running a dead cell. Relaxed: nobody
+    // reads the cell through this word; the host has the record, and launches the successor.
+    while (!cell_.word.compare_exchange(bits,
+                                        actor_word{bits & actor_word::queued_mask}
+                                            .with(actor_word::paused)
+                                            .with_generation(self_.generation + 1)
+                                            .bits(),
+                                        memory_order::relaxed, memory_order::relaxed)) {
+    }
+    if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
+    if (pinned)  // before a successor may own the team
+      arena_.team(cell_.team.load(memory_order::relaxed))
+          .pinned_actor.store(0, memory_order::relaxed);  // relaxed, both: emit publishes
+    host_.emit(r);  // last: the host may give the cell to a successor at once
+    return true;
+  }
+
+  /// True when the actor is let go; false when control came in.
+  RONDO_CALL RONDO_HD bool let_go() {
+    if (control_waits())
+      return false;  // a start after a restart, or a signal that the word does not show yet
+    auto const released = scheduler_.let_go(index_, totals_);
+    mail_left_ = released.mail_left;
+    if (released.still_owned) {
+      obey();  // even if control is empty: it may have been obeyed before the signal reached the word
+      return false;
+    }
+    if (released.room_wanted) host_.emit({.kind = record_kind::room, .actor = self_});
+    return true;
+  }
+
+  scheduler& scheduler_;
+  arena_ref const arena_;
+  team const& team_;
+  host_port const& host_;
+  lane_crew<Module> crew_;
+  std::uint32_t index_;
+  actor_cell& cell_;
+  actor_id self_;
+  actor_totals totals_;
+  std::uint32_t const journal_ = arena_.journal();
+  mail_ring_ref ring_{};
+  bool has_ring_ = false, paused_ = false, mail_left_ = false;
+  lifecycle lifecycle_ =
+      static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: changed by owners only
+};
+
+}  // namespace rondo

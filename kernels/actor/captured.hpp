@@ -1,0 +1,38 @@
+// Captured actors: an actor whose handler is a recorded graph of device work that the host replays.
+//
+//   struct blur : rondo::captured<blur_frame, blurred> {};      // in the module
+//   rondo::capture_graph<blur>(rt, "blur", 1, [](rondo::stream& s, blur_frame const* in, blurred* out) { ... });
+//   auto b = rt.launch<blur>("blur");                           // on a device `cpu`; the work runs on device 1
+//
+// For what library kernels do better than a handler could. It is an actor like any other: mailbox, priorities, deadlines,
+// supervision and telemetry. Recording is in runtime/graph.
+#pragma once
+
+#include "kernels/actor/module.hpp"
+
+namespace rondo {
+
+/// Base of a behaviour that takes `Request` alone, and answers `Reply`. Both are copied to and from the graph as bytes. A
+/// replay that fails fails the handler: no_graph, device_lost.
+template <class Request, class Reply>
+struct captured {
+  using request_type = Request;
+  using reply_type = Reply;
+  using messages = rondo::messages<rondo::ask<Request, Reply>>;
+
+  RONDO_HD void on(context& ctx, Request const& request) {
+    Reply reply{};
+    auto const outcome = ctx.replay(&request, sizeof request, &reply, sizeof reply);
+    if (outcome != errc::ok) return ctx.fail(outcome);
+    static_cast<void>(ctx.reply(reply));  // nobody waits for the answer to a tell
+  }
+};
+
+template <class Behaviour>
+concept captured_behaviour = requires {
+  typename Behaviour::request_type;
+  typename Behaviour::reply_type;
+}
+&&std::is_base_of_v<captured<typename Behaviour::request_type, typename Behaviour::reply_type>, Behaviour>;
+
+}  // namespace rondo

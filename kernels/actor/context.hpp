@@ -1,0 +1,266 @@
+// What a handler may do: answer, send, fail, look at its message, share work among its team's lanes.
+//
+// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `send`,
+// `send_later` and `fail` take effect once: call them on all lanes with the same arguments.
+#pragma once
+
+#include "kernels/base/team.hpp"
+#include "kernels/link/host_record.hpp"
+#include "kernels/mail/scheduler.hpp"
+#include "kernels/mail/trace.hpp"
+
+namespace rondo {
+
+/// The address of an actor whose behaviour is known; may travel in messages.
+template <class Behaviour>
+struct address {
+  actor_id id{};
+};
+
+struct send_options {
+  std::uint8_t priority = default_priority;
+  std::uint32_t deadline_us = 0;  // 0: none
+};
+
+/// Where an answer that is given later has to go; see context::defer.
+struct reply_token {
+  actor_id to{};
+  std::uint32_t correlation = 0;
+};
+
+class context {
+ public:
+  RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self) noexcept
+      : scheduler_(sched), team_(team), host_(host), self_(self), journal_(sched.arena().journal()) {}
+
+  /// The actor that runs.
+  RONDO_HD actor_id self() const noexcept { return self_; }
+  template <class Behaviour>
+  RONDO_HD address<Behaviour> self_as() const noexcept {
+    return {self_};
+  }
+  /// Priority, time of sending, correlation of the message at hand.
+  RONDO_HD message_header const& header() const noexcept { return *header_; }
+  /// Nanoseconds on the device's clock.
+  RONDO_HD std::uint64_t now_ns() const noexcept { return rondo::now_ns(); }
+  /// Nanoseconds until the message's deadline; the largest number when it has none.
+  RONDO_HD std::uint64_t time_left_ns() const noexcept {
+    if (header_->deadline_us == 0) return ~0ull;
+    auto const limit = std::uint64_t{header_->deadline_us} * 1000, age = header_->age_ns(rondo::now_ns());
+    return age < limit ? limit - age : 0;
+  }
+
+  /// Answers the message at hand. Fails with wrong_state when nobody waits for an answer or it was given
+  /// before, with the send's error when the asker is an actor.
+  template <message_type Reply>
+  RONDO_HD errc reply(Reply const& answer) noexcept {
+    if ((header_->flags & flag_wants_reply) == 0 || answered_) return errc::wrong_state;
+    answered_ = true;
+    return team_.leader() ? reply_to({header_->reply_to, header_->correlation}, answer) : errc::ok;
+  }
+  /// Promises an answer later: the ask is not ended when the handler returns.
+  RONDO_HD reply_token defer() noexcept {
+    answered_ = true;
+    return {header_->reply_to, header_->correlation};
+  }
+  /// Gives the answer that `token` promised.
+  template <message_type Reply>
+  RONDO_HD errc reply_to(reply_token token, Reply const& answer) noexcept {
+    message_header h;
+    h.type = type_id<Reply>;
+    h.correlation = token.correlation;
+    h.flags = flag_is_reply;
+    note_payload(answer);
+    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
+    answer_host(token, errc::ok, h.type, &answer, sizeof answer);
+    return errc::ok;
+  }
+
+  /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, arena_full. To an actor of another
+  /// device the host carries it: ok means that it is on its way, where it waits for room like a patient sender; when it
+  /// cannot be delivered, a request is answered `rejected`, and all else is a dead letter.
+  template <class Behaviour, message_type Message>
+  requires takes<Behaviour, Message> RONDO_HD errc send(address<Behaviour> to, Message const& m,
+                                                        send_options options = {})
+  noexcept { return send_untyped(to.id, m, options, 0, {}); }
+  /// Sends a request; the answer comes back as a message of the reply's type with this `correlation`.
+  template <class Behaviour, message_type Message>
+  requires takes<Behaviour, Message> RONDO_HD errc request(address<Behaviour> to, Message const& m,
+                                                           std::uint32_t correlation,
+                                                           send_options options = {})
+  noexcept { return send_untyped(to.id, m, options, correlation, self_); }
+  /// Has the host send `m` after `delay_us`, on the host's clock. If it cannot be delivered then, it is a
+  /// dead letter.
+  template <class Behaviour, message_type Message>
+  requires takes<Behaviour, Message> RONDO_HD void send_later(std::uint64_t delay_us, address<Behaviour> to,
+                                                              Message const& m,
+                                                              send_options options = {}) noexcept {
+    if (!team_.leader()) return;
+    host_record r{.kind = record_kind::send_later, .actor = to.id, .detail = delay_us};
+    r.body.header = header_for<Message>(options, 0, {});
+    r.body.bytes = sizeof m;
+    __builtin_memcpy(r.body.payload, &m, sizeof m);
+    note_payload(m);
+    if (is_watched()) [[unlikely]] {
+      note_sent(to.id, r.body.header, errc::ok);
+      if (is_mute()) return;
+      if (is_traced() && sizeof m <= max_traced_bytes)
+        r.body = tagged(r.body.header, &m, sizeof m, tag_of_next());
+    }
+    host_.emit(r);
+  }
+
+  /// Reports that the handler cannot do its work. The actor's supervision rule decides what follows.
+  RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { failure_ = reason; }
+
+  /// The buffers that handles in messages refer to; take a lease before touching one
+  /// (kernels/buffers/buffer_lease.hpp).
+  RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
+
+  /// Replays the graph that the host has recorded for this actor; see kernels/actor/captured.hpp. Blocks the team.
+  RONDO_HD errc replay(void const* request, std::uint32_t request_bytes, void* reply,
+                       std::uint32_t reply_bytes) const noexcept {
+#if defined(__CUDA_ARCH__)
+    return errc::no_graph;
+#else
+    return host_.graphs != nullptr ? host_.graphs->replay(self_, request, request_bytes, reply, reply_bytes)
+                                   : errc::no_graph;
+#endif
+  }
+
+  RONDO_HD rondo::team const& team() const noexcept { return team_; }
+  /// This lane's share of 0..n.
+  RONDO_HD lane_range lanes(std::uint32_t n) const noexcept { return {n, team_.lane(), team_.lanes()}; }
+
+  // -- for the runtime
+  RONDO_HD void begin(message_header const& header) noexcept {
+    header_ = &header;
+    answered_ = false;
+    failure_ = errc::ok;
+    sent_ = 0;
+    digest_ = 0;
+  }
+  RONDO_HD bool answered() const noexcept { return answered_; }
+  /// Stands for what was sent so far, in its order, while the journal is on; else 0.
+  RONDO_HD std::uint32_t digest() const noexcept { return digest_; }
+  RONDO_HD errc failure() const noexcept { return failure_; }
+  RONDO_HD host_port const& host() const noexcept { return host_; }
+  RONDO_HD scheduler& sched() noexcept { return scheduler_; }
+
+  /// Sends a message to an actor, wherever it lives.
+  RONDO_CALL RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
+                                std::uint32_t bytes) noexcept {
+    if (is_watched()) [[unlikely]]
+      return post_watched(to, header, payload, bytes);
+    return post_anywhere(to, header, payload, bytes);
+  }
+  /// Ends the host's ask `token` with `reason`, and with a payload when there is an answer.
+  RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
+                                       void const* payload, std::uint32_t bytes) noexcept {
+    host_record r{.kind = record_kind::reply, .reason = reason, .actor = self_};
+    r.body.header.type = type;
+    r.body.header.reply_to = token.to;
+    if (journal_ != 0) note_sent(token.to, r.body.header, reason);
+    if (is_mute()) return;
+    r.body.bytes = bytes;
+    if (bytes != 0) copy_payload(r.body.payload, payload, bytes);
+    host_.emit(r);
+  }
+
+ private:
+  RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,
+                              std::uint32_t bytes) const noexcept {
+    auto const outcome = scheduler_.post(to, header, payload, bytes);
+    if (outcome != errc::actor_gone || !scheduler_.arena().is_elsewhere(to)) return outcome;
+    forward(to, header, payload, bytes);
+    return errc::ok;
+  }
+
+  // -- traces and journal
+
+  RONDO_HD bool is_traced() const noexcept { return (header_->flags & flag_traced) != 0; }
+  RONDO_HD bool is_mute() const noexcept { return (journal_ & journal_mute) != 0; }
+  RONDO_HD bool is_watched() const noexcept { return journal_ != 0 || is_traced(); }
+  RONDO_HD trace_tag tag_of_next() noexcept {
+    auto const mine = tag_behind(slot_around(*header_).payload);
+    return {mine.trace, next_hop(mine.hop, ++sent_), mine.hop};
+  }
+  RONDO_CALL RONDO_HD errc post_watched(actor_id to, message_header const& header, void const* payload,
+                                        std::uint32_t bytes) noexcept {
+    auto outcome = errc::ok;
+    if (!is_mute()) {
+      if (is_traced() && bytes <= max_traced_bytes) {
+        message const m = tagged(header, payload, bytes, tag_of_next());
+        outcome = post_anywhere(to, m.header, m.payload, m.bytes);
+      } else {
+        outcome = post_anywhere(to, header, payload, bytes);
+      }
+    }
+    note_sent(to, header, outcome);
+    return outcome;
+  }
+  RONDO_HD void note_word(std::uint32_t word) noexcept { digest_ = (digest_ ^ word) * 16777619u; }
+  RONDO_CALL RONDO_HD void note_sent(actor_id to, message_header const& h, errc outcome) noexcept {
+    // An ask of the host has another number in each run.
+    if ((to.index & host_ask_bit) == 0) note_word(to.index), note_word(to.generation);
+    note_word(h.type);
+    note_word(h.correlation);
+    note_word(h.priority | static_cast<std::uint32_t>(outcome) << 8);
+  }
+  /// Of what has padding, or floating-point numbers, equal messages may differ as bytes.
+  template <class Message>
+  RONDO_HD void note_payload(Message const& m) noexcept {
+    if constexpr (std::has_unique_object_representations_v<Message>) {
+      if (journal_ != 0) [[unlikely]]
+        note_bytes(&m, sizeof m);
+    }
+  }
+  RONDO_CALL RONDO_HD void note_bytes(void const* bytes, std::uint32_t count) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) note_word(static_cast<unsigned char const*>(bytes)[i]);
+  }
+
+  RONDO_CALL RONDO_HD void forward(actor_id to, message_header const& header, void const* payload,
+                                   std::uint32_t bytes) const noexcept {
+    host_record r{.kind = record_kind::forward, .actor = to};
+    r.body.header = header;
+    r.body.bytes = bytes;
+    copy_payload(r.body.payload, payload, bytes);
+    host_.emit(r);
+  }
+  template <class Message>
+  RONDO_HD message_header header_for(send_options options, std::uint32_t correlation,
+                                     actor_id reply_to) noexcept {
+    message_header h;
+    h.type = type_id<Message>;
+    h.priority = options.priority;
+    h.correlation = correlation;
+    h.reply_to = reply_to;
+    if (reply_to.valid()) h.flags = flag_wants_reply;
+    if (options.deadline_us != 0) {
+      h.deadline_us = options.deadline_us;
+      h.stamp(rondo::now_ns());
+    }
+    return h;
+  }
+  template <class Message>
+  RONDO_HD errc send_untyped(actor_id to, Message const& m, send_options options, std::uint32_t correlation,
+                             actor_id reply_to) noexcept {
+    errc result = errc::ok;
+    note_payload(m);
+    if (team_.leader()) result = post(to, header_for<Message>(options, correlation, reply_to), &m, sizeof m);
+    return team_.broadcast(result);
+  }
+
+  scheduler& scheduler_;
+  rondo::team const& team_;
+  host_port const& host_;
+  actor_id self_;
+  message_header const* header_ = nullptr;
+  bool answered_ = false;
+  errc failure_ = errc::ok;
+  std::uint32_t const journal_;  // journal_bits
+  std::uint32_t sent_ = 0;       // with a tag, by the handler at hand
+  std::uint32_t digest_ = 0;
+};
+
+}  // namespace rondo

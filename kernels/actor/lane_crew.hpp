@@ -1,0 +1,115 @@
+// How lane 0 of a team has the other lanes join a cooperative handler.
+//
+// Lane 0 alone schedules. For a cooperative behaviour it publishes what to run, and all lanes run it between
+// two syncs. With one lane, nothing of this costs anything.
+#pragma once
+
+#include "kernels/actor/module.hpp"
+
+namespace rondo {
+
+/// One handler invocation, as told to all lanes.
+struct handler_call {
+  enum class what : std::uint32_t { leave, one, batch, tiles, tile, finish, start };
+  what kind;
+  std::uint32_t actor, ticket, count;  // count: messages of a batch, or the number of the tile
+};
+static_assert(sizeof(handler_call) <= sizeof(team_shared::command));
+
+/// What a handler call came to.
+struct call_result {
+  errc failure = errc::ok;
+  bool answered = false;
+  std::uint32_t tiles = 0;
+  std::uint32_t digest = 0;  // of what it sent
+};
+
+template <class Module>
+class lane_crew {
+ public:
+  RONDO_HD lane_crew(scheduler& sched, team const& t, host_port const& host) noexcept
+      : scheduler_(sched), team_(t), host_(host) {}
+
+  /// Lane 0: runs `call` on the lanes that the behaviour asks for.
+  RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self) const {
+    if (team_.lanes() == 1) return invoke(call, self, team_);
+    if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour()))
+      return invoke(call, self, team{team_.index()});  // alone: a team of one
+    publish(call);
+    team_.sync();
+    auto result = invoke(call, self, team_);
+    team_.sync();
+    result.failure = static_cast<errc>(team_.shared()->failure.exchange(0, memory_order::relaxed));
+    return result;
+  }
+  /// Lane 0: sends the other lanes home.
+  RONDO_HD void dismiss() const {
+    if (team_.lanes() == 1) return;
+    publish({handler_call::what::leave, 0, 0, 0});
+    team_.sync();
+  }
+  /// Lanes other than 0: serve until dismissed.
+  RONDO_CALL RONDO_HD void serve() const {
+    for (;;) {
+      team_.sync();
+      handler_call call;
+      __builtin_memcpy(&call, team_.shared()->command, sizeof call);
+      if (call.kind == handler_call::what::leave) return;
+      invoke(call, {call.actor, scheduler_.arena().cell(call.actor).generation.load(memory_order::relaxed)},
+             team_);
+      team_.sync();
+    }
+  }
+
+ private:
+  RONDO_HD void publish(handler_call call) const noexcept {
+    __builtin_memcpy(team_.shared()->command, &call, sizeof call);
+  }
+
+  RONDO_CALL RONDO_HD call_result invoke(handler_call call, actor_id self, team const& lanes) const {
+    arena_ref const& arena = scheduler_.arena();
+    actor_cell const& cell = arena.cell(call.actor);
+    std::byte* const state = arena.state(cell);
+    context ctx{scheduler_, lanes, host_, self};
+    call_result result;
+    if (call.kind == handler_call::what::start) {
+      message_header const none{};
+      ctx.begin(none);
+      Module::start(cell.behaviour(), state, ctx);
+    } else {
+      mail_ring_ref const ring =
+          arena.ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
+      message_slot const& slot = ring.slot(call.ticket);
+      ctx.begin(slot.header);
+      if (call.kind == handler_call::what::one)
+        Module::handle_one(cell.behaviour(), state, ctx, slot);
+      else if (call.kind == handler_call::what::batch)
+        Module::handle_batch(cell.behaviour(), state, ctx, ring, call.ticket, call.count);
+      else if (call.kind == handler_call::what::tiles)
+        result.tiles = Module::handle_wide(wide_step::tiles, cell.behaviour(), state, ctx, slot, 0);
+      else if (call.kind == handler_call::what::tile)
+        Module::handle_wide(wide_step::tile, cell.behaviour(), state, ctx, slot, call.count);
+      else
+        Module::handle_wide(wide_step::finish, cell.behaviour(), state, ctx, slot, 0);
+    }
+    if (ctx.failure() != errc::ok && lanes.lanes() > 1)  // any lane may fail; the first one's reason stands
+      note_failure(ctx.failure());
+    result.failure = ctx.failure();
+    result.answered = ctx.answered();
+    result.digest = ctx.digest();
+    return result;
+  }
+
+  RONDO_HD void note_failure(errc reason) const noexcept {
+    std::uint32_t none = 0;
+    // Relaxed: the sync after the handler orders it.
+    team_.shared()->failure.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::relaxed,
+                                             memory_order::relaxed);
+  }
+
+  scheduler& scheduler_;
+  team const& team_;
+  host_port const& host_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,94 @@
+// Bringing an actor to life in a cell that the host has chosen.
+#pragma once
+
+#include "kernels/actor/module.hpp"
+
+namespace rondo {
+
+/// Everything that the host decides about a new actor. Travels in one message to devices that own their
+/// arena.
+struct launch_spec {
+  actor_id id;                 // a free cell, and the generation that shall live there
+  std::uint64_t state_offset;  // of memory for the behaviour's state, aligned to 64
+  std::uint64_t ring_offset;   // of a ring of its own; used when ring_id is not 0
+  std::uint64_t heap_end;      // no actor's memory ends beyond it
+  std::uint32_t ring_id;       // 0: it takes shared rings when it has mail
+  std::uint32_t ring_slots;
+  std::uint32_t capacity;
+  supervision supervise;
+  std::uint32_t team;  // that a pinned actor owns
+  std::uint16_t behaviour;
+  bool pinned;
+  bool active;         // false: it keeps its mail until it is activated
+  bool ring_has_past;  // the ring's memory was used before and must be cleared
+  bool restored;       // its state and counters come from a checkpoint afterwards: on_start is not run
+};
+static_assert(sizeof(launch_spec) <= max_payload_bytes && std::is_trivially_copyable_v<launch_spec>);
+
+/// Launches the actor; from here on senders may post to spec.id. Precondition: the cell is free, or its last
+/// actor's `terminated` record was emitted.
+template <class Module>
+RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
+  arena_ref const& arena = sched.arena();
+  actor_cell& cell = arena.cell(spec.id.index);
+  // Relaxed throughout: the word's release publishes the cell.
+  cell.capacity.store(spec.capacity, memory_order::relaxed);
+  cell.behaviour_index.store(spec.behaviour, memory_order::relaxed);
+  cell.team.store(spec.team, memory_order::relaxed);
+  cell.supervise = spec.supervise;
+  cell.state_offset = spec.state_offset;
+  cell.window_start_ns = 0;
+  cell.window_restarts = 0;
+  cell.head = cell.scanned = 0;
+  cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
+  cell.alert_seen = cell.alert.load(memory_order::relaxed);
+  cell.overtakes = 0;
+  cell.tail_seen.store(0, memory_order::relaxed);
+  cell.held_ring.store(0, memory_order::relaxed);
+  cell.totals.counted_ring.store(0, memory_order::relaxed);
+  bool const starts = Module::has_start(spec.behaviour) && !spec.restored;
+  cell.control.store(control_for(spec.id.generation, starts ? std::uint32_t{control_start} : 0),
+                     memory_order::relaxed);
+  cell.generation.store(spec.id.generation, memory_order::relaxed);
+  cell.state.store(static_cast<std::uint32_t>(spec.active ? lifecycle::active : lifecycle::launched),
+                   memory_order::relaxed);
+  if (spec.id.generation != 1 || spec.restored) {  // the first actor of a cell finds zeros
+    cell.totals.publish({});
+    cell.latency.clear();
+  }
+  Module::construct(spec.behaviour, arena.state(cell));
+  if (spec.ring_id != 0) {
+    ring_entry& ring = arena.ring(spec.ring_id);
+    ring.set_place(spec.ring_offset, spec.ring_slots);
+    ring.set_tail(0);
+    ring.dedicated = 1;
+    if (spec.ring_has_past) {
+      mail_ring_ref const slots = arena.ring_at(spec.ring_id);
+      for (std::uint32_t i = 0; i < spec.ring_slots; ++i)
+        slots.slots[i].sequence.store(0, memory_order::relaxed);
+    }
+  }
+  auto bits = cell.word.load(memory_order::relaxed);
+  for (;;) {
+    auto word = actor_word{bits & actor_word::queued_mask}
+                    // W4: entries of the last actor may still stand in queues
+                    .with(actor_word::open)
+                    .with_ring(spec.ring_id)
+                    .with_generation(spec.id.generation);
+    if (!spec.active) word = word.with(actor_word::paused);
+    if (spec.pinned) word = word.with(actor_word::pinned);
+    // Signalled from the first moment: on_start comes before any mail.
+    if (starts) word = word.with(actor_word::signalled).queued_for(0);
+    // Release: the cell, to senders and to the first owner.
+    if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;
+  }
+  if (spec.pinned) {
+    // Relaxed: the team's claim acquires the cell; one that comes too early fails, and the doorbell calls it again.
+    arena.team(spec.team).pinned_actor.store(spec.id.index + 1, memory_order::relaxed);
+    sched.ring_doorbell(spec.team);
+  }
+  if (starts && !spec.pinned && !actor_word{bits}.has(actor_word::queued_in(0)))
+    sched.push_and_wake(spec.id.index, 0);
+}
+
+}  // namespace rondo

@@ -1,0 +1,268 @@
+// A module: the behaviours that are compiled together into one ring kernel, and how a message finds its
+// handler.
+//
+// A behaviour is a trivially destructible struct with
+//   using messages = rondo::messages<tell_type, rondo::ask<request, reply>, ...>;
+// and for each message one of
+//   void on(context&, Message const&);                       one at a time
+//   void on(context&, batch<Message> const&);                several that stand next to each other; tells
+//   only uint32_t tiles(context&, Message const&);                a wide message: many teams share its tiles
+//   void tile(context&, Message const&, uint32_t);             ... each runs some of them,
+//   void finish(context&, Message const&);                     ... and the last one ends the message.
+// Optional: `using upgrades = Old;` and `void upgrade(Old const&)`, which takes over the state of an actor whose behaviour
+// was Old in the module before (rondo::upgrade); `void on_start(context&)` after each construction; `static constexpr bool cooperative = true`
+// when handlers are to run on all lanes of a team (else lane 0 runs them alone).
+#pragma once
+
+#include <concepts>
+#include <new>
+
+#include "kernels/actor/context.hpp"
+
+namespace rondo {
+
+inline constexpr std::uint32_t max_batch = 64;
+
+/// Messages of one type that stand next to each other in a mailbox, oldest first.
+template <class Message>
+class batch {
+ public:
+  RONDO_HD batch(mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) noexcept
+      : ring_(ring), ticket_(ticket), count_(count) {}
+  RONDO_HD std::uint32_t size() const noexcept { return count_; }
+  RONDO_HD Message const& operator[](std::uint32_t i) const noexcept {
+    return *reinterpret_cast<Message const*>(ring_.slot(ticket_ + i).payload);
+  }
+  struct iterator {
+    batch const* owner;
+    std::uint32_t i;
+    RONDO_HD Message const& operator*() const noexcept { return (*owner)[i]; }
+    RONDO_HD iterator& operator++() noexcept { return ++i, *this; }
+    RONDO_HD bool operator!=(iterator const& o) const noexcept { return i != o.i; }
+  };
+  RONDO_HD iterator begin() const noexcept { return {this, 0}; }
+  RONDO_HD iterator end() const noexcept { return {this, count_}; }
+
+ private:
+  mail_ring_ref ring_;
+  std::uint32_t ticket_, count_;
+};
+
+namespace detail {
+
+template <class B, class M>
+concept handles_wide = requires(B b, context& c, M const& m) {
+  { b.tiles(c, m) } -> std::convertible_to<std::uint32_t>;
+  b.tile(c, m, 0u);
+  b.finish(c, m);
+};
+template <class B, class M>
+concept handles_batch = requires(B b, context& c, batch<M> const& m) {
+  b.on(c, m);
+};
+template <class B, class M>
+concept handles_one = requires(B b, context& c, M const& m) {
+  b.on(c, m);
+};
+template <class B>
+concept starts = requires(B b, context& c) {
+  b.on_start(c);
+};
+
+template <class B>
+inline constexpr bool is_cooperative = false;
+template <class B>
+requires requires { B::cooperative; }
+inline constexpr bool is_cooperative<B> = B::cooperative;
+
+template <class B, class Entries>
+struct behaviour_dispatch;
+
+/// All dispatch is by comparing type ids, which are constants: no table, no virtual call.
+template <class B, class... Entries>
+struct behaviour_dispatch<B, messages<Entries...>> {
+  static_assert(std::is_trivially_copyable_v<B> && std::is_trivially_destructible_v<B>,
+                "a behaviour's state lives in the arena and is copied as bytes");
+  template <class F>
+  RONDO_HD static bool with_type(std::uint32_t type, F const& f) {
+    return ((type == type_id<typename entry_traits<Entries>::request>
+                 ? (f(std::type_identity<typename entry_traits<Entries>::request>{}), true)
+                 : false) ||
+            ...);
+  }
+};
+
+}  // namespace detail
+
+/// The kind of handler that a behaviour has for a message type.
+enum class handler_kind : std::uint32_t { none, one, batch, wide };
+
+enum class wide_step { tiles, tile, finish };
+
+namespace detail {
+
+template <class B, class M>
+inline constexpr handler_kind kind_of = handles_wide<B, M>    ? handler_kind::wide
+                                        : handles_batch<B, M> ? handler_kind::batch
+                                                              : handler_kind::one;
+
+template <class B, class M>
+RONDO_HD void call_one(B& b, context& ctx, message_slot const& slot) {
+  if constexpr (kind_of<B, M> == handler_kind::one) b.on(ctx, *reinterpret_cast<M const*>(slot.payload));
+}
+
+template <class B, class M>
+RONDO_HD void call_batch(B& b, context& ctx, batch<M> const& messages) {
+  if constexpr (kind_of<B, M> == handler_kind::batch) b.on(ctx, messages);
+}
+
+template <class B, class M>
+RONDO_HD std::uint32_t call_wide(wide_step step, B& b, context& ctx, M const& m, std::uint32_t tile) {
+  if constexpr (handles_wide<B, M>) {
+    if (step == wide_step::tiles) return b.tiles(ctx, m);
+    if (step == wide_step::tile)
+      b.tile(ctx, m, tile);
+    else
+      b.finish(ctx, m);
+  }
+  return 0;
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// FNV-1a over 32-bit words, 64 bits wide.
+constexpr std::uint64_t mix_key(std::uint64_t key, std::uint32_t word) noexcept {
+  return (key ^ word) * 0x100'0000'01b3ull;
+}
+template <class... Entries>
+constexpr std::uint64_t mix_messages(std::uint64_t key, messages<Entries...>) noexcept {
+  ((key = mix_key(mix_key(key, type_id<typename entry_traits<Entries>::request>),
+                  sizeof(typename entry_traits<Entries>::request))),
+   ...);
+  return key;
+}
+template <class... Behaviours>
+constexpr std::uint64_t key_of() noexcept {
+  std::uint64_t key = 0xcbf2'9ce4'8422'2325ull;
+  ((key = mix_messages(mix_key(key, type_id<Behaviours>), typename Behaviours::messages{})), ...);
+  return key;
+}
+
+}  // namespace detail
+
+template <class... Behaviours>
+struct module_of {
+  static constexpr std::uint32_t size = sizeof...(Behaviours);
+  /// Stands for the names of all behaviours and messages, in order: equal when two compilers spell them alike.
+  static constexpr std::uint64_t key = detail::key_of<Behaviours...>();
+
+  template <class B>
+  static constexpr std::uint16_t index_of() {
+    static_assert((std::is_same_v<B, Behaviours> || ...), "this behaviour is not part of the module");
+    std::uint16_t index = 0, found = 0;
+    ((std::is_same_v<B, Behaviours> ? found = index : 0, ++index), ...);
+    return found;
+  }
+
+  RONDO_HD static handler_kind kind_of(std::uint16_t behaviour, std::uint32_t type) {
+    handler_kind kind = handler_kind::none;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      dispatch<B>::with_type(type, [&]<class M>(std::type_identity<M>) { kind = detail::kind_of<B, M>; });
+    });
+    return kind;
+  }
+  RONDO_HD static bool cooperative(std::uint16_t behaviour) {
+    bool result = false;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) { result = detail::is_cooperative<B>; });
+    return result;
+  }
+
+  /// Constructs a behaviour's state at `at`.
+  RONDO_HD static void construct(std::uint16_t behaviour, std::byte* at) {
+    visit(behaviour, [&]<class B>(std::type_identity<B>) { new (at) B{}; });
+  }
+  RONDO_HD static bool has_start(std::uint16_t behaviour) {
+    bool result = false;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) { result = detail::starts<B>; });
+    return result;
+  }
+  RONDO_HD static void start(std::uint16_t behaviour, std::byte* state, context& ctx) {
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      if constexpr (detail::starts<B>) reinterpret_cast<B*>(state)->on_start(ctx);
+    });
+  }
+
+  /// Handles the message in `slot` if its handler takes one at a time. Returns the kind of its handler.
+  RONDO_HD static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                          message_slot const& slot) {
+    handler_kind kind = handler_kind::none;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      dispatch<B>::with_type(slot.header.type, [&]<class M>(std::type_identity<M>) {
+        kind = detail::kind_of<B, M>;
+        detail::call_one<B, M>(*reinterpret_cast<B*>(state), ctx, slot);
+      });
+    });
+    return kind;
+  }
+
+  /// Handles `count` messages that start at `ticket` with their batch handler.
+  RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                    mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) {
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      dispatch<B>::with_type(ring.slot(ticket).header.type, [&]<class M>(std::type_identity<M>) {
+        detail::call_batch<B, M>(*reinterpret_cast<B*>(state), ctx, batch<M>{ring, ticket, count});
+      });
+    });
+  }
+
+  /// One step of a wide message; returns the number of tiles for wide_step::tiles.
+  RONDO_HD static std::uint32_t handle_wide(wide_step step, std::uint16_t behaviour, std::byte* state,
+                                            context& ctx, message_slot const& slot, std::uint32_t tile) {
+    std::uint32_t tiles = 0;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      dispatch<B>::with_type(slot.header.type, [&]<class M>(std::type_identity<M>) {
+        tiles = detail::call_wide<B, M>(step, *reinterpret_cast<B*>(state), ctx,
+                                        *reinterpret_cast<M const*>(slot.payload), tile);
+      });
+    });
+    return tiles;
+  }
+
+  /// Calls f(std::type_identity<B>{}) for the behaviour with this index. By reference: to copy a closure right after it was
+  /// written stalls the processor for longer than all the rest takes.
+  template <class F>
+  RONDO_HD static void visit(std::uint16_t behaviour, F const& f) {
+    std::uint16_t index = 0;
+    (void)((index++ == behaviour ? (f(std::type_identity<Behaviours>{}), true) : false) || ...);
+  }
+
+ private:
+  template <class B>
+  using dispatch = detail::behaviour_dispatch<B, typename B::messages>;
+
+  template <class B, class... Entries>
+  static constexpr bool all_handled(messages<Entries...>) {
+    return ((detail::handles_wide<B, typename detail::entry_traits<Entries>::request> ||
+             detail::handles_batch<B, typename detail::entry_traits<Entries>::request> ||
+             detail::handles_one<B, typename detail::entry_traits<Entries>::request>)&&...);
+  }
+  template <class... Entries>
+  static constexpr bool told_apart(messages<Entries...>) {
+    std::uint32_t const ids[] = {type_id<typename detail::entry_traits<Entries>::request>..., 0};
+    for (std::size_t i = 0; i < sizeof...(Entries); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (ids[i] == ids[j]) return false;
+    return true;
+  }
+  static_assert((told_apart(typename Behaviours::messages{}) && ...),
+                "a behaviour lists a message twice, or two whose names have the same hash: rename one");
+  static_assert((all_handled<Behaviours>(typename Behaviours::messages{}) && ...),
+                "a behaviour lists a message that it has no handler for: on(context&, Message const&)");
+};
+
+/// Names a module: RONDO_MODULE(counters, counter, summary)
+#define RONDO_MODULE(name, ...) using name = ::rondo::module_of<__VA_ARGS__>;
+
+}  // namespace rondo

@@ -1,0 +1,225 @@
+// The loop that never ends: takes ready actors, runs them, helps with wide messages, backs off when idle.
+//
+// One `ring_kernel` object per team lane. In persistent mode `run` returns when the arena's stop word is set;
+// in bounded rounds it also returns after a number of messages or a time, and the host starts the next round.
+#pragma once
+
+#include "kernels/actor/slice.hpp"
+
+namespace rondo {
+
+/// How long one call of `run` may last. Zeros: until stopped.
+struct round_limits {
+  std::uint32_t messages = 0;
+  std::uint64_t ns = 0;
+};
+
+/// How a team waits for work.
+struct idle_policy {
+  std::uint64_t spin_ns = 50'000;  // look again and again for this long before parking
+  bool park = true;                // false: never sleep
+  bool pinned_only = false;        // the team serves the actor that owns it, and nobody else
+};
+
+template <class Module>
+class ring_kernel {
+ public:
+  RONDO_HD ring_kernel(arena_ref arena, team const& t, host_port const& host, idle_policy idle) noexcept
+      : scheduler_(arena, true), team_(t), host_(host), crew_(scheduler_, team_, host_), idle_(idle) {}
+
+  /// All lanes of the team call this. Returns the messages dealt with (lane 0).
+  RONDO_HD std::uint64_t run(round_limits limits) {
+    if (!team_.leader()) return crew_.serve(), 0;
+    limits_ = limits;
+    end_ns_ = limits.ns != 0 ? now_ns() + limits.ns : 0;
+    quotas_ = limits.ns != 0 || limits.messages != 0 ? 1 : 16;
+    std::uint64_t dealt = 0;
+    std::uint64_t idle_since = 0;
+    while (!arena().stopping()) {
+      auto const n = turn();
+      dealt += n.dealt;
+      if (n.worked) {
+        if (idle_since != 0) set_idle(false);
+        idle_since = 0;
+      }
+      if (limits.messages != 0 && dealt >= limits.messages) break;
+      if (n.worked && end_ns_ == 0) continue;
+      auto const now = now_ns();
+      if (end_ns_ != 0 && now >= end_ns_) break;
+      if (n.worked) continue;
+      if (idle_since == 0) {
+        idle_since = now;
+        scheduler_.share_all();
+        set_idle(true);
+      }
+      back_off(now - idle_since, end_ns_ == 0 ? ~0ull : end_ns_ - now);
+    }
+    if (idle_since != 0) set_idle(false);
+    scheduler_.share_all();
+    crew_.dismiss();
+    return dealt;
+  }
+
+  /// For a thread that comes and goes, of a team of one lane: runs what is ready; returns when nothing is, or when `limit_ns`
+  /// have passed, and leaves the rest to the other teams.
+  std::uint64_t drain(std::uint64_t limit_ns) {
+    auto const end_ns = now_ns() + limit_ns;
+    std::uint64_t dealt = 0;
+    quotas_ = 1;
+    scheduler_.linger_pauses = 0;                         // more mail comes from this very thread
+    if (scheduler_.count_ready() > 1) scheduler_.wake();  // others can have a share of it
+    scheduler_.quiet = true;
+    while (!arena().stopping()) {
+      auto const n = turn();
+      dealt += n.dealt;
+      if (!n.worked || now_ns() >= end_ns) break;
+    }
+    scheduler_.quiet = false;
+    scheduler_.share_all();
+    if (scheduler_.sees_work()) scheduler_.wake();
+    return dealt;
+  }
+
+ private:
+  struct turn_result {
+    bool worked;
+    std::uint32_t dealt;
+  };
+
+  RONDO_HD arena_ref const& arena() const noexcept { return scheduler_.arena(); }
+  RONDO_HD team_status& status() const noexcept { return *status_; }
+
+  RONDO_HD turn_result turn() {
+    // Relaxed: claim acquires the actor.
+    if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0)
+      return serve_pinned(pinned - 1);
+    if (idle_.pinned_only) return {false, 0};
+    std::uint32_t helped = 0;
+    if (help_with_jobs(helped)) return {true, helped};
+    std::uint32_t index = 0;
+    if (!scheduler_.next(index)) return {false, 0};
+    set_actor(index + 1);
+    auto const dealt = slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
+    set_actor(0);
+    return {true, dealt};
+  }
+
+  RONDO_HD void set_actor(std::uint32_t index_plus_one) noexcept {
+    status().actor.store(index_plus_one, memory_order::relaxed);  // relaxed: a report of what runs
+  }
+
+  RONDO_CALL RONDO_HD bool help_with_jobs(std::uint32_t& dealt) {
+    if (arena().header().open_jobs.load(memory_order::relaxed) == 0) return false;  // relaxed: a hint
+    bool helped = false;
+    for (std::uint32_t j = 0; j < wide_jobs_for(arena().shape().teams); ++j) {
+      wide_job& job = arena().job(j);
+      std::uint32_t tile = 0;
+      while (job.try_claim(tile)) {
+        helped = true;
+        auto const index = job.actor;
+        auto const ticket = job.ticket;
+        set_actor(index + 1);
+        actor_id const self{index, arena().cell(index).generation.load(memory_order::relaxed)};
+        if (slice<Module>::run_tile(crew_, job, tile, self)) {
+          auto const failure = slice<Module>::close(arena(), job);
+          dealt += slice<Module>{scheduler_, team_, host_, index}.resume(ticket, failure);
+          break;
+        }
+      }
+      set_actor(0);
+    }
+    return helped;
+  }
+
+  /// Polls this team's own actor until it is gone, nothing came for the spin time, or the kernel stops.
+  RONDO_CALL RONDO_HD turn_result serve_pinned(std::uint32_t index) {
+    mail_left_ = false;
+    if (!scheduler_.claim(index, 0)) return {false, 0};
+    set_actor(index + 1);
+    slice<Module> actor{scheduler_, team_, host_, index};
+    std::uint32_t total = 0, looks = 0;
+    std::uint64_t idle_since = 0;
+    for (;;) {
+      std::uint32_t dealt = 0;
+      bool const lives = actor.poll(dealt);
+      scheduler_.share_kept();  // this team does not look for it
+      if (!lives) break;
+      total += dealt;
+      if (dealt != 0) idle_since = 0;
+      if ((++looks & 63) != 0 && dealt < arena().shape().quota) {
+        if (dealt == 0) relax();
+        continue;
+      }
+      actor.show();
+      if (dealt == 0) set_actor(0);  // else one that only looks for mail seems to run a handler for too long
+      auto const now = now_ns();
+      if (idle_since == 0) idle_since = now;
+      bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
+      bool const over =
+          (limits_.messages != 0 && total >= limits_.messages) || (end_ns_ != 0 && now >= end_ns_);
+      if ((tired || over || arena().stopping()) && actor.leave(mail_left_)) break;
+      if (dealt == 0 && (looks & 1023) == 0) yield_thread();
+    }
+    set_actor(0);
+    return {total != 0, total};
+  }
+
+  RONDO_HD void set_idle(bool idle) noexcept {
+    if (idle_.pinned_only) return;
+    auto& teams = arena().header().idle_teams;  // relaxed: a hint for senders
+    if (idle)
+      teams.fetch_add(1, memory_order::relaxed);
+    else
+      teams.fetch_sub(1, memory_order::relaxed);
+  }
+
+  /// One step of waiting: spin, then park until a sender rings the doorbell.
+  RONDO_CALL RONDO_HD void back_off(std::uint64_t idle_ns, std::uint64_t limit_ns) noexcept {
+    bool const may_park = idle_.park && (idle_.pinned_only || team_.index() < 64);
+    if (!may_park || idle_ns < idle_.spin_ns) {
+      for (int i = 0; i < 16; ++i) relax();
+      if (idle_ns > 2'000)
+        yield_thread();  // with pure pauses a woken thread would land on this core and wait
+      return;
+    }
+    auto& bell = status().doorbell;
+    auto const seen = bell.load(memory_order::relaxed);  // relaxed: the fence acquires what was rung for
+    auto& parked = arena().header().parked;
+    auto const bit =
+        idle_.pinned_only ? 0 : 1ull << team_.index();  // its own actor's senders ring a pinned team's bell
+    parked.fetch_or(bit, memory_order::relaxed);        // relaxed: the fence orders it
+    atomic_fence(memory_order::seq_cst);                // the edge `wake` of scheduler.hpp
+    if (work_is_visible())
+      relax();  // somebody is about to publish it
+    else
+      wait_word(bell, seen, limit_ns < 1'000'000'000 ? limit_ns : 1'000'000'000);
+    parked.fetch_and(~bit, memory_order::relaxed);
+  }
+
+  RONDO_HD bool work_is_visible() const noexcept {
+    if (arena().stopping()) return true;
+    if (!idle_.pinned_only && scheduler_.sees_work()) return true;
+    if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
+      // Relaxed, all three: the fence acquires them; the last two are this team's own, or a launch's, which rings.
+      actor_cell const& cell = arena().cell(pinned - 1);
+      actor_word const word{cell.word.load(memory_order::relaxed)};
+      if (word.has(actor_word::signalled | actor_word::paused)) return word.has(actor_word::signalled);
+      return mail_left_ || (word.ring() != 0 && (word.ring() != cell.held_ring.load(memory_order::relaxed) ||
+                                                 word.tail() != cell.tail_seen.load(memory_order::relaxed)));
+    }
+    return false;
+  }
+
+  scheduler scheduler_;
+  team team_;
+  host_port host_;
+  lane_crew<Module> crew_;
+  idle_policy idle_;
+  round_limits limits_;
+  team_status* status_ = &scheduler_.arena().team(team_.index());
+  std::uint32_t quotas_ = 1;  // that an actor may use up while nobody else waits
+  std::uint64_t end_ns_ = 0;  // of the round; 0: none
+  bool mail_left_ = false;    // in its pinned actor, when this team let it go
+};
+
+}  // namespace rondo

@@ -1,0 +1,279 @@
+// One turn of one actor: obey control, handle up to a quota of messages, count them, let the actor go.
+//
+// Threads: lane 0 of the team that owns the actor. A wide message may end on another team than it began on;
+// the ownership goes along.
+#pragma once
+
+#include "kernels/actor/actor_owner.hpp"
+
+namespace rondo {
+
+template <class Module>
+class slice : private actor_owner<Module> {
+  using base = actor_owner<Module>;
+  using base::arena_, base::cell_, base::crew_, base::host_, base::index_, base::ring_, base::scheduler_,
+      base::self_, base::team_, base::totals_, base::has_ring_, base::journal_, base::paused_, base::stash;
+
+ public:
+  using base::base;
+
+  /// Runs the actor until its mail ends, or `quotas` quotas, or one while others wait for the team; returns the
+  /// messages dealt with.
+  RONDO_HD std::uint32_t run(std::uint32_t quotas) {
+    this->note_depth();
+    return run_rest(0, quotas * arena_.shape().quota);
+  }
+
+  /// Goes on with the actor after the tiles of the wide message `ticket` are done.
+  RONDO_CALL RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
+    end_wide(ticket, failure);
+    return run_rest(1, arena_.shape().quota);
+  }
+
+  /// A pinned team's turn: handles what has come in and keeps the actor. False once the actor is gone.
+  RONDO_HD bool poll(std::uint32_t& dealt) {
+    if (this->control_waits()) show_running(), this->obey();
+    if (!has_ring_) this->look_at_word();
+    dealt = paused_ ? 0 : handle_mail(arena_.shape().quota);
+    if (!this->closing()) return true;
+    show_running();
+    return !this->end_when_empty();
+  }
+  /// A pinned team lets its actor go before it sleeps. False when a signal came in. `mail_left`: there is mail that it
+  /// has not seen, whose sender will not ring.
+  RONDO_HD bool leave(bool& mail_left) {
+    bool const left = this->let_go();
+    mail_left = this->mail_left_;
+    return left;
+  }
+  /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
+  RONDO_CALL RONDO_HD void show(bool counters = true) {
+    actor_word const word{cell_.word.load(memory_order::acquire)};
+    if (counters) scheduler_.publish(cell_, word, totals_);
+    if (!word.has(actor_word::room_wanted)) return;
+    cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: bits alone
+    host_.emit({.kind = record_kind::room, .actor = self_});
+  }
+
+  /// Runs one claimed tile of another team's job. True when the caller now owns the actor and must `resume`
+  /// it.
+  RONDO_CALL RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
+                                           actor_id self) {
+    bool const stays = job.stays;  // read before the job can end
+    auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
+    std::uint32_t none = 0;
+    if (result.failure != errc::ok)  // relaxed: ordered by finish_one
+      job.failure.compare_exchange(none, static_cast<std::uint32_t>(result.failure), memory_order::relaxed,
+                                   memory_order::relaxed);
+    return job.finish_one() && !stays;
+  }
+  /// Ends a job whose tiles are done; returns what they reported.
+  RONDO_HD static errc close(arena_ref const& arena, wide_job& job) noexcept {
+    auto const failure = static_cast<errc>(job.failure.load(memory_order::relaxed));
+    arena.header().open_jobs.fetch_sub(1, memory_order::relaxed);  // relaxed: a hint
+    job.release();
+    return failure;
+  }
+
+ private:
+  RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
+    auto quota = arena_.shape().quota;
+    while (!handed_over_) {
+      if (this->control_waits()) this->obey();
+      if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
+      if (handed_over_) break;
+      if (this->closing() && this->end_when_empty()) break;
+      if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
+        // To let the actor go and take it again would cost its senders two trips of the word.
+        show(with_telemetry);  // without, letting it go is soon enough
+        quota += arena_.shape().quota;
+        continue;
+      }
+      if (this->let_go()) break;
+    }
+    return dealt;
+  }
+
+  RONDO_HOT RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
+    std::uint32_t dealt = 0;
+    discarding_ = this->state() == lifecycle::discarding;
+    while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
+      std::uint32_t ticket = 0;
+      if (!stash().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
+      if (dealt == 0) show_running();
+      dealt += deal_with(ticket, quota - dealt);
+    }
+    return dealt;
+  }
+
+  /// A pinned team says that it runs nobody while it waits for mail.
+  RONDO_HD void show_running() noexcept {
+    status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: a report of what runs
+  }
+
+  /// Waits a moment for more mail while nobody else needs the team: cheaper for a busy sender than to
+  /// schedule the actor for each message. A look takes the sender's cache line from it; so the more messages
+  /// a pause brought, the longer the next one is, and an answer that comes alone is seen soon.
+  RONDO_HD bool linger(std::uint32_t& ticket, std::uint32_t dealt) {
+    auto& pauses = scheduler_.linger_pauses;
+    if (pauses == 0) return false;
+    auto const brought = dealt - dealt_at_linger_;
+    dealt_at_linger_ = dealt;
+    if (brought > 2 && pauses < 256) pauses *= 2;
+    if (brought < 2 && pauses > 2) pauses /= 2;
+    for (int look = 0; look < linger_looks && !scheduler_.sees_work(); ++look) {
+      for (std::uint32_t i = 0; i < pauses; ++i) relax();
+      if (stash().pick(ticket)) return true;
+    }
+    return false;
+  }
+
+  /// Handles or disposes of the message `ticket` (and of its neighbours, for a batch handler).
+  RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
+    message_slot const& slot = ring_.slot(ticket);
+    message_header const& h = slot.header;
+    if (quota != arena_.shape().quota) {  // not for the first message, which is often the only one
+      prefetch(&ring_.slot(ticket + prefetch_distance));
+      prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
+    }
+    if (discarding_) [[unlikely]]
+      return this->dispose(ticket, errc::terminated), 1;
+    if (h.deadline_us != 0 && h.expired(rondo::now_ns())) [[unlikely]]
+      return this->dispose(ticket, errc::timed_out), 1;
+    status_.begin(h.type);
+    if ((h.flags & flag_traced) != 0) [[unlikely]]
+      note_begun(ticket);
+    handler_kind kind;
+    call_result result;
+    if (alone_) {  // the common case, kept short
+      context_.begin(h);
+      kind = Module::handle_one(behaviour_, state_, context_, slot);
+      result = {context_.failure(), context_.answered(), 0, context_.digest()};
+    } else {
+      kind = Module::kind_of(behaviour_, h.type);
+      if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_);
+    }
+    if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
+    if (kind == handler_kind::none) return this->dispose(ticket, errc::unknown_message), 1;
+    if (kind == handler_kind::wide) return begin_wide(ticket), 1;
+    std::uint32_t const count = run_length(ticket, quota);
+    conclude_run(ticket, count, crew_.run({handler_call::what::batch, index_, ticket, count}, self_));
+    return count;
+  }
+
+  /// How many messages from `ticket` on have its type and priority, no deadline, and are the next ones
+  /// anyway.
+  RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
+    if (!stash().in_order()) return 1;
+    message_header const& first = ring_.slot(ticket).header;
+    std::uint32_t count = 1;
+    for (; count < quota && count < max_batch && count < ring_.slot_count; ++count) {
+      if (!ring_.committed((ticket + count) & ticket_mask)) break;
+      message_header const& h = ring_.slot(ticket + count).header;
+      if (h.type != first.type || h.priority != first.priority || h.deadline_us != 0) break;
+    }
+    return count;
+  }
+
+  /// Counts a handled message and gives its slot back; or turns to the supervision rule.
+  RONDO_HOT RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h,
+                                       call_result const& result) {
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
+    ++totals_.handled;
+    if ((h.flags & settled_flags) != 0 || journal_ != 0) settle(h, result.answered, result.digest);
+    stash().take(ticket);
+  }
+  RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
+                                        call_result const& result) {
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
+    totals_.handled += count;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (message_header const& h = ring_.slot(ticket + i).header;
+          (h.flags & settled_flags) != 0 || journal_ != 0)
+        settle(h, result.answered, count == 1 ? result.digest : untold_digest);
+    // A single one may have been picked by priority, and is not the oldest then.
+    count == 1 ? stash().take(ticket) : stash().take_run(count);
+  }
+
+  RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
+    this->on_failed(ticket, result.failure, result.digest);
+    discarding_ = this->state() == lifecycle::discarding;  // the rule may have ended the actor
+  }
+
+  /// What some handled messages ask for besides. Precondition: `h` stands in the ring.
+  RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
+    if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
+    if (this->is_reported(h)) this->report(record_kind::handled, slot_around(h), errc::ok, digest);
+    if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
+  }
+
+  RONDO_CALL RONDO_HD void note_begun(std::uint32_t ticket) noexcept {
+    auto tag = tag_behind(ring_.slot(ticket).payload);
+    tag.begun_ns = rondo::now_ns();
+    put_tag(ring_.slot(ticket).payload, tag);
+  }
+
+  RONDO_HD void record_latency(std::uint64_t ns) noexcept {
+    cell_.latency.record(ns);
+    totals_.latency_sum_ns += ns;
+    ++totals_.latency_samples;
+  }
+
+  RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
+    auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_);
+    if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
+    if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
+    auto const jobs = begun.tiles > 1 ? wide_jobs_for(arena_.shape().teams) : 0;
+    for (std::uint32_t j = 0; j < jobs; ++j)
+      if (arena_.job(j).try_own()) return share_tiles(arena_.job(j), ticket, begun.tiles);
+    errc failure = errc::ok;
+    for (std::uint32_t t = 0; t < begun.tiles && failure == errc::ok; ++t)
+      failure = crew_.run({handler_call::what::tile, index_, ticket, t}, self_).failure;
+    end_wide(ticket, failure);
+  }
+
+  RONDO_CALL RONDO_HD void share_tiles(wide_job& job, std::uint32_t ticket, std::uint32_t tiles) {
+    bool const stays = actor_word{cell_.word.load(memory_order::relaxed)}.has(actor_word::pinned);
+    job.actor = index_;
+    job.ticket = ticket;
+    job.stays = stays;
+    cell_.totals.publish(totals_);  // for the team that goes on
+    auto const epoch = job.open(tiles);
+    arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
+    scheduler_.wake(static_cast<int>(tiles) - 1);
+    std::uint32_t tile = 0;
+    bool mine = false;
+    while (job.try_claim_of(epoch, tile)) mine = run_tile(crew_, job, tile, self_) || mine;
+    if (stays) {
+      while (job.unfinished.load(memory_order::acquire) != 0) relax();  // other teams' last tiles
+    } else if (!mine) {
+      handed_over_ = true;  // from here on this team must not touch the actor
+      return;
+    }
+    end_wide(ticket, close(arena_, job));
+  }
+
+  RONDO_CALL RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
+    call_result result{.failure = failure};
+    if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_);
+    conclude_one(ticket, ring_.slot(ticket).header, result);
+  }
+
+  // As far ahead as hides a line's way from another core, at a few messages in flight.
+  static constexpr std::uint32_t prefetch_distance = 8;
+  static constexpr int linger_looks = 4;
+  static constexpr int settled_flags = flag_wants_reply | flag_sampled | flag_traced;
+
+  // What every message needs, read once: most of it stands on a line that senders keep writing.
+  std::uint16_t const behaviour_ = cell_.behaviour();
+  std::byte* const state_ = arena_.state(cell_);
+  bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
+  rondo::team const solo_{team_.index()};
+  context context_{scheduler_, solo_, host_, self_};
+  team_status& status_ = arena_.team(team_.index());
+  bool discarding_ = false;
+  std::uint32_t dealt_at_linger_ = 0;
+  bool handed_over_ = false;  // another team goes on with the actor
+};
+
+}  // namespace rondo

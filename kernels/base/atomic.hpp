@@ -1,0 +1,110 @@
+// Every atomic access of Rondo's protocols goes through this one type.
+//
+// `atomic<T>` is a plain T in memory: zeroed memory is a valid value, and an arena full of them can be copied
+// to a file at a quiet point. It maps to std::atomic_ref on the host and to cuda::atomic_ref on a GPU, at
+// device scope unless the protocol crosses the bus (`system`). Each access names its order; there is no
+// default.
+//
+// A checker may replace this header's types by defining RONDO_ATOMIC_HEADER to its own.
+#pragma once
+
+#include "kernels/base/portable.hpp"
+
+#if defined(RONDO_ATOMIC_HEADER)
+#include RONDO_ATOMIC_HEADER
+#else
+
+#include <atomic>
+#include <type_traits>
+
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#endif
+
+namespace rondo {
+
+using std::memory_order;
+
+/// Who may touch an atomic at once: the threads of one device, or those of the device and its host.
+enum class scope { device, system };
+
+template <class T, scope Scope = scope::device>
+class atomic {
+  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+
+ public:
+  atomic() = default;
+  RONDO_HD explicit atomic(T value) noexcept : value_(value) {}
+  atomic(atomic const&) = delete;
+  atomic& operator=(atomic const&) = delete;
+
+  RONDO_HD T load(memory_order order) const noexcept { return ref().load(native(order)); }
+  RONDO_HD void store(T value, memory_order order) noexcept { ref().store(value, native(order)); }
+  RONDO_HD T exchange(T value, memory_order order) noexcept { return ref().exchange(value, native(order)); }
+  RONDO_HD T fetch_add(T value, memory_order order) noexcept { return ref().fetch_add(value, native(order)); }
+  RONDO_HD T fetch_sub(T value, memory_order order) noexcept { return ref().fetch_sub(value, native(order)); }
+  RONDO_HD T fetch_or(T value, memory_order order) noexcept { return ref().fetch_or(value, native(order)); }
+  RONDO_HD T fetch_and(T value, memory_order order) noexcept { return ref().fetch_and(value, native(order)); }
+
+  /// On failure `expected` holds the value found. May not fail spuriously.
+  RONDO_HD bool compare_exchange(T& expected, T desired, memory_order success,
+                                 memory_order failure) noexcept {
+    return ref().compare_exchange_strong(expected, desired, native(with(success, failure)), native(failure));
+  }
+
+  /// Adds without a read-modify-write. Precondition: the caller is the only writer.
+  RONDO_HD void add_single_writer(T value) noexcept {
+    // Relaxed: a statistic that others only read; the single writer orders its own accesses.
+    store(load(memory_order::relaxed) + value, memory_order::relaxed);
+  }
+
+ private:
+  /// g++ 12 refuses relaxed success beside acquire on failure, which C++17 allows; acquire does no harm.
+  RONDO_HD static constexpr memory_order with(memory_order success, memory_order failure) noexcept {
+    return success == memory_order::relaxed ? failure : success;
+  }
+
+#if defined(__CUDA_ARCH__)
+  static constexpr auto cuda_scope =
+      Scope == scope::system ? cuda::thread_scope_system : cuda::thread_scope_device;
+  __device__ static constexpr cuda::std::memory_order native(memory_order order) noexcept {
+    return order == memory_order::relaxed   ? cuda::std::memory_order_relaxed
+           : order == memory_order::acquire ? cuda::std::memory_order_acquire
+           : order == memory_order::release ? cuda::std::memory_order_release
+           : order == memory_order::acq_rel ? cuda::std::memory_order_acq_rel
+                                            : cuda::std::memory_order_seq_cst;
+  }
+  __device__ auto ref() const noexcept { return cuda::atomic_ref<T, cuda_scope>(value_); }
+#else
+  RONDO_HD static constexpr memory_order native(memory_order order) noexcept { return order; }
+  RONDO_HD auto ref() const noexcept { return std::atomic_ref<T>(value_); }
+#endif
+
+  alignas(sizeof(T)) mutable T value_;
+};
+
+static_assert(sizeof(atomic<std::uint32_t>) == 4 && sizeof(atomic<std::uint64_t>) == 8);
+static_assert(std::is_trivially_default_constructible_v<atomic<std::uint64_t>>);
+
+RONDO_HD inline void atomic_fence(memory_order order) noexcept {
+#if defined(__CUDA_ARCH__)
+  (void)order;
+  cuda::atomic_thread_fence(cuda::std::memory_order_seq_cst, cuda::thread_scope_device);
+#else
+  std::atomic_thread_fence(order);
+#endif
+}
+
+}  // namespace rondo
+
+#endif  // RONDO_ATOMIC_HEADER
+
+namespace rondo {
+
+/// Atomic access to a plain value, such as a member of a behaviour that its tiles add to.
+template <class T, scope Scope = scope::device>
+RONDO_HD atomic<T, Scope>& as_atomic(T& plain) noexcept {
+  return reinterpret_cast<atomic<T, Scope>&>(plain);  // which holds a T and nothing else
+}
+
+}  // namespace rondo

@@ -1,0 +1,149 @@
+// What each actor counts: where its messages ended, and how long they took.
+//
+// Threads: written by the team that runs the actor (W2), read by anyone at any time.
+// Ordering: `totals` is a seqlock, so that a reader sees one moment of the actor. The histogram is not part
+// of it.
+#pragma once
+
+#include "kernels/base/atomic.hpp"
+#include "kernels/base/telemetry.hpp"
+
+namespace rondo {
+
+/// One moment of an actor's counters. At rest accepted == handled + rejected + dead + waiting (G1).
+struct actor_totals {
+  std::uint64_t accepted = 0;  // tickets that senders took; counted on the senders' side of the mailbox
+  std::uint64_t handled = 0;
+  std::uint64_t rejected = 0;  // answered to the sender with a reason
+  std::uint64_t dead = 0;      // dead-lettered with a reason
+  std::uint64_t failures = 0;  // handlers that reported an error
+  std::uint64_t latency_sum_ns = 0;
+  std::uint32_t latency_samples = 0;
+  std::uint32_t peak_depth = 0;  // most messages seen waiting at the start of a slice
+};
+
+/// Adds up counters; the peak is the larger of the two.
+RONDO_HD inline actor_totals& operator+=(actor_totals& sum, actor_totals const& more) {
+  sum.accepted += more.accepted;
+  sum.handled += more.handled;
+  sum.rejected += more.rejected;
+  sum.dead += more.dead;
+  sum.failures += more.failures;
+  sum.latency_sum_ns += more.latency_sum_ns;
+  sum.latency_samples += more.latency_samples;
+  sum.peak_depth = more.peak_depth > sum.peak_depth ? more.peak_depth : sum.peak_depth;
+  return sum;
+}
+
+/// The totals in shared memory.
+class alignas(64) published_totals {
+  struct nothing_else {
+    RONDO_HD void operator()() const noexcept {}
+  };
+
+ public:
+  published_totals() = default;  // zeroed memory is all zeros
+  /// Zeros after version / 2 publications, so that a test sees the version overflow. Precondition: `version` is even.
+  RONDO_HD explicit published_totals(std::uint32_t version) noexcept : published_totals() {
+    version_.store(version, memory_order::relaxed);  // relaxed: nobody else has it yet
+  }
+
+  /// Only the team that runs the actor calls this. `also` stores, relaxed, what has to be of the same moment.
+  template <class Also = nothing_else>
+  RONDO_HD void publish(actor_totals const& t, Also also = {}) noexcept {
+    auto const version = version_.load(memory_order::relaxed);  // relaxed: own value
+    version_.store(version + 1, memory_order::relaxed);
+    atomic_fence(memory_order::release);  // the odd version is seen before any of the new values
+    // Relaxed: bracketed by the versions.
+    accepted_.store(t.accepted, memory_order::relaxed);
+    handled_.store(t.handled, memory_order::relaxed);
+    rejected_.store(t.rejected, memory_order::relaxed);
+    dead_.store(t.dead, memory_order::relaxed);
+    failures_.store(t.failures, memory_order::relaxed);
+    if constexpr (with_telemetry) {
+      latency_sum_ns_.store(t.latency_sum_ns, memory_order::relaxed);
+      latency_samples_.store(t.latency_samples, memory_order::relaxed);
+    }
+    also();
+    version_.store(((version + 2) & 0xffff'ffff) | peak_bits(t.peak_depth), memory_order::release);
+  }
+
+  /// The owner's own view: no race, no retry.
+  RONDO_HD actor_totals own() const noexcept { return values(version_.load(memory_order::relaxed)); }
+
+  /// False when the owner was publishing meanwhile; try again. `also` loads, relaxed, what is to be of the same moment.
+  template <class Also = nothing_else>
+  RONDO_HD bool try_read(actor_totals& out, Also also = {}) const noexcept {
+    auto const before = version_.load(memory_order::acquire);  // pairs with the final store of publish
+    if ((before & 1) != 0) return false;
+    out = values(before);
+    also();
+    atomic_fence(memory_order::acquire);  // the values were read before the version is read again
+    return version_.load(memory_order::relaxed) == before;
+  }
+
+ private:
+  // The version's upper half carries the peak depth, so that the totals fill one line.
+  RONDO_HD static constexpr std::uint64_t peak_bits(std::uint32_t peak) noexcept {
+    return std::uint64_t{peak} << 32;
+  }
+  RONDO_HD actor_totals values(std::uint64_t version) const noexcept {
+    actor_totals t;
+    t.accepted = accepted_.load(memory_order::relaxed);
+    t.handled = handled_.load(memory_order::relaxed);
+    t.rejected = rejected_.load(memory_order::relaxed);
+    t.dead = dead_.load(memory_order::relaxed);
+    t.failures = failures_.load(memory_order::relaxed);
+    t.latency_sum_ns = latency_sum_ns_.load(memory_order::relaxed);
+    t.latency_samples = latency_samples_.load(memory_order::relaxed);
+    t.peak_depth = static_cast<std::uint32_t>(version >> 32);
+    return t;
+  }
+
+  atomic<std::uint64_t> version_;
+  atomic<std::uint64_t> accepted_, handled_, rejected_, dead_, failures_, latency_sum_ns_;
+  atomic<std::uint32_t> latency_samples_;
+
+ public:
+  atomic<std::uint32_t> counted_ring;  // see actor_cell::tail_seen, with which it changes; 0: none
+};
+static_assert(sizeof(published_totals) == 64);
+
+/// A histogram of durations: two buckets per octave from 64 ns to a second.
+class latency_histogram {
+ public:
+  static constexpr int buckets = 48;
+
+  RONDO_HD static int bucket_of(std::uint64_t ns) noexcept {
+    if (ns < 64) return 0;
+    int const octave = highest_bit(ns);
+    int const half = static_cast<int>(ns >> (octave - 1)) & 1;
+    int const bucket = 2 * (octave - 6) + half;
+    return bucket < buckets ? bucket : buckets - 1;
+  }
+  /// The shortest duration that falls into `bucket`, in ns.
+  RONDO_HD static constexpr std::uint64_t floor_ns(int bucket) noexcept {
+    return bucket == 0 ? 0 : (std::uint64_t{2} + (bucket & 1)) << (bucket / 2 + 5);
+  }
+
+  /// Only the team that runs the actor calls this.
+  RONDO_HD void record(std::uint64_t ns) noexcept {
+    counts_[buckets - 1 - bucket_of(ns)].add_single_writer(1);
+  }
+  RONDO_HD std::uint32_t count(int bucket) const noexcept {
+    return counts_[buckets - 1 - bucket].load(memory_order::relaxed);  // relaxed: a statistic
+  }
+  /// Sets what a checkpoint kept. Precondition: nobody owns the actor.
+  RONDO_HD void set(int bucket, std::uint32_t count) noexcept {
+    counts_[buckets - 1 - bucket].store(count, memory_order::relaxed);  // relaxed: the cell is not in use
+  }
+  RONDO_HD void clear() noexcept {
+    for (auto& c : counts_) c.store(0, memory_order::relaxed);  // relaxed: the cell is not in use
+  }
+
+ private:
+  atomic<std::uint32_t> counts_[buckets];  // longest first; see actor_cell.hpp
+};
+static_assert(sizeof(latency_histogram) == 192);
+
+}  // namespace rondo

@@ -1,0 +1,200 @@
+// What a message is: a 28-byte header and at most 96 bytes of trivially copyable payload.
+//
+// A message type is any trivially copyable struct; its identity is the hash of its qualified name, which is
+// the same in every module, process and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include "kernels/base/portable.hpp"
+
+namespace rondo {
+
+inline constexpr std::size_t max_payload_bytes = 96;
+inline constexpr std::uint8_t default_priority = 128;
+
+/// Names one actor, or one waiting ask of the host, over time: an index and the generation that lives there.
+struct actor_id {
+  std::uint32_t index = ~0u;
+  std::uint32_t generation = 0;
+
+  RONDO_HD friend constexpr bool operator==(actor_id a, actor_id b) noexcept {
+    return a.index == b.index && a.generation == b.generation;
+  }
+  /// True for an id that was given out; says nothing on whether its actor still lives.
+  RONDO_HD constexpr bool valid() const noexcept { return index != ~0u; }
+};
+
+/// An ask of the host is addressed like an actor, in an index range of its own.
+inline constexpr std::uint32_t host_ask_bit = 0x8000'0000u;
+
+/// Several devices of one runtime number their actors in ranges of their own: a cell of the device's arena, and above it
+/// the device's place in the runtime.
+inline constexpr int device_shift = 24;
+inline constexpr std::uint32_t max_devices = host_ask_bit >> device_shift;
+RONDO_HD constexpr std::uint32_t device_of(actor_id id) noexcept { return id.index >> device_shift; }
+RONDO_HD constexpr std::uint32_t cell_of(actor_id id) noexcept {
+  return id.index & ((1u << device_shift) - 1);
+}
+
+enum message_flags : std::uint8_t {
+  flag_wants_reply = 1,  // the sender waits for an answer at `reply_to`
+  flag_is_reply = 2,     // this answers an earlier message; `correlation` says which
+  flag_traced = 4,       // a trace_tag stands behind its payload: kernels/mail/trace.hpp
+  flag_sampled = 8,      // this message's latency is recorded
+};
+/// Above the flags stands how often the message has failed its actor, which saturates.
+inline constexpr int attempts_shift = 4;
+inline constexpr std::uint32_t max_attempts = 15;
+
+/// Everything that travels with a payload. Times are in nanoseconds of the device's clock.
+struct message_header {
+  std::uint32_t type = 0;
+  std::uint32_t correlation = 0;  // chosen by the sender; a reply repeats it
+  actor_id reply_to{};
+  std::uint32_t deadline_us = 0;  // after `sent`; 0: none
+  std::uint32_t sent_low = 0;     // 48 bits of nanoseconds: wraps after 78 hours; 0: not stamped
+  std::uint16_t sent_high = 0;
+  std::uint8_t priority = default_priority;
+  std::uint8_t flags = 0;
+
+  RONDO_HD constexpr std::uint64_t sent_ns() const noexcept {
+    return std::uint64_t{sent_high} << 32 | sent_low;
+  }
+  RONDO_HD constexpr bool stamped() const noexcept { return sent_ns() != 0; }
+  RONDO_HD constexpr void stamp(std::uint64_t now_ns) noexcept {
+    sent_low = static_cast<std::uint32_t>(now_ns);
+    sent_high = static_cast<std::uint16_t>(now_ns >> 32);
+    if (!stamped()) sent_low = 1;
+  }
+  /// Nanoseconds from sending to `now_ns`. Precondition: stamped, less than 39 hours ago.
+  RONDO_HD constexpr std::uint64_t age_ns(std::uint64_t now_ns) const noexcept {
+    auto const age = (now_ns - sent_ns()) & 0xffff'ffff'ffffull;
+    return age >> 47 == 0 ? age : 0;  // the sender's clock may be a little ahead
+  }
+  RONDO_HD constexpr std::uint32_t attempts() const noexcept { return flags >> attempts_shift; }
+  RONDO_HD constexpr void count_attempt() noexcept {
+    if (attempts() < max_attempts) flags = static_cast<std::uint8_t>(flags + (1u << attempts_shift));
+  }
+  RONDO_HD constexpr bool expired(std::uint64_t now_ns) const noexcept {
+    return deadline_us != 0 && age_ns(now_ns) > std::uint64_t{deadline_us} * 1000;
+  }
+};
+static_assert(sizeof(message_header) == 28 && alignof(message_header) == 4);
+
+/// A whole message outside a mailbox: in flight to or from the host, or kept aside.
+struct message {
+  message_header header{};
+  std::uint32_t bytes = 0;  // of the payload
+  alignas(16) std::byte payload[max_payload_bytes];
+};
+static_assert(sizeof(message) == 128 && std::is_trivially_copyable_v<message>);
+
+/// The qualified name of a message type; schemac specialises it for types that come from a schema.
+template <class Message>
+struct message_name_of {
+  static constexpr char const* value = nullptr;
+};
+
+namespace detail {
+
+template <class T>
+constexpr std::string_view spelled_name() noexcept {
+  std::string_view text = __PRETTY_FUNCTION__;
+  auto begin = text.find("T = ");
+  begin = begin == std::string_view::npos ? text.find("T=") + 2 : begin + 4;
+  return text.substr(begin, text.find_first_of(";]", begin) - begin);
+}
+
+constexpr std::uint32_t fnv1a(std::string_view text) noexcept {
+  std::uint32_t hash = 2166136261u;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+template <class T>
+struct type_identity_of {
+  static constexpr std::string_view name =
+      message_name_of<T>::value ? message_name_of<T>::value : spelled_name<T>();
+  static constexpr std::uint32_t id = fnv1a(name);
+};
+
+}  // namespace detail
+
+template <class T>
+inline constexpr std::string_view type_name = detail::type_identity_of<T>::name;
+
+template <class T>
+inline constexpr std::uint32_t type_id = detail::type_identity_of<T>::id;
+
+/// What may be a message. The asserts of `checked_message` say which rule a type breaks.
+template <class T>
+concept message_type = std::is_class_v<T> && std::is_trivially_copyable_v<T> && sizeof(T) <= max_payload_bytes
+                       && alignof(T) <= 16;
+
+template <class T>
+struct checked_message {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "a message must be trivially copyable; put larger data in a buffer");
+  static_assert(sizeof(T) <= max_payload_bytes,
+                "a message holds at most 96 bytes; put larger data in a buffer");
+  static_assert(alignof(T) <= 16, "a message may be aligned to at most 16 bytes");
+  using type = T;
+};
+
+/// In a list of messages: `Request` is answered with `Reply` through context::reply.
+template <class Request, class Reply>
+struct ask {
+  using request = typename checked_message<Request>::type;
+  using reply = typename checked_message<Reply>::type;
+};
+
+/// The messages that a behaviour takes, in the order in which a reader should meet them.
+template <class... Entries>
+struct messages {};
+
+namespace detail {
+
+template <class Entry>
+struct entry_traits {
+  using request = typename checked_message<Entry>::type;
+  using reply = void;
+};
+template <class Request, class Reply>
+struct entry_traits<ask<Request, Reply>> {
+  using request = typename ask<Request, Reply>::request;
+  using reply = Reply;
+};
+
+template <class Message, class List>
+struct find_entry;
+template <class Message, class... Entries>
+struct find_entry<Message, messages<Entries...>> {
+  static constexpr bool taken = (std::is_same_v<typename entry_traits<Entries>::request, Message> || ...);
+};
+
+template <class Message, class List>
+struct reply_of;
+template <class Message>
+struct reply_of<Message, messages<>> {
+  using type = void;
+};
+template <class Message, class First, class... Rest>
+struct reply_of<Message, messages<First, Rest...>> {
+  using type = typename std::conditional_t<std::is_same_v<typename entry_traits<First>::request, Message>,
+                                           std::type_identity<typename entry_traits<First>::reply>,
+                                           reply_of<Message, messages<Rest...>>>::type;
+};
+
+}  // namespace detail
+
+/// `Behaviour` lists `Message` among its messages.
+template <class Behaviour, class Message>
+concept takes = detail::find_entry<Message, typename Behaviour::messages>::taken;
+
+/// The reply type of an ask, or void for a message that is only told.
+template <class Behaviour, class Message>
+using reply_to_t = typename detail::reply_of<Message, typename Behaviour::messages>::type;
+
+}  // namespace rondo

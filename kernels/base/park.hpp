@@ -1,0 +1,67 @@
+// Waiting: in a spin loop, for another thread's turn, and on a 32-bit word without burning a core (a futex on Linux;
+// host threads only, a GPU backs off instead).
+//
+// A checker may replace this header's functions by defining RONDO_PARK_HEADER to its own.
+#pragma once
+
+#include "kernels/base/atomic.hpp"
+
+#if defined(RONDO_PARK_HEADER)
+#include RONDO_PARK_HEADER
+#else
+
+#if !defined(__CUDA_ARCH__)
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#endif
+
+namespace rondo {
+
+/// Tells the processor that this is a spin loop.
+RONDO_HD inline void relax() noexcept {
+#if defined(__CUDA_ARCH__)
+  __nanosleep(20);
+#elif defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();  // not by <immintrin.h>: 47,000 lines in every source
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Lets another thread of this core run.
+RONDO_HD inline void yield_thread() noexcept {
+#if defined(__CUDA_ARCH__)
+  __nanosleep(200);
+#else
+  sched_yield();
+#endif
+}
+
+/// Blocks while `word` holds `seen`, until it is woken, or `limit_ns` passed; may return early. The caller
+/// looks again.
+RONDO_HD inline void wait_word([[maybe_unused]] atomic<std::uint32_t>& word,
+                               [[maybe_unused]] std::uint32_t seen,
+                               [[maybe_unused]] std::uint64_t limit_ns) noexcept {
+#if defined(__CUDA_ARCH__)
+  __nanosleep(1000);
+#else
+  timespec const limit{static_cast<time_t>(limit_ns / 1'000'000'000),
+                       static_cast<long>(limit_ns % 1'000'000'000)};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, &limit, nullptr, 0);
+#endif
+}
+
+/// Wakes up to `count` threads that wait on `word`. The caller has changed the word before.
+RONDO_HD inline void wake_word([[maybe_unused]] atomic<std::uint32_t>& word,
+                               [[maybe_unused]] int count) noexcept {
+#if !defined(__CUDA_ARCH__)
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+#endif
+}
+
+}  // namespace rondo
+
+#endif  // RONDO_PARK_HEADER

@@ -1,0 +1,112 @@
+// What a GPU does for the lanes of a team by itself: a warp, or a block of several warps.
+//
+// Each function is called by all lanes alike and returns true when the hardware did the work, which is always on a GPU
+// and never on a host; there the caller does it through memory that the lanes share (team.hpp). Reductions and scans
+// within a warp are CUB's; across the warps of a block they go through `values`, one per warp, in shared memory.
+// Ordering: every one of them is a barrier of all lanes: what any lane wrote before is visible to all lanes after it.
+#pragma once
+
+#include "kernels/base/portable.hpp"
+
+#if defined(__CUDACC__)
+#include <cub/warp/warp_reduce.cuh>
+#include <cub/warp/warp_scan.cuh>
+#endif
+
+namespace rondo::hardware {
+
+#if defined(__CUDA_ARCH__)
+
+inline constexpr std::uint32_t warp_lanes = 32, whole_warp = 0xffff'ffffu;
+
+__device__ inline bool sync(std::uint32_t lanes) noexcept {
+  if (lanes > warp_lanes) __barrier_sync(0);  // lanes may come from different branches
+  __syncwarp();
+  return true;
+}
+
+/// The value of the lane `from` of this warp; of at most 8 bytes.
+template <class T>
+__device__ T shuffle(T value, std::uint32_t from) noexcept {
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  bits = __shfl_sync(whole_warp, bits, static_cast<int>(from));
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+template <class T>
+__device__ bool broadcast(T& value, std::uint32_t from, std::uint32_t lane, std::uint32_t lanes,
+                          std::uint64_t* values) noexcept {
+  if (lanes <= warp_lanes) {
+    __syncwarp();
+    value = shuffle(value, from);
+    return true;
+  }
+  if (lane == from) __builtin_memcpy(&values[0], &value, sizeof value);
+  sync(lanes);
+  __builtin_memcpy(&value, &values[0], sizeof value);
+  return sync(lanes);
+}
+
+/// op over the lanes up to this one, in lane order.
+template <class T, class Op>
+__device__ bool scan(T& value, Op op, std::uint32_t lane, std::uint32_t lanes,
+                     std::uint64_t* values) noexcept {
+  using warp_scan = cub::WarpScan<T>;
+  typename warp_scan::TempStorage none;  // a whole warp needs no memory
+  __syncwarp();
+  warp_scan(none).InclusiveScan(value, value, op);
+  if (lanes <= warp_lanes) return true;
+  auto const warp = lane / warp_lanes;
+  if (lane % warp_lanes == warp_lanes - 1) __builtin_memcpy(&values[warp], &value, sizeof value);
+  sync(lanes);
+  T before{};
+  for (std::uint32_t w = 0; w < warp; ++w) {
+    T of_warp;
+    __builtin_memcpy(&of_warp, &values[w], sizeof of_warp);
+    before = w == 0 ? of_warp : op(before, of_warp);
+  }
+  if (warp != 0) value = op(before, value);
+  return sync(lanes);
+}
+
+/// op over all lanes, in lane order, on all lanes.
+template <class T, class Op>
+__device__ bool reduce(T& value, Op op, std::uint32_t lane, std::uint32_t lanes,
+                       std::uint64_t* values) noexcept {
+  using warp_reduce = cub::WarpReduce<T>;
+  typename warp_reduce::TempStorage none;
+  __syncwarp();
+  value = warp_reduce(none).Reduce(value, op);  // on the warp's first lane
+  if (lanes <= warp_lanes) return value = shuffle(value, 0), true;
+  if (lane % warp_lanes == 0) __builtin_memcpy(&values[lane / warp_lanes], &value, sizeof value);
+  sync(lanes);
+  __builtin_memcpy(&value, &values[0], sizeof value);
+  for (std::uint32_t w = 1; w < lanes / warp_lanes; ++w) {
+    T of_warp;
+    __builtin_memcpy(&of_warp, &values[w], sizeof of_warp);
+    value = op(value, of_warp);
+  }
+  return sync(lanes);
+}
+
+#else
+
+RONDO_HD inline bool sync(std::uint32_t) noexcept { return false; }
+template <class T>
+RONDO_HD bool broadcast(T&, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
+  return false;
+}
+template <class T, class Op>
+RONDO_HD bool scan(T&, Op, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
+  return false;
+}
+template <class T, class Op>
+RONDO_HD bool reduce(T&, Op, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
+  return false;
+}
+
+#endif
+
+}  // namespace rondo::hardware

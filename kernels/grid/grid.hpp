@@ -1,0 +1,160 @@
+// What runs on a device with memory of its own, from the launch of its kernel to the end: the worker teams, the I/O
+// team, and the keeper (grid_keeper.hpp), which does what the host wishes.
+//
+// On a GPU they are the blocks of one cooperative grid; on the emulated device they are threads. The code is the same.
+// Memory: `control_block`, reports, the page and the lane pair's slots are pinned, which both sides reach; arena and
+// `grid_state` are the device's own. In pinned memory each word has one writer, and nothing but loads and stores.
+//
+// Ordering, across the bus
+//  wish    the host's release store of a wish -> the keeper's acquire load: what the host has copied into the arena.
+//  grant   the keeper's release store of `granted` -> the host's acquire load: all that teams did before they stood still.
+//  page    the keeper's release store of `answered` -> the host's acquire load: the page.
+#pragma once
+
+#include "kernels/actor/ring_kernel.hpp"
+#include "kernels/base/stop_word.hpp"
+#include "kernels/grid/io_team.hpp"
+#include "kernels/mail/snapshot.hpp"
+
+namespace rondo {
+
+enum class wish_kind : std::uint32_t {
+  run,
+  pause,  // take the submissions up to `last`, then let all teams stand still
+  end,    // take no more, and leave
+};
+
+/// A wish with a number of its own: 0 is none.
+RONDO_HD constexpr std::uint64_t make_wish(std::uint64_t number, wish_kind kind) noexcept {
+  return number << 2 | static_cast<std::uint32_t>(kind);
+}
+RONDO_HD constexpr wish_kind kind_of_wish(std::uint64_t wish) noexcept {
+  return static_cast<wish_kind>(wish & 3);
+}
+
+struct control_block {
+  // -- written by the host
+  alignas(64) atomic<std::uint64_t, scope::system> wish;  // make_wish
+  atomic<std::uint64_t, scope::system> last;              // ticket of the way down; goes with a wish to pause
+  atomic<std::uint64_t, scope::system> query;  // its number << 32 | the first cell that the page shall show
+  // -- written by the keeper
+  alignas(64)
+      atomic<std::uint64_t, scope::system> granted;  // the wish that holds. To end: nobody reads the way down
+  atomic<std::uint64_t, scope::system> answered;     // the query whose page, and whose reports, are there
+  atomic<std::uint64_t, scope::system> beat;         // grows while the device lives
+  atomic<std::uint64_t, scope::system> dealt;        // what teams and I/O team did; when they have left
+};
+
+/// What a team was doing when the keeper last looked. Words: the keeper writes while the host reads.
+struct team_report {
+  atomic<std::uint32_t, scope::system> actor_plus_one, generation, behaviour, type, pinned;
+  atomic<std::uint64_t, scope::system> beats;
+
+  /// Relaxed, both: a report, published by `answered` when it was asked for.
+  RONDO_HD void write(team_snapshot const& s) noexcept {
+    actor_plus_one.store(s.actor_plus_one, memory_order::relaxed);
+    generation.store(s.generation, memory_order::relaxed);
+    behaviour.store(s.behaviour, memory_order::relaxed);
+    type.store(s.type, memory_order::relaxed);
+    pinned.store(s.pinned, memory_order::relaxed);
+    beats.store(s.beats, memory_order::relaxed);
+  }
+  RONDO_HD team_snapshot read() const noexcept {
+    return {actor_plus_one.load(memory_order::relaxed), generation.load(memory_order::relaxed),
+            behaviour.load(memory_order::relaxed),      type.load(memory_order::relaxed),
+            beats.load(memory_order::relaxed),          pinned.load(memory_order::relaxed) != 0};
+  }
+};
+
+inline constexpr std::uint32_t page_actors = 32;  // actors that one query shows
+
+/// Words between the parts of one grid; zeros at its launch.
+struct grid_state {
+  alignas(64) atomic<std::uint32_t> io_stop;  // the I/O team's stop word (stop_word.hpp)
+  atomic<std::uint32_t> io_still;             // its answer
+  atomic<std::uint32_t> round_over;           // a team has reached the limits of the round
+  atomic<std::uint32_t> ended;                // teams that have left, the I/O team among them
+  alignas(64) atomic<std::uint32_t> keeper_bell;
+  atomic<std::uint64_t>
+      io_until;  // the ticket up to which the I/O team takes submissions before it stands still
+  atomic<std::uint64_t> dealt;
+
+  /// Wakes a keeper that sleeps. The caller has said before what it wants.
+  RONDO_HD void ring_keeper() noexcept {
+    keeper_bell.fetch_add(1, memory_order::release);  // pairs with the keeper's load before it looks
+    wake_word(keeper_bell, 1);
+  }
+};
+
+/// Everything that a grid is launched with; passed by value.
+template <class Bus = prompt_bus>
+struct grid {
+  std::byte* arena = nullptr;
+  grid_state* state = nullptr;
+  control_block* control = nullptr;
+  team_report* reports = nullptr;  // one per team
+  actor_snapshot* page = nullptr;  // page_actors
+  lane_pair_ref<Bus> lanes;
+  buffer_table_ref buffers;
+  idle_policy idle;
+  round_limits round;
+  std::uint32_t pool_teams = 0, pinned_teams = 0;  // pool teams have the lower indices
+
+  RONDO_HD std::uint32_t teams() const noexcept { return pool_teams + pinned_teams; }
+};
+
+/// All lanes of a worker team call this; it returns when the grid ends.
+template <class Module, class Bus>
+RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& host) {
+  arena_ref const arena{g.arena};
+  grid_state& state = *g.state;
+  auto& stop = arena.header().stop;
+  auto idle = g.idle;
+  idle.pinned_only = t.index() >= g.pool_teams;
+  bool const rounds = g.round.messages != 0 || g.round.ns != 0;
+  ring_kernel<Module> kernel{arena, t, host, idle};
+  auto const stays = [&](std::uint64_t dealt) {
+    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by the answer; a wish
+    if (rounds && !arena.stopping()) {                    // goes on until the keeper ends the round of all
+      state.round_over.store(1, memory_order::relaxed);
+      state.ring_keeper();
+    }
+    return stand_still(stop, arena.team(t.index()).still, [&] { state.ring_keeper(); });
+  };
+  for (bool more = true; more;) {
+    auto const dealt = kernel.run(g.round);
+    more = t.broadcast(t.leader() && stays(dealt));
+  }
+  if (!t.leader()) return;
+  state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: what it counted came with its answer
+  state.ring_keeper();
+}
+
+/// One thread calls this; it returns when the grid ends. `idle` says how it waits: worked() after a step that found
+/// something, wait(was_submitted, is_asked) after one that did not; each look at what was submitted crosses the bus.
+template <class Module, class Bus, class Idle>
+RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
+  grid_state& state = *g.state;
+  io_team<Module, Bus> io{arena_ref{g.arena}, g.lanes.down, host};
+  auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
+  auto const is_asked_to_stand = [&] {
+    auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still looks again
+    return word != 0 && ((word & leave_bit) != 0 || has_taken_all());
+  };
+  auto const told = [&] { state.ring_keeper(); };
+  for (;;) {
+    if (is_asked_to_stand()) {
+      // Asked again of each number: another halt may have come, with a ticket of its own.
+      if (!stand_still(state.io_stop, state.io_still, told, has_taken_all)) break;
+    } else if (auto const taken = io.step(64); taken != 0) {
+      state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by the answer
+      idle.worked();
+    } else {
+      idle.wait([&] { return io.has_work(); }, is_asked_to_stand);
+    }
+  }
+  state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: as for the teams
+  state.ring_keeper();
+}
+
+}  // namespace rondo

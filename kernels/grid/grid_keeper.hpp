@@ -1,0 +1,184 @@
+// The keeper of a grid: does what the host wishes, shows a heartbeat, copies counters out. It alone decides when teams
+// stand still and when they leave, so wishes, the ends of rounds and queries cannot meet half-way.
+//
+// Threads: one team of the device, a warp on a GPU; all of its lanes call each function.
+// Ordering: the edges of stop_word.hpp towards the teams, those of grid.hpp towards the host.
+//
+// Invariants
+//  K1 The teams are told to stand still after the I/O team does: at a quiet point nobody writes to the arena.
+//  K2 A wish to pause is granted once all teams stand still for it; until the next wish they stay so. If that one is to
+//     end, they leave without having run again.
+//  K3 A round ends when all teams come to its end at once; while one does not, the others go on.
+//  K4 Once teams were told to leave nothing takes that back; what the host wishes then is for the next grid.
+#pragma once
+
+#include "kernels/grid/grid.hpp"
+
+namespace rondo {
+
+template <class Bus = prompt_bus>
+class grid_keeper {
+ public:
+  RONDO_HD grid_keeper(grid<Bus> const& g, team const& t) noexcept
+      : grid_(g),
+        arena_(g.arena),
+        team_(t),
+        answered_(g.control->answered.load(memory_order::relaxed)) {}  // relaxed: the keeper's own word
+
+  /// Returns when the grid has ended, or `given_up()`. `wake_io` wakes an I/O team that sleeps for want of work.
+  template <class WakeIo, class GivenUp>
+  RONDO_HD void run(WakeIo wake_io, GivenUp given_up) {
+    auto& bell = grid_.state->keeper_bell;
+    for (;;) {
+      auto const seen =
+          bell.load(memory_order::acquire);  // before the look: who rings has said before what for
+      if (given_up() || !turn(wake_io)) return;
+      wait_word(bell, seen, tries_again_ns_ != 0 ? patience_ns_ : 1'000'000'000);
+    }
+  }
+
+  /// Shows what each team does just now. Each query does it, too.
+  RONDO_HD void report_teams() const noexcept {
+    for (auto t : lane_range{grid_.teams(), team_.lane(), team_.lanes()})
+      grid_.reports[t].write(read_team(arena_, t));
+  }
+
+ private:
+  static constexpr std::uint64_t reports_every_ns = 10'000'000;  // each is some bytes across the bus per team
+  enum class phase { running, io_stops, teams_stop, still, leaving };
+
+  /// One look at everything; false when the grid has ended.
+  template <class WakeIo>
+  RONDO_HD bool turn(WakeIo wake_io) {
+    if (team_.leader()) grid_.control->beat.add_single_writer(1);
+    answer();
+    if (team_.broadcast(team_.leader() && is_time_to_report())) report_teams();
+    return team_.broadcast(team_.leader() && obey(wake_io));
+  }
+
+  /// Now and then, so that a fault finds what ran shortly before. Not while the host may write to the arena.
+  RONDO_HD bool is_time_to_report() noexcept {
+    auto const now = now_ns();
+    if (phase_ == phase::still || now - reported_ns_ < reports_every_ns) return false;
+    reported_ns_ = now;
+    return true;
+  }
+
+  RONDO_HD void answer() {
+    auto& control = *grid_.control;
+    // Acquire: the host has read the page before.
+    auto const query =
+        team_.broadcast(team_.leader() ? control.query.load(memory_order::acquire) : std::uint64_t{0});
+    if (query == answered_) return;
+    for (auto i : lane_range{page_actors, team_.lane(), team_.lanes()}) {
+      auto const index = arena_.shape().first_actor + static_cast<std::uint32_t>(query) + i;
+      grid_.page[i] = is_used(arena_, index) ? read_actor(arena_, index) : actor_snapshot{};
+    }
+    report_teams();
+    team_.sync();
+    answered_ = query;
+    if (team_.leader()) control.answered.store(query, memory_order::release);  // the edge `page`
+  }
+
+  template <class WakeIo>
+  RONDO_HD bool obey(WakeIo wake_io) {
+    auto& control = *grid_.control;
+    auto& state = *grid_.state;
+    auto& header = arena_.header();
+    if (phase_ == phase::leaving) {
+      // Relaxed: what the teams have counted came with their answers (the edge `halt`).
+      if (state.ended.load(memory_order::relaxed) != grid_.teams() + 1) return true;
+      control.dealt.store(state.dealt.load(memory_order::relaxed),
+                          memory_order::relaxed);  // the grid's end publishes
+      return false;
+    }
+    if (auto const wish = control.wish.load(memory_order::acquire); wish != wish_) {  // the edge `wish`
+      wish_ = wish;
+      if (phase_ == phase::still && kind_of_wish(wish) == wish_kind::end) {  // nobody runs in between
+        control.granted.store(wish, memory_order::release);
+        return leave(), true;
+      }
+      resume();
+    }
+    auto const kind = kind_of_wish(wish_);
+    switch (phase_) {
+      case phase::running:
+        if (kind == wish_kind::run && !round_ends()) break;
+        if ((header.halts += 2) == 0) header.halts = 2;
+        halt_ = header.halts;
+        // Relaxed, both: `last` goes with the wish, io_until with the stop word.
+        state.io_until.store(kind == wish_kind::pause ? control.last.load(memory_order::relaxed) : 0,
+                             memory_order::relaxed);
+        tell_to(state.io_stop, halt_);
+        wake_io();
+        phase_ = phase::io_stops;
+        [[fallthrough]];
+      case phase::io_stops:
+        if (state.io_still.load(memory_order::acquire) != halt_) break;  // the edge `halt`
+        if (kind == wish_kind::end) control.granted.store(wish_, memory_order::release);
+        tell_to(header.stop, halt_);
+        for (std::uint32_t t = 0; t < grid_.teams(); ++t) scheduler{arena_}.ring_doorbell(t);
+        phase_ = phase::teams_stop;
+        [[fallthrough]];
+      case phase::teams_stop:
+        for (std::uint32_t t = 0; t < grid_.teams(); ++t)
+          if (arena_.team(t).still.load(memory_order::acquire) != halt_) {  // the edge `halt`
+            if (kind == wish_kind::run) keep_waiting_for_round();
+            return true;
+          }
+        if (kind == wish_kind::pause) {
+          control.granted.store(wish_, memory_order::release);  // the edge `grant`
+          phase_ = phase::still;
+          break;
+        }
+        leave();
+        break;
+      case phase::still:
+      case phase::leaving:
+        break;
+    }
+    return true;
+  }
+
+  /// Whether a team has reached the limits of the round, and it is time to try to end it.
+  RONDO_HD bool round_ends() noexcept {
+    if (grid_.state->round_over.load(memory_order::relaxed) == 0) return false;  // relaxed: a wish
+    auto const now = now_ns();
+    if (now < tries_again_ns_) return false;
+    tries_again_ns_ = now + patience_ns_;
+    return true;
+  }
+  /// A team may be in a long handler: the others and the I/O team are not to stand idle for it.
+  RONDO_HD void keep_waiting_for_round() {
+    auto const now = now_ns();
+    if (now < tries_again_ns_) return;
+    resume();
+    if (patience_ns_ < 100'000'000)
+      patience_ns_ *= 2;  // several long handlers seldom end within a short while
+    tries_again_ns_ = now + patience_ns_;
+  }
+
+  RONDO_HD void leave() {
+    tell_to(grid_.state->io_stop, halt_ | leave_bit);
+    tell_to(arena_.header().stop, halt_ | leave_bit);
+    phase_ = phase::leaving;
+  }
+
+  RONDO_HD void resume() {
+    if (phase_ == phase::running) return;
+    tell_to(arena_.header().stop, 0);
+    tell_to(grid_.state->io_stop, 0);
+    phase_ = phase::running;
+  }
+
+  grid<Bus> grid_;
+  arena_ref arena_;
+  team team_;
+  phase phase_ = phase::running;
+  std::uint32_t halt_ = 0;                 // its number, while it lasts
+  std::uint64_t patience_ns_ = 1'000'000;  // with teams that do not come to the end of a round
+  std::uint64_t tries_again_ns_ = 0;  // to end the round, or gives the attempt up; 0: no round was over yet
+  std::uint64_t answered_, wish_ = 0, reported_ns_ = 0;
+};
+
+}  // namespace rondo

@@ -1,0 +1,98 @@
+// The 64-bit word that each actor has, and on which every sender and team agrees with one compare-exchange.
+//
+//   bits  0..27  tail: the ticket of the next message (see mail_ring.hpp)
+//   bits 28..47  ring: the mail ring that the actor holds; 0: none
+//   bits 48..51  queued: one bit per band in whose ready queue the actor stands
+//   bit  52      running: a team owns the actor
+//   bit  53      open: messages are accepted
+//   bit  54      paused: deactivated; keeps its mail and is not run for it
+//   bit  55      pinned: a team of its own polls it while running
+//   bit  56      signalled: a control operation waits (actor_cell::control)
+//   bit  57      room_wanted: a sender waits for room
+//   bits 58..63  the low bits of the generation
+//
+// Invariants
+//
+//  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low bits.
+//
+//  W2 `running` has one owner: the team whose compare-exchange set it. Only the owner takes messages.
+//
+//  W3 The owner clears `running` only in a state it has seen whole: with mail left, the same exchange queues the actor.
+//  So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
+//
+//  W4 An actor stands at most once in each band's queue (the bit is set by the pusher, cleared by the popper). A pinned
+//  one stands in none; but entries of earlier actors of its cell may still stand there.
+//
+//  W5 A word that holds a ring cannot recur: the ring's tickets only grow. A word without one carries the generation.
+#pragma once
+
+#include "kernels/base/message.hpp"
+
+namespace rondo {
+
+inline constexpr int ready_bands = 4;
+
+/// The ready queue's band of a priority: 0 is served first. The default priority has a band below "raised".
+RONDO_HD constexpr int band_of(std::uint8_t priority) noexcept {
+  return priority >= 192 ? 0 : priority > 128 ? 1 : priority >= 64 ? 2 : 3;
+}
+
+/// Tickets count messages per ring, modulo 2^28.
+inline constexpr std::uint32_t ticket_mask = 0x0fff'ffffu;
+
+class actor_word {
+ public:
+  static constexpr std::uint64_t running = 1ull << 52, open = 1ull << 53, paused = 1ull << 54,
+                                 pinned = 1ull << 55, signalled = 1ull << 56, room_wanted = 1ull << 57;
+  static constexpr std::uint64_t queued_mask = 0xfull << 48, ring_mask = 0xf'ffffull << 28;
+
+  RONDO_HD constexpr explicit actor_word(std::uint64_t bits) noexcept : bits_(bits) {}
+
+  RONDO_HD constexpr std::uint64_t bits() const noexcept { return bits_; }
+  RONDO_HD constexpr std::uint32_t tail() const noexcept {
+    return static_cast<std::uint32_t>(bits_) & ticket_mask;
+  }
+  RONDO_HD constexpr std::uint32_t ring() const noexcept {
+    return static_cast<std::uint32_t>((bits_ & ring_mask) >> 28);
+  }
+  RONDO_HD constexpr bool has(std::uint64_t flag) const noexcept { return (bits_ & flag) != 0; }
+  RONDO_HD constexpr bool queued() const noexcept { return has(queued_mask); }
+  RONDO_HD constexpr bool of_generation(std::uint32_t generation) const noexcept {
+    return (bits_ >> 58) == (generation & 0x3f);
+  }
+
+  RONDO_HD constexpr actor_word with(std::uint64_t flag) const noexcept { return actor_word{bits_ | flag}; }
+  RONDO_HD constexpr actor_word without(std::uint64_t flag) const noexcept {
+    return actor_word{bits_ & ~flag};
+  }
+  RONDO_HD constexpr actor_word with_tail(std::uint32_t tail) const noexcept {
+    return actor_word{(bits_ & ~std::uint64_t{ticket_mask}) | (tail & ticket_mask)};
+  }
+  RONDO_HD constexpr actor_word with_ring(std::uint32_t ring) const noexcept {
+    return actor_word{(bits_ & ~ring_mask) | std::uint64_t{ring} << 28};
+  }
+  RONDO_HD constexpr actor_word with_generation(std::uint32_t generation) const noexcept {
+    return actor_word{(bits_ & ~(0x3full << 58)) | std::uint64_t{generation & 0x3f} << 58};
+  }
+
+  RONDO_HD static constexpr std::uint64_t queued_in(int band) noexcept { return 1ull << (48 + band); }
+
+  /// Whether a message of `band` must put the actor in that band's queue: nobody runs it, it is neither
+  /// paused nor in a queue that is served at least as soon. Urgent mail queues an actor that runs, too: its owner may
+  /// be about to let it go, and not have seen the message. A pinned one has a team of its own, whose doorbell is rung.
+  RONDO_HD constexpr bool needs_queueing(int band) const noexcept {
+    if (has(pinned)) return !has(running | paused);
+    std::uint64_t const as_urgent = ((2ull << band) - 1) << 48;
+    std::uint64_t const served = band < band_of(default_priority) ? paused : running | paused;
+    return !has(served | as_urgent);
+  }
+  /// The word of an actor that is put in that queue, unless it is pinned.
+  RONDO_HD constexpr actor_word queued_for(int band) const noexcept {
+    return has(pinned) ? *this : with(queued_in(band));
+  }
+
+ private:
+  std::uint64_t bits_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,210 @@
+// All memory of one ring kernel, laid out by offsets, so that it can be copied, mapped or restored as bytes.
+//
+// The arena starts as zeroed memory and an arena_header. Everything else is valid when zero. Offsets are from
+// the arena's base; nothing inside holds a pointer.
+#pragma once
+
+#include "kernels/mail/actor_cell.hpp"
+#include "kernels/mail/mail_ring.hpp"
+#include "kernels/mail/ready_queue.hpp"
+#include "kernels/mail/wide_job.hpp"
+
+namespace rondo {
+
+/// What one arena is sized for.
+struct arena_shape {
+  std::uint32_t first_actor = 0;  // the index of the first cell's actors; see device_of
+  std::uint32_t actors = 1024;
+  std::uint32_t rings = 1024;  // shared mail rings
+  std::uint32_t ring_slots =
+      32;  // slots of a shared ring: the largest capacity that uses one; a power of two
+  std::uint32_t teams = 2;
+  std::uint32_t quota = 64;  // messages per slice
+  std::uint32_t starvation_limit = 64;
+  std::uint32_t latency_sample_every = 16;  // a power of two
+  std::uint32_t handler_limit_ms = 1000;
+  std::uint64_t heap_bytes = 1 << 20;  // actor states and rings of larger capacity
+};
+
+/// Where a ring lives; entry 0 means "no ring".
+struct ring_entry {
+  /// Offset in units of 128 bytes, and above it the slots as a power of two: one word, so that a stale sender that reads
+  /// it while a successor's ring is set up gets a ring that exists; its exchange then fails.
+  atomic<std::uint64_t> place;
+  std::uint32_t tail;          // the next ticket, while no actor holds the ring; see set_tail
+  atomic<std::uint32_t> next;  // in the stack of free rings
+  std::uint32_t dedicated;     // belongs to one actor and is never shared
+
+  /// Relaxed: published by the actor's word, or the free list. Atomic for who reads counters meanwhile (snapshot.hpp).
+  RONDO_HD std::uint32_t saved_tail() noexcept {
+    return as_atomic(tail).load(memory_order::relaxed) & ticket_mask;
+  }
+  RONDO_HD void set_tail(std::uint32_t ticket) noexcept {
+    as_atomic(tail).store(ticket, memory_order::relaxed);
+  }
+  RONDO_HD void set_place(std::uint64_t offset, std::uint32_t slots) noexcept {
+    auto const power = static_cast<std::uint64_t>(highest_bit(slots));
+    place.store(power << 56 | offset / 128, memory_order::relaxed);  // relaxed: published by the actor's word
+  }
+};
+
+/// What one team is doing, for its parking, the watchdog and fault reports. Written by the team, read by the
+/// host.
+struct alignas(64) team_status {
+  atomic<std::uint32_t> actor;         // index + 1 of the actor it runs; 0: none
+  atomic<std::uint32_t> type;          // of the message at hand
+  atomic<std::uint64_t> beats;         // messages begun
+  atomic<std::uint32_t> doorbell;      // bumped to wake the team
+  atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
+  atomic<std::uint32_t> still;         // the stop word that the team stands still for (stop_word.hpp)
+
+  /// The team begins a message of this type. Relaxed: a report of what runs.
+  RONDO_HOT RONDO_HD void begin(std::uint32_t message_type) noexcept {
+    if constexpr (with_telemetry) {
+      type.store(message_type, memory_order::relaxed);
+      beats.add_single_writer(1);
+    }
+  }
+};
+
+/// Offsets of the arena's parts, in bytes from its base.
+struct arena_layout {
+  std::uint64_t magic, bytes;
+  arena_shape shape;
+  std::uint32_t ready_entries, ring_entries;
+  std::uint64_t cells, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at, rings_at, heap_at;
+};
+
+struct arena_header : arena_layout {
+  alignas(64) atomic<std::uint32_t> stop;        // 0: teams run; see stop_word.hpp
+  std::uint32_t halts;                           // the last number of a halt; the keeper's own
+  alignas(64) atomic<std::uint64_t> free_rings;  // {tag, first free ring} of a stack
+  alignas(64) atomic<std::uint32_t> free_ring_count;
+  alignas(64) atomic<std::uint64_t> parked;      // one bit per parked team
+  alignas(64) atomic<std::uint32_t> idle_teams;  // looking for work, or parked
+  alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with tiles left
+  alignas(64) atomic<std::uint32_t> journal;     // journal_bits; changes at quiet points
+};
+
+/// What owners do besides handling mail, for runtime/recording.hpp.
+enum journal_bits : std::uint32_t {
+  journal_report = 1,  // they tell the host of each message that ends
+  journal_mute =
+      2,  // what handlers send goes nowhere, and a message that failed is not tried again: the host says what comes
+};
+
+inline constexpr std::uint64_t arena_magic = 0x31'616e'6572'61'6f64ull;  // "do-arena1"
+
+/// A non-owning view of an arena. Cheap to copy; built once per thread.
+class arena_ref {
+ public:
+  arena_ref() = default;
+  /// Precondition: `base` is aligned to 4096 and holds an arena made by arena_ref::format.
+  RONDO_HD explicit arena_ref(std::byte* base) noexcept
+      : base_(base), header_(reinterpret_cast<arena_header*>(base)) {
+    first_actor_ = header_->shape.first_actor;
+    first_cell_ = at<actor_cell>(header_->cells);
+    ring_table_ = at<ring_entry>(header_->ring_table);
+  }
+
+  /// Bytes that an arena of `shape` needs.
+  static std::uint64_t bytes_for(arena_shape const& shape) noexcept;
+  /// Writes header, ring table and free list. Precondition: `base` holds bytes_for(shape) zeroed bytes.
+  static arena_ref format(std::byte* base, arena_shape const& shape) noexcept;
+
+  RONDO_HD arena_header& header() const noexcept { return *header_; }
+  RONDO_HD arena_shape const& shape() const noexcept { return header_->shape; }
+  RONDO_HD std::byte* base() const noexcept { return base_; }
+  /// Of the actors of this index.
+  RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
+  RONDO_HD bool has_cell(std::uint32_t index) const noexcept {
+    return index - first_actor_ < header_->shape.actors;
+  }
+  /// Whether it belongs to another device.
+  RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
+    return (id.index & host_ask_bit) == 0 && device_of(id) != first_actor_ >> device_shift;
+  }
+  RONDO_HD std::byte* state(actor_cell const& cell) const noexcept { return base_ + cell.state_offset; }
+  RONDO_HD team_status& team(std::uint32_t index) const noexcept {
+    return at<team_status>(header_->teams_at)[index];
+  }
+  RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
+  RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
+  RONDO_HOT RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
+    auto const place =
+        ring_table_[id].place.load(memory_order::relaxed);  // relaxed: published by the actor's word
+    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
+  }
+  RONDO_HD ready_queue_ref ready(int band) const noexcept {
+    return {at<ready_positions>(header_->ready_positions_at) + band,
+            at<ready_entry>(header_->ready_entries_at) + std::uint64_t(band) * header_->ready_entries,
+            header_->ready_entries};
+  }
+  RONDO_HD std::uint32_t journal() const noexcept {
+    return header_->journal.load(memory_order::relaxed);  // relaxed: the quiet point orders it
+  }
+  RONDO_HD bool stopping() const noexcept {
+    return header_->stop.load(memory_order::relaxed) != 0;  // relaxed: a request; nothing is read through it
+  }
+
+ private:
+  template <class T>
+  RONDO_HD T* at(std::uint64_t offset) const noexcept {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+
+  std::byte* base_ = nullptr;
+  arena_header* header_ = nullptr;
+  actor_cell* first_cell_ = nullptr;
+  std::uint32_t first_actor_ = 0;
+  ring_entry* ring_table_ = nullptr;
+};
+
+namespace detail {
+
+/// Assigns the offsets of an arena of `shape` in order; the only place that knows the layout.
+inline arena_layout plan_arena(arena_shape const& shape) noexcept {
+  arena_layout h{};
+  h.magic = arena_magic;
+  h.shape = shape;
+  h.ready_entries = ceil_power_of_two(shape.actors < 2 ? 2 : shape.actors);
+  h.ring_entries = 1 + shape.rings + shape.actors;  // none, the shared ones, at most one of its own per actor
+  std::uint64_t next = align_up(sizeof(arena_header), 4096);
+  auto const claim = [&next](std::uint64_t bytes, std::uint64_t alignment) {
+    auto const offset = align_up(next, alignment);
+    next = offset + bytes;
+    return offset;
+  };
+  h.cells = claim(sizeof(actor_cell) * shape.actors, 128);
+  h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
+  h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);
+  h.ready_entries_at = claim(sizeof(ready_entry) * ready_bands * h.ready_entries, 64);
+  h.teams_at = claim(sizeof(team_status) * shape.teams, 64);
+  h.jobs_at = claim(sizeof(wide_job) * wide_jobs_for(shape.teams), 64);
+  h.rings_at = claim(mail_ring_ref::bytes_for(shape.ring_slots) * shape.rings, 4096);
+  h.heap_at = claim(shape.heap_bytes, 4096);
+  h.bytes = align_up(next, 4096);
+  return h;
+}
+
+}  // namespace detail
+
+inline std::uint64_t arena_ref::bytes_for(arena_shape const& shape) noexcept {
+  return detail::plan_arena(shape).bytes;
+}
+
+inline arena_ref arena_ref::format(std::byte* base, arena_shape const& shape) noexcept {
+  static_cast<arena_layout&>(*reinterpret_cast<arena_header*>(base)) = detail::plan_arena(shape);
+  arena_ref arena{base};
+  for (std::uint32_t id = 1; id <= shape.rings; ++id) {
+    ring_entry& r = arena.ring(id);
+    r.set_place(arena.header().rings_at + mail_ring_ref::bytes_for(shape.ring_slots) * (id - 1),
+                shape.ring_slots);
+    r.next.store(id < shape.rings ? id + 1 : 0, memory_order::relaxed);  // relaxed: no other thread yet
+  }
+  arena.header().free_rings.store(shape.rings != 0 ? 1 : 0, memory_order::relaxed);
+  arena.header().free_ring_count.store(shape.rings, memory_order::relaxed);
+  return arena;
+}
+
+}  // namespace rondo

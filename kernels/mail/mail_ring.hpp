@@ -1,0 +1,87 @@
+// A ring of message slots: the storage of one mailbox, many producers, one consumer, a sequence number per
+// slot.
+//
+// Rings live in the arena and are shared: an actor without mail need not hold one (mail_ring_pool.hpp). A
+// ticket names the n-th message that ever went through the ring, modulo 2^28; slot `ticket & mask` carries
+// it.
+//
+// Invariants, with B the ring's slots, S a slot's sequence and L(t) = t - (t mod B), the lap of ticket t:
+//  R1 S == L(t)      the slot is free for ticket t. Zeroed memory is a ring at ticket 0.
+//  R2 S == L(t) + 1  message t is committed: the producer has written it and will not touch it again.
+//  R3 S == L(t) + B  message t was taken, and its slot is free for ticket t + B.
+//  R4 Slots are given back in ticket order; so "slot of t - capacity is free" means fewer than capacity wait.
+// Ordering
+//  commit   producer's release store of L+1 -> consumer's acquire load of it: the message's bytes.
+//  reuse    consumer's release store of L+B -> producer's acquire load of it: the consumer has finished
+//  reading.
+#pragma once
+
+#include "kernels/base/atomic.hpp"
+#include "kernels/base/message.hpp"
+#include "kernels/mail/actor_word.hpp"
+
+namespace rondo {
+
+struct alignas(128) message_slot {
+  atomic<std::uint32_t> sequence;
+  message_header header;
+  alignas(16) std::byte payload[max_payload_bytes];
+};
+static_assert(sizeof(message_slot) == 128);
+static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
+
+/// What the priority stash keeps beside a slot; see stash.hpp.
+struct slot_link {
+  std::uint32_t previous, next, ticket;
+};
+
+/// First and last slot of the stash's list of one priority.
+struct stash_list {
+  std::uint32_t first, last;
+};
+
+/// A non-owning view of one ring and of its stash's tables.
+struct mail_ring_ref {
+  message_slot* slots;
+  slot_link* links;
+  stash_list* lists;         // 256
+  std::uint32_t slot_count;  // a power of two, at least 2
+
+  RONDO_HOT RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
+    return slots[ticket & (slot_count - 1)];
+  }
+  RONDO_HOT RONDO_HD std::uint32_t lap(std::uint32_t ticket) const noexcept {
+    return ticket & ticket_mask & ~(slot_count - 1);
+  }
+
+  RONDO_HOT RONDO_HD bool committed(std::uint32_t ticket) const noexcept {
+    // Acquire: the edge `commit`.
+    return slot(ticket).sequence.load(memory_order::acquire) == lap(ticket) + 1;
+  }
+  /// Whether message `ticket` has been taken, so that ticket + slot_count may use its slot.
+  RONDO_HOT RONDO_HD bool taken(std::uint32_t ticket) const noexcept {
+    // Acquire: the edge `reuse`.
+    return slot(ticket).sequence.load(memory_order::acquire) == ((lap(ticket) + slot_count) & ticket_mask);
+  }
+  RONDO_HOT RONDO_HD void commit(std::uint32_t ticket) const noexcept {
+    slot(ticket).sequence.store(lap(ticket) + 1, memory_order::release);  // the edge `commit`
+  }
+  RONDO_HOT RONDO_HD void give_back(std::uint32_t ticket) const noexcept {
+    slot(ticket).sequence.store((lap(ticket) + slot_count) & ticket_mask, memory_order::release);  // `reuse`
+  }
+
+  /// Bytes of a ring of `slots` slots with its tables.
+  RONDO_HD static constexpr std::uint64_t bytes_for(std::uint32_t slots) noexcept {
+    return align_up(
+        std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + 256 * sizeof(stash_list), 128);
+  }
+  /// The ring laid out at `base`, aligned to 128 bytes.
+  RONDO_HOT RONDO_HD static mail_ring_ref at(std::byte* base, std::uint32_t slots) noexcept {
+    auto* const lists = base + std::uint64_t{slots} * sizeof(message_slot);
+    return {reinterpret_cast<message_slot*>(base),
+            reinterpret_cast<slot_link*>(lists + 256 * sizeof(stash_list)),
+            reinterpret_cast<stash_list*>(lists), slots};
+  }
+};
+
+}  // namespace rondo

@@ -1,0 +1,111 @@
+// The senders' side of a mailbox: reserve tickets with one compare-exchange, write the slots, commit them.
+//
+// Threads: any. Between reserve and the last commit the sender must not block: the actor waits for it.
+// Ordering: see mail_ring.hpp for the slots. A load of the word acquires the ring that it names, and the cell of the
+// generation that it names; so the exchange on what was loaded need not. It releases a ring that this sender attaches.
+#pragma once
+
+#include "kernels/base/park.hpp"
+#include "kernels/mail/mail_ring_pool.hpp"
+
+namespace rondo {
+
+struct reservation {
+  errc status = errc::ok;
+  std::uint32_t ticket = 0;  // the first one
+  int queue_band = -1;  // the caller must put the actor in this band's queue after its commits; -1: no need
+  bool ring_doorbell = false;  // the caller must wake the pinned actor's team instead
+  mail_ring_ref ring{};
+};
+
+/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full,
+/// arena_full. With `want_room` a full mailbox remembers that somebody waits; the host is told when there is
+/// room. `spare_ring` is a free ring that the caller holds, or 0; and is that afterwards.
+RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority,
+                                              std::uint32_t count, bool want_room,
+                                              std::uint32_t& spare_ring) noexcept {
+  reservation r;
+  if (!arena.has_cell(to.index)) [[unlikely]] {
+    r.status = errc::actor_gone;
+    return r;
+  }
+  actor_cell& cell = arena.cell(to.index);
+  int patience = 64;
+  auto bits = cell.word.load(memory_order::acquire);
+  for (;;) {
+    actor_word const word{bits};
+    // The generation is read after the word: a newer generation is seen as such, an older word fails the
+    // exchange.
+    if (!word.has(actor_word::open) || !word.of_generation(to.generation) ||
+        cell.generation.load(memory_order::relaxed) != to.generation) {
+      r.status = errc::actor_gone;
+      break;
+    }
+    auto ring_id = word.ring();
+    r.ticket = word.tail();
+    if (ring_id == 0) [[unlikely]] {
+      if (spare_ring == 0) spare_ring = pop_free_ring(arena);
+      if (spare_ring == 0) {
+        // Another sender may hold the last ring, and be about to attach it here or to put it back.
+        if (--patience == 0) {
+          r.status = errc::arena_full;
+          break;
+        }
+        relax();
+        bits = cell.word.load(memory_order::acquire);
+        continue;
+      }
+      ring_id = spare_ring;
+      r.ticket = arena.ring(ring_id).saved_tail();
+    }
+    r.ring = arena.ring_at(ring_id);
+    auto const capacity =
+        cell.capacity.load(memory_order::relaxed);  // relaxed: a stale one fails the exchange
+    bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
+    auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
+    if (!room) [[unlikely]] {
+      next = want_room ? word.with(actor_word::room_wanted) : word;
+      // Full only if the word has not moved since: else the slot that we looked at was another ticket's.
+      if (next.bits() == bits
+              ? cell.word.load(memory_order::relaxed) == bits  // relaxed, both: the bits alone are asked for
+              : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::relaxed)) {
+        r.status = errc::mailbox_full;
+        break;
+      }
+      bits = cell.word.load(memory_order::acquire);
+      continue;
+    }
+    int const band = band_of(priority);
+    bool const queueing = word.needs_queueing(band);
+    if (queueing) next = next.queued_for(band);
+    bool const attaches = ring_id == spare_ring;
+    // Release: with the ring comes its last holder's ticket. Acquire, of what somebody else attached, for another try.
+    if (attaches
+            ? cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)
+            : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::acquire)) {
+      if (attaches) spare_ring = 0;
+      r.ring_doorbell = queueing && word.has(actor_word::pinned);
+      if (queueing && !r.ring_doorbell) r.queue_band = band;
+      break;
+    }
+  }
+  return r;
+}
+
+/// Writes and commits one message into `ticket` of a reservation.
+RONDO_HOT RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t ticket,
+                                    message_header const& header, void const* payload,
+                                    std::uint32_t bytes) noexcept {
+  message_slot& slot = ring.slot(ticket);
+  slot.header = header;
+  copy_payload(slot.payload, payload, bytes);
+  ring.commit(ticket);
+}
+
+/// Tells the actor that `count` messages of a priority other than the default are about to be committed (P2).
+/// Call it after reserve and before fill. Relaxed: an owner that sees the commit sees the alert, too.
+RONDO_HOT RONDO_HD inline void alert(actor_cell& cell, std::uint8_t priority, std::uint32_t count) noexcept {
+  if (priority != default_priority) cell.alert.fetch_add(count, memory_order::relaxed);
+}
+
+}  // namespace rondo

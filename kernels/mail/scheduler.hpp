@@ -1,0 +1,359 @@
+// Which actor runs where: puts actors with mail into the ready queue, wakes teams, claims an actor and lets
+// it go.
+//
+// Threads: `scheduler` is one thread's view; it keeps the actor that its thread made ready last, when no
+// other team is idle, and takes it next; and it keeps one mail ring between two actors. Any number of them share an arena. Ordering: `wake`: a sender's
+// seq_cst fence between its push and its look at `parked` pairs with the fence of a team between setting its
+// bit in `parked` and its last look at the queues; so one of the two sees the other (the store buffer
+// pattern, which acquire and release cannot order).
+#pragma once
+
+#include "kernels/base/clock.hpp"
+#include "kernels/base/park.hpp"
+#include "kernels/mail/mailbox.hpp"
+#include "kernels/mail/stash.hpp"
+
+namespace rondo {
+
+class scheduler {
+ public:
+  scheduler() = default;
+  /// A host thread's view has no team: it never keeps an actor to itself.
+  RONDO_HD explicit scheduler(arena_ref arena, bool is_team = false) noexcept
+      : arena_(arena), bands_(arena.ready(0).positions), is_team_(is_team) {}
+
+  RONDO_HD arena_ref const& arena() const noexcept { return arena_; }
+
+  /// Sends one message. Fails with actor_gone, mailbox_full, arena_full.
+  RONDO_HD errc post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
+                     bool want_room = false) noexcept {
+    auto const r = take_tickets(to, header.priority, 1, want_room);
+    if (r.status != errc::ok) return r.status;
+    alert(arena_.cell(to.index), header.priority, 1);
+    if (is_sampled(r.ticket)) [[unlikely]]  // apart: to choose a header at run time would cost every message
+      fill(r.ring, r.ticket, sampled(header), payload, bytes);
+    else
+      fill(r.ring, r.ticket, header, payload, bytes);
+    announce(to.index, r);
+    return errc::ok;
+  }
+
+  /// Sends `count` messages of one type, `stride` bytes apart, all or none; they stand next to each other in
+  /// the mailbox.
+  RONDO_HD errc post_batch(actor_id to, message_header const& header, std::byte const* payloads,
+                           std::uint32_t bytes, std::uint32_t stride, std::uint32_t count,
+                           bool want_room = false) noexcept {
+    return post_each(
+        to, header, bytes, count, [=](std::uint32_t i) { return payloads + std::uint64_t{i} * stride; },
+        want_room);
+  }
+
+  /// The same with payloads anywhere: payload_of(i) is where the i-th one lies. It must not block.
+  template <class PayloadOf>
+  RONDO_HD errc post_each(actor_id to, message_header const& header, std::uint32_t bytes, std::uint32_t count,
+                          PayloadOf payload_of, bool want_room = false) noexcept {
+    if (count == 0) return errc::ok;
+    auto const r = take_tickets(to, header.priority, count, want_room);
+    if (r.status != errc::ok) return r.status;
+    alert(arena_.cell(to.index), header.priority, count);
+    message_header const with_time = is_sampled(r.ticket, count) ? sampled(header) : header;
+    for (std::uint32_t i = 0; i < count; ++i)
+      fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
+    announce(to.index, r);
+    return errc::ok;
+  }
+
+  /// Asks the owner of `to` to look at control_bits before its mail. False when the actor is gone. True also when it
+  /// ends meanwhile, perhaps for this very signal: then its `terminated` record is still to come.
+  RONDO_HD bool signal(actor_id to, std::uint32_t control) noexcept {
+    if (!arena_.has_cell(to.index)) return false;
+    actor_cell& cell = arena_.cell(to.index);
+    auto asked = cell.control.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    do {
+      if ((asked & ~control_mask) != control_for(to.generation, 0)) return false;
+    } while (
+        // Relaxed: bits alone, and the word's exchange below releases them.
+        !cell.control.compare_exchange(asked, with_control(asked, control), memory_order::relaxed,
+                                       memory_order::relaxed));
+    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    for (;;) {
+      actor_word const word{bits};
+      if (!word.of_generation(to.generation)) return true;
+      bool const pinned = word.has(actor_word::pinned);
+      bool const queueing = !word.has(actor_word::running) && (pinned || !word.has(actor_word::queued_in(0)));
+      auto next = word.with(actor_word::signalled);
+      if (queueing) next = next.queued_for(0);
+      // Release: pairs with obey, which clears the bit and then looks at control.
+      if (cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed)) {
+        if (queueing) make_ready(cell, to.index, 0, pinned);
+        return true;
+      }
+    }
+  }
+
+  /// The next actor to run, now owned by the caller. Most urgent band first; every 64th look begins at the
+  /// last band, so that a flood of urgent actors cannot starve the others.
+  RONDO_HD bool next(std::uint32_t& index) noexcept {
+    bool const backwards = (++looks_ & 63) == 0;
+    was_kept_ = false;
+    if (kept_ == 0 || ++kept_in_a_row_ > 32) {
+      share_kept();  // or actors that keep each other going would hold back those in the queues
+      kept_in_a_row_ = 0;
+    } else if (!backwards && nothing_before(kept_band_)) {
+      index = kept_ - 1;
+      kept_ = 0;
+      if (claim(index, actor_word::queued_in(kept_band_))) return was_kept_ = true;
+    }
+    for (int i = 0; i < ready_bands; ++i) {
+      int const band = backwards ? ready_bands - 1 - i : i;
+      while (pop(band, index))
+        if (claim(index, actor_word::queued_in(band))) return true;
+    }
+    return false;
+  }
+
+  /// Takes ownership of an actor and clears `queued`, the bits of the queues it was taken from; 0: it is the caller's
+  /// pinned one. False when somebody runs it, it is paused, or it is pinned and the entry was an earlier actor's.
+  RONDO_HOT RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
+    actor_cell& cell = arena_.cell(index);
+    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange acquires
+    for (;;) {
+      actor_word const word{bits};
+      bool const runnable = !word.has(actor_word::running) &&
+                            (!word.has(actor_word::paused) || word.has(actor_word::signalled)) &&
+                            (queued == 0 || !word.has(actor_word::pinned));
+      auto next = word.without(queued);
+      if (runnable) next = next.with(actor_word::running);
+      // Acquire: what the previous owner left, and the senders' rings. Release, where somebody else runs it: the urgent
+      // mail that this entry stood for; the owner finds the word changed, and sees that mail before it lets go.
+      if (runnable
+              ? cell.word.compare_exchange(bits, next.bits(), memory_order::acquire, memory_order::relaxed)
+              : cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed))
+        return runnable;
+    }
+  }
+
+  /// What the owner finds when it lets an actor go.
+  struct released {
+    bool still_owned = false;  // a signal came in: look at control again
+    bool mail_left = false;    // and it is not paused
+    bool room_wanted = false;  // somebody waits for room, and the caller must tell the host
+  };
+
+  /// Gives up ownership: queues the actor again when mail is left, else leaves it idle (W3). Publishes
+  /// `totals`.
+  RONDO_HD released let_go(std::uint32_t index, actor_totals& totals) noexcept {
+    actor_cell& cell = arena_.cell(index);
+    released result;
+    auto bits = cell.word.load(memory_order::acquire);
+    for (;;) {
+      actor_word const word{bits};
+      if (word.has(actor_word::signalled)) return result.still_owned = true, result;
+      if (word.ring() != 0) adopt_ring(cell, word);
+      bool const mail = word.ring() != 0 && word.tail() != cell.head;
+      int const band = mail ? band_of_mail(cell, word) : 0;
+      // An entry that stands in a later band's queue is not enough.
+      bool const queueing = mail && word.without(actor_word::running).needs_queueing(band);
+      bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
+                             (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
+      publish(cell, word, totals, give_ring);
+      auto next = word.without(actor_word::running | actor_word::room_wanted);
+      if (queueing) next = next.queued_for(band);
+      if (give_ring) {
+        cell.held_ring.store(0, memory_order::relaxed);
+        next = next.with_ring(0).with_tail(0);
+      }
+      result.room_wanted = word.has(actor_word::room_wanted);
+      // Release: the next owner sees this one's work. Acquire: on another try, a ring that came in.
+      if (!cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)) {
+        if (give_ring) cell.held_ring.store(word.ring(), memory_order::relaxed);
+        continue;
+      }
+      if (give_ring) keep_or_give_back(word.ring());
+      if (queueing && !word.has(actor_word::pinned)) make_ready(cell, index, band, false, true);
+      result.mail_left = queueing;
+      return result;
+    }
+  }
+
+  /// Makes head and scanned refer to the ring that the actor holds now. Owner only.
+  RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
+    // Relaxed: the owner's own.
+    if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
+    cell.head = cell.scanned = arena_.ring(word.ring()).saved_tail();
+    cell.held_ring.store(word.ring(), memory_order::relaxed);
+  }
+
+  /// Brings `totals.accepted` up to the tickets that senders took by `word`, and publishes `totals`. With `gives_ring` the
+  /// ring, which is empty, is ready for another actor then. Owner only.
+  RONDO_HOT RONDO_HD void publish(actor_cell& cell, actor_word word, actor_totals& totals,
+                                  bool gives_ring = false) const noexcept {
+    if (word.ring() == 0) return cell.totals.publish(totals);
+    adopt_ring(cell, word);
+    ring_entry& ring = arena_.ring(word.ring());
+    auto& counted_ring = cell.totals.counted_ring;
+    auto const seen = counted_ring.load(memory_order::relaxed) == word.ring()
+                          ? cell.tail_seen.load(memory_order::relaxed)
+                          : ring.saved_tail();
+    totals.accepted += (word.tail() - seen) & ticket_mask;
+    if (gives_ring) ring.set_tail(cell.head);
+    cell.totals.publish(totals, [&] {
+      cell.tail_seen.store(word.tail(), memory_order::relaxed);
+      counted_ring.store(gives_ring ? 0 : word.ring(), memory_order::relaxed);
+    });
+  }
+
+  /// A hint: whether this thread would find an actor to run.
+  RONDO_HD bool sees_work() const noexcept {
+    if (kept_ != 0 || arena_.header().open_jobs.load(memory_order::relaxed) != 0) return true;
+    return !nothing_before(ready_bands);
+  }
+
+  /// Gives back all that this thread keeps; before it waits for long.
+  RONDO_HD void share_all() noexcept {
+    share_kept();
+    give_up_spare();
+  }
+
+  /// Puts the actor that this thread kept for itself where others can take it.
+  RONDO_CALL RONDO_HD void share_kept() noexcept {
+    if (kept_ == 0) return;
+    push_and_wake(kept_ - 1, kept_band_);
+    kept_ = 0;
+  }
+
+  /// Puts an actor into a band's queue. Precondition: the caller has set its bit for that band (W4).
+  RONDO_CALL RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
+    while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
+    if (!is_quiet()) wake();
+  }
+
+  /// Wakes `count` parked teams, if there are that many. The caller has published work before.
+  RONDO_CALL RONDO_HD void wake(int count = 1) noexcept {
+    atomic_fence(memory_order::seq_cst);  // the edge `wake`
+    auto& parked = arena_.header().parked;
+    auto bits = parked.load(memory_order::relaxed);
+    while (bits != 0 && count > 0) {
+      auto const team = static_cast<std::uint32_t>(lowest_bit(bits));
+      // Relaxed: claims the right to wake; the doorbell publishes nothing that the queues do not.
+      if (parked.compare_exchange(bits, bits & ~(1ull << team), memory_order::relaxed,
+                                  memory_order::relaxed)) {
+        ring_doorbell(team);
+        --count;
+        bits = parked.load(memory_order::relaxed);
+      }
+    }
+  }
+
+  /// Wakes one team by name.
+  RONDO_HD void ring_doorbell(std::uint32_t team) noexcept {
+    auto& bell = arena_.team(team).doorbell;
+    bell.fetch_add(1, memory_order::release);  // pairs with the team's acquire load before it looks for work
+    wake_word(bell, 1);
+  }
+
+  /// How long this thread waits for more mail of an actor before it looks again; see slice::linger. 0: it does not.
+  std::uint32_t linger_pauses = 4;
+  /// Pushes wake nobody: this thread runs what is ready itself, or calls `wake` for it, before it waits for anything.
+  bool quiet = false;  // of a host thread
+  RONDO_HD bool is_quiet() const noexcept {
+#if defined(__CUDA_ARCH__)
+    return false;
+#else
+    return quiet;
+#endif
+  }
+
+  /// A hint: how many actors wait for a team.
+  RONDO_HD std::uint32_t count_ready() const noexcept {
+    std::uint32_t n = 0;
+    for (int b = 0; b < ready_bands; ++b) n += bands_[b].size();
+    return n;
+  }
+
+ private:
+  RONDO_HOT RONDO_HD reservation take_tickets(actor_id to, std::uint8_t priority, std::uint32_t count,
+                                              bool want_room) noexcept {
+    bool const had_spare = spare_ring_ != 0;
+    auto const r = reserve(arena_, to, priority, count, want_room, spare_ring_);
+    if (spare_ring_ != 0 && !had_spare) [[unlikely]]
+      give_up_spare();  // fetched for nothing: it is for whoever needs it now
+    return r;
+  }
+
+  RONDO_CALL RONDO_HD void give_up_spare() noexcept {
+    if (spare_ring_ != 0) push_free_ring(arena_, spare_ring_);
+    spare_ring_ = 0;
+  }
+
+  /// Keeps a ring that an actor left for the next one that needs one: its slots are still in this core's cache.
+  RONDO_HD void keep_or_give_back(std::uint32_t ring) noexcept {
+    if (spare_ring_ == 0 && rings_are_plenty(arena_))
+      spare_ring_ = ring;
+    else
+      push_free_ring(arena_, ring);
+  }
+
+  /// Whether one of `count` tickets is a multiple of latency_sample_every.
+  RONDO_HOT RONDO_HD bool is_sampled(std::uint32_t ticket, std::uint32_t count = 1) const noexcept {
+    return with_telemetry && (-ticket & (arena_.shape().latency_sample_every - 1)) < count;
+  }
+
+  RONDO_HD static message_header sampled(message_header header) noexcept {
+    if (!header.stamped()) header.stamp(now_ns());
+    header.flags |= flag_sampled;
+    return header;
+  }
+
+  RONDO_HOT RONDO_HD void announce(std::uint32_t index, reservation const& r) noexcept {
+    if (r.queue_band >= 0)
+      make_ready(arena_.cell(index), index, r.queue_band, false);
+    else if (r.ring_doorbell)
+      make_ready(arena_.cell(index), index, 0, true);
+  }
+
+  RONDO_HD void make_ready(actor_cell& cell, std::uint32_t index, int band, bool pinned,
+                           bool to_the_back = false) noexcept {
+    if (pinned) return ring_doorbell(cell.team.load(memory_order::relaxed));
+    if (is_team_ && !to_the_back && kept_ == 0 &&
+        arena_.header().idle_teams.load(memory_order::relaxed) == 0) {  // relaxed: a hint
+      kept_ = index + 1;
+      kept_band_ = band;
+      return;
+    }
+    push_and_wake(index, band);
+  }
+
+  RONDO_HD bool pop(int band, std::uint32_t& index) noexcept {
+    if (kept_ != 0 && kept_band_ == band) {
+      index = kept_ - 1;
+      kept_ = 0;
+      return true;
+    }
+    return arena_.ready(band).try_pop(index);
+  }
+
+  /// A hint: whether the queues of the bands before `band` are empty.
+  RONDO_HOT RONDO_HD bool nothing_before(int band) const noexcept {
+    for (int b = 0; b < band; ++b)
+      if (!bands_[b].looks_empty()) return false;
+    return true;
+  }
+
+  RONDO_HD int band_of_mail(actor_cell& cell, actor_word word) const noexcept {
+    mail_ring_ref const ring = arena_.ring_at(word.ring());
+    return band_of(stash_ref{cell, ring, arena_.shape().starvation_limit}.most_urgent());
+  }
+
+  arena_ref arena_;
+  ready_positions const* bands_ = nullptr;  // of the ready queues
+  bool is_team_ = false;
+  std::uint32_t spare_ring_ = 0;  // a mail ring that this thread holds; 0: none
+  std::uint32_t kept_ = 0;        // index + 1 of the actor kept for this thread; 0: none
+  int kept_band_ = 0;
+  bool was_kept_ = false;  // the actor that runs: its mail came from this thread
+  std::uint32_t kept_in_a_row_ = 0;
+  std::uint32_t looks_ = 0;
+};
+
+}  // namespace rondo

@@ -1,0 +1,101 @@
+// Reads counters out of an arena that runs meanwhile.
+//
+// Threads: any thread of the side that can reach the arena. Nothing here writes to it.
+#pragma once
+
+#include "kernels/base/park.hpp"
+#include "kernels/mail/arena.hpp"
+
+namespace rondo {
+
+/// One actor's counters at one moment.
+struct actor_snapshot {
+  std::uint32_t index = 0, generation = 0;
+  std::uint16_t behaviour = 0;
+  lifecycle state = lifecycle::free;
+  actor_totals totals;
+  std::uint32_t waiting = 0;  // messages in its mailbox, counted there and not from the totals
+  std::uint32_t latency_counts[latency_histogram::buckets] = {};
+};
+
+/// What a team is doing.
+struct team_snapshot {
+  std::uint32_t actor_plus_one = 0, generation = 0;  // of the actor that it runs; 0: none
+  std::uint32_t behaviour = 0, type = 0;             // of that actor, of the message at hand
+  std::uint64_t beats = 0;                           // messages begun
+  bool pinned = false;                               // it belongs to a pinned actor
+};
+
+/// Messages whose slots were not given back yet, up to the ticket `tail`: what the mailbox itself knows, from
+/// neither its owner's counters nor the owner's place in it. Slots are given back in order (R4), so the oldest
+/// one that was not is found by halving.
+RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint32_t tail) noexcept {
+  std::uint32_t taken = ring.slot_count, waiting = 0;  // tail - taken was given back, tail - waiting was not
+  if (!ring.taken((tail - taken) & ticket_mask)) return taken;
+  while (taken - waiting > 1) {
+    auto const middle = waiting + (taken - waiting) / 2;
+    (ring.taken((tail - middle) & ticket_mask) ? taken : waiting) = middle;
+  }
+  return waiting;
+}
+
+/// One moment of the actor in cell `index`: its totals, its state and what waits. The totals are of one moment; what
+/// waits is read from the mailbox, and agrees with them when no team runs the actor. Retries while its owner
+/// publishes.
+RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index) {
+  actor_cell const& cell = arena.cell(index);
+  actor_snapshot s;
+  s.index = index;
+  for (;;) {
+    auto const bits = cell.word.load(memory_order::acquire);
+    actor_word const word{bits};
+    std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
+    auto const read_counted = [&] {
+      // A ring of which nothing was counted yet begins where it was attached.
+      counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
+                    ? cell.tail_seen.load(memory_order::relaxed)
+                    : arena.ring(word.ring()).saved_tail();
+    };
+    if (!cell.totals.try_read(s.totals, read_counted)) {
+      relax();
+      continue;
+    }
+    s.generation = cell.generation.load(memory_order::relaxed);
+    s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+    // A ring that is not this actor's any more gives a wrong number, which the second look at the word discards.
+    s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
+    actor_totals again;
+    // Relaxed: the loads before acquire.
+    if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
+        again.accepted != s.totals.accepted || again.handled != s.totals.handled)
+      continue;
+    if (word.ring() != 0) s.totals.accepted += (word.tail() - counted) & ticket_mask;
+    break;
+  }
+  s.behaviour = cell.behaviour();
+  for (int b = 0; b < latency_histogram::buckets; ++b) s.latency_counts[b] = cell.latency.count(b);
+  return s;
+}
+
+/// Whether an actor lives, or lived, in cell `index`.
+RONDO_HD inline bool is_used(arena_ref const& arena, std::uint32_t index) noexcept {
+  return arena.has_cell(index) && arena.cell(index).state.load(memory_order::relaxed) !=
+                                      static_cast<std::uint32_t>(lifecycle::free);  // relaxed: a report
+}
+
+/// Relaxed, all of it: a report; the parts may be of different moments.
+RONDO_HD inline team_snapshot read_team(arena_ref const& arena, std::uint32_t index) noexcept {
+  team_status const& status = arena.team(index);
+  team_snapshot s;
+  s.actor_plus_one = status.actor.load(memory_order::relaxed);
+  s.type = status.type.load(memory_order::relaxed);
+  s.beats = status.beats.load(memory_order::relaxed);
+  s.pinned = status.pinned_actor.load(memory_order::relaxed) != 0;
+  if (s.actor_plus_one == 0) return s;
+  actor_cell const& cell = arena.cell(s.actor_plus_one - 1);
+  s.generation = cell.generation.load(memory_order::relaxed);
+  s.behaviour = cell.behaviour();
+  return s;
+}
+
+}  // namespace rondo

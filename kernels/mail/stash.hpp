@@ -1,0 +1,190 @@
+// The owner's side of a mailbox: which message is next, by exact priority, without moving messages about.
+//
+// While all mail has the default priority the owner takes the oldest slot and this file does nothing more.
+// Once a sender raised the alert, the owner links the committed slots into 256 first-in first-out lists and
+// keeps a 256-bit map of those that are not empty. A message that is taken out of turn leaves a hole; the
+// oldest message moves into it, so that slots are given back in order and a mailbox is full only when it
+// holds `capacity` messages.
+//
+// Threads: the actor's owner alone (W2).
+// Invariants
+//  P1 Messages head..scanned are linked, each in the list of its priority, oldest first. links[i].ticket is
+//  the original
+//     ticket of the message in slot i: its age, which moving does not change.
+//  P2 alert_seen counts the messages of other than the default priority that were linked or taken in turn.
+//     It never passes the alert, which is raised before the commit. While the stash is empty (scanned ==
+//     head) and the two are equal, no such message is left, even behind a slot that is still being written;
+//     so the oldest slot is a right choice.
+#pragma once
+
+#include "kernels/mail/arena.hpp"
+
+namespace rondo {
+
+class stash_ref {
+ public:
+  RONDO_HOT RONDO_HD stash_ref(actor_cell& cell, mail_ring_ref const& ring,
+                               std::uint32_t starvation_limit) noexcept
+      : cell_(cell), ring_(ring), limit_(starvation_limit) {}
+
+  /// The ticket of the slot to handle next; false when no message is committed.
+  RONDO_HOT RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
+    ticket = cell_.head;
+    // Relaxed: whoever comes after a commit comes after its alert.
+    if (cell_.scanned == ticket && cell_.alert.load(memory_order::relaxed) == cell_.alert_seen) [[likely]]
+      return ring_.committed(ticket);
+    return pick_by_priority(ticket);
+  }
+  RONDO_HD bool pick_by_priority(std::uint32_t& ticket) noexcept {
+    scan();
+    if (cell_.scanned == cell_.head) return false;
+    ticket = cell_.overtakes >= limit_ ? oldest() : ring_ticket(list(highest()).first);
+    return true;
+  }
+
+  /// Whether messages are taken in the order of their slots at present, so that several may be taken at once.
+  RONDO_HD bool in_order() const noexcept { return cell_.scanned == cell_.head; }
+
+  /// Gives back the message that `pick` chose, after it was dealt with.
+  RONDO_HOT RONDO_HD void take(std::uint32_t ticket) noexcept {
+    if (!in_order()) [[unlikely]]
+      return take_linked(ticket);
+    count_alert(ring_.slot(ticket).header.priority);
+    ring_.give_back(ticket);
+    cell_.head = cell_.scanned = (ticket + 1) & ticket_mask;
+    cell_.overtakes = 0;
+  }
+  RONDO_HD void take_linked(std::uint32_t ticket) noexcept {
+    bool const was_oldest = oldest() == ticket;
+    cell_.overtakes = was_oldest ? 0 : cell_.overtakes + 1;
+    unlink(index(ticket));
+    if (ticket != cell_.head) move(index(cell_.head), index(ticket));
+    ring_.give_back(cell_.head);
+    cell_.head = (cell_.head + 1) & ticket_mask;
+  }
+
+  /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
+  RONDO_HD void take_run(std::uint32_t count) noexcept {
+    for (; count != 0 && in_order(); --count) {
+      count_alert(ring_.slot(cell_.head).header.priority);
+      ring_.give_back(cell_.head);
+      cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
+    }
+    for (; count != 0; --count) take_linked(cell_.head);
+  }
+
+  /// The priority of the most urgent message, or the default one when none is visible.
+  RONDO_HD std::uint8_t most_urgent() noexcept {
+    // Relaxed: as in pick. Without the scan, urgent mail behind ordinary mail would not count.
+    if (cell_.scanned != cell_.head || cell_.alert.load(memory_order::relaxed) != cell_.alert_seen) scan();
+    if (cell_.scanned != cell_.head) return static_cast<std::uint8_t>(highest());
+    return ring_.committed(cell_.head) ? ring_.slot(cell_.head).header.priority : default_priority;
+  }
+
+  /// Links every committed message that is not linked yet.
+  RONDO_HD void scan() noexcept {
+    while (((cell_.scanned - cell_.head) & ticket_mask) < ring_.slot_count &&
+           ring_.committed(cell_.scanned)) {
+      link(cell_.scanned);
+      cell_.scanned = (cell_.scanned + 1) & ticket_mask;
+    }
+  }
+
+  /// Messages of one priority that are linked; walks the list.
+  RONDO_HD std::uint32_t depth_of(std::uint32_t level) const noexcept {
+    if (!has(level)) return 0;
+    std::uint32_t depth = 1;
+    for (auto i = list(level).first; i != list(level).last; i = ring_.links[i].next) ++depth;
+    return depth;
+  }
+
+ private:
+  /// Notes that a message is linked, or taken in turn (P2).
+  RONDO_HD void count_alert(std::uint32_t priority) noexcept {
+    if (priority != default_priority) ++cell_.alert_seen;
+  }
+  RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {
+    return ticket & (ring_.slot_count - 1);
+  }
+  /// The ticket between head and head + slot_count whose slot is `i`.
+  RONDO_HD std::uint32_t ring_ticket(std::uint32_t i) const noexcept {
+    return (cell_.head + ((i - cell_.head) & (ring_.slot_count - 1))) & ticket_mask;
+  }
+  RONDO_HD bool has(std::uint32_t level) const noexcept {
+    return (cell_.levels[level >> 6] >> (level & 63) & 1) != 0;
+  }
+  RONDO_HD stash_list& list(std::uint32_t level) const noexcept { return ring_.lists[level]; }
+
+  RONDO_HD std::uint32_t highest() const noexcept {
+    for (int w = 3; w > 0; --w)
+      if (cell_.levels[w] != 0) return static_cast<std::uint32_t>(64 * w + highest_bit(cell_.levels[w]));
+    return static_cast<std::uint32_t>(highest_bit(cell_.levels[0]));
+  }
+
+  /// The oldest message is at the front of its level's list: look at the fronts.
+  RONDO_HD std::uint32_t oldest() const noexcept {
+    std::uint32_t best = 0, best_age = 0;
+    for (std::uint32_t w = 0; w < 4; ++w)
+      for (auto bits = cell_.levels[w]; bits != 0; bits &= bits - 1) {
+        auto const i = list(64 * w + static_cast<std::uint32_t>(lowest_bit(bits))).first;
+        auto const age = (cell_.scanned - ring_.links[i].ticket) & ticket_mask;
+        if (age > best_age) best_age = age, best = i;
+      }
+    return ring_ticket(best);
+  }
+
+  RONDO_HD void link(std::uint32_t ticket) noexcept {
+    auto const i = index(ticket);
+    std::uint32_t const level = ring_.slots[i].header.priority;
+    slot_link& added = ring_.links[i];
+    added.ticket = ticket;
+    count_alert(level);
+    stash_list& l = list(level);
+    if (has(level)) {
+      added.previous = l.last;
+      ring_.links[l.last].next = i;
+    } else {
+      cell_.levels[level >> 6] |= 1ull << (level & 63);
+      l.first = i;
+    }
+    l.last = i;
+  }
+
+  RONDO_HD void unlink(std::uint32_t i) noexcept {
+    std::uint32_t const level = ring_.slots[i].header.priority;
+    stash_list& l = list(level);
+    slot_link const gone = ring_.links[i];
+    if (l.first == l.last) {
+      cell_.levels[level >> 6] &= ~(1ull << (level & 63));
+    } else if (l.first == i) {
+      l.first = gone.next;
+    } else if (l.last == i) {
+      l.last = gone.previous;
+    } else {
+      ring_.links[gone.previous].next = gone.next;
+      ring_.links[gone.next].previous = gone.previous;
+    }
+  }
+
+  /// Moves the message of slot `from` into the free slot `to`, with its place in its list.
+  RONDO_HD void move(std::uint32_t from, std::uint32_t to) noexcept {
+    ring_.slots[to].header = ring_.slots[from].header;
+    __builtin_memcpy(ring_.slots[to].payload, ring_.slots[from].payload, max_payload_bytes);
+    slot_link const moved = ring_.links[to] = ring_.links[from];
+    stash_list& l = list(ring_.slots[to].header.priority);
+    if (l.first == from)
+      l.first = to;
+    else
+      ring_.links[moved.previous].next = to;
+    if (l.last == from)
+      l.last = to;
+    else
+      ring_.links[moved.next].previous = to;
+  }
+
+  actor_cell& cell_;
+  mail_ring_ref const& ring_;
+  std::uint32_t limit_;
+};
+
+}  // namespace rondo

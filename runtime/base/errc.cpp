@@ -1,0 +1,90 @@
+#include "runtime/base/errc.hpp"
+
+#include <array>
+#include <string>
+
+namespace rondo {
+
+namespace {
+
+struct entry {
+  char const* name;
+  char const* text;
+};
+
+// In the order of errc.
+constexpr std::array entries{
+    entry{"ok", "success"},
+    entry{"mailbox_full",
+          "the actor's mailbox is full: slow down, await room, or launch it with a larger capacity"},
+    entry{"arena_full", "no mail block is free for an actor that had none: raise mail_blocks"},
+    entry{"actor_gone", "the actor has terminated: look it up or launch it again"},
+    entry{"timed_out", "the deadline passed before the message was answered"},
+    entry{"cancelled", "the ask was cancelled by its asker"},
+    entry{"handler_failed", "the actor's handler reported an error"},
+    entry{"quarantined", "the message failed its actor repeatedly and was set aside"},
+    entry{"terminated", "the actor was terminated before it came to this message"},
+    entry{"unknown_message", "the actor does not take messages of this type"},
+    entry{"no_reply", "the handler ended without a reply: call context::reply or context::defer"},
+    entry{"device_lost", "the device faulted: start the runtime again, from its last checkpoint"},
+    entry{"stopped", "the runtime has stopped"},
+    entry{"device_busy", "the way to the device is full: try again"},
+    entry{"actor_limit",
+          "all actor cells, or all teams for pinned actors, are in use: raise actors, or pinned_teams"},
+    entry{"out_of_memory",
+          "no memory of this size is left: raise state_bytes for actors, or what the pool takes its blocks "
+          "from"},
+    entry{"name_taken", "an actor of this name lives already"},
+    entry{"not_found", "there is no actor of this name and behaviour"},
+    entry{"payload_too_large", "a payload holds at most 96 bytes: put larger data in a buffer"},
+    entry{"stale_buffer", "the buffer was released; its handle must not be used any more"},
+    entry{"buffer_out_of_bounds", "the range lies outside the buffer"},
+    entry{"buffer_in_use", "a lease on the buffer forbids this access now"},
+    entry{"double_release", "the buffer was released before"},
+    entry{"pool_exhausted", "the pool's cap is reached: release buffers or raise buffer_bytes_cap"},
+    entry{"ask_limit", "too many asks are waiting: raise asks"},
+    entry{
+        "buffer_elsewhere",
+        "the buffer is in another device's memory: use one of runtime::buffers(device), or a unified_buffer"},
+    entry{"buffer_empty",
+          "nothing was written into the buffer yet: write on one side before the other reads"},
+    entry{"wrong_state", "the actor's state does not allow this"},
+    entry{"no_graph",
+          "no graph is recorded for this captured actor's name: rondo::capture_graph, before or after a "
+          "restore; it "
+          "replays on a device cpu"},
+    entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
+    entry{"wrong_size",
+          "the payload has not as many bytes as a message of this type: build both ends from one schema"},
+    entry{"outcome_unknown",
+          "the service ended while the message was on its way; it may or may not have been handled"},
+    entry{"service_refuses", "the service does not do this for this client"},
+};
+static_assert(entries.size() == static_cast<std::size_t>(errc::service_refuses) + 1);
+
+entry const& entry_of(int value) noexcept {
+  static constexpr entry unknown{"unknown", "unknown error"};
+  return value >= 0 && static_cast<std::size_t>(value) < entries.size()
+             ? entries[static_cast<std::size_t>(value)]
+             : unknown;
+}
+
+// Boost's base has no virtual destructor, and this one is never destroyed through it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+class category final : public boost::system::error_category {
+ public:
+  char const* name() const noexcept override { return "rondo"; }
+  std::string message(int value) const override { return entry_of(value).text; }
+};
+
+}  // namespace
+
+boost::system::error_category const& error_category() noexcept {
+  static category const instance;
+  return instance;
+}
+
+char const* name_of(errc e) noexcept { return entry_of(static_cast<int>(e)).name; }
+
+}  // namespace rondo

@@ -1,0 +1,28 @@
+// rondo::errc as boost::system::error_code, so that every Asio completion token carries it.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <boost/system/result.hpp>
+
+#include "kernels/base/status.hpp"
+
+template <>
+struct boost::system::is_error_code_enum<rondo::errc> : std::true_type {};
+
+namespace rondo {
+
+using boost::system::error_code;
+
+/// A value, or the error_code that says why there is none.
+template <class T>
+using result = boost::system::result<T>;
+
+/// The category "rondo"; its messages say what to do.
+boost::system::error_category const& error_category() noexcept;
+
+inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
+
+/// The name of `e` as it stands in the source: `mailbox_full`.
+char const* name_of(errc e) noexcept;
+
+}  // namespace rondo

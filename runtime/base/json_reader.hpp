@@ -1,0 +1,53 @@
+// Reads the fields of a JSON object one by one, and says of each what is wrong with it: for what people write by hand.
+//
+// Errors are config_error: `origin: path: what was found; what would do`.
+// Threads: one at a time. Lifetime: not longer than the tree it reads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/config_error.hpp"
+#include "runtime/base/json_node.hpp"
+
+namespace rondo {
+
+class json_reader {
+ public:
+  /// `path` is where `value` stands in the text: "" for all of it. Throws when it is no object, or has a field twice.
+  json_reader(json_node const& value, std::string origin, std::string path = {});
+
+  /// Each takes the field of that name, if it is there, and leaves `to` alone if it is not.
+  void text(char const* name, std::string& to);
+  void flag(char const* name, bool& to);
+  template <class Number>
+  void number(char const* name, std::uint64_t min, std::uint64_t max, Number& to) {
+    if (auto const* const v = find(name)) to = static_cast<Number>(number_of(*v, name, min, max));
+  }
+  using use_value = std::function<void(json_node const&, std::string const& path)>;
+  /// Gets each element of a list.
+  void list(char const* name, use_value const& use);
+  void object(char const* name, use_value const& use);
+
+  /// Throws when there is a field that nobody asked for.
+  void done() const;
+  [[noreturn]] void refuse(std::string_view field, std::string_view why) const;
+
+ private:
+  json_node const* find(char const* name);
+  json_node const* find(char const* name, json_node::kind kind, char const* wanted);
+  std::uint64_t number_of(json_node const& v, char const* name, std::uint64_t min, std::uint64_t max) const;
+  std::string path_of(std::string_view field) const;
+
+  json_node const& object_;
+  std::string origin_, path_;
+  std::vector<std::string_view> known_;
+};
+
+/// Parses a file's JSON, which may have comments. Throws config_error with the line.
+json_node parse_json_file(std::string_view text, std::string const& origin);
+
+}  // namespace rondo

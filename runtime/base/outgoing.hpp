@@ -1,0 +1,13 @@
+// One message on its way, not yet accepted.
+#pragma once
+
+#include "kernels/base/message.hpp"
+
+namespace rondo {
+
+struct outgoing {
+  actor_id to;
+  message body;
+};
+
+}  // namespace rondo

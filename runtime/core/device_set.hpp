@@ -1,0 +1,68 @@
+// The devices of one runtime, with what belongs to each of them.
+//
+// Threads: the set does not change once it is made; of its devices runtime/device/device.hpp says which functions may be called.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/core/make_device.hpp"
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/region_resource.hpp"
+#include "runtime/memory/unified_buffer.hpp"
+#include "runtime/messaging/messenger.hpp"
+
+namespace rondo {
+
+struct hosted_device {
+  std::unique_ptr<device> dev;
+  std::string reason;  // why it was chosen
+  std::unique_ptr<messenger> mail{};
+  std::unique_ptr<region_resource> region{};  // of the device's memory, for `buffers`
+  std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's
+  std::unique_ptr<buffer_pool> pinned{};      // of the host, for copies; null: there are none
+  std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
+};
+
+class device_set {
+ public:
+  /// Their messengers are the caller's to make.
+  explicit device_set(std::vector<chosen_device> chosen);
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(all_.size()); }
+  auto begin() noexcept { return all_.begin(); }
+  auto end() noexcept { return all_.end(); }
+  auto begin() const noexcept { return all_.begin(); }
+  auto end() const noexcept { return all_.end(); }
+  /// By the place that actors' ids tell.
+  hosted_device& operator[](std::uint32_t place) noexcept { return all_[place]; }
+  hosted_device const& operator[](std::uint32_t place) const noexcept { return all_[place]; }
+  bool has_device_of(actor_id actor) const noexcept { return device_of(actor) < size(); }
+  /// Precondition: has_device_of(actor).
+  hosted_device& home_of(actor_id actor) noexcept { return all_[device_of(actor)]; }
+  messenger& mail_of(actor_id actor) const noexcept { return *all_[device_of(actor)].mail; }
+  /// The graph of a captured actor is replayed by a team of the host.
+  bool can_host(behaviour_info const& b, std::uint32_t place) const noexcept {
+    return !b.is_captured || all_[place].dev->mail().is_near();
+  }
+
+  /// device::at_quiet_point for all devices at once. `use` gets an arena for each.
+  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
+                      std::function<void(std::vector<arena_ref> const&)> const& use);
+  /// device::upgrade for all devices, or for none of them. `heap_end` is asked for each place.
+  bool upgrade(std::chrono::nanoseconds limit, program const& next,
+               std::function<std::uint64_t(std::uint32_t place)> const& heap_end,
+               std::function<void(arena_ref const&)> const& use);
+
+ private:
+  bool upgrade_from(std::uint32_t first, std::chrono::nanoseconds limit, program const& next,
+                    std::function<std::uint64_t(std::uint32_t)> const& heap_end,
+                    std::function<void(arena_ref const&)> const& use);
+
+  std::vector<hosted_device> all_;  // at least one
+};
+
+}  // namespace rondo

@@ -1,0 +1,140 @@
+#include "runtime/core/make_device.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "runtime/device/cuda/cuda_view.hpp"
+
+namespace rondo {
+
+namespace {
+
+std::uint32_t teams_for(config const& c) {
+  return c.teams != 0 ? c.teams : std::max(1u, std::thread::hardware_concurrency());
+}
+idle_policy idle_policy_for(config const& c) {
+  return {.spin_ns = std::uint64_t{c.spin_us} * 1000, .park = !c.polling};
+}
+round_limits round_limits_for(config const& c) {
+  if (c.ring_mode == ring_mode::persistent) return {};
+  return {c.round_messages, std::uint64_t{c.round_ms} * 1'000'000};
+}
+
+}  // namespace
+
+team_thread_options thread_options_for(config const& c) {
+  team_thread_options o;
+  o.teams = teams_for(c);
+  o.pinned_teams =
+      c.pinned_teams != 0 ? c.pinned_teams : 16;  // threads that are started when they are needed
+  o.guest_teams = c.guest_teams;
+  o.idle = idle_policy_for(c);
+  o.round = round_limits_for(c);
+  o.pin_to_cores = c.pin_teams;
+  return o;
+}
+
+lane_device_options lane_options_for(config const& c) {
+  lane_device_options o;
+  o.teams = teams_for(c);
+  o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 4;
+  o.idle = idle_policy_for(c);
+  o.nap_ns = std::uint64_t{c.poll_us} * 1000;
+  o.round = round_limits_for(c);
+  o.submission_slots = c.submission_slots;
+  o.completion_slots = c.completion_slots;
+  o.buffer_bytes = c.buffer_bytes_cap;
+  o.pinned_bytes = c.pinned_bytes;
+  return o;
+}
+
+std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
+                                                      fault_plan const& faults, std::uint32_t place) {
+  if (c.lanes > max_lanes)
+    throw config_error("lanes: a team of the emulated device has at most " + std::to_string(max_lanes) +
+                       " lanes, not " + std::to_string(c.lanes));
+  auto const options = lane_options_for(c);
+  auto emulation = emulation_options_for(c);
+  emulation.faults = faults;
+  return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams, place),
+                                           options, c.lanes != 0 ? c.lanes : 4, emulation);
+}
+
+arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams, std::uint32_t place) {
+  arena_shape s;
+  s.first_actor = place << device_shift;
+  s.actors = c.actors;
+  // By default one for each actor and, so that no actor goes without, one more for each team to keep at hand.
+  s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors + teams + pinned_teams, 16384u);
+  if (std::uint64_t{s.actors} + s.rings >= 1u << 20)  // the field of an actor's word that names its ring
+    throw config_error("mail_blocks: actors and mail_blocks together must stay below 1048576");
+  s.ring_slots = std::max(2u, ceil_power_of_two(std::min(c.default_capacity, 1024u)));
+  s.teams = teams + pinned_teams;
+  s.quota = c.quota;
+  s.starvation_limit = c.starvation_limit;
+  s.latency_sample_every = c.latency_sample_every;
+  s.handler_limit_ms = c.handler_limit_ms;
+  // States of up to 256 bytes for all, and room for some large mailboxes; pages that stay untouched cost
+  // nothing.
+  s.heap_bytes =
+      c.state_bytes != 0 ? c.state_bytes : std::uint64_t{c.actors} * 256 + (std::uint64_t{256} << 20);
+  return s;
+}
+
+namespace {
+
+/// Precondition: `c.device` names one device.
+chosen_device make_device(program const& p, config const& c, std::uint32_t place) {
+  if (c.device == "emulated")
+    return {make_emulated_device(find_emulated_program(p.key), c, {}, place),
+            "asked for by the configuration"};
+  if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
+  if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
+  std::string reason = "asked for by the configuration";
+  if (c.device == "auto") {
+    reason = why_no_cuda(p.key);
+    if (reason.empty()) return make_cuda_device(c, p.key, place);
+    reason = "chosen by auto: " + reason;
+  }
+  auto const threads = thread_options_for(c);
+  return {
+      std::make_unique<cpu_device>(
+          p.teams, shape_for(c, threads.teams, threads.pinned_teams + threads.guest_teams, place), threads),
+      std::move(reason)};
+}
+
+}  // namespace
+
+std::vector<chosen_device> make_devices(program const& p, config const& c) {
+  std::vector<chosen_device> all;
+  std::stringstream names(c.device);
+  for (auto one = c; std::getline(names, one.device, ',');) {
+    if (all.size() == max_devices)
+      throw config_error("device: a runtime has at most " + std::to_string(max_devices) + " devices");
+    all.push_back(make_device(p, one, static_cast<std::uint32_t>(all.size())));
+  }
+  return all;
+}
+
+#if !defined(RONDO_HAS_CUDA)
+chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
+  throw std::runtime_error(
+      "device '" + c.device +
+      "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
+      "(nvcc in CUDACXX, PATH or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu, or auto");
+}
+device_opener cuda_opener(int) { return {}; }
+std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device, and the CPU needs nothing"; }
+#endif
+
+void refuse_device(std::string const& name) {
+  if (name == "metal")
+    throw std::runtime_error(
+        "device 'metal' was asked for, but this build has no Metal device; use RONDO_DEVICE=cpu, or auto");
+  throw config_error(
+      "device '" + name +
+      "' is unknown: use auto, cpu, emulated, cuda, cuda:N or metal, or several with commas between");
+}
+
+}  // namespace rondo

@@ -1,0 +1,37 @@
+// Chooses and builds the devices that a configuration asks for.
+#pragma once
+
+#include <stdexcept>
+#include <vector>
+
+#include "runtime/device/cpu/cpu_device.hpp"
+#include "runtime/device/emulated/emulated_device.hpp"
+#include "runtime/device/program.hpp"
+
+namespace rondo {
+
+struct chosen_device {
+  std::unique_ptr<device> dev;
+  std::string reason;  // why this one, for people
+};
+
+/// What the arena is sized for, from the configuration; zeros there are resolved here. `place` is the device's among those
+/// of its runtime, here and below.
+arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams,
+                      std::uint32_t place = 0);
+team_thread_options thread_options_for(config const& c);
+lane_device_options lane_options_for(config const& c);
+/// Throws config_error for more lanes than a team of threads can have.
+std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
+                                                      fault_plan const& faults = {}, std::uint32_t place = 0);
+/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error when it is not to be had: why, what to do.
+chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);
+/// Empty when there is a GPU, and the module was compiled for CUDA; else why `auto` takes the CPU.
+std::string why_no_cuda(std::uint64_t module_key);
+/// Throws std::runtime_error for a device that is unknown, or not there.
+[[noreturn]] void refuse_device(std::string const& name);
+
+/// Those that `c.device` lists, in its order. Throws std::runtime_error when one that it forces is not there.
+std::vector<chosen_device> make_devices(program const& p, config const& c);
+
+}  // namespace rondo

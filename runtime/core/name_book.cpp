@@ -1,0 +1,51 @@
+#include "runtime/core/name_book.hpp"
+
+#include <fmt/format.h>
+
+namespace rondo {
+
+std::string name_book::of_actor(actor_id id) const {
+  auto const e = actors_.find(id);
+  return e ? e->name : std::string();
+}
+
+std::string name_book::of_cell(std::uint32_t index) const {
+  auto const first = actors_.list(index, 1);
+  if (!first.empty() && first.front().id.index == index && !first.front().name.empty())
+    return first.front().name;
+  return fmt::format("#{}", index);
+}
+
+std::string name_book::of_type(std::uint32_t type) const {
+  for (auto const& b : behaviours())
+    for (auto const& m : b.messages)
+      if (m.id == type) return std::string(m.name);
+  return {};
+}
+
+/// A record may be of the previous module.
+std::string name_book::of_behaviour(std::uint32_t index) const {
+  auto const& known = behaviours();
+  return index < known.size() ? std::string(known[index].name) : std::string();
+}
+
+std::string name_book::of_team(std::uint32_t device, std::size_t team) const {
+  return devices_.size() == 1
+             ? fmt::format("team {}", team)
+             : fmt::format("team {} of device {} ({})", team, device, devices_[device].dev->info().name);
+}
+
+std::vector<std::string> name_book::busy_teams(char const* does) const {
+  std::vector<std::string> lines;
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    std::vector<team_snapshot> teams;
+    devices_[d].dev->read_teams(teams);
+    for (std::size_t t = 0; t < teams.size(); ++t)
+      if (teams[t].actor_plus_one != 0)
+        lines.push_back(fmt::format("{} {} actor '{}', in a handler of {}", of_team(d, t), does,
+                                    of_cell(teams[t].actor_plus_one - 1), of_type(teams[t].type)));
+  }
+  return lines;
+}
+
+}  // namespace rondo

@@ -1,0 +1,140 @@
+#include "runtime/core/observation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/base/clock.hpp"
+
+namespace rondo {
+
+telemetry observation::snapshot() {
+  telemetry t;
+  auto const before = read_past();
+  t.retired = before.retired;
+  for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+    auto& dev = *devices_[d].dev;
+    // After `retired`: an actor that is counted there has left its cell, so none is counted twice. Without the lock: the
+    // device may have to end a checkpoint first, which takes it.
+    std::vector<actor_snapshot> actors;
+    dev.read_actors(actors_.cells_used(d), actors);
+    for (auto const& a : actors) {
+      if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
+      auto const entry = actors_.find(actor_id{a.index, a.generation});
+      auto failure = a.totals.failures == 0 ? std::nullopt : last_failures_.find({a.index, a.generation});
+      t.actors.push_back(
+          {entry ? entry->name : std::string(), names_.of_behaviour(a.behaviour), d, a, std::move(failure)});
+      t.live += a.totals;
+      t.waiting += a.waiting;
+    }
+    t.devices.push_back({dev.info(), {}, dev.read_lanes()});
+    dev.read_teams(t.devices.back().teams);
+    t.crossing += devices_[d].mail->count_forwarded();
+  }
+  t.asks_waiting = asks_.waiting();
+  t.late_answers = asks_.late();
+  t.dead_letters = read_past().dead_letters;
+  return t;
+}
+
+observation::past observation::read_past() const {
+  std::lock_guard lock(mutex_);
+  return past_;
+}
+
+void observation::set_past(past const& p) {
+  std::lock_guard lock(mutex_);
+  past_ = p;
+}
+
+/// A team that has not begun another message since the last look runs one handler for too long. Looks allocate nothing: what
+/// they compare goes from one to the next.
+struct observation::look {
+  observation* of;
+  std::chrono::milliseconds limit;
+  std::vector<std::vector<team_snapshot>> before;  // by device
+  std::vector<team_snapshot> now;
+
+  void come_later() && {
+    auto& timer = of->watch_timer_;
+    timer.expires_after(limit);
+    timer.async_wait(std::move(*this));
+  }
+  void operator()(boost::system::error_code ec) {
+    if (ec) return;
+    for (std::uint32_t d = 0; d < of->devices_.size(); ++d) {
+      of->devices_[d].dev->read_teams(now);
+      before[d].resize(now.size());
+      for (std::size_t t = 0; t < now.size(); ++t)
+        if (now[t].actor_plus_one != 0 && now[t].beats == before[d][t].beats &&
+            now[t].actor_plus_one == before[d][t].actor_plus_one)
+          of->report(fmt::format("{} has run actor '{}' for more than {} ms, in a handler of {}",
+                                 of->names_.of_team(d, t), of->names_.of_cell(now[t].actor_plus_one - 1),
+                                 limit.count(), of->names_.of_type(now[t].type)));
+      before[d].swap(now);
+    }
+    std::move(*this).come_later();
+  }
+};
+
+void observation::watch(std::chrono::milliseconds limit) {
+  look first{this, limit, std::vector<std::vector<team_snapshot>>(devices_.size()), {}};
+  std::size_t most = 0;
+  for (auto const& d : devices_) most = std::max<std::size_t>(most, d.dev->shape().teams);
+  first.now.reserve(most);
+  for (auto& teams : first.before) teams.reserve(most);
+  std::move(first).come_later();
+}
+
+void observation::on_failure(host_record const& r) {
+  static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
+                                            "escalated"};
+  last_failures_.note(r.actor,
+                      {r.reason, static_cast<failure_action>(r.detail), r.body.header.type, now_ns()});
+  report(fmt::format("actor '{}' ({}) failed: {}; {}", names_.of_actor(r.actor),
+                     names_.of_behaviour(r.behaviour), make_error_code(r.reason).message(),
+                     actions[r.detail]));
+}
+
+void observation::on_terminated(actor_id actor, actor_totals const& totals) {
+  last_failures_.forget(actor);
+  std::lock_guard lock(mutex_);
+  past_.retired += totals;
+}
+
+void observation::on_undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes,
+                                 errc why) {
+  {
+    std::lock_guard lock(mutex_);
+    ++past_.dead_letters;
+  }
+  if (!dead_letters_.has_subscribers()) return;
+  dead_letter letter{to, names_.of_actor(to), why, names_.of_type(type), {}};
+  letter.body.header.type = type;
+  letter.body.bytes = bytes;
+  __builtin_memcpy(letter.body.payload, payload, bytes);
+  dead_letters_.publish(std::move(letter));
+}
+
+void observation::on_hop(host_record const& r) {
+  auto const& h = r.body.header;
+  auto const tag = tag_behind(r.body.payload);
+  bool const handled = r.kind == record_kind::handled;
+  traces_.note({.trace = tag.trace,
+                .hop = tag.hop,
+                .parent = tag.parent,
+                .handled = handled,
+                .actor = r.actor,
+                .actor_name = names_.of_actor(r.actor),
+                .team = r.team,
+                .type = h.type,
+                .priority = h.priority,
+                .attempt = static_cast<std::uint8_t>(h.attempts()),
+                .outcome = r.reason,
+                .sent_ns = r.detail - h.age_ns(r.detail),
+                // Of a batch the first message alone knows.
+                .begun_ns = handled && tag.begun_ns != 0 ? tag.begun_ns : r.detail,
+                .ended_ns = r.detail});
+}
+
+}  // namespace rondo

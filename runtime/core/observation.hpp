@@ -1,0 +1,82 @@
+// How a runtime is watched: its counters, the hops of traced messages, and what it reports: dead letters, failures, handlers that
+// run for too long.
+//
+// Threads: any, also those of devices that report. Not on the message path.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/core/name_book.hpp"
+#include "runtime/messaging/completions.hpp"
+#include "runtime/messaging/trace_log.hpp"
+#include "runtime/observe/events.hpp"
+#include "runtime/observe/failure_log.hpp"
+#include "runtime/observe/hub.hpp"
+#include "runtime/observe/telemetry.hpp"
+
+namespace rondo {
+
+class observation {
+ public:
+  /// Subscribers are called on `context`. All of them outlive it.
+  observation(device_set& devices, directory const& actors, name_book const& names, completions const& asks,
+              trace_log& traces, boost::asio::io_context& context)
+      : devices_(devices),
+        actors_(actors),
+        names_(names),
+        asks_(asks),
+        traces_(traces),
+        dead_letters_(context.get_executor()),
+        reports_(context.get_executor()),
+        watch_timer_(context) {}
+
+  telemetry snapshot();
+  subscription on_dead_letter(std::function<void(dead_letter const&)> handler) {
+    return dead_letters_.subscribe(std::move(handler));
+  }
+  subscription on_failure_report(std::function<void(std::string const&)> handler) {
+    return reports_.subscribe(std::move(handler));
+  }
+  /// Reports teams that run one handler for longer than `limit`; until stop_watching, on the context's thread.
+  void watch(std::chrono::milliseconds limit);
+  void stop_watching() { watch_timer_.cancel(); }
+
+  // -- what happened
+
+  void report(std::string failure) { reports_.publish(std::move(failure)); }
+  void on_failure(host_record const& r);
+  void on_undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, errc why);
+  /// A traced message has ended.
+  void on_hop(host_record const& r);
+  /// An actor has ended; it is in the directory until this has returned.
+  void on_terminated(actor_id actor, actor_totals const& totals);
+
+  /// What a checkpoint keeps of actors that have terminated.
+  struct past {
+    actor_totals retired{};
+    std::uint64_t dead_letters = 0;
+  };
+  past read_past() const;
+  void set_past(past const& p);
+
+ private:
+  struct look;
+
+  device_set& devices_;
+  directory const& actors_;
+  name_book const& names_;
+  completions const& asks_;
+  trace_log& traces_;
+  hub<dead_letter> dead_letters_;
+  hub<std::string> reports_;
+  failure_log last_failures_;
+  mutable std::mutex mutex_;
+  past past_;  // guarded by mutex_
+  boost::asio::steady_timer watch_timer_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,313 @@
+#include "runtime/core/runtime_core.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <list>
+
+#include "runtime/messaging/blocking.hpp"
+#include "runtime/messaging/deliver.hpp"
+#include "runtime/os/prepare_thread.hpp"
+
+namespace rondo {
+
+namespace {
+
+std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
+  auto const now = now_ns();
+  auto const left = device_ns > now ? device_ns - now : 0;
+  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(left);
+}
+
+/// Names are shown on terminals and in logs. Throws std::invalid_argument.
+void require_printable(std::string_view name) {
+  constexpr std::size_t longest = 255;
+  if (name.size() > longest)
+    throw std::invalid_argument(fmt::format(
+        "launching an actor: its name has {} bytes; at most {} are allowed", name.size(), longest));
+  auto const bad =
+      std::ranges::find_if(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (bad != name.end())
+    throw std::invalid_argument(
+        fmt::format("launching an actor: byte {} of its name is the control character {:#04x}; use printable "
+                    "characters",
+                    bad - name.begin(), static_cast<unsigned char>(*bad)));
+}
+
+/// Throws std::invalid_argument.
+void require_valid(std::string const& name, actor_options const& options, std::uint32_t capacity,
+                   std::uint32_t device_count) {
+  auto const refuse = [&](std::string const& why) {
+    throw std::invalid_argument(fmt::format("launching '{}': {}", name, why));
+  };
+  if (capacity == 0) refuse("capacity is 0, but a mailbox holds at least 1 message");
+  if (capacity > ticket_mask / 4)
+    refuse(fmt::format("capacity {} is more than a mailbox can hold ({})", capacity, ticket_mask / 4));
+  if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
+    refuse(fmt::format("poison_after is {}, but a message is tried 1 to {} times", tries, max_attempts));
+  if (options.device >= device_count)
+    refuse(
+        fmt::format("device {} was asked for, and this runtime has {}, counted from 0; list it in `device`",
+                    options.device, device_count));
+}
+
+std::vector<arena_layout> arenas_of(device_set const& devices) {
+  std::vector<arena_layout> arenas;
+  for (auto const& d : devices) arenas.push_back(detail::plan_arena(d.dev->shape()));
+  return arenas;
+}
+
+}  // namespace
+
+// -- beginning and end
+
+runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device> chosen)
+    : settings(std::move(c)),
+      running(&p),
+      // Twice: what is exported from elsewhere is copied there, too; pages cost nothing until they are touched.
+      shared_memory(settings.share_buffers ? std::make_unique<memfd_resource>(2 * settings.buffer_bytes_cap)
+                                           : nullptr),
+      host_buffers(buffer_pool_options{
+          .cap_bytes = settings.buffer_bytes_cap,
+          .upstream = shared_memory ? static_cast<std::pmr::memory_resource*>(shared_memory.get())
+                                    : std::pmr::new_delete_resource()}),
+      asks(settings.asks, context.get_executor()),
+      traces(settings.trace_every, settings.trace_hops,
+             [this](trace_hop& h) {
+               h.message = names.of_type(h.type);
+               if (h.actor_name.empty()) h.actor_name = names.of_actor(h.actor);
+             }),
+      devices(std::move(chosen)),
+      actors(arenas_of(devices)),
+      graphs([this](actor_id id) { return names.of_actor(id); }) {
+  auto const spin_ns = settings.polling ? ~0ull >> 1 : std::uint64_t{settings.spin_us} * 1000;
+  for (auto& d : devices)
+    d.mail = std::make_unique<messenger>(d.dev->mail(), asks, traces, context.get_executor(), spin_ns,
+                                         [this](outgoing const& o, errc why) { not_forwarded(o, why); });
+  asks.on_nearer_deadline([this](std::uint64_t deadline_ns) {
+    boost::asio::post(context, [this, deadline_ns] { expect_deadline(deadline_ns); });
+  });
+  start_devices();
+  if (with_telemetry && settings.handler_limit_ms != 0)
+    watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
+  service_ = std::thread([this] {
+    prepare_thread("rondo-service", -1);
+    context.run();
+  });
+}
+
+void runtime_core::start_devices() {
+  gate_->open = this;
+  std::uint32_t started = 0;
+  try {
+    for (; started < devices.size(); ++started)
+      devices[started].dev->start(
+          [gate = gate_, answers = &asks, started](host_record const& r) {
+            // The way of every answer: the table outlives whoever reports, so no lock.
+            if (r.kind == record_kind::reply) {
+              answers->complete(r.body.header.reply_to, r.reason, &r.body);
+              return;
+            }
+            std::shared_lock lock(gate->mutex);
+            if (gate->open != nullptr) gate->open->on_record(started, r);
+          },
+          host_buffers.table(), &graphs);
+  } catch (...) {
+    while (started-- > 0) devices[started].dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
+    throw;
+  }
+}
+
+void runtime_core::retire(std::unique_ptr<runtime_core> core) {
+  auto const report = core->stop();
+  for (auto const& line : report.stuck) std::fprintf(stderr, "rondo: did not stop: %s\n", line.c_str());
+  boost::asio::post(core->context, [&core = *core] {
+    core.deadline_timer_.cancel();
+    core.watched.stop_watching();
+    core.context.stop();  // here, behind the handlers of what the stop has ended: each is to be called
+  });
+  core->work_.reset();
+  core->service_.join();
+  if (report.stopped) return;
+  // A handler still runs in this memory and may still report.
+  {
+    std::lock_guard lock(core->gate_->mutex);
+    core->gate_->open = nullptr;
+  }
+  static std::mutex mutex;
+  static auto& abandoned = *new std::list<std::unique_ptr<runtime_core>>;
+  std::lock_guard lock(mutex);
+  abandoned.push_back(std::move(core));
+}
+
+stop_report runtime_core::stop() {
+  std::call_once(stopped_once_, [this] {
+    close(errc::stopped);
+    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
+    for (auto& d : devices) {
+      auto report = d.dev->stop(until - std::chrono::steady_clock::now());
+      stop_report_.stopped = stop_report_.stopped && report.stopped;
+      std::ranges::move(report.stuck, std::back_inserter(stop_report_.stuck));
+    }
+    if (!stop_report_.stopped)
+      for (auto& line : names.busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
+    end_pending(errc::stopped);
+    if (stop_report_.stopped) close_recording();
+  });
+  return stop_report_;
+}
+
+/// Ends all that waits for an answer or for room, and has what follows refused; the first reason stays.
+void runtime_core::close(errc reason) {
+  for (auto& d : devices) reason = d.mail->close(reason);
+  asks.close(reason);
+}
+
+/// Completes what waits for a device, and has what follows refused.
+void runtime_core::end_pending(errc reason) {
+  for (auto& d : devices)
+    if (d.buffers) d.buffers->on_home_gone();
+  control.end(reason);
+}
+
+/// Precondition: no device reports any more.
+void runtime_core::close_recording() {
+  std::unique_lock const held(launching);
+  if (!recording) return;
+  try {
+    recording->close();
+  } catch (std::runtime_error const& e) {
+    watched.report(e.what());
+  }
+  recording.reset();
+}
+
+// -- actors
+
+result<actor_id> runtime_core::launch(std::string name, std::string_view behaviour,
+                                      actor_options const& options) {
+  auto const capacity = options.capacity.value_or(settings.default_capacity);
+  require_printable(name);
+  require_valid(name, options, capacity, devices.size());
+  if (closed()) return closed_for();
+  std::shared_lock const held(launching);  // the module stays the same, too
+  auto const& known = behaviours();
+  auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
+  if (found == known.end()) return errc::not_found;
+  if (!devices.can_host(*found, options.device))
+    throw std::invalid_argument(fmt::format(
+        "launching '{}': the graph of a captured actor is replayed by a thread of the host, so the actor "
+        "lives on a device cpu, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
+        name));
+  auto const b = static_cast<std::uint16_t>(found - known.begin());
+  auto spec = actors.add(std::move(name), b, found->state_bytes, options, capacity);
+  if (!spec) return spec.error();
+  auto const id = spec->id;
+  if (recording)  // before it can handle anything
+    recording->append(recorded_launch{.actor = id,
+                                      .name = names.of_actor(id),
+                                      .behaviour = b,
+                                      .capacity = capacity,
+                                      .pinned = options.pinned,
+                                      .supervise = options.supervise});
+  if (auto const refused = devices[options.device].dev->launch(*spec); refused != errc::ok) {
+    if (recording) recording->append(recorded_end{id});
+    actors.remove(id);
+    return refused;
+  }
+  return id;
+}
+
+void runtime_core::end_and_wait(actor_id actor) {
+  detail::rendezvous<errc> ended;
+  control.start(actor, control_discard, [&ended](answer const& a) { ended.put(a.reason); });
+  ended.take();
+}
+
+result<actor_id> runtime_core::find(std::string_view name, std::string_view behaviour) const {
+  auto const found = actors.find(name);
+  if (!found || behaviours()[found->behaviour].name != behaviour) return errc::not_found;
+  return found->id;
+}
+
+result<any_ref> runtime_core::find_any(std::string_view name) const {
+  auto const found = actors.find(name);
+  if (!found) return errc::not_found;
+  return any_ref{devices.mail_of(found->id), found->id, behaviours()[found->behaviour]};
+}
+
+result<listed_actor> runtime_core::listed(actor_id actor) const {
+  auto found = devices.has_device_of(actor) ? actors.find(actor) : std::nullopt;
+  if (!found) return errc::actor_gone;
+  return std::move(*found);
+}
+
+result<any_ref> runtime_core::at(actor_id actor) const {
+  auto const behaviour = actors.behaviour_of(actor);
+  if (!behaviour) return errc::actor_gone;
+  return any_ref{devices.mail_of(actor), actor, behaviours()[*behaviour]};
+}
+
+memory_pair runtime_core::memory(std::uint32_t device) noexcept {
+  auto& d = devices[device];
+  return {&host_buffers, &buffers(device), d.transfers.get(), copier_.get_executor(), d.pinned.get()};
+}
+
+// -- quiet points
+
+bool runtime_core::at_quiet_point(arena_access access,
+                                  std::function<void(std::vector<arena_ref> const&)> const& use) {
+  return devices.at_quiet_point(std::chrono::milliseconds(settings.stop_timeout_ms), access, use);
+}
+
+std::string runtime_core::why_not_quiet() const {
+  for (auto const& d : devices)
+    if (d.dev->lost()) return make_error_code(errc::device_lost).message();
+  auto const busy = fmt::format("{}", fmt::join(names.busy_teams("runs"), "; "));
+  return fmt::format(
+      "no quiet moment came within {} ms (`stop_timeout_ms`): {}; the runtime is as it was, try again",
+      settings.stop_timeout_ms, busy.empty() ? "handlers have ended only now" : busy);
+}
+
+bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& also) {
+  return at_quiet_point(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
+    // Relaxed: the quiet point orders it.
+    for (auto const& arena : arenas) arena.header().journal.store(bits, memory_order::relaxed);
+    also();
+  });
+}
+
+// -- time
+
+timer runtime_core::every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
+                          std::span<std::byte const> payload, tell_options options) {
+  return timers.every(
+      period, [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
+        auto header = plain_header(options);
+        header.type = type;
+        send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
+      });
+}
+
+void runtime_core::expect_deadline(std::uint64_t deadline_ns) {
+  if (when(deadline_ns) >= deadline_timer_.expiry() &&
+      deadline_timer_.expiry() >= std::chrono::steady_clock::now())
+    return;
+  deadline_timer_.expires_at(when(deadline_ns));
+  deadline_timer_.async_wait([this](boost::system::error_code ec) {
+    if (!ec) sweep_deadlines();
+  });
+}
+
+void runtime_core::sweep_deadlines() {
+  auto const nearest = asks.expire(now_ns());
+  if (nearest == 0) return;
+  deadline_timer_.expires_at(when(nearest));
+  deadline_timer_.async_wait([this](boost::system::error_code ec) {
+    if (!ec) sweep_deadlines();
+  });
+}
+
+}  // namespace rondo

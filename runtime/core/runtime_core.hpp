@@ -1,0 +1,132 @@
+// The parts of a runtime, and how they are joined: actors are launched here, and what devices report goes to the part that it
+// concerns. runtime/runtime.hpp is what callers see.
+//
+// checkpoint.cpp, recording.cpp, replay.cpp, upgrade.cpp and graph/capture_graph.cpp work on these parts. Threads: as there.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/config.hpp"
+#include "runtime/core/actor_control.hpp"
+#include "runtime/core/device_set.hpp"
+#include "runtime/core/directory.hpp"
+#include "runtime/core/name_book.hpp"
+#include "runtime/core/observation.hpp"
+#include "runtime/core/timers.hpp"
+#include "runtime/device/program.hpp"
+#include "runtime/graph/actor_graphs.hpp"
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/messaging/any_ref.hpp"
+#include "runtime/messaging/completions.hpp"
+#include "runtime/messaging/trace_log.hpp"
+#include "runtime/sharing/memfd_resource.hpp"
+#include "runtime/state/recorder.hpp"
+#include "runtime/state/replayer.hpp"
+
+namespace rondo {
+
+class runtime_core {
+ public:
+  runtime_core(config c, program const& p, std::vector<chosen_device> chosen);
+  runtime_core(runtime_core const&) = delete;
+  runtime_core& operator=(runtime_core const&) = delete;
+  /// Stops it, and ends its threads. What a handler that does not end still uses is kept for ever.
+  static void retire(std::unique_ptr<runtime_core> core);
+
+  // -- actors
+
+  result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options);
+  /// Ends the actor, its mail unhandled. Blocks.
+  void end_and_wait(actor_id actor);
+  result<actor_id> find(std::string_view name, std::string_view behaviour) const;
+  result<any_ref> find_any(std::string_view name) const;
+  result<any_ref> at(actor_id actor) const;
+  result<listed_actor> listed(actor_id actor) const;
+  std::vector<behaviour_info> const& behaviours() const noexcept {
+    return running.load(std::memory_order_acquire)->behaviours;
+  }
+  timer every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
+              std::span<std::byte const> payload, tell_options options);
+  /// Carries a message from one device to another.
+  void forward(actor_id to, message const& body);
+
+  // -- memory
+
+  buffer_pool& buffers(std::uint32_t device) noexcept {
+    return devices[device].buffers ? *devices[device].buffers : host_buffers;
+  }
+  memory_pair memory(std::uint32_t device) noexcept;
+
+  // -- as a whole
+
+  /// What of several threads may do so at once: `use` runs while no handler does; false when no such moment came in time.
+  bool at_quiet_point(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
+  std::string why_not_quiet() const;
+  /// `journal_bits` for all devices; `also` runs while no handler does. False when no quiet moment came. Precondition: the
+  /// caller holds `launching`.
+  bool set_journal(std::uint32_t bits, std::function<void()> const& also);
+  bool closed() const noexcept { return devices[0].mail->closed(); }
+  errc closed_for() const noexcept { return devices[0].mail->closed_for(); }
+  stop_report stop();
+
+  // -- parts
+
+  config const settings;
+  std::atomic<program const*> running;            // the module
+  std::unique_ptr<memfd_resource> shared_memory;  // null without settings.share_buffers
+  buffer_pool host_buffers;
+  boost::asio::io_context context{1};
+  completions asks;
+  trace_log traces;
+  device_set devices;
+  directory actors;
+  name_book names{devices, actors, running};
+  actor_graphs graphs;
+  actor_control control{devices, actors, context};
+  observation watched{devices, actors, names, asks, traces, context};
+  timer_service timers{context.get_executor()};
+  /// Shared: launching an actor; exclusive: what must see none half launched.
+  std::shared_mutex launching;
+  // Both change at quiet points, with `launching` held: devices, and launches, read them as they are.
+  std::unique_ptr<recorder> recording;
+  replayer* replay = nullptr;
+
+ private:
+  /// What the devices report to; outlives a runtime whose device could not be stopped.
+  struct record_gate {
+    std::shared_mutex mutex;
+    runtime_core* open = nullptr;
+  };
+  void start_devices();
+  void on_record(std::uint32_t device, host_record const& record);
+  void on_terminated(host_record const& record);
+  void on_ended(host_record const& record);
+  void on_device_lost(std::uint32_t device, host_record const& record);
+  void send_or_bury(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes);
+  void not_forwarded(outgoing const& m, errc why);
+  void close(errc reason);
+  void end_pending(errc reason);
+  void close_recording();
+  void expect_deadline(std::uint64_t deadline_ns);
+  void sweep_deadlines();
+
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context.get_executor()};
+  boost::asio::steady_timer deadline_timer_{context};
+  std::shared_ptr<record_gate> gate_ = std::make_shared<record_gate>();
+  std::once_flag stopped_once_;
+  stop_report stop_report_;
+  std::thread service_;
+  boost::asio::thread_pool copier_{1};
+};
+
+}  // namespace rondo

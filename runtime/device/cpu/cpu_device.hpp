@@ -1,0 +1,175 @@
+// The device `cpu`: teams are threads of this process, and senders write straight into the mailboxes.
+#pragma once
+
+#include <mutex>
+#include <utility>
+
+#include "runtime/device/cpu/guest_gate.hpp"
+#include "runtime/device/cpu/team_threads.hpp"
+#include "runtime/device/program.hpp"
+#include "runtime/graph/call_list.hpp"
+#include "runtime/memory/arena_memory.hpp"
+#include "runtime/os/clock.hpp"
+
+namespace rondo {
+
+class cpu_device final : public device {
+ public:
+  cpu_device(team_program const& program, arena_shape const& shape, team_thread_options const& options)
+      : memory_(arena_ref::bytes_for(shape)),
+        arena_(arena_ref::format(memory_.data(), shape)),
+        program_(program),
+        options_(options),
+        threads_(program, arena_, options) {
+    calibrate_clock();
+  }
+
+  device_info info() const override {
+    return {"cpu",
+            std::to_string(options_.teams) + " teams of 1 lane, " +
+                (options_.round.messages != 0 || options_.round.ns != 0 ? "bounded rounds" : "persistent"),
+            options_.teams};
+  }
+  arena_shape const& shape() const override { return arena_.shape(); }
+  route mail() noexcept override { return route(arena_); }
+
+  graph_engine& graphs() noexcept override { return graphs_; }
+
+  void start(record_sink sink, buffer_table_ref buffers, graph_player* player = nullptr) override {
+    sink_ = std::move(sink);
+    host_ = {this, [](void* self, host_record const& r) { static_cast<cpu_device*>(self)->sink_(r); },
+             buffers, player};
+    std::lock_guard lock(pinning_);
+    if (std::exchange(ended_, false)) gate_.open();
+    running_ = true;
+    threads_.start(host_);
+  }
+  stop_report stop(std::chrono::nanoseconds limit) override {
+    std::lock_guard lock(pinning_);
+    running_ = false;
+    auto const until = std::chrono::steady_clock::now() + limit;
+    auto report = threads_.stop(limit);
+    // The stop word is set: a guest ends with its handler, and no other comes in from now on.
+    if (!std::exchange(ended_, true) && !gate_.close(until)) {
+      report.stopped = false;
+      report.stuck.push_back("a thread of the program that is a guest runs a handler");
+    }
+    return report;
+  }
+
+  std::unique_ptr<guest> make_guest() override {
+    auto const place = gate_.take_place(options_.guest_teams);
+    if (place == options_.guest_teams) return nullptr;
+    return std::make_unique<guest_of>(*this, place);
+  }
+
+  errc signal(actor_id to, std::uint32_t control) override {
+    std::lock_guard lock(launching_);  // what is meant for one actor must not reach a successor in its cell
+    return scheduler{arena_}.signal(to, control) ? errc::ok : errc::actor_gone;
+  }
+  errc launch(launch_spec spec) override {
+    std::unique_lock pinning(pinning_, std::defer_lock);
+    if (spec.pinned) {
+      pinning.lock();
+      std::uint32_t team = 0;
+      if (!running_) return errc::stopped;
+      if (!threads_.find_pinned_team(team)) return errc::actor_limit;
+      spec.team = team;
+    }
+    scheduler sender{arena_};
+    std::lock_guard lock(launching_);
+    program_.launch(sender, spec);
+    return errc::ok;
+  }
+
+  void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
+    out.clear();
+    auto const first = shape().first_actor;
+    for (std::uint32_t i = first; i < first + count; ++i)
+      if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
+  }
+  void read_teams(std::vector<team_snapshot>& out) override {
+    out.clear();
+    for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(read_team(arena_, t));
+  }
+
+  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access,
+                      std::function<void(arena_ref const&)> const& use) override {
+    std::lock_guard lock(pinning_);
+    auto const until = std::chrono::steady_clock::now() + limit;
+    if (!threads_.pause(limit)) return false;
+    restart_teams const restart{running_ ? &threads_ : nullptr, host_};
+    struct opener {
+      guest_gate& gate;
+      ~opener() { gate.open(); }
+    } const open{gate_};
+    if (!gate_.close(until)) return false;
+    use(arena_);
+    return true;
+  }
+  bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t,
+               std::function<void(arena_ref const&)> const& use) override {
+    return at_quiet_point(limit, arena_access::writes, [&](arena_ref const& arena) {
+      use(arena);
+      std::lock_guard lock(launching_);
+      program_ = next.teams;
+      threads_.set_program(next.teams);
+      ++guest_program_;
+    });
+  }
+
+ private:
+  class guest_of final : public guest {
+   public:
+    guest_of(cpu_device& of, std::uint32_t place) noexcept : device_(of), place_(place) {}
+    ~guest_of() override { device_.gate_.give_back_place(place_); }
+
+    std::uint64_t run(std::chrono::nanoseconds limit) override {
+      if (!device_.gate_.enter()) {  // a quiet point, or the end: what was posted is for the teams
+        scheduler{device_.arena_}.wake();
+        return 0;
+      }
+      struct leaver {
+        guest_gate& gate;
+        ~leaver() { gate.leave(); }
+      } const leave{device_.gate_};
+      if (!team_ || program_ != device_.guest_program_) {
+        auto const& o = device_.options_;
+        team_ = device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + place_, device_.host_);
+        program_ = device_.guest_program_;
+      }
+      return team_->run(static_cast<std::uint64_t>(limit.count()));
+    }
+
+   private:
+    cpu_device& device_;
+    std::uint32_t place_;
+    std::uint64_t program_ = 0;
+    std::unique_ptr<guest_team> team_;
+  };
+
+  struct restart_teams {
+    team_threads* threads;  // null: the device was stopped, and stays so
+    host_port const& host;
+    ~restart_teams() {
+      if (threads != nullptr) threads->start(host);
+    }
+  };
+
+  arena_memory memory_;
+  arena_ref arena_;
+  team_program program_;  // guarded by launching_
+  team_thread_options options_;
+  record_sink sink_;
+  host_port host_;
+  call_list_engine graphs_;
+  std::mutex pinning_;  // guards the teams' threads and which of them have a pinned actor
+  guest_gate gate_;
+  bool ended_ = false;               // the gate is closed for good; guarded by pinning_
+  std::uint64_t guest_program_ = 0;  // counts changes of program_; written while the gate is closed
+  bool running_ = false;             // between start and stop; guarded by pinning_
+  std::mutex launching_;             // one launch or signal at a time; taken after pinning_
+  team_threads threads_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,175 @@
+// Runs a ring kernel on host threads, for the device `cpu`: each team is one thread, a team of one lane.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/device/device.hpp"
+#include "runtime/device/team_program.hpp"
+#include "runtime/os/prepare_thread.hpp"
+
+namespace rondo {
+
+struct team_thread_options {
+  std::uint32_t teams = 2;  // that take any actor; indices 0..teams
+  std::uint32_t pinned_teams =
+      0;  // that serve one actor each; the indices after them; started when first needed
+  std::uint32_t guest_teams = 0;  // that are threads of the program; the indices after those
+  idle_policy idle;
+  round_limits round;         // zeros: persistent
+  bool pin_to_cores = false;  // team n to the n-th core that the process may use, in turn
+};
+
+class team_threads {
+ public:
+  /// Takes the cores to pin to from the calling thread's affinity mask.
+  team_threads(team_program const& program, arena_ref arena, team_thread_options options)
+      : program_(program),
+        options_(options),
+        cores_(options.pin_to_cores ? allowed_cores() : std::vector<int>()),
+        crew_(std::make_shared<crew>(arena, options)),
+        threads_(crew_->ends.size()) {}
+
+  /// Starts the pool teams, and the pinned ones that ran before. Precondition: stopped.
+  void start(host_port const& host) {
+    host_ = host;
+    runs_ = true;
+    crew_->arena.header().stop.store(0, memory_order::relaxed);  // relaxed: no team yet
+    start_missing_teams();
+  }
+
+  /// What teams run from their next start on. Precondition: stopped, or paused.
+  void set_program(team_program const& program) noexcept { program_ = program; }
+
+  /// A pinned team without an actor, started; or none. Not thread-safe: the caller serializes launches.
+  bool find_pinned_team(std::uint32_t& team) {
+    for (team = options_.teams; team < options_.teams + options_.pinned_teams; ++team)
+      if (crew_->arena.team(team).pinned_actor.load(memory_order::acquire) == 0) {
+        if (!threads_[team].joinable()) start_team(team);
+        return true;
+      }
+    return false;
+  }
+
+  stop_report stop(std::chrono::nanoseconds limit) {
+    runs_ = false;
+    stop_report report;
+    report.stopped = all_end(limit);
+    if (!report.stopped) report.stuck = describe_running_teams();
+    for (auto& thread : threads_) {
+      if (!thread.joinable()) continue;
+      // A thread that hangs in a handler is left behind, and named in the report. The owner must then keep
+      // the arena.
+      report.stopped ? thread.join() : thread.detach();
+    }
+    return report;
+  }
+
+  /// Ends all teams' threads for `start` to begin anew. False when a handler does not end within `limit`: its
+  /// team then goes on as if nothing had been asked, and the others are started again.
+  bool pause(std::chrono::nanoseconds limit) {
+    if (all_end(limit)) {
+      for (auto& thread : threads_)
+        if (thread.joinable()) thread.join();
+      return true;
+    }
+    if (!runs_) return false;  // it hung when it was stopped
+    std::vector<std::uint32_t> ended;
+    {
+      std::lock_guard lock(crew_->mutex);
+      // Under the mutex, where teams decide to end: from here on none does.
+      crew_->arena.header().stop.store(0, memory_order::relaxed);  // relaxed: nothing is read through it
+      for (std::uint32_t t = 0; t < threads_.size(); ++t)
+        if (crew_->ends[t]) ended.push_back(t);
+    }
+    for (auto const t : ended) threads_[t].join();
+    start_missing_teams();
+    return false;
+  }
+
+  std::vector<std::string> describe_running_teams() const {
+    std::vector<std::string> lines;
+    for (std::uint32_t t = 0; t < crew_->ends.size(); ++t) {
+      auto const& status = crew_->arena.team(t);
+      if (auto const actor = status.actor.load(memory_order::relaxed); actor != 0)
+        lines.push_back("team " + std::to_string(t) + " runs actor " + std::to_string(actor - 1) +
+                        ", message type " + std::to_string(status.type.load(memory_order::relaxed)));
+    }
+    return lines;
+  }
+
+ private:
+  /// What threads share with their owner; outlives it when a handler hangs.
+  struct crew {
+    crew(arena_ref a, team_thread_options const& o) : arena(a), ends(o.teams + o.pinned_teams) {}
+    arena_ref arena;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint32_t running = 0;  // threads; guarded by mutex, as is the next one
+    std::vector<bool> ends;     // teams that saw the stop word and end
+
+    /// Whether team `t`, between two rounds, ends.
+    bool decide_to_end(std::uint32_t t) {
+      if (!arena.stopping()) return false;
+      std::lock_guard lock(mutex);
+      return ends[t] = arena.stopping();
+    }
+  };
+
+  /// Has all threads end; false when one does not within `limit`.
+  bool all_end(std::chrono::nanoseconds limit) {
+    crew_->arena.header().stop.store(1, memory_order::release);
+    for (std::uint32_t t = 0; t < crew_->ends.size(); ++t) scheduler{crew_->arena}.ring_doorbell(t);
+    std::unique_lock lock(crew_->mutex);
+    return crew_->changed.wait_for(lock, limit, [&] { return crew_->running == 0; });
+  }
+
+  void start_missing_teams() {
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      bool const needed =
+          t < options_.teams || crew_->arena.team(t).pinned_actor.load(memory_order::relaxed) != 0;
+      if (needed && !threads_[t].joinable()) start_team(t);
+    }
+  }
+
+  void start_team(std::uint32_t index) {
+    {
+      std::lock_guard lock(crew_->mutex);
+      ++crew_->running;
+      crew_->ends[index] = false;
+    }
+    int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
+    threads_[index] =
+        std::thread([program = program_, crew = crew_, host = host_, options = options_, index, core] {
+          prepare_thread("rondo-" + std::to_string(index), core);
+          auto idle = options.idle;
+          idle.pinned_only = index >= options.teams;
+          struct asker {
+            team_threads::crew& of;
+            std::uint32_t team;
+          } who{*crew, index};
+          auto const ends = [](void* p) {
+            auto& w = *static_cast<asker*>(p);
+            return w.of.decide_to_end(w.team);
+          };
+          program.run(crew->arena, index, host, idle, options.round, ends, &who);
+          std::lock_guard lock(crew->mutex);
+          if (--crew->running == 0) crew->changed.notify_all();
+        });
+  }
+
+  team_program program_;
+  team_thread_options options_;
+  std::vector<int> cores_;  // that teams are bound to, in turn; empty: to none
+  std::shared_ptr<crew> crew_;
+  host_port host_;
+  bool runs_ = false;                 // between start and stop
+  std::vector<std::thread> threads_;  // by team; not joinable: the team is not started
+};
+
+}  // namespace rondo

@@ -1,0 +1,291 @@
+#include "runtime/device/cuda/cuda_machine.hpp"
+
+#include <cuda.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "runtime/device/cuda/cuda_machine_state.hpp"
+#include "runtime/device/cuda/pinned_cache.hpp"
+
+namespace rondo {
+
+namespace {
+
+/// A kernel that is loaded at its first launch may wait for the ring kernel, which never ends; so all are loaded when CUDA
+/// starts, which only the environment can say. To be called before the first call of CUDA.
+void ask_for_eager_loading() { ::setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
+
+void check_eager_loading() {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &entry, 11070, cudaEnableDefault, &found),
+        "looking for cuModuleGetLoadingMode");
+  CUmoduleLoadingMode mode{};
+  if (found == cudaDriverEntryPointSuccess &&
+      reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry)(&mode) == CUDA_SUCCESS &&
+      mode == CU_MODULE_EAGER_LOADING)
+    return;
+  throw std::runtime_error(
+      "CUDA loads kernels lazily in this process, and one that is loaded while the ring kernel runs could "
+      "wait for it for ever: set CUDA_MODULE_LOADING=EAGER, or make the runtime before anything else uses "
+      "CUDA");
+}
+
+bool is_wsl() {
+  std::string version;
+  std::getline(std::ifstream("/proc/version") >> std::ws, version);
+  return version.find("microsoft") != std::string::npos || version.find("Microsoft") != std::string::npos;
+}
+
+}  // namespace
+
+int cuda_machine::count(std::string& why_none) {
+  ask_for_eager_loading();
+  int n = 0;
+  auto const e = cudaGetDeviceCount(&n);
+  if (e == cudaSuccess && n > 0) return n;
+  cudaGetLastError();  // it is answered here
+  why_none = e == cudaErrorInsufficientDriver ? "there is no NVIDIA driver, or it is older than CUDA 13 needs"
+             : e == cudaSuccess               ? "the driver shows no GPU"
+                                              : text_of(e);
+  return 0;
+}
+
+std::byte* cuda_machine::claim_shared(std::size_t bytes) noexcept {
+  std::string why;
+  void* p = nullptr;
+  if (count(why) == 0 || cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess)
+    return nullptr;
+  return static_cast<std::byte*>(std::memset(p, 0, bytes));
+}
+
+cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config const& c) {
+  check(cudaSetDevice(ordinal), "starting CUDA on the GPU");
+  check_eager_loading();
+  cudaDeviceProp gpu{};
+  check(cudaGetDeviceProperties(&gpu, ordinal), "asking what the GPU is");
+  if (gpu.cooperativeLaunch == 0)
+    throw std::runtime_error(fmt::format("the GPU {} cannot launch a cooperative grid", gpu.name));
+  int timeout = 0;
+  check(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, ordinal), "asking for its watchdog");
+
+  cuda_fit f;
+  f.inbox = c.inbox;
+  f.lanes = c.lanes != 0 ? c.lanes : warp_size;
+  if (f.lanes % warp_size != 0)
+    throw config_error(
+        fmt::format("lanes: on a GPU a team is a warp of 32 lanes or a block of several, not {}", f.lanes));
+  auto const per_block = f.lanes == warp_size ? warp_teams_per_block : 1;
+  f.block_threads = per_block * f.lanes;
+  cudaFuncAttributes kernel{};
+  check(cudaFuncGetAttributes(&kernel, program.run_grid),
+        "loading the ring kernel (was the module compiled for this GPU? see CMAKE_CUDA_ARCHITECTURES)");
+  if (static_cast<int>(f.block_threads) > kernel.maxThreadsPerBlock)
+    throw config_error(
+        fmt::format("lanes: the ring kernel takes {} registers, so a team can have at most {} lanes",
+                    kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
+  int per_multiprocessor = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, program.run_grid,
+                                                      static_cast<int>(f.block_threads), 0),
+        "asking how many blocks fit");
+  auto const free = std::min<int>(static_cast<int>(c.free_multiprocessors), gpu.multiProcessorCount - 1);
+  auto const multiprocessors = static_cast<std::uint32_t>(gpu.multiProcessorCount - free);
+  auto const most = multiprocessors * static_cast<std::uint32_t>(per_multiprocessor);
+  auto const usual =
+      std::max(1u, (multiprocessors - 1) * per_block);  // one block on each, but for the I/O block's
+  if (c.teams != 0) {
+    f.teams = c.teams;
+    f.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : std::max(1u, c.teams / 4);
+  } else {
+    f.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : std::max(1u, usual / 4);
+    f.teams = usual > f.pinned_teams ? usual - f.pinned_teams : 1;
+  }
+  f.blocks = 1 + (f.teams + f.pinned_teams + per_block - 1) / per_block;
+  if (f.blocks > most)
+    throw config_error(fmt::format(
+        "teams: {} teams and {} for pinned actors need {} blocks, and {} fit on {} of the {} multiprocessors "
+        "of {}",
+        f.teams, f.pinned_teams, f.blocks, most, multiprocessors, gpu.multiProcessorCount, gpu.name));
+  f.must_end = timeout != 0 || is_wsl();
+  f.text = fmt::format("{}, {} blocks of {} threads on {} of {} multiprocessors{}", gpu.name, f.blocks,
+                       f.block_threads, multiprocessors, gpu.multiProcessorCount,
+                       timeout != 0 ? "; rounds, as it drives a display and its watchdog ends long kernels"
+                       : f.must_end ? "; rounds, as Windows ends long kernels under WSL"
+                                    : "");
+  return f;
+}
+
+cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit)
+    : state_(std::make_unique<state>(ordinal)) {
+  auto& s = *state_;
+  s.program = program;
+  s.fit = fit;
+  check(cudaSetDevice(ordinal), "choosing the GPU");
+  check(cudaStreamCreateWithFlags(&s.grids, cudaStreamNonBlocking), "making a stream");
+  check(cudaStreamCreateWithFlags(&s.copies, cudaStreamNonBlocking), "making a stream");
+  check(cudaEventCreateWithFlags(&s.ended, cudaEventDisableTiming), "making an event");
+  cudaMemPool_t pool{};
+  auto all = ~std::uint64_t{0};  // kept for the next machine: giving memory back may wait for a grid, too
+  check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
+        "setting up the GPU's memory pool");
+  {
+    std::lock_guard lock(contexts().mutex);
+    // A later kernel with more local memory than any before would wait for all others: make room for the like of ours now.
+    if (contexts().machines[ordinal] == 1) {
+      cudaFuncAttributes kernel{};
+      check(cudaFuncGetAttributes(&kernel, program.run_grid), "loading the ring kernel");
+      check(cudaDeviceSetLimit(cudaLimitStackSize, std::max<std::size_t>(4096, kernel.localSizeBytes)),
+            "setting the stack of teams");
+    }
+  }
+  s.graphs = std::make_unique<cuda_graphs>(
+      ordinal, [&s](cudaError_t e, char const* what) { return s.succeeded(e, what); });
+  calibrate_clock();
+  set_clock();
+}
+
+cuda_machine::~cuda_machine() = default;
+
+cuda_machine::state::~state() {
+  cudaSetDevice(ordinal);
+  graphs.reset();
+  auto& all = contexts();
+  std::lock_guard lock(all.mutex);
+  if (faulted) all.faulted[ordinal] = true;
+  bool const last = --all.machines[ordinal] == 0;
+  if (all.faulted[ordinal]) {
+    if (!last) return;  // nothing of a faulted context can be freed; the last one resets it
+    cudaDeviceReset();
+    cudaGetLastError();
+    pinned_cache::get().forget();
+    forget_inboxes(ordinal);
+    all.faulted[ordinal] = false;
+    return;
+  }
+  for (auto* p : device) cudaFreeAsync(p, copies);
+  if (shared.pool >= 0) ::close(shared.pool);
+  if (ready != nullptr) cudaEventDestroy(ready);
+  if (shared_pool != nullptr) cudaMemPoolDestroy(shared_pool);  // when what is freed has gone
+  for (auto* p : host) pinned_cache::get().give_back(p);
+  if (ended != nullptr) cudaEventDestroy(ended);
+  if (grids != nullptr) cudaStreamDestroy(grids);
+  if (copies != nullptr) cudaStreamDestroy(copies);
+}
+
+/// The clocks of host and GPU are compared by a kernel that answers questions: the fastest answer is the best.
+void cuda_machine::set_clock() {
+  auto& s = *state_;
+  auto* meeting = reinterpret_cast<cuda_meeting*>(pinned_memory(sizeof(cuda_meeting)));
+  void* args[] = {&meeting};
+  check(cudaLaunchKernel(s.program.meet_host, 1, 1, args, 0, s.copies), "launching a kernel");
+  std::uint64_t best_ns = ~0ull, offset_ns = 0;
+  for (std::uint32_t n = 1; n <= 200; ++n) {
+    auto const asked_ns = now_ns();
+    meeting->asked.store(n, memory_order::release);
+    while (meeting->told.load(memory_order::acquire) != n) {
+      if (now_ns() - asked_ns > 10'000'000'000) check(cudaErrorTimeout, "waiting for the first kernel");
+      relax();
+    }
+    auto const told_ns = now_ns();
+    if (told_ns - asked_ns >= best_ns) continue;
+    best_ns = told_ns - asked_ns;
+    offset_ns = asked_ns + best_ns / 2 - meeting->timer_ns;
+  }
+  meeting->asked.store(~0u, memory_order::release);
+  check(cudaStreamSynchronize(s.copies), "running the first kernel");
+  if (meeting->key != s.program.key)
+    throw std::runtime_error(
+        "the compilers of host and GPU spell the names of this module's types differently: its behaviours "
+        "and messages must not be in an anonymous namespace");
+  check(static_cast<cudaError_t>(s.program.set_clock(offset_ns, s.copies)), "setting the clock");
+  check(cudaStreamSynchronize(s.copies), "setting the clock");  // grids are launched on another stream
+}
+
+// -- another module
+
+cuda_program cuda_machine::code_of(program const& next) const {
+  auto const& s = *state_;
+  auto const* const code = find_cuda_program(next.key);
+  if (code == nullptr) throw std::runtime_error(no_cuda_program);
+  int per_multiprocessor = 0, multiprocessors = 0;
+  check(cudaSetDevice(s.ordinal), "choosing the GPU");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, code->run_grid,
+                                                      static_cast<int>(s.fit.block_threads), 0),
+        "asking how many blocks of the new module fit");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, s.ordinal),
+        "asking for its size");
+  if (static_cast<std::uint32_t>(per_multiprocessor * multiprocessors) < s.fit.blocks)
+    throw std::runtime_error(
+        fmt::format("the new module's grid needs {} blocks of {} threads, and only {} of them fit",
+                    s.fit.blocks, s.fit.block_threads, per_multiprocessor * multiprocessors));
+  return *code;
+}
+
+void cuda_machine::set_code(cuda_program const& code) {
+  auto& s = *state_;
+  s.program = code;
+  try {
+    cudaSetDevice(s.ordinal);
+    set_clock();
+  } catch (std::exception const& e) {  // the next launch says so
+    std::lock_guard lock(s.mutex);
+    s.faulted = true;
+    s.fault = e.what();
+  }
+}
+
+// -- launches
+
+void cuda_machine::launch(grid<bus> const& g) {
+  auto& s = *state_;
+  if (s.faulted) throw std::runtime_error("CUDA: " + fault());
+  cudaSetDevice(s.ordinal);
+  if (g.round.messages != 0 || g.round.ns != 0) s.step = std::chrono::microseconds(20);
+  auto* const stop = &reinterpret_cast<arena_header*>(g.arena)->stop;  // its address, in the device's memory
+  grid<bus> launched = g;
+  if (s.inbox.device != nullptr)
+    launched.lanes.down.slots = reinterpret_cast<bus_slot<submission>*>(s.inbox.device);
+  auto lanes = s.fit.lanes;
+  void* args[] = {&launched, &lanes};
+  bool const began =
+      s.succeeded(cudaMemsetAsync(g.state, 0, sizeof *g.state, s.grids), "clearing the grid's state") &&
+      s.succeeded(cudaMemsetAsync(stop, 0, sizeof(std::uint32_t), s.grids), "clearing the stop word") &&
+      s.succeeded(cudaLaunchCooperativeKernel(s.program.run_grid, s.fit.blocks, s.fit.block_threads, args, 0,
+                                              s.grids),
+                  "launching the ring kernel") &&
+      s.succeeded(cudaEventRecord(s.ended, s.grids), "launching the ring kernel");
+  if (!began) throw std::runtime_error("CUDA: " + fault());
+}
+
+grid_end cuda_machine::wait() {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  for (;;) {
+    auto const e = cudaEventQuery(s.ended);
+    if (e == cudaSuccess) return grid_end::over;
+    if (e != cudaErrorNotReady) return s.succeeded(e, "the ring kernel"), grid_end::faulted;
+    cudaGetLastError();  // "not ready" is no error
+    std::this_thread::sleep_for(s.step);
+  }
+}
+
+// -- for people
+
+std::string cuda_machine::name() const { return fmt::format("cuda:{}", state_->ordinal); }
+
+std::string cuda_machine::description(std::uint32_t teams, std::uint32_t pinned) const {
+  return fmt::format("{} teams of {} lanes and {} for pinned actors; {}; {}", teams, state_->fit.lanes,
+                     pinned, state_->fit.text, state_->inbox.where);
+}
+
+std::string cuda_machine::fault() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->fault;
+}
+
+}  // namespace rondo

@@ -1,0 +1,77 @@
+// The machine of the device `cuda`: one NVIDIA GPU through the CUDA runtime. Its grid is one cooperative launch of a
+// module's ring kernel (cuda_module.hpp); all memory is claimed before that, and streams are non-blocking, because
+// whatever waits for the whole device would wait for ever.
+//
+// Threads: as lane_device.hpp says. Only runtime/device knows CUDA's host interface.
+#pragma once
+
+#include <memory>
+
+#include "runtime/base/config.hpp"
+#include "runtime/device/cuda/cuda_program.hpp"
+#include "runtime/device/queue/lane_device.hpp"
+
+namespace rondo {
+
+/// How a module's grid fits on a GPU.
+struct cuda_fit {
+  std::uint32_t lanes = warp_size;  // of a team: a warp, or a block of several
+  std::uint32_t teams = 0, pinned_teams = 0;
+  std::uint32_t blocks = 0, block_threads = 0;  // of the grid, the I/O block included
+  bool must_end = false;  // the system ends kernels that take long: rounds alone are possible
+  std::string inbox;      // config::inbox
+  std::string text;       // for people: what it is, and why
+};
+
+class cuda_machine {
+ public:
+  using bus = prompt_bus;
+  static constexpr bool rings = false;
+
+  /// GPUs that the driver shows; 0 with the reason in `why_none` when there is none, or no driver.
+  static int count(std::string& why_none);
+  /// How `c` and the module fit on GPU `ordinal`. Throws std::runtime_error: what is missing, what to do.
+  static cuda_fit fit(int ordinal, cuda_program const& program, config const& c);
+
+  /// Zeroed memory that both sides reach, kept to the end of the process; null without a GPU. For what handlers share with
+  /// their host beside messages; to be claimed before a grid runs.
+  static std::byte* claim_shared(std::size_t bytes) noexcept;
+
+  cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit);
+  /// After a fault the process can use the GPU again once the last machine on it has gone.
+  ~cuda_machine();
+  cuda_machine(cuda_machine const&) = delete;
+  cuda_machine& operator=(cuda_machine const&) = delete;
+
+  std::byte* device_memory(std::size_t bytes);
+  std::byte* buffer_memory(std::size_t bytes);
+  std::optional<device_share> share() noexcept;
+  bool mark_ready();
+  std::byte* pinned_memory(std::size_t bytes);
+  lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
+  void begin(host_lanes<bus>&) {}
+  void launch(grid<bus> const& g);
+  grid_end wait();
+  void nudge(grid<bus> const&) {}  // the keeper looks all the time
+  bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy(std::span<copy_job const> jobs);
+  graph_engine& graphs() noexcept;
+  bool end(std::chrono::nanoseconds) { return true; }
+  void abandon() {}
+  cuda_program code_of(program const& next) const;
+  void set_code(cuda_program const& code);
+  std::string name() const;
+  std::string description(std::uint32_t teams, std::uint32_t pinned) const;
+  std::string fault() const;
+
+ private:
+  struct state;
+  void set_clock();
+  bool copy(void* to, void const* from, std::size_t bytes, char const* what);
+  std::unique_ptr<state> state_;
+};
+
+using cuda_device = lane_device<cuda_machine>;
+
+}  // namespace rondo

@@ -1,0 +1,155 @@
+// Memory of a cuda_machine: claimed in the order of a stream, because what waits for the whole GPU waits for the ring kernel.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "runtime/device/cuda/cuda_machine_state.hpp"
+#include "runtime/device/cuda/pinned_cache.hpp"
+
+namespace rondo {
+
+std::byte* cuda_machine::device_memory(std::size_t bytes) {
+  auto& s = *state_;
+  void* p = nullptr;
+  // In the order of a stream: cudaMalloc may wait for the grid of another machine. Arenas begin at a page.
+  check(cudaMallocAsync(&p, bytes + 4096, s.copies),
+        "claiming device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap)");
+  s.device.push_back(p);
+  check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
+  check(cudaStreamSynchronize(s.copies), "clearing device memory");
+  return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
+}
+
+/// In a pool of its own whose one allocation other processes can open, if the GPU and the system can do that.
+std::byte* cuda_machine::buffer_memory(std::size_t bytes) {
+  auto& s = *state_;
+  int handles = 0;
+  check(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, s.ordinal),
+        "asking how memory can be shared");
+  if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) return device_memory(bytes);
+  cudaMemPoolProps wanted{};
+  wanted.allocType = cudaMemAllocationTypePinned;
+  wanted.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  wanted.location = {cudaMemLocationTypeDevice, s.ordinal};
+  void* p = nullptr;
+  check(cudaMemPoolCreate(&s.shared_pool, &wanted), "making a pool of memory that can be shared");
+  check(cudaMallocFromPoolAsync(&p, bytes, s.shared_pool, s.copies),
+        "claiming device memory (buffer_bytes_cap)");
+  s.device.push_back(p);
+  check(cudaMemsetAsync(p, 0, bytes, s.copies), "clearing device memory");
+  check(cudaStreamSynchronize(s.copies), "clearing device memory");
+  auto* const base = static_cast<std::byte*>(p);
+  if (reinterpret_cast<std::uintptr_t>(p) % 4096 != 0)
+    throw std::runtime_error("CUDA: a pool's first allocation does not begin at a page");
+  cudaMemPoolPtrExportData where{};
+  cudaIpcEventHandle_t event{};
+  cudaDeviceProp gpu{};
+  static_assert(sizeof where == sizeof s.shared.memory && sizeof event == sizeof s.shared.ready &&
+                sizeof gpu.uuid == sizeof s.shared.identity);
+  bool const shared =
+      cudaMemPoolExportToShareableHandle(&s.shared.pool, s.shared_pool, cudaMemHandleTypePosixFileDescriptor,
+                                         0) == cudaSuccess &&
+      cudaMemPoolExportPointer(&where, p) == cudaSuccess &&
+      cudaEventCreateWithFlags(&s.ready, cudaEventDisableTiming | cudaEventInterprocess) == cudaSuccess &&
+      cudaIpcGetEventHandle(&event, s.ready) == cudaSuccess &&
+      cudaGetDeviceProperties(&gpu, s.ordinal) == cudaSuccess;
+  if (!shared) {  // exports are copies on the host then
+    cudaGetLastError();
+    if (s.shared.pool >= 0) ::close(s.shared.pool);
+    s.shared.pool = -1;
+    return base;
+  }
+  std::memcpy(s.shared.memory.data(), &where, sizeof where);
+  std::memcpy(s.shared.ready.data(), &event, sizeof event);
+  std::memcpy(s.shared.identity.data(), &gpu.uuid, sizeof gpu.uuid);
+  return base;
+}
+
+std::optional<device_share> cuda_machine::share() noexcept {
+  if (state_->shared.pool < 0) return std::nullopt;
+  return state_->shared;
+}
+
+bool cuda_machine::mark_ready() {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  return s.succeeded(cudaEventRecord(s.ready, s.copies), "marking shared buffers as ready");
+}
+
+std::byte* cuda_machine::pinned_memory(std::size_t bytes) {
+  auto* const p = state_->host.emplace_back(pinned_cache::get().take(bytes));
+  std::memset(p, 0, bytes);
+  return p;
+}
+
+lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::uint32_t completions) {
+  auto const slots_of = [this]<class Item>(bus_slot<Item>*, std::uint32_t n) {
+    return reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>)));
+  };
+  auto const progress = [this] {
+    return reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress)));
+  };
+  auto const down = std::max(2u, ceil_power_of_two(submissions));
+  auto const up = std::max(2u, ceil_power_of_two(completions));
+  auto& inbox = state_->inbox;
+  {
+    std::lock_guard lock(contexts().mutex);
+    inbox = contexts().machines[state_->ordinal] == 1
+                ? map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox)
+                : cuda_inbox{.where = "inbox in pinned memory, as another ring kernel runs on this GPU"};
+  }
+  auto* const inbox_slots = inbox.host != nullptr
+                                ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
+                                : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
+  return {{inbox_slots, progress(), state_->down_writers.get(), down, {inbox.combines_writes}},
+          {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
+           reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
+}
+
+bool cuda_machine::copy(void* to, void const* from, std::size_t bytes, char const* what) {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  return s.succeeded(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.copies), what) &&
+         s.succeeded(cudaStreamSynchronize(s.copies), what);
+}
+bool cuda_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
+  return copy(to, from, bytes, "copying the arena");
+}
+bool cuda_machine::copy_in(std::byte* to, std::byte const* from, std::size_t bytes) {
+  return copy(to, from, bytes, "writing the arena");
+}
+
+bool cuda_machine::copy(std::span<copy_job const> jobs) {
+  auto& s = *state_;
+  cudaSetDevice(s.ordinal);
+  // Relaxed: what one thread has found out the others may find out, too.
+  if (jobs.size() > 1 && s.batches_known.load(memory_order::relaxed) != 0) {
+    std::vector<void*> to;
+    std::vector<void const*> from;
+    std::vector<std::size_t> bytes;
+    for (auto const& job : jobs) {
+      to.push_back(job.to);
+      from.push_back(job.from);
+      bytes.push_back(job.bytes);
+    }
+    cudaMemcpyAttributes in_order{};
+    in_order.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    std::size_t first = 0;
+    auto const e = cudaMemcpyBatchAsync(to.data(), from.data(), bytes.data(), jobs.size(), &in_order, &first,
+                                        1, s.copies);
+    if (e != cudaErrorNotSupported && e != cudaErrorCallRequiresNewerDriver)
+      return s.succeeded(e, "copying buffers") &&
+             s.succeeded(cudaStreamSynchronize(s.copies), "copying buffers");
+    cudaGetLastError();  // it is answered here
+    s.batches_known.store(0, memory_order::relaxed);
+  }
+  for (auto const& job : jobs)
+    if (!s.succeeded(cudaMemcpyAsync(job.to, job.from, job.bytes, cudaMemcpyDefault, s.copies),
+                     "copying buffers"))
+      return false;
+  return s.succeeded(cudaStreamSynchronize(s.copies), "copying buffers");
+}
+
+graph_engine& cuda_machine::graphs() noexcept { return *state_->graphs; }
+
+}  // namespace rondo

@@ -1,0 +1,68 @@
+// Pinned memory of this process, for one machine after the other.
+//
+// Threads: any.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "kernels/base/portable.hpp"
+#include "runtime/device/cuda/cuda_call.hpp"
+
+namespace rondo {
+
+/// Pinned memory, claimed in large pieces and never given back: freeing it would wait for all kernels of the GPU, those
+/// that never end among them, and claiming more may do so, too. What one machine leaves the next one takes.
+class pinned_cache {
+ public:
+  static pinned_cache& get() {
+    static pinned_cache cache;
+    return cache;
+  }
+
+  std::byte* take(std::size_t bytes) {
+    std::lock_guard lock(mutex_);
+    bytes = align_up(bytes, 4096);
+    std::byte* p = nullptr;
+    if (auto const found = free_.find(bytes); found != free_.end()) {
+      p = found->second;
+      free_.erase(found);
+    } else {
+      if (left_ < bytes) claim(std::max(bytes, piece_bytes));
+      p = next_;
+      next_ += bytes;
+      left_ -= bytes;
+    }
+    sizes_[p] = bytes;
+    return p;
+  }
+  void give_back(std::byte* p) {
+    std::lock_guard lock(mutex_);
+    free_.emplace(sizes_.at(p), p);
+    sizes_.erase(p);
+  }
+  /// The context has gone, and all of it.
+  void forget() {
+    std::lock_guard lock(mutex_);
+    free_.clear();
+    left_ = 0;
+  }
+
+ private:
+  pinned_cache() = default;
+  static constexpr std::size_t piece_bytes = std::size_t{32} << 20;
+  void claim(std::size_t bytes) {
+    void* p = nullptr;
+    check(cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "claiming pinned memory");
+    next_ = static_cast<std::byte*>(p);
+    left_ = bytes;
+  }
+
+  std::mutex mutex_;
+  std::byte* next_ = nullptr;
+  std::size_t left_ = 0;
+  std::multimap<std::size_t, std::byte*> free_;
+  std::map<std::byte*, std::size_t> sizes_;  // of those in use
+};
+
+}  // namespace rondo

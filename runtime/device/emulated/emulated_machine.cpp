@@ -1,0 +1,163 @@
+#include "runtime/device/emulated/emulated_machine.hpp"
+#include "runtime/os/prepare_thread.hpp"
+
+#include <cstring>
+
+#include "kernels/grid/grid_keeper.hpp"
+
+namespace rondo {
+
+emulated_machine::emulated_machine(emulated_program const& program, std::uint32_t lanes,
+                                   emulation_options const& options)
+    : program_(program), lanes_(lanes), options_(options), faults_(options.faults) {
+  port_.faults = &faults_;
+  port_.machine = this;
+}
+
+emulated_machine::~emulated_machine() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+lane_pair_ref<emulated_bus> emulated_machine::lanes(std::uint32_t submissions, std::uint32_t completions) {
+  down_ = std::make_unique<emulated_ring<submission>>(submissions, options_, 1);
+  up_ = std::make_unique<emulated_ring<host_record>>(completions, options_, 2);
+  if (options_.faults.lose_after_messages != 0) {
+    down_->wire().breaks_at = options_.faults.lose_after_messages;
+    down_->wire().on_break = [this] { lose(); };
+  }
+  return {down_->ref(), up_->ref()};
+}
+
+std::string emulated_machine::description(std::uint32_t teams, std::uint32_t) const {
+  return std::to_string(teams) + " teams of " + std::to_string(lanes_) + (lanes_ == 1 ? " lane" : " lanes");
+}
+
+// -- launches
+
+void emulated_machine::launch(grid<bus> const& g) {
+  if (is_lost()) throw std::runtime_error(fault());
+  std::lock_guard lock(mutex_);
+  grid_ = g;
+  std::memset(static_cast<void*>(g.state), 0, sizeof *g.state);
+  arena_ref{g.arena}.header().stop.store(0, memory_order::relaxed);  // relaxed: the mutex hands it over
+  if (threads_.empty()) start_threads(g);
+  workers_running_ = g.teams() * lanes_;
+  others_running_ = 2;
+  ++launches_;
+  changed_.notify_all();
+}
+
+void emulated_machine::set_code(emulated_program const& code) {
+  std::lock_guard lock(mutex_);
+  program_ = code;
+}
+
+void emulated_machine::start_threads(grid<bus> const& g) {
+  shared_ = std::vector<team_shared>(g.teams());
+  for (std::uint32_t t = 0; t < g.teams(); ++t)
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane)
+      threads_.emplace_back([this, t, lane] { serve(part::worker, t, lane); });
+  threads_.emplace_back([this] { serve(part::io, 0, 0); });
+  threads_.emplace_back([this] { serve(part::keeper, 0, 0); });
+}
+
+void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane) {
+  prepare_thread(what == part::io       ? "rondo-io"
+                 : what == part::keeper ? "rondo-keeper"
+                                        : "rondo-" + std::to_string(index) + "." + std::to_string(lane),
+                 -1);
+  for (std::uint64_t next = 1;; ++next) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return closing_ || launches_ >= next; });
+      if (launches_ < next) return;
+    }
+    run(what, index, lane);
+    std::lock_guard lock(mutex_);
+    if (--(what == part::worker ? workers_running_ : others_running_) == 0) changed_.notify_all();
+  }
+}
+
+void emulated_machine::run(part what, std::uint32_t index, std::uint32_t lane) {
+  host_port const host{&port_, [](void* p, host_record const& r) { static_cast<port*>(p)->machine->emit(r); },
+                       grid_.buffers};
+  if (what == part::worker)
+    program_.run_worker(grid_, team{index, lane, lanes_, shared_[index]}, host);
+  else if (what == part::io)
+    program_.run_io(grid_, host, host_->io_bell());
+  else
+    keep();
+}
+
+void emulated_machine::keep() {
+  grid_keeper<bus> keeper{grid_, team{0}};
+  auto const wake_io = [this] { host_->io_bell().ring(); };
+  keeper.run(wake_io, [this] { return is_lost(); });
+  if (!is_lost()) return;
+  keeper.report_teams();
+  auto& header = arena_ref{grid_.arena}.header();
+  tell_to(grid_.state->io_stop, ~0u);
+  wake_io();
+  tell_to(header.stop, ~0u);
+  for (std::uint32_t t = 0; t < grid_.teams(); ++t) scheduler{arena_ref{grid_.arena}}.ring_doorbell(t);
+}
+
+/// Records of a machine that has faulted are lost with it.
+void emulated_machine::emit(host_record const& record) {
+  while (!is_lost() && !try_push_record(grid_.lanes.up, record)) {
+    if (abandoned_.load(memory_order::relaxed) != 0) return;  // relaxed: a wish
+    yield_thread();
+  }
+  if (grid_.idle.park) host_->poller().bell().ring();
+}
+
+grid_end emulated_machine::wait() {
+  std::unique_lock lock(mutex_);
+  // Handlers may go on after a fault; what must not is the reader of submissions.
+  changed_.wait(lock, [&] { return others_running_ == 0 && (workers_running_ == 0 || is_lost()); });
+  return is_lost() ? grid_end::faulted : grid_end::over;
+}
+
+bool emulated_machine::end(std::chrono::nanoseconds limit) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [&] { return workers_running_ + others_running_ == 0; });
+}
+
+// -- memory
+
+bool emulated_machine::copy_out(std::byte* to, std::byte const* from, std::size_t bytes) {
+  if (is_lost()) return false;
+  std::memcpy(to, from, bytes);
+  return true;
+}
+bool emulated_machine::copy_in(std::byte* to, std::byte const* from, std::size_t bytes) {
+  if (is_lost()) return false;
+  std::memcpy(to, from, bytes);
+  return true;
+}
+
+/// The copy engine of a GPU is slower than its host's stores, and several copies in one step are waited for once.
+bool emulated_machine::copy(std::span<copy_job const> jobs) {
+  if (options_.visibility_delay_ns != 0) {
+    auto const n = copies_.fetch_add(1, memory_order::relaxed);  // relaxed: a number of its own
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds((options_.seed + n * 0x9e37'79b9) % (options_.visibility_delay_ns + 1)));
+  }
+  for (auto const& job : jobs)
+    if (!(job.to_device ? copy_in(job.to, job.from, job.bytes) : copy_out(job.to, job.from, job.bytes)))
+      return false;
+  return true;
+}
+
+void emulated_machine::lose() noexcept {
+  losing_.store(1, memory_order::release);
+  std::lock_guard lock(mutex_);
+  if (launches_ != 0) grid_.state->ring_keeper();
+}
+
+}  // namespace rondo

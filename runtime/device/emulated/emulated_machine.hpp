@@ -1,0 +1,94 @@
+// The machine of the device `emulated`: a grid of threads of this process, with memory that only they touch, behind a bus
+// that can delay what crosses it. It can be made to fault, as a GPU does: at once, and with its memory.
+//
+// Threads: one per lane of each worker team, `rondo-io` and `rondo-keeper`; they wait from one launch to the next.
+// `lose` and the holds from any thread, the rest as lane_device.hpp says.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "runtime/device/emulated/emulated_program.hpp"
+#include "runtime/device/queue/lane_device.hpp"
+#include "runtime/graph/call_list.hpp"
+
+namespace rondo {
+
+class emulated_machine {
+ public:
+  using bus = emulated_bus;
+  static constexpr bool rings = true;
+
+  emulated_machine(emulated_program const& program, std::uint32_t lanes, emulation_options const& options);
+  /// Precondition: no thread of it hangs in a handler.
+  ~emulated_machine();
+
+  std::byte* device_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
+  std::byte* buffer_memory(std::size_t bytes) { return device_memory(bytes); }
+  std::optional<device_share> share() noexcept { return std::nullopt; }
+  bool mark_ready() noexcept { return false; }
+  std::byte* pinned_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
+  lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
+  void begin(host_lanes<bus>& lanes) { host_ = &lanes; }
+  void launch(grid<bus> const& g);
+  grid_end wait();
+  void nudge(grid<bus> const& g) { g.state->ring_keeper(); }
+  bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
+  bool copy(std::span<copy_job const> jobs);
+  graph_engine& graphs() noexcept { return graphs_; }
+  bool end(std::chrono::nanoseconds limit);
+  void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
+  emulated_program code_of(program const& next) const { return find_emulated_program(next.key); }
+  void set_code(emulated_program const& code);
+  std::string name() const { return "emulated"; }
+  std::string description(std::uint32_t teams, std::uint32_t pinned) const;
+  std::string fault() const { return is_lost() ? "the emulated device was told to fault" : ""; }
+
+  // -- faults for tests, from any thread
+
+  /// The machine faults: its threads leave as soon as their handlers end, and its memory is out of reach.
+  void lose() noexcept;
+  /// Submissions stay on their way, and the ring fills up.
+  void hold_submissions(bool held) noexcept { down_->wire().held.store(held, memory_order::relaxed); }
+
+ private:
+  struct port : emulated_port {
+    emulated_machine* machine = nullptr;
+  };
+  enum class part { worker, io, keeper };
+
+  bool is_lost() const noexcept { return losing_.load(memory_order::acquire) != 0; }
+  void start_threads(grid<bus> const& g);
+  /// The thread's life: once for each launch.
+  void serve(part what, std::uint32_t index, std::uint32_t lane);
+  void run(part what, std::uint32_t index, std::uint32_t lane);
+  void keep();
+  void emit(host_record const& record);
+
+  emulated_program program_;  // guarded by mutex_
+  std::uint32_t lanes_;
+  emulation_options options_;
+  std::list<arena_memory> memory_;
+  std::unique_ptr<emulated_ring<submission>> down_;
+  std::unique_ptr<emulated_ring<host_record>> up_;
+  handler_faults faults_;
+  port port_;
+  host_lanes<bus>* host_ = nullptr;
+  grid<bus> grid_;
+  std::vector<team_shared> shared_;
+  atomic<std::uint32_t> losing_{0}, abandoned_{0};
+  atomic<std::uint64_t> copies_{0};
+  call_list_engine graphs_{[this](copy_job const& job) { return copy({&job, 1}); }};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t launches_ = 0;  // these, too, are guarded by mutex_
+  std::uint32_t workers_running_ = 0, others_running_ = 0;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace rondo

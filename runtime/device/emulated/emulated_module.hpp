@@ -1,0 +1,49 @@
+// Compiles a module for the device `emulated`: the code of its grid on host threads, with that device's faults around the
+// handlers. In one source file of a program that runs the module:
+//
+//   RONDO_EMULATED_MODULE(counters)
+#pragma once
+
+#include "runtime/device/emulated/emulated_program.hpp"
+
+namespace rondo {
+
+/// How the I/O thread waits: it spins, yields, and sleeps until the host rings.
+struct io_thread_idle {
+  doorbell& bell;
+  idle_thread thread;
+
+  void worked() noexcept { thread.worked(); }
+  template <class WasSubmitted, class IsAsked>
+  void wait(WasSubmitted was_submitted, IsAsked is_asked) {
+    thread.wait(bell, !was_submitted(), [&] { return was_submitted() || is_asked(); });
+  }
+};
+
+template <class Module>
+emulated_program emulated_program_of() {
+  using faulty = faulty_module<Module>;
+  return {Module::key,
+          [](grid<emulated_bus> const& g, team const& t, host_port const& host) {
+            rondo::run_worker<faulty>(g, t, host);
+          },
+          [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
+            rondo::run_io<faulty>(g, host, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
+          }};
+}
+
+template <class Module>
+bool register_emulated() {
+  emulated_programs().push_back(emulated_program_of<Module>());
+  return true;
+}
+
+}  // namespace rondo
+
+#define RONDO_EMULATED_JOIN2(a, b) a##b
+#define RONDO_EMULATED_JOIN(a, b) RONDO_EMULATED_JOIN2(a, b)
+#define RONDO_EMULATED_MODULE(module)                                                                  \
+  namespace {                                                                                          \
+  [[maybe_unused]] bool const RONDO_EMULATED_JOIN(rondo_emulated_module_,                              \
+                                                  __COUNTER__) = ::rondo::register_emulated<module>(); \
+  }

@@ -1,0 +1,143 @@
+// What the device `emulated` does on purpose: delays what crosses its bus, and faults that a test orders.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kernels/actor/module.hpp"
+#include "kernels/base/clock.hpp"
+#include "kernels/link/bus_ring.hpp"
+#include "runtime/base/config.hpp"
+
+namespace rondo {
+
+/// Faults that happen once each. Zeros: never.
+struct fault_plan {
+  std::uint64_t lose_after_messages = 0;  // the device is lost after this many submitted messages were taken
+  std::uint64_t fail_handler = 0;   // the n-th handler call (from 1, over all teams) reports handler_failed
+  std::uint64_t stall_handler = 0;  // the n-th handler call first waits for stall_us, deaf to the stop word
+  std::uint64_t stall_us = 0;
+};
+
+struct emulation_options {
+  std::uint64_t seed = 1;
+  std::uint64_t visibility_delay_ns = 0;  // the longest time that a write may take to cross the bus
+  fault_plan faults;
+};
+
+emulation_options emulation_options_for(config const& c);
+
+/// One direction of the emulated bus: when each slot of a ring becomes visible on the other side, and faults.
+struct emulated_wire {
+  emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream);
+
+  std::vector<atomic<std::uint64_t>>
+      visible_at_ns;  // by slot, written by the ring's writers; empty: no delays
+  atomic<std::uint64_t> room_visible_at_ns{0};
+  std::uint64_t delay_ns, seed;
+  atomic<std::uint32_t> held{0};    // nothing becomes visible
+  std::uint64_t breaks_at = ~0ull;  // the ticket whose reader finds the machine faulted
+  std::function<void()> on_break;
+};
+
+/// A bus on which each write becomes visible after a time of its own, up to a limit, in any order that the
+/// protocol allows: items of different tickets are independent, and so is the reader's progress. Without
+/// delays it costs some tests. Copied by value into every bus_ring_ref.
+class emulated_bus {
+ public:
+  emulated_bus() = default;
+  explicit emulated_bus(emulated_wire* wire) noexcept : wire_(wire) {}
+
+  bool shows(std::uint64_t ticket) const {
+    if (wire_->held.load(memory_order::relaxed) != 0) return false;  // relaxed: a test's wish
+    if (ticket >= wire_->breaks_at) return wire_->on_break(), false;
+    return wire_->visible_at_ns.empty() || now_ns() >= at(ticket).load(memory_order::relaxed);
+  }
+  /// Relaxed: published, as the item is, by the slot's sequence.
+  void wrote(std::uint64_t ticket) const noexcept {
+    if (!wire_->visible_at_ns.empty()) at(ticket).store(now_ns() + delay_of(ticket), memory_order::relaxed);
+  }
+  /// Relaxed: which of the writers decides on the next delay does not matter.
+  static void published() noexcept {}
+  bool shows_room() const noexcept {
+    if (wire_->visible_at_ns.empty()) return true;
+    auto const now = now_ns();
+    if (now < wire_->room_visible_at_ns.load(memory_order::relaxed)) return false;
+    wire_->room_visible_at_ns.store(now + delay_of(now), memory_order::relaxed);
+    return true;
+  }
+
+ private:
+  atomic<std::uint64_t>& at(std::uint64_t ticket) const noexcept {
+    return wire_->visible_at_ns[ticket & (wire_->visible_at_ns.size() - 1)];
+  }
+  /// The same for the same seed and number.
+  std::uint64_t delay_of(std::uint64_t number) const noexcept;
+
+  emulated_wire* wire_ = nullptr;
+};
+
+/// The memory of one ring, and its wire.
+template <class Item>
+class emulated_ring {
+ public:
+  emulated_ring(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)
+      : slots_(ceil_power_of_two(slots < 2 ? 2 : slots)),
+        wire_(static_cast<std::uint32_t>(slots_.size()), o, stream) {}
+  bus_ring_ref<Item, emulated_bus> ref() noexcept {
+    return {slots_.data(), &progress_, &writers_, static_cast<std::uint32_t>(slots_.size()),
+            emulated_bus{&wire_}};
+  }
+  emulated_wire& wire() noexcept { return wire_; }
+
+ private:
+  std::vector<bus_slot<Item>> slots_;
+  bus_progress progress_{};
+  bus_writers writers_{};
+  emulated_wire wire_;
+};
+
+/// Counts handler calls and carries out the faults that concern them. Threads: all teams.
+class handler_faults {
+ public:
+  explicit handler_faults(fault_plan const& plan) noexcept
+      : plan_(plan), armed_(plan.fail_handler != 0 || plan.stall_handler != 0) {}
+  bool armed() const noexcept { return armed_; }
+  /// True when the call that now begins must fail. May wait.
+  bool fails_next_call() noexcept;
+
+ private:
+  fault_plan plan_;
+  bool armed_;
+  atomic<std::uint64_t> calls_{0};
+};
+
+/// `Module` with the faults of an emulated device around its handlers. The host_port's `self` must begin with
+/// a pointer to the device's handler_faults (emulated_port).
+struct emulated_port {
+  handler_faults* faults = nullptr;
+};
+
+template <class Module>
+struct faulty_module : Module {
+  static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                 message_slot const& slot) {
+    auto const kind = Module::kind_of(behaviour, slot.header.type);
+    if (kind == handler_kind::one && fails(ctx)) return ctx.fail(), kind;
+    return Module::handle_one(behaviour, state, ctx, slot);
+  }
+  static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
+                           std::uint32_t ticket, std::uint32_t count) {
+    if (fails(ctx)) return ctx.fail();
+    Module::handle_batch(behaviour, state, ctx, ring, ticket, count);
+  }
+
+ private:
+  /// The same on all lanes, which must take the same way: the leader decides.
+  static bool fails(context const& ctx) {
+    auto& faults = *static_cast<emulated_port*>(ctx.host().self)->faults;
+    return faults.armed() && ctx.team().broadcast(ctx.team().leader() && faults.fails_next_call());
+  }
+};
+
+}  // namespace rondo

@@ -1,0 +1,90 @@
+// Drains the completions of a device, the upward ring of its lane pair, on one thread.
+//
+// Threads: `run` on one at a time; `end`, `hold`, `drain` and the bell from any.
+// Ordering: `end` and `drain` release, and the poller acquires before its next look, what the caller knows to be in the
+// ring.
+#pragma once
+
+#include <chrono>
+
+#include "kernels/actor/ring_kernel.hpp"
+#include "kernels/base/clock.hpp"
+#include "kernels/link/bus_ring.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/queue/doorbell.hpp"
+
+namespace rondo {
+
+template <class Bus = prompt_bus>
+class completion_poller {
+ public:
+  /// `nap_ns`: how long it sleeps at most when it has spun in vain.
+  completion_poller(bus_ring_ref<host_record, Bus> const& ring, idle_policy idle,
+                    std::uint64_t nap_ns) noexcept
+      : ring_(ring), idle_(idle), nap_ns_(nap_ns) {}
+
+  /// Wakes it: rung by who writes completions where these are threads, else by who expects one.
+  doorbell& bell() noexcept { return bell_; }
+
+  /// Hands each completion to `sink` (void(host_record const&)) until `end`, and until none is left then.
+  template <class Sink>
+  void run(Sink const& sink) {
+    bus_reader<host_record, Bus> in{ring_};
+    idle_thread idle{idle_.spin_ns, idle_.park, nap_ns_};
+    for (;;) {
+      bool const ending = ending_.load(memory_order::acquire) != 0;  // before the look
+      auto const drains = drains_.load(memory_order::acquire);       // this, too
+      bool const held = !ending && held_.load(memory_order::relaxed) != 0;
+      if (host_record const* const r = held ? nullptr : in.peek()) {
+        sink(*r);
+        in.advance(1);
+        in.publish();
+        idle.worked();
+        continue;
+      }
+      bool const drained = !held && !in.was_published();
+      if (drained) drained_.store(drains, memory_order::release);
+      if (drained && ending) return;
+      idle.wait(bell_, held || drained, [&] {
+        return ending_.load(memory_order::relaxed) != 0 || drains_.load(memory_order::relaxed) != drains ||
+               (held ? held_.load(memory_order::relaxed) == 0 : in.was_published());
+      });
+    }
+  }
+
+  /// Before a run that follows the end of another one.
+  void begin() noexcept { ending_.store(0, memory_order::relaxed); }
+  /// The run ends when it has drained the ring. Precondition: nobody writes completions any more.
+  void end() noexcept {
+    ending_.store(1, memory_order::release);
+    bell_.ring();
+  }
+  /// Waits until the sink has returned from each completion that is in the ring; false when that takes longer than
+  /// `limit`. Precondition: nobody writes completions meanwhile; the caller is not the sink.
+  bool drain(std::chrono::nanoseconds limit) {
+    auto const until = now_ns() + static_cast<std::uint64_t>(limit.count());
+    auto const number = drains_.fetch_add(1, memory_order::release) + 1;
+    bell_.ring();
+    // Acquire: what the sink did. Numbers wrap.
+    while (static_cast<std::int32_t>(drained_.load(memory_order::acquire) - number) < 0) {
+      if (now_ns() > until) return false;
+      yield_thread();
+    }
+    return true;
+  }
+  /// Leaves completions where they are until it is let go or ended.
+  void hold(bool held) noexcept {
+    held_.store(held, memory_order::relaxed);  // relaxed, as its loads: the value alone
+    bell_.ring();
+  }
+
+ private:
+  bus_ring_ref<host_record, Bus> ring_;
+  idle_policy idle_;
+  std::uint64_t nap_ns_;
+  doorbell bell_;
+  atomic<std::uint32_t> ending_{0}, held_{0};
+  atomic<std::uint32_t> drains_{0}, drained_{0};  // numbers: the last one asked for, and the last one done
+};
+
+}  // namespace rondo

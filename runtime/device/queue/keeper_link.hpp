@@ -1,0 +1,81 @@
+// The host's end of a grid's control block: what it wishes of the keeper, and what it asks.
+//
+// Ownership: none of the block. Threads: wishes from one at a time, queries from one at a time, the rest from any.
+// Ordering: the edges `wish`, `grant` and `page` of kernels/grid/grid.hpp.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "kernels/grid/grid.hpp"
+
+namespace rondo {
+
+class keeper_link {
+ public:
+  /// `nudge` wakes a keeper that sleeps, or has a grid launched that is between two rounds.
+  keeper_link(control_block& control, std::function<void()> nudge)
+      : block_(control), nudge_(std::move(nudge)) {}
+
+  /// A grid runs, or is launched again and again: somebody answers.
+  void begin() noexcept { answers_.store(1, memory_order::release); }
+  void end() noexcept { answers_.store(0, memory_order::release); }
+  bool is_answered() const noexcept { return answers_.load(memory_order::acquire) != 0; }
+
+  /// Returns the wish, to be looked for. `last`: the ticket up to which submissions are taken before a pause.
+  std::uint64_t wish(wish_kind kind, std::uint64_t last) {
+    auto const w = make_wish(++wishes_, kind);
+    block_.last.store(last, memory_order::relaxed);  // relaxed: goes with the wish
+    block_.wish.store(w, memory_order::release);     // the edge `wish`
+    nudge_();
+    return w;
+  }
+  bool is_granted(std::uint64_t wish) const noexcept {
+    return block_.granted.load(memory_order::acquire) == wish;  // the edge `grant`
+  }
+  bool is_granted_within(std::uint64_t wish, std::chrono::nanoseconds limit) const {
+    return comes_true(limit, [&] { return is_granted(wish); });
+  }
+
+  /// Has the keeper fill the page with the actors from `first` on, and the reports; false when it does not.
+  bool ask(std::uint32_t first, std::chrono::nanoseconds limit) {
+    auto const query = ++queries_ << 32 | first;
+    if (!is_answered()) return false;
+    block_.query.store(query, memory_order::release);  // the page was read before
+    nudge_();
+    return comes_true(limit, [&] {
+      return block_.answered.load(memory_order::acquire) == query;  // the edge `page`
+    });
+  }
+
+  /// Whether a grid that is between two rounds is needed. Relaxed: the grid looks again.
+  bool is_wanted() const noexcept {
+    return kind_of_wish(block_.wish.load(memory_order::relaxed)) != wish_kind::run ||
+           block_.query.load(memory_order::relaxed) != block_.answered.load(memory_order::relaxed);
+  }
+
+ private:
+  /// False when it does not come true within `limit`, or nobody answers any more.
+  template <class Condition>
+  bool comes_true(std::chrono::nanoseconds limit, Condition holds) const {
+    auto const until = std::chrono::steady_clock::now() + limit;
+    for (int looks = 0; !holds(); ++looks) {
+      if (!is_answered()) return holds();
+      if (looks < 64)
+        yield_thread();
+      else if (std::chrono::steady_clock::now() > until)
+        return false;
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return true;
+  }
+
+  control_block& block_;
+  std::function<void()> nudge_;
+  std::uint64_t wishes_ = 0, queries_ = 0;
+  atomic<std::uint32_t> answers_{0};
+};
+
+}  // namespace rondo

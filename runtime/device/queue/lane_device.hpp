@@ -1,0 +1,398 @@
+// The host's side of a device with memory of its own: `cuda`, and `emulated`, its test double. What differs between the
+// two is the machine (`Machine`): where memory lies, how a grid is launched, how one learns that it ended.
+//
+// A machine has
+//   using bus = ...;                              of its lane pair
+//   static constexpr bool rings;                  its teams ring for the poller
+//   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
+//   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
+//   void begin(host_lanes<bus>&), nudge(grid<bus> const&);      before the launches that follow; wakes a keeper that sleeps
+//   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
+//   grid_end wait();                              until the grid has ended or the machine has faulted
+//   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
+//   bool copy(std::span<copy_job const>), graph_engine& graphs(), buffer_memory(bytes), share(), mark_ready();  buffer_home.hpp
+//   bool end(limit); void abandon();              after a grid: false when something of it still runs, to report to nobody
+//   auto code_of(program const&);                 a module's code for it; throws std::runtime_error when there is none
+//   void set_code(code const&);                   between two launches: what is launched next
+//   std::string name(), description(), fault();
+//
+// Threads: as device.hpp says. `rondo-grid` launches grids and waits for their end; `rondo-poller` takes completions
+// (host_lanes.hpp). No call to the machine is on the way of a message.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <future>
+#include <mutex>
+
+#include "kernels/grid/grid.hpp"
+#include "runtime/device/program.hpp"
+#include "runtime/device/queue/arena_image.hpp"
+#include "runtime/device/queue/host_lanes.hpp"
+#include "runtime/device/queue/keeper_link.hpp"
+#include "runtime/device/queue/lane_buffers.hpp"
+#include "runtime/device/queue/team_owners.hpp"
+#include "runtime/os/clock.hpp"
+#include "runtime/os/prepare_thread.hpp"
+
+namespace rondo {
+
+struct lane_device_options {
+  std::uint32_t teams = 2;         // that take any actor
+  std::uint32_t pinned_teams = 0;  // that serve one actor each; there from the start
+  idle_policy idle;                // of teams, I/O team and poller
+  std::uint64_t nap_ns = 200'000;  // that the poller sleeps between two looks, where nobody can ring for it
+  round_limits round;              // zeros: persistent
+  std::uint32_t submission_slots = 1024,
+                completion_slots = 1024;  // powers of two; the former also the largest batch
+  std::uint64_t buffer_bytes = 1 << 20;   // for buffers in the device's memory
+  std::uint64_t pinned_bytes = 1 << 20;   // and in the host's, for copies to and fro
+};
+
+enum class grid_end { over, faulted };
+
+template <class Machine>
+class lane_device : public device {
+  using clock = std::chrono::steady_clock;
+  using bus = typename Machine::bus;
+
+ public:
+  /// `args` make the machine. Throws what that throws, std::runtime_error when it has no memory left.
+  template <class... Args>
+  lane_device(arena_shape const& shape, lane_device_options const& options, Args&&... args)
+      : options_(options),
+        machine_(std::forward<Args>(args)...),
+        image_(shape),
+        lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle,
+               Machine::rings ? 0 : options.nap_ns),
+        buffers_(machine_, lanes_, options.buffer_bytes, options.pinned_bytes,
+                 (shape.first_actor >> device_shift) + 1),
+        owners_(options.pinned_teams),
+        control_(*of_pinned<control_block>(1)),
+        keeper_(control_, [this] {
+          machine_.nudge(grid_);
+          lanes_.io_bell().ring();  // for who rests between two rounds
+        }) {
+    calibrate_clock();
+    grid_.arena = machine_.device_memory(image_.size());
+    grid_.state = reinterpret_cast<grid_state*>(machine_.device_memory(sizeof(grid_state)));
+    grid_.control = &control_;
+    grid_.reports = of_pinned<team_report>(shape.teams);
+    grid_.page = of_pinned<actor_snapshot>(page_actors);
+    grid_.lanes = lanes_.lanes();
+    grid_.idle = options.idle;
+    grid_.round = options.round;
+    grid_.pool_teams = options.teams;
+    grid_.pinned_teams = options.pinned_teams;
+    grid_.buffers = buffers_.table();
+    if (!image_.begin(machine_, grid_.arena))
+      throw std::runtime_error("the device '" + machine_.name() +
+                               "' faulted at its start: " + machine_.fault());
+  }
+  /// Precondition: never started, or stopped. When `stop` said that something is stuck, the device must be kept.
+  ~lane_device() override { lane_device::stop(std::chrono::seconds(5)); }
+  device_info info() const override {
+    auto const how = rounds() ? ", bounded rounds, behind a lane pair" : ", persistent, behind a lane pair";
+    return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) + how,
+            options_.teams};
+  }
+  arena_shape const& shape() const override { return image_.arena().shape(); }
+  Machine& machine() noexcept { return machine_; }
+  buffer_home* home() noexcept override { return &buffers_; }
+  graph_engine& graphs() noexcept override { return machine_.graphs(); }
+
+  void start(record_sink sink, buffer_table_ref, graph_player* = nullptr) override {
+    std::lock_guard lock(life_);
+    if (lost())
+      throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
+    sink_ = [this, sink = std::move(sink)](host_record const& r) {
+      if (r.kind == record_kind::terminated)
+        owners_.give_back(r.actor);  // before its host may launch a successor
+      sink(r);
+    };
+    ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
+    wish(wish_kind::run);
+    lanes_.start(sink_);
+    machine_.begin(lanes_);
+    try {
+      machine_.launch(grid_);
+    } catch (...) {
+      lanes_.close(errc::stopped);
+      lanes_.stop(closing_time);
+      throw;
+    }
+    keeper_.begin();
+    std::packaged_task<void()> task([this] { run_grids(); });
+    grids_ended_ = task.get_future();
+    grid_thread_ = std::thread(std::move(task));
+  }
+
+  stop_report stop(std::chrono::nanoseconds limit) override {
+    auto const until = clock::now() + limit;
+    auto const left = [until] { return std::max<clock::duration>(until - clock::now(), closing_time); };
+    lanes_.close(errc::stopped);
+    std::lock_guard lock(life_);
+    if (!grid_thread_.joinable()) return report_;
+    report_ = {};
+    ending_.store(1, memory_order::release);
+    auto const end = wish(wish_kind::end);
+    bool const ended = grids_ended_.wait_for(left()) == std::future_status::ready;
+    if (!ended) {
+      note_stuck_teams();
+      grid_thread_.detach();
+    } else {
+      grid_thread_.join();
+      if (!machine_.end(left())) note_stuck_teams();
+    }
+    // A device that faulted has refused already; one that hangs may still read the way down unless it granted the wish.
+    if (!lost() && (ended || keeper_.is_granted(end))) refuse_submitted(errc::stopped);
+    if (!report_.stopped) machine_.abandon();
+    if (!lanes_.stop(left())) note_stuck("the poller's record sink does not return");
+    return report_;
+  }
+
+  route mail() noexcept override { return route(lanes_); }
+  errc signal(actor_id to, std::uint32_t control) override { return lanes_.signal(to, control); }
+  errc launch(launch_spec spec) override {
+    if (spec.pinned) {
+      auto const team = owners_.take(spec.id);
+      if (!team) return errc::actor_limit;
+      spec.team = options_.teams + *team;
+    }
+    image_.raise_heap_end(spec.heap_end);
+    auto const refused = lanes_.launch(spec);
+    if (refused != errc::ok && spec.pinned) owners_.give_back(spec.id);
+    return refused;
+  }
+
+  void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
+    out.clear();
+    std::lock_guard lock(asking_);
+    for (std::uint32_t first = 0; first < count; first += page_actors) {
+      if (!keeper_.ask(first, reading_limit)) return read_image(count, out);
+      for (std::uint32_t i = 0; i < page_actors && first + i < count; ++i)
+        if (grid_.page[i].state != lifecycle::free) out.push_back(grid_.page[i]);
+    }
+  }
+  /// What the teams did when the keeper looked last, if there is none any more.
+  void read_teams(std::vector<team_snapshot>& out) override {
+    out.clear();
+    std::lock_guard lock(asking_);
+    keeper_.ask(0, reading_limit);
+    for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(grid_.reports[t].read());
+  }
+  std::optional<lane_counts> read_lanes() const noexcept override { return lanes_.counts(); }
+  bool lost() const noexcept override { return lost_.load(memory_order::acquire) != 0; }
+  std::string why_lost() const override { return lost() ? machine_.fault() : std::string(); }
+
+  /// What was submitted before is in the mailboxes, or refused, when `use` runs; later submissions wait in
+  /// the ring. `use` gets a copy of the arena.
+  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
+                      std::function<void(arena_ref const&)> const& use) override {
+    std::lock_guard lock(life_);
+    if (!pause(limit)) return false;
+    struct go_on {
+      lane_device& of;
+      ~go_on() { of.wish(wish_kind::run); }
+    } const afterwards{*this};
+    return use_image(access, use);
+  }
+
+  bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t heap_end,
+               std::function<void(arena_ref const&)> const& use) override {
+    auto const code = machine_.code_of(next);
+    std::lock_guard lock(life_);
+    if (!pause(limit)) return false;
+    image_.raise_heap_end(heap_end);
+    try {
+      if (!use_image(arena_access::writes, use)) return wish(wish_kind::run), false;
+    } catch (...) {
+      wish(wish_kind::run);
+      throw;
+    }
+    if (!grid_thread_.joinable()) return machine_.set_code(code), true;
+    // The teams leave without having run again; the next grid has the new code.
+    std::unique_lock change(changing_);
+    change_ = grid_change::wanted;
+    wish(wish_kind::end);
+    changed_.wait_for(change, std::max<clock::duration>(limit, reading_limit),
+                      [&] { return change_ == grid_change::ready || !keeper_.is_answered(); });
+    bool const ready = change_ == grid_change::ready;  // else it was lost, or hangs where no handler runs
+    if (ready) {
+      machine_.set_code(code);
+      wish(wish_kind::run);
+    }
+    change_ = grid_change::none;
+    changed_.notify_all();
+    return ready;
+  }
+
+ protected:
+  host_lanes<bus>& lanes() noexcept { return lanes_; }
+  /// The device's own memory; for tests, on a machine whose memory the host can reach.
+  arena_ref device_arena() const noexcept { return arena_ref{grid_.arena}; }
+
+ private:
+  static constexpr std::chrono::milliseconds closing_time{100};  // for each part that has to end, at least
+  static constexpr std::chrono::seconds reading_limit{10};
+
+  bool rounds() const noexcept { return options_.round.messages != 0 || options_.round.ns != 0; }
+  template <class T>
+  T* of_pinned(std::size_t count) {
+    return reinterpret_cast<T*>(machine_.pinned_memory(count * sizeof(T)));
+  }
+
+  // -- the grid
+
+  /// The thread `rondo-grid`: launches the grid anew when a round is over, until the device ends.
+  void run_grids() {
+    prepare_thread("rondo-grid", -1);
+    bool well = true;
+    for (;;) {
+      well = machine_.wait() == grid_end::over;
+      if (!well || ending_.load(memory_order::acquire) != 0) break;
+      let_change();
+      if (grid_.control->dealt.load(memory_order::relaxed) == 0) rest();  // relaxed: the grid has ended
+      if (ending_.load(memory_order::acquire) != 0) break;
+      try {
+        machine_.launch(grid_);
+      } catch (std::exception const&) {  // the machine knows why
+        well = false;
+        break;
+      }
+    }
+    {
+      std::lock_guard lock(changing_);
+      keeper_.end();
+    }
+    changed_.notify_all();
+    if (!well) lose();
+  }
+
+  /// Between two launches: waits until the code was changed, if that is what the grid has ended for.
+  void let_change() {
+    std::unique_lock lock(changing_);
+    if (change_ != grid_change::wanted) return;
+    change_ = grid_change::ready;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return change_ == grid_change::none; });
+  }
+
+  /// Between two rounds, when the last one found nothing to do: until something is submitted, wished or asked.
+  void rest() {
+    if (!options_.idle.park) return;
+    auto const& down = grid_.lanes.down;
+    // Relaxed: looked at again by the next grid. Not for ever, as a team may have been kept from its work for a round.
+    lanes_.io_bell().sleep(
+        [&] {
+          return ending_.load(memory_order::relaxed) != 0 || keeper_.is_wanted() ||
+                 down.tail() != down.progress->consumed.load(memory_order::relaxed);
+        },
+        100'000'000);
+  }
+
+  /// Ends all that was pending with device_lost, and tells what each team ran when the keeper looked last.
+  void lose() {
+    lanes_.close(errc::device_lost);
+    lost_.store(1, memory_order::release);
+    refuse_submitted(errc::device_lost);
+    std::vector<host_record> records;
+    for (std::uint32_t t = 0; t < grid_.teams(); ++t) {
+      auto const s = grid_.reports[t].read();
+      if (t >= options_.teams && !s.pinned) continue;
+      host_record r{.kind = record_kind::device_lost, .reason = errc::device_lost, .team = t};
+      if (s.actor_plus_one != 0) {
+        r.actor = {s.actor_plus_one - 1, s.generation};
+        r.behaviour = s.behaviour;
+        r.body.header.type = s.type;
+      }
+      records.push_back(r);
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      records[i].detail = records.size() - 1 - i;
+      sink_(records[i]);
+    }
+  }
+
+  /// Ends what was submitted before the way down was closed. Who claimed a ticket then is about to publish it.
+  /// Precondition: the device reads no more.
+  void refuse_submitted(errc reason) {
+    auto const& down = grid_.lanes.down;
+    auto const last = lanes_.close(reason);
+    host_port const to_sink{
+        &sink_, [](void* sink, host_record const& r) { (*static_cast<record_sink*>(sink))(r); }, {}};
+    submission_reader<> left{{down.slots, down.progress, down.writers, down.slot_count}, to_sink};
+    while (left.head() < last)
+      if (!left.refuse_next(reason)) yield_thread();
+  }
+
+  /// Whether nobody runs any more, and the sink has had every record: the teams stand still, or the device was stopped. On
+  /// false all goes on as before: a handler did not end within `limit`, or hung when the device was stopped, or the device
+  /// is lost. Precondition: the caller holds life_.
+  bool pause(std::chrono::nanoseconds limit) {
+    if (lost()) return false;
+    if (!grid_thread_.joinable()) return !keeper_.is_answered();
+    if (keeper_.is_granted_within(wish(wish_kind::pause), limit) && lanes_.poller().drain(limit)) return true;
+    wish(wish_kind::run);
+    return false;
+  }
+  /// Precondition: the caller holds life_.
+  std::uint64_t wish(wish_kind kind) { return keeper_.wish(kind, grid_.lanes.down.tail()); }
+
+  // -- the arena's image
+
+  /// Precondition: nobody else writes to the arena.
+  bool use_image(arena_access access, std::function<void(arena_ref const&)> const& use) {
+    std::lock_guard no_queries(asking_);
+    if (!image_.fetch(machine_, grid_.arena)) return false;
+    use(image_.arena());
+    return access == arena_access::reads || image_.put_back(machine_, grid_.arena);
+  }
+  /// The counters of a device that does not run. A lost one's went with its memory.
+  void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
+    out.clear();
+    if (keeper_.is_answered() || lost() || !image_.fetch(machine_, grid_.arena)) return;
+    auto const first = shape().first_actor;
+    for (std::uint32_t i = first; i < first + count; ++i)
+      if (is_used(image_.arena(), i)) out.push_back(read_actor(image_.arena(), i));
+  }
+
+  void note_stuck(std::string what) {
+    report_.stopped = false;
+    report_.stuck.push_back(std::move(what));
+  }
+  void note_stuck_teams() {
+    std::vector<team_snapshot> teams;
+    read_teams(teams);
+    report_.stopped = false;
+    for (std::size_t t = 0; t < teams.size(); ++t)
+      if (teams[t].actor_plus_one != 0)
+        note_stuck("team " + std::to_string(t) + " runs actor " +
+                   std::to_string(teams[t].actor_plus_one - 1) + ", message type " +
+                   std::to_string(teams[t].type));
+  }
+
+  lane_device_options options_;
+  Machine machine_;
+  arena_image image_;
+  host_lanes<bus> lanes_;
+  lane_buffers<Machine> buffers_;
+  team_owners owners_;
+  control_block& control_;  // pinned
+  keeper_link keeper_;
+  grid<bus> grid_;
+  record_sink sink_;
+  std::mutex life_;    // start, stop, quiet points
+  std::mutex asking_;  // queries and the image; taken after life_
+  enum class grid_change { none, wanted, ready };
+  std::mutex changing_;
+  std::condition_variable changed_;
+  grid_change change_ = grid_change::none;  // guarded by changing_
+  atomic<std::uint32_t> ending_{0}, lost_{0};
+  stop_report report_;
+  std::future<void> grids_ended_;
+  std::thread grid_thread_;
+};
+
+}  // namespace rondo

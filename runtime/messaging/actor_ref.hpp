@@ -1,0 +1,151 @@
+// A typed reference to an actor: what callers use to tell, ask and batch.
+//
+// A ref is two words, does not own the actor, and must not outlive its runtime. It names one life of the
+// actor: once that has ended every use answers actor_gone (G7). Threads: any. Completion handlers run on
+// their associated executor, else on the runtime's own thread.
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <span>
+
+#include "kernels/actor/context.hpp"
+#include "runtime/messaging/blocking.hpp"
+#include "runtime/messaging/messenger.hpp"
+#include "runtime/messaging/typed_answer.hpp"
+
+namespace rondo {
+
+struct tell_options {
+  std::uint8_t priority = default_priority;  // 255 first
+  // Dropped, and counted, when its turn comes later. 0, and more than the 71 minutes that a message can say:
+  // none.
+  std::chrono::microseconds deadline{0};
+  bool wait_for_room = false;  // only for the awaited form
+  std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not of a batch
+};
+
+struct ask_options {
+  std::chrono::nanoseconds timeout{0};  // 0: none
+  std::uint8_t priority = default_priority;
+  std::uint64_t trace = 0;  // as in tell_options
+};
+
+/// What every message sent with these options has in its header.
+inline message_header plain_header(tell_options options) noexcept {
+  message_header h;
+  h.priority = options.priority;
+  if (options.deadline.count() > 0 && options.deadline.count() <= 0xffff'ffff) {
+    h.deadline_us = static_cast<std::uint32_t>(options.deadline.count());
+    h.stamp(now_ns());
+  }
+  return h;
+}
+
+template <class Behaviour>
+class actor_ref {
+ public:
+  /// Names nobody: it may be assigned to and compared, and nothing else.
+  actor_ref() = default;
+  actor_ref(messenger& m, actor_id id) noexcept : messenger_(&m), id_(id) {}
+
+  actor_id id() const noexcept { return id_; }
+  /// What to put into messages, so that other actors can send to this one.
+  address<Behaviour> where() const noexcept { return {id_}; }
+  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
+
+  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, and once the runtime has ended
+  /// stopped, device_lost or handler_failed. Never passes an earlier message of its priority (G2): while a tell waits
+  /// for room in this mailbox, the answer is mailbox_full even if a slot is free at this moment.
+  template <message_type Message>
+  requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
+  const {
+    auto const header = header_for<Message>(options);
+    if (options.trace != 0) [[unlikely]]
+      return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
+    return messenger_->try_post(id_, header, &m, sizeof m);
+  }
+  /// Sends all of `batch`, next to each other, or none. Errors as try_tell.
+  template <message_type Message>
+  requires takes<Behaviour, Message> error_code try_tell(std::span<Message const> batch,
+                                                         tell_options options = {})
+  const {
+    return messenger_->try_post_batch(id_, header_for<Message>(options), batch.data(), sizeof(Message),
+                                      sizeof(Message), static_cast<std::uint32_t>(batch.size()));
+  }
+  /// Sends and completes with void(error_code) once the mailbox has it, or why it has not; errors as try_tell.
+  /// With wait_for_room a full mailbox is no error: the message stands in the actor's line. Those that stand there
+  /// are taken in the order of their calls, awaited or not; on a device with its own memory one after the other, each
+  /// when the one before has arrived.
+  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
+  requires takes<Behaviour, Message>
+  auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
+    return boost::asio::async_initiate<Token, void(error_code)>(
+        [](auto handler, messenger* to, outgoing o, tell_options how) {
+          to->post(o, how.wait_for_room, how.trace,
+                   answer_handler(detail::typed_answer<decltype(handler), void>{std::move(handler)}));
+        },
+        token, messenger_, outgoing_for(m, header_for<Message>(options)), options);
+  }
+
+  /// Asks and completes with void(error_code, Reply). Does not wait for room in the mailbox. Errors: those of try_tell,
+  /// and timed_out, cancelled, handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
+  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
+  requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
+                                                                     Token&& token = {}) const {
+    using reply = reply_to_t<Behaviour, Message>;
+    auto const request = outgoing_for(m, header_for<Message>({.priority = options.priority}));
+    auto const timeout = static_cast<std::uint64_t>(options.timeout.count());
+    if constexpr (std::is_same_v<std::decay_t<Token>, block_t>) {
+      return typed_result<reply>(messenger_->ask_blocking(request, timeout, options.trace));
+    } else {
+      return boost::asio::async_initiate<Token, void(error_code, reply)>(
+          [](auto handler, messenger* to, outgoing o, std::uint64_t t, std::uint64_t trace) {
+            to->ask(o, t, trace,
+                    answer_handler(detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
+          },
+          token, messenger_, request, timeout, options.trace);
+    }
+  }
+  template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
+  auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
+    return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
+  }
+
+  /// The header that a message of this type travels with.
+  template <class Message>
+  static message_header header_for(tell_options options) noexcept {
+    message_header h = plain_header(options);
+    h.type = type_id<Message>;
+    return h;
+  }
+
+ private:
+  template <class Message>
+  outgoing outgoing_for(Message const& m, message_header const& header) const noexcept {
+    outgoing o;
+    o.to = id_;
+    o.body.header = header;
+    o.body.bytes = sizeof m;
+    __builtin_memcpy(o.body.payload, &m, sizeof m);
+    return o;
+  }
+  template <class Reply>
+  static result<Reply> typed_result(answer const& a) {
+    // In place: a reply that begins with an errc could be made from one, too.
+    auto const failed = [](errc e) {
+      return result<Reply>(boost::system::in_place_error, make_error_code(e));
+    };
+    if (a.reason != errc::ok) return failed(a.reason);
+    if (a.body.header.type != type_id<Reply>) return failed(errc::unknown_message);
+    Reply r;
+    __builtin_memcpy(static_cast<void*>(&r), a.body.payload, sizeof r);
+    return r;
+  }
+
+  messenger* messenger_ = nullptr;
+  actor_id id_{};
+};
+
+}  // namespace rondo

@@ -1,0 +1,19 @@
+// What an ask ends with, and what is called then.
+#pragma once
+
+#include <boost/asio/any_completion_handler.hpp>
+
+#include "kernels/base/message.hpp"
+#include "runtime/base/errc.hpp"
+
+namespace rondo {
+
+/// `body` is an answer only when `reason` is ok.
+struct answer {
+  errc reason = errc::ok;
+  message body{};
+};
+
+using answer_handler = boost::asio::any_completion_handler<void(answer)>;
+
+}  // namespace rondo

@@ -1,0 +1,173 @@
+#include "runtime/messaging/messenger.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+
+#include "kernels/base/clock.hpp"
+#include "runtime/messaging/deliver.hpp"
+#include "runtime/messaging/mail_lines.hpp"
+#include "runtime/messaging/trace_log.hpp"
+
+namespace rondo {
+
+namespace {
+
+/// Gives a request its deadline. Beyond what the header can hold the host alone keeps time.
+void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now) noexcept {
+  auto const us = (timeout_ns + 999) / 1000;
+  if (timeout_ns == 0 || us > 0xffff'ffffu) return;
+  h.deadline_us = static_cast<std::uint32_t>(us);
+  h.stamp(now);
+}
+
+}  // namespace
+
+messenger::messenger(route to_device, completions& asks, trace_log& traces,
+                     boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered)
+    : route_(to_device),
+      completions_(asks),
+      traces_(traces),
+      samples_(traces.samples()),
+      executor_(std::move(executor)),
+      spin_ns_(spin_ns),
+      lines_(std::make_unique<mail_lines>(to_device, asks, executor_, obstacles_, std::move(undelivered))) {}
+
+messenger::~messenger() = default;
+
+void messenger::finish(answer_handler handler, errc reason) {
+  deliver_later(executor_, std::move(handler), answer{reason, {}});
+}
+
+bool messenger::takes_next_trace() noexcept { return traces_.takes_next(); }
+
+// -- messages that wait
+
+std::optional<errc> messenger::join_line(mail_view const& mail, actor_id ack) {
+  return lines_->join(mail, ack);
+}
+void messenger::forward(outgoing m) { lines_->forward(std::move(m)); }
+std::vector<outgoing> messenger::forwarded(std::unique_lock<std::mutex>& held) const {
+  return lines_->forwarded(held);
+}
+std::size_t messenger::count_forwarded() const { return lines_->count_forwarded(); }
+void messenger::on_room(actor_id actor) { lines_->on_room(actor); }
+errc messenger::close(errc reason) { return lines_->close(reason); }
+
+// -- tells
+
+void messenger::post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler) {
+  if (begin_trace(m, trace)) {
+    auto noted = noting(m, std::move(handler));
+    return post_begun(m, wait_for_room, std::move(noted));
+  }
+  post_begun(m, wait_for_room, std::move(handler));
+}
+
+void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler handler) {
+  if (wait_for_room) return lines_->wait_for_room(m, std::move(handler));
+  if (route_.is_near()) return finish(std::move(handler), send(m));
+  // The device reports the mailbox's verdict with a completion, as if the message were an ask.
+  auto const ack = completions_.open(handler, 0);
+  if (!ack) return finish(std::move(handler), static_cast<errc>(ack.error().value()));
+  auto const refused = send(m, *ack);
+  if (refused == errc::device_busy) return lines_->wait_for_route(m, *ack);
+  if (refused != errc::ok) completions_.complete(*ack, refused, nullptr, completer::initiator);
+}
+
+// -- asks
+
+actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace,
+                        answer_handler handler) {
+  // The slot is taken from the handler before it moves into the table; a cancellation that comes after the
+  // answer names a past generation and does nothing.
+  auto slot = boost::asio::get_associated_cancellation_slot(handler);
+  if (begin_trace(request, trace)) {
+    auto noted = noting(request, std::move(handler));
+    handler.swap(noted);
+  }
+  auto const now = now_ns();  // after the call's beginning: it may be the message's time of sending
+  auto const id = completions_.open(handler, timeout_ns == 0 ? 0 : now + timeout_ns);
+  if (!id) {
+    finish(std::move(handler), static_cast<errc>(id.error().value()));
+    return {};
+  }
+  if (slot.is_connected())
+    slot.assign([this, id = *id](boost::asio::cancellation_type) {
+      completions_.complete(id, errc::cancelled, nullptr, completer::initiator);
+    });
+  auto& h = request.body.header;
+  h.reply_to = *id;
+  h.flags |= flag_wants_reply;
+  set_deadline(h, timeout_ns, now);
+  auto const refused = send(request);
+  if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
+  return *id;
+}
+
+answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace) {
+  bool const traced = begin_trace(request, trace);
+  auto const now = timeout_ns == 0 ? 0 : now_ns();
+  auto const id = completions_.open_blocking(timeout_ns == 0 ? 0 : now + timeout_ns);
+  if (!id && traced) note_call(request, static_cast<errc>(id.error().value()));
+  if (!id) return {static_cast<errc>(id.error().value()), {}};
+  auto& h = request.body.header;
+  h.reply_to = *id;
+  h.flags |= flag_wants_reply;
+  set_deadline(h, timeout_ns, now);
+  auto const refused = send(request);
+  if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
+  auto const got = completions_.wait(*id, spin_ns_);
+  if (traced) note_call(request, got.reason);
+  return got;
+}
+
+// -- traces
+
+errc messenger::try_post_traced(actor_id to, message_header const& header, void const* payload,
+                                std::uint32_t bytes, std::uint64_t trace) {
+  outgoing m{.to = to, .body = {}};
+  if (bytes > max_traced_bytes) return send({to, header, payload, bytes});
+  m.body.header = header;
+  m.body.bytes = bytes;
+  __builtin_memcpy(m.body.payload, payload, bytes);
+  begin_trace(m, trace != 0 ? trace : traces_.new_trace());
+  auto const outcome = send(m);
+  note_call(m, outcome);
+  return outcome;
+}
+
+/// Gives the message a tag if `trace` says so, or its number; whether it has one then.
+bool messenger::begin_trace(outgoing& m, std::uint64_t trace) {
+  if (trace == 0 && samples_ && traces_.takes_next()) trace = traces_.new_trace();
+  if (trace == 0 || m.body.bytes > max_traced_bytes) return false;
+  m.body = tagged(m.body.header, m.body.payload, m.body.bytes, traces_.new_tag(trace));
+  return true;
+}
+
+/// Precondition: `m` has a tag.
+void messenger::note_call(outgoing const& m, errc outcome) {
+  auto const now = now_ns(), begun_ns = now - m.body.header.age_ns(now);
+  auto const tag = tag_behind(m.body.payload);
+  traces_.note({.trace = tag.trace,
+                .hop = tag.parent,
+                .on_host = true,
+                .actor = m.to,
+                .type = m.body.header.type,
+                .priority = m.body.header.priority,
+                .outcome = outcome,
+                .sent_ns = begun_ns,
+                .begun_ns = begun_ns,
+                .ended_ns = now});
+}
+
+/// `handler`, and first the call's end is noted.
+answer_handler messenger::noting(outgoing const& m, answer_handler handler) {
+  auto const executor = boost::asio::get_associated_executor(handler, executor_);
+  return answer_handler(
+      boost::asio::bind_executor(executor, [this, m, handler = std::move(handler)](answer const& a) mutable {
+        note_call(m, a.reason);
+        std::move(handler)(a);
+      }));
+}
+
+}  // namespace rondo

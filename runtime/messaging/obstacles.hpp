@@ -1,0 +1,52 @@
+// What keeps messages of one device from taking its route at once: lines of waiting messages, and the end.
+//
+// A sender pays one relaxed load for it. Threads: all functions from any thread.
+#pragma once
+
+#include <array>
+
+#include "kernels/base/atomic.hpp"
+#include "kernels/base/message.hpp"
+#include "runtime/base/errc.hpp"
+
+namespace rondo {
+
+class obstacles {
+ public:
+  // Relaxed here and for the lines: a sender sees what it has caused itself, and is in no order with others. The lines
+  // themselves are guarded by a mutex.
+  bool any() const noexcept { return word_.load(memory_order::relaxed) != 0; }
+  /// False: no line of this actor concerns senders that do not wait.
+  bool may_have_line(std::uint32_t actor) const noexcept {
+    return lines(actor).load(memory_order::relaxed) != 0;
+  }
+  void add_line(std::uint32_t actor) noexcept {
+    lines(actor).fetch_add(1, memory_order::relaxed);
+    word_.fetch_add(1, memory_order::relaxed);
+  }
+  void remove_line(std::uint32_t actor) noexcept {
+    lines(actor).fetch_sub(1, memory_order::relaxed);
+    word_.fetch_sub(1, memory_order::relaxed);
+  }
+
+  /// Why nothing is sent any more; ok while it is.
+  errc closed_for() const noexcept { return static_cast<errc>(word_.load(memory_order::acquire) >> 32); }
+  /// The first reason stays, and is returned.
+  errc close(errc reason) noexcept {
+    auto word = word_.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    while (word >> 32 == 0 && !word_.compare_exchange(word, word | static_cast<std::uint64_t>(reason) << 32,
+                                                      memory_order::acq_rel, memory_order::relaxed)) {
+    }
+    return closed_for();
+  }
+
+ private:
+  using counter = atomic<std::uint32_t>;
+  counter& lines(std::uint32_t actor) noexcept { return lines_[actor % lines_.size()]; }
+  counter const& lines(std::uint32_t actor) const noexcept { return lines_[actor % lines_.size()]; }
+
+  atomic<std::uint64_t> word_{0};    // the number of lines, and above it, in 32 bits, the reason
+  std::array<counter, 64> lines_{};  // by the last bits of their actor's index
+};
+
+}  // namespace rondo

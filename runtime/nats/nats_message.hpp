@@ -1,0 +1,71 @@
+// A message of NATS, and how Rondo's own words travel in its headers.
+//
+//   Rondo-Type         the payload's type: its number, or its qualified name, rondo.basics.add
+//   Rondo-Priority     0 to 255; not given: default_priority
+//   Rondo-Deadline-Us  microseconds after which it is not handled any more; not given, or 0: none
+//
+// and in those of a response:
+//
+//   Rondo-Status       0, or the number of the rondo::errc for which there is no reply
+//   Rondo-Reason       the same in words, and what to do
+//
+// Threads: one at a time per object; cnats reads headers when they are first asked for.
+#pragma once
+
+#include <nats/nats.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "kernels/base/message.hpp"
+
+namespace rondo::service {
+
+/// What NATS refused. The text says what was tried, what NATS said, and what to do.
+struct nats_error : std::runtime_error {
+  nats_error(natsStatus why, std::string const& text) : std::runtime_error(text), status(why) {}
+  natsStatus status;
+};
+
+struct nats_headers {
+  std::string type;
+  std::uint8_t priority = default_priority;
+  std::uint32_t deadline_us = 0;
+  std::optional<std::uint32_t> status = {};  // of a response
+  std::string reason = {};
+};
+
+class nats_message {
+ public:
+  /// Takes what cnats has made.
+  explicit nats_message(natsMsg* made) noexcept : message_(made) {}
+  /// To be sent. Throws nats_error when NATS cannot carry it.
+  nats_message(std::string const& subject, std::span<std::byte const> payload,
+               nats_headers const& headers = {}, std::string const& reply_to = {});
+
+  std::string_view subject() const noexcept;
+  /// Empty: nobody waits for a reply.
+  std::string_view reply_to() const noexcept;
+  std::span<std::byte const> payload() const noexcept;
+  /// Throws nats_error when one of them is no number, or out of range.
+  nats_headers headers() const;
+
+  natsMsg* get() const noexcept { return message_.get(); }
+
+ private:
+  struct destroy {
+    void operator()(natsMsg* m) const noexcept { natsMsg_Destroy(m); }
+  };
+  std::unique_ptr<natsMsg, destroy> message_;
+};
+
+/// Throws nats_error unless `status` is NATS_OK. `tried` begins the text, `advice` ends it.
+void check_nats(natsStatus status, std::string_view tried, std::string_view advice);
+
+}  // namespace rondo::service

@@ -1,0 +1,320 @@
+#include "runtime/nats/nats_stream.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace rondo::service {
+namespace {
+
+constexpr std::int64_t nanoseconds(std::chrono::milliseconds ms) {
+  return std::chrono::nanoseconds(ms).count();
+}
+
+template <class T, void (*Destroy)(T*)>
+struct destroyer {
+  void operator()(T* p) const noexcept { Destroy(p); }
+};
+template <class T, void (*Destroy)(T*)>
+using owned = std::unique_ptr<T, destroyer<T, Destroy>>;
+using stream_info = owned<jsStreamInfo, jsStreamInfo_Destroy>;
+using consumer_info = owned<jsConsumerInfo, jsConsumerInfo_Destroy>;
+using context = owned<jsCtx, jsCtx_Destroy>;
+using inbox_name = owned<natsInbox, natsInbox_Destroy>;
+using subscription = owned<natsSubscription, natsSubscription_Destroy>;
+
+std::string_view owner_of(jsConsumerInfo const& c) {
+  return c.Config->Description == nullptr ? "" : c.Config->Description;
+}
+
+}  // namespace
+
+stored_message::stored_message(nats_message came, nats_link& through)
+    : nats_message(std::move(came)), link_(&through) {
+  jsMsgMetaData* raw = nullptr;
+  check_nats(natsMsg_GetMetaData(&raw, get()), fmt::format("a message for {}", subject()),
+             "it comes from no stream");
+  owned<jsMsgMetaData, jsMsgMetaData_Destroy> const told(raw);
+  sequence_ = raw->Sequence.Stream;
+  deliveries_ = raw->NumDelivered;
+}
+
+// Words of JetStream's protocol, to where the message says: those of cnats want a subscription of its own kind.
+void stored_message::say(std::string_view word, std::string_view what) const {
+  std::string const to(reply_to());
+  check_nats(natsConnection_Publish(link_->get(), to.c_str(), word.data(), static_cast<int>(word.size())),
+             fmt::format("message {} of the stream: {}", sequence_, what),
+             "the server will give it again after the consumer's ack_wait");
+}
+void stored_message::ack() { say("+ACK", "acknowledging it"); }
+void stored_message::ack_and_wait(std::chrono::milliseconds timeout) {
+  link_->request({std::string(reply_to()), std::as_bytes(std::span("+ACK", 4))}, timeout);
+}
+void stored_message::nak(std::chrono::milliseconds delay) {
+  say(delay.count() == 0 ? "-NAK" : fmt::format(R"(-NAK {{"delay": {}}})", nanoseconds(delay)),
+      "giving it back");
+}
+void stored_message::term() { say("+TERM", "ending it"); }
+void stored_message::in_progress() { say("+WPI", "asking for more time"); }
+
+struct nats_stream::state {
+  nats_link& link;
+  nats_stream_options options;
+  context js = {};
+  std::string inbox = {};     // with a dot at its end; requests for messages are told apart by what follows
+  subscription arrived = {};  // what the consumer has sent there
+  std::uint64_t requests = 0;
+
+  void make_stream();
+  std::string name() const {
+    return fmt::format("the consumer '{}' of the stream '{}'", options.durable, options.stream);
+  }
+  void make_consumer();
+  void add_consumer(std::string const& tried);
+  void remove_consumer();
+  /// Null when there is none.
+  consumer_info find_consumer() const;
+  void check_consumer(jsConsumerConfig const& there) const;
+  void hear();
+  void ask_for(int most, std::chrono::milliseconds timeout);
+  bool has_queued() const;
+  nats_message next(std::chrono::milliseconds timeout);
+  bool ends_request(nats_message const& m) const;
+};
+
+void nats_stream::state::make_stream() {
+  jsErrCode code{};
+  jsStreamInfo* raw = nullptr;
+  auto const status = js_GetStreamInfo(&raw, js.get(), options.stream.c_str(), nullptr, &code);
+  stream_info const found(raw);
+  auto const tried = fmt::format("the stream '{}' of JetStream", options.stream);
+  std::vector<char const*> subjects;
+  for (auto const& subject : options.subjects) subjects.push_back(subject.c_str());
+  if (status == NATS_OK) {
+    // Others may have added subjects; ours must be among them.
+    auto const& there = *raw->Config;
+    for (auto const& subject : options.subjects)
+      if (std::none_of(there.Subjects, there.Subjects + there.SubjectsLen,
+                       [&](char const* s) { return subject == s; }))
+        throw nats_error(
+            NATS_MISMATCH,
+            fmt::format("{}: is there, but does not store '{}'; add that subject to it, or give another name",
+                        tried, subject));
+    if (there.Retention != js_WorkQueuePolicy)
+      throw nats_error(
+          NATS_MISMATCH,
+          fmt::format("{}: is there, but is no work queue (its retention is another); give another name",
+                      tried));
+    return;
+  }
+  if (status != NATS_NOT_FOUND)
+    check_nats(status, tried, "is JetStream on (nats-server -js), and is this user allowed to use it?");
+  jsStreamConfig wanted;
+  jsStreamConfig_Init(&wanted);
+  wanted.Name = options.stream.c_str();
+  wanted.Subjects = subjects.data();
+  wanted.SubjectsLen = static_cast<int>(subjects.size());
+  wanted.Retention = js_WorkQueuePolicy;
+  wanted.Storage = js_FileStorage;
+  check_nats(js_AddStream(nullptr, js.get(), &wanted, nullptr, &code), tried,
+             fmt::format("it cannot be made for the subjects {}; another stream may store them",
+                         fmt::join(options.subjects, ", ")));
+}
+
+void nats_stream::state::check_consumer(jsConsumerConfig const& there) const {
+  auto const differs = [&](std::string_view field, auto const& is, auto const& wanted) {
+    throw nats_error(
+        NATS_MISMATCH,
+        fmt::format("the consumer '{}' of the stream '{}': is there with {} = {}, not {}; remove it, or give "
+                    "what it has",
+                    options.durable, options.stream, field, is, wanted));
+  };
+  if (there.DeliverSubject != nullptr && *there.DeliverSubject != '\0')
+    differs("deliver_subject", there.DeliverSubject, "none");
+  if (there.AckPolicy != js_AckExplicit) differs("ack_policy", static_cast<int>(there.AckPolicy), "explicit");
+  if (there.MaxAckPending != options.max_ack_pending)
+    differs("max_ack_pending", there.MaxAckPending, options.max_ack_pending);
+  if (there.AckWait != nanoseconds(options.ack_wait))
+    differs("ack_wait", fmt::format("{} ns", there.AckWait),
+            fmt::format("{} ns", nanoseconds(options.ack_wait)));
+}
+
+consumer_info nats_stream::state::find_consumer() const {
+  jsErrCode code{};
+  jsConsumerInfo* raw = nullptr;
+  auto const status =
+      js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
+  if (status != NATS_NOT_FOUND) check_nats(status, name(), "its name must have no dots, blanks, * or >");
+  return consumer_info(raw);
+}
+
+void nats_stream::state::add_consumer(std::string const& tried) {
+  jsErrCode code{};
+  jsConsumerConfig wanted;
+  jsConsumerConfig_Init(&wanted);
+  wanted.Durable = options.durable.c_str();
+  if (!options.owner.empty()) wanted.Description = options.owner.c_str();
+  wanted.DeliverPolicy = js_DeliverAll;
+  wanted.AckPolicy = js_AckExplicit;
+  wanted.AckWait = nanoseconds(options.ack_wait);
+  wanted.MaxAckPending = options.max_ack_pending;
+  check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, &code), tried,
+             "a work queue has one consumer for each subject; is there another?");
+}
+
+void nats_stream::state::remove_consumer() {
+  jsErrCode code{};
+  auto const status =
+      js_DeleteConsumer(js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
+  if (status != NATS_NOT_FOUND) check_nats(status, name(), "it cannot be replaced");
+}
+
+void nats_stream::state::make_consumer() {
+  auto const tried = name();
+  if (auto const found = find_consumer(); found == nullptr)
+    add_consumer(tried);
+  else if (options.owner.empty())
+    check_consumer(*found->Config);
+  else if (owner_of(*found) == options.owner || options.take_over) {
+    remove_consumer();
+    add_consumer(tried);
+  } else
+    throw nats_error(
+        NATS_NOT_PERMITTED,
+        fmt::format("{}: belongs to '{}' now, another process; messages that state depends on can be "
+                    "taken by one alone",
+                    tried, owner_of(*found)));
+}
+
+// Messages are asked for by the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array when an
+// earlier fetch has left some of the messages that it asked for.
+void nats_stream::state::hear() {
+  natsInbox* made = nullptr;
+  check_nats(natsInbox_Create(&made), name(), "there is no memory left");
+  inbox = std::string(inbox_name(made).get()) + ".";
+  natsSubscription* sub = nullptr;
+  check_nats(natsConnection_SubscribeSync(&sub, link.get(), (inbox + "*").c_str()), name(),
+             "it cannot be fetched from");
+  arrived.reset(sub);
+}
+
+/// As soon as there are messages the server sends them, at most so many, and forgets the request.
+void nats_stream::state::ask_for(int most, std::chrono::milliseconds timeout) {
+  auto const subject = fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", options.stream, options.durable);
+  auto const wanted =
+      fmt::format(R"({{"batch":{},"expires":{},"no_wait":true}})", most, nanoseconds(timeout));
+  link.publish({subject, std::as_bytes(std::span(wanted)), {}, fmt::format("{}{}", inbox, ++requests)});
+}
+
+bool nats_stream::state::has_queued() const {
+  std::uint64_t count = 0;
+  return natsSubscription_QueuedMsgs(arrived.get(), &count) == NATS_OK && count != 0;
+}
+
+/// Without a message when none came in time, or the server has just gone: `link` says when it is back.
+nats_message nats_stream::state::next(std::chrono::milliseconds timeout) {
+  natsMsg* raw = nullptr;
+  auto const status =
+      natsSubscription_NextMsg(&raw, arrived.get(), std::max<std::int64_t>(timeout.count(), 1));
+  if (status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS && status != NATS_CONNECTION_DISCONNECTED)
+    check_nats(status, fmt::format("fetching from the stream '{}'", options.stream), "was NATS closed?");
+  return nats_message(raw);
+}
+
+/// What the server says about a request comes to its inbox; a message comes under its own subject.
+bool nats_stream::state::ends_request(nats_message const& m) const {
+  auto const field = [&](char const* name) -> std::string_view {
+    char const* value = nullptr;
+    return natsMsgHeader_Get(m.get(), name, &value) == NATS_OK && value != nullptr ? value : "";
+  };
+  auto const said = field("Description");
+  if (said.find("Deleted") != said.npos)
+    throw nats_error(NATS_NOT_FOUND,
+                     fmt::format("{}: the server says '{}'; start again to make it anew", name(), said));
+  return field("Status") != "100" && m.subject().substr(inbox.size()) == std::to_string(requests);
+}
+
+nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chrono::milliseconds timeout)
+    : state_(new state{.link = link, .options = std::move(options)}) {
+  if (!link.wait_connected(timeout))
+    throw nats_error(NATS_TIMEOUT,
+                     fmt::format("the stream '{}' of JetStream: NATS is away; is nats-server running?",
+                                 state_->options.stream));
+  jsOptions waiting;
+  jsOptions_Init(&waiting);
+  waiting.Wait = timeout.count();
+  jsCtx* js = nullptr;
+  check_nats(natsConnection_JetStream(&js, link.get(), &waiting), "JetStream", "the connection is closed");
+  state_->js.reset(js);
+  state_->make_stream();
+  state_->make_consumer();
+  state_->hear();
+}
+
+nats_stream::~nats_stream() = default;
+
+std::vector<stored_message> nats_stream::fetch(int most, std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds quiet{2};   // more of what the server has would have come by then
+  constexpr std::chrono::milliseconds pause{10};  // before the server is asked anew
+  auto& s = *state_;
+  std::vector<stored_message> messages;
+  if (!s.link.wait_connected(timeout)) return messages;
+  auto const until = std::chrono::steady_clock::now() + timeout;
+  auto const left = [&] {
+    return std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  };
+  for (bool asked = false; messages.size() < static_cast<std::size_t>(most);) {
+    // What came too late for an earlier fetch is taken without another request.
+    if (!asked && !s.has_queued()) {
+      if (!messages.empty() || left() <= left().zero()) break;
+      s.ask_for(most, left());
+      asked = true;
+    }
+    auto m = s.next(messages.empty() ? left() : quiet);
+    if (m.get() != nullptr && !m.subject().starts_with(s.inbox)) {
+      messages.emplace_back(std::move(m), s.link);
+    } else if (m.get() == nullptr || s.ends_request(m)) {
+      // The server has no more, or is just starting, or as many are out as may be.
+      if (!messages.empty()) break;
+      std::this_thread::sleep_for(std::min(left(), pause));
+      asked = false;
+    }
+  }
+  return messages;
+}
+
+stream_facts nats_stream::look() {
+  jsErrCode code{};
+  jsStreamInfo* raw = nullptr;
+  auto const& name = state_->options.stream;
+  check_nats(js_GetStreamInfo(&raw, state_->js.get(), name.c_str(), nullptr, &code),
+             fmt::format("the stream '{}' of JetStream", name), "was it removed?");
+  stream_info const found(raw);
+  auto const& s = raw->State;
+  return {raw->Created, s.Msgs == 0 ? s.LastSeq + 1 : s.FirstSeq, s.LastSeq, s.Msgs};
+}
+
+bool nats_stream::is_mine() {
+  auto const found = state_->find_consumer();
+  return found != nullptr && owner_of(*found) == state_->options.owner;
+}
+
+std::uint64_t nats_stream::publish(nats_message const& message, std::chrono::milliseconds timeout,
+                                   std::string const& id) {
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MaxWait = timeout.count();
+  if (!id.empty()) options.MsgId = id.c_str();
+  jsPubAck* raw = nullptr;
+  jsErrCode code{};
+  check_nats(js_PublishMsg(&raw, state_->js.get(), message.get(), &options, &code),
+             fmt::format("storing a message for '{}'", message.subject()),
+             "does a stream store this subject? Publish again with the same id");
+  owned<jsPubAck, jsPubAck_Destroy> const stored(raw);
+  return raw->Sequence;
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,137 @@
+#include "runtime/observe/chrome_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "runtime/base/json_string.hpp"
+
+namespace rondo {
+
+namespace {
+
+constexpr std::uint32_t host_process = 1;
+
+std::string_view short_name(std::string_view qualified) {
+  return qualified.substr(qualified.find_last_of(":.") + 1);  // all of it if there is neither
+}
+
+std::string actor_name(trace_hop const& h) {
+  return h.actor_name.empty() ? fmt::format("#{}", h.actor.index) : h.actor_name;
+}
+
+/// Where a hop stands in the picture.
+struct track {
+  std::uint32_t process = 0, thread = 0;
+};
+
+class drawing {
+ public:
+  drawing(std::vector<trace_hop> const& hops, std::vector<std::string> const& devices) : devices_(devices) {
+    if (hops.empty()) return;
+    begin_ns_ = std::ranges::min(hops, {}, &trace_hop::sent_ns).sent_ns;
+    std::vector<trace_hop const*> order;
+    for (auto const& h : hops) order.push_back(&h);
+    std::ranges::stable_sort(order, {}, [](trace_hop const* h) { return h->begun_ns; });
+    for (auto const* h : order) by_hop_[{h->trace, h->hop}] = {h, track_of(*h)};
+    for (auto const* h : order) draw(*h, by_hop_.at({h->trace, h->hop}).at);
+  }
+
+  std::string text() const {
+    return fmt::format("{{\"displayTimeUnit\": \"ns\", \"traceEvents\": [{}\n]}}\n", events_);
+  }
+
+ private:
+  struct drawn {
+    trace_hop const* hop = nullptr;
+    track at;
+  };
+
+  template <class... Args>
+  void add(fmt::format_string<Args...> form, Args&&... args) {
+    events_ += events_.empty() ? "\n" : ",\n";
+    fmt::format_to(std::back_inserter(events_), form, std::forward<Args>(args)...);
+  }
+  /// Microseconds since the first event.
+  double us(std::uint64_t ns) const {
+    return ns < begin_ns_ ? 0 : static_cast<double>(ns - begin_ns_) / 1000;
+  }
+
+  track track_of(trace_hop const& h) {
+    track at;
+    if (h.on_host) {
+      at = {host_process, free_lane(h)};
+      name(at, "host", fmt::format("calls {}", at.thread));
+    } else {
+      auto const device = device_of(h.actor);
+      at = {host_process + 1 + device, cell_of(h.actor) + 1};
+      name(at, device < devices_.size() ? devices_[device] : fmt::format("device {}", device), actor_name(h));
+    }
+    return at;
+  }
+  /// Calls overlap, and bars of one line must not: the first line on which nothing is going on.
+  std::uint32_t free_lane(trace_hop const& h) {
+    auto const lane = std::ranges::find_if(lanes_, [&](std::uint64_t until) { return until <= h.begun_ns; });
+    auto const at = static_cast<std::size_t>(lane - lanes_.begin());
+    if (lane == lanes_.end()) lanes_.push_back(0);
+    lanes_[at] = h.ended_ns;
+    return static_cast<std::uint32_t>(at) + 1;
+  }
+  void name(track at, std::string_view process, std::string_view thread) {
+    if (named_.insert({at.process, 0}).second)
+      add(R"({{"ph": "M", "name": "process_name", "pid": {}, "args": {{"name": {}}}}})", at.process,
+          json_string(process));
+    if (named_.insert({at.process, at.thread}).second)
+      add(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": {}}}}})", at.process,
+          at.thread, json_string(thread));
+  }
+
+  void draw(trace_hop const& h, track at) {
+    auto const message =
+        h.message.empty() ? fmt::format("type {:#x}", h.type) : std::string(short_name(h.message));
+    auto const title = h.on_host   ? fmt::format("{} -> {}", message, actor_name(h))
+                       : h.handled ? message
+                                   : fmt::format("{}: {}", message, name_of(h.outcome));
+    auto const args = fmt::format(
+        R"({{"trace": "{:016x}", "actor": {}, "message": {}, "priority": {}, "outcome": "{}", "waited_us": {:.3f}, "team": {}, "attempt": {}}})",
+        h.trace, json_string(actor_name(h)), json_string(h.message), h.priority, name_of(h.outcome),
+        h.begun_ns > h.sent_ns ? static_cast<double>(h.begun_ns - h.sent_ns) / 1000 : 0.0, h.team,
+        h.attempt + 1);
+    if (h.handled)
+      add(R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, "args": {}}})",
+          h.on_host ? "call" : "handler", json_string(title), at.process, at.thread, us(h.begun_ns),
+          std::max(us(h.ended_ns) - us(h.begun_ns), 0.001), args);
+    else
+      add(R"({{"ph": "i", "s": "t", "cat": "handler", "name": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "args": {}}})",
+          json_string(title), at.process, at.thread, us(h.ended_ns), args);
+    auto const parent = by_hop_.find({h.trace, h.parent});
+    if (h.parent == 0 || parent == by_hop_.end()) return;
+    auto const& from = parent->second;
+    // Inside the bar it comes from: else it is drawn to the bar next to it.
+    auto const sent =
+        std::clamp(h.sent_ns, from.hop->begun_ns, std::max(from.hop->begun_ns, from.hop->ended_ns));
+    ++arrows_;
+    add(R"({{"ph": "s", "cat": "message", "name": {}, "id": {}, "pid": {}, "tid": {}, "ts": {:.3f}}})",
+        json_string(message), arrows_, from.at.process, from.at.thread, us(sent));
+    add(R"({{"ph": "f", "bp": "e", "cat": "message", "name": {}, "id": {}, "pid": {}, "tid": {}, "ts": {:.3f}}})",
+        json_string(message), arrows_, at.process, at.thread, us(h.handled ? h.begun_ns : h.ended_ns));
+  }
+
+  std::vector<std::string> const& devices_;
+  std::uint64_t begin_ns_ = 0;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, drawn> by_hop_;  // by trace and hop
+  std::vector<std::uint64_t> lanes_;                                 // of calls: until when each is busy
+  std::set<std::pair<std::uint32_t, std::uint32_t>> named_;
+  std::uint32_t arrows_ = 0;
+  std::string events_;
+};
+
+}  // namespace
+
+std::string chrome_trace(std::vector<trace_hop> const& hops, std::vector<std::string> const& devices) {
+  return drawing(hops, devices).text();
+}
+
+}  // namespace rondo

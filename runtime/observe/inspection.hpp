@@ -1,0 +1,23 @@
+// What rondo::inspect (runtime/lifecycle.hpp) finds of one actor, at one turn of it.
+#pragma once
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <vector>
+
+#include "kernels/link/host_record.hpp"
+#include "kernels/mail/snapshot.hpp"
+
+namespace rondo {
+
+struct inspection {
+  actor_snapshot now;
+  std::vector<depth_page::entry> depths;  // by priority, highest first; only priorities that have mail
+};
+
+struct inspection_outcome {
+  errc reason;
+  inspection found;
+};
+using inspection_handler = boost::asio::any_completion_handler<void(inspection_outcome)>;
+
+}  // namespace rondo

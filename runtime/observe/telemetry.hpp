@@ -1,0 +1,63 @@
+// One moment of a whole runtime: each actor's counters and latencies, and the sums that prove conservation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/link/host_record.hpp"
+#include "kernels/mail/snapshot.hpp"
+#include "runtime/base/device_report.hpp"
+
+namespace rondo {
+
+/// How a handler of an actor failed.
+struct actor_failure {
+  errc reason = errc::ok;
+  failure_action action = failure_action::restarted;
+  std::uint32_t type = 0;   // of the message that was handled; 0: the actor was being started
+  std::uint64_t at_ns = 0;  // on the device's clock
+};
+
+struct actor_report {
+  std::string name;
+  std::string behaviour;
+  std::uint32_t device = 0;  // its place among `devices`
+  actor_snapshot now;
+  std::optional<actor_failure> last_failure{};  // since the runtime began
+
+  /// The latency that a share `q` of the sampled messages did not exceed, in ns; interpolated within a bucket
+  /// (two per octave), so within a fifth of the truth. 0 without samples.
+  double latency_ns(double q) const;
+  double mean_latency_ns() const;
+};
+
+struct device_report {
+  device_info info;
+  std::vector<team_snapshot> teams;
+  std::optional<lane_counts> lanes{};  // of a device that has a lane pair
+};
+
+struct telemetry {
+  std::vector<device_report> devices;
+  std::vector<actor_report> actors;
+  actor_totals live;          // sums over the actors above
+  actor_totals retired;       // sums over the actors that have terminated
+  std::uint64_t waiting = 0;  // messages in mailboxes, counted there: independent of the sums above
+  std::uint32_t asks_waiting = 0;
+  std::uint64_t late_answers = 0, dead_letters = 0;
+  std::uint64_t crossing = 0;  // messages from one device to another that the host carries at present
+
+  /// accepted == handled + rejected + dead + waiting, over all actors that ever lived (G1): false when a message
+  /// was lost or counted twice. Holds at rest; while teams run actors, what they have taken out of a mailbox is
+  /// counted only when they let the actor go.
+  bool conserved() const;
+};
+
+/// `active`, `deactivated`, ...
+char const* name_of(lifecycle state) noexcept;
+
+/// A table for people: one line per actor, busiest first.
+std::string to_table(telemetry const& t);
+
+}  // namespace rondo

@@ -1,0 +1,134 @@
+#include "runtime/os/durable_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <stdexcept>
+#include <system_error>
+
+namespace rondo {
+
+namespace {
+
+[[noreturn]] void fail(std::filesystem::path const& file, std::string const& what, int error) {
+  throw std::runtime_error(
+      fmt::format("{}: {}: {}", file.string(), what, std::generic_category().message(error)));
+}
+
+/// A file descriptor that is closed when it goes.
+class descriptor {
+ public:
+  explicit descriptor(int fd) noexcept : fd_(fd) {}
+  ~descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  descriptor(descriptor const&) = delete;
+  descriptor& operator=(descriptor const&) = delete;
+
+  int get() const noexcept { return fd_; }
+  /// Closes it; false, with errno, when the system then reports that something was not written.
+  bool close() noexcept {
+    int const fd = fd_;
+    fd_ = -1;
+    return ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+/// Removes a file when it goes, unless it was kept.
+struct doomed_file {
+  std::filesystem::path file;
+  bool kept = false;
+  ~doomed_file() {
+    if (!kept) ::unlink(file.c_str());
+  }
+};
+
+void write_all(int fd, std::span<std::byte const> bytes, std::filesystem::path const& file) {
+  while (!bytes.empty()) {
+    auto const written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail(file, "cannot be written", written == 0 ? EIO : errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void sync_directory(std::filesystem::path const& directory, std::filesystem::path const& file) {
+  constexpr auto what = "is complete, but its directory cannot be brought to the disk";
+  descriptor const d(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (d.get() < 0) fail(file, what, errno);
+  // Some file systems know no such thing for directories, and say EINVAL.
+  if (::fsync(d.get()) != 0 && errno != EINVAL) fail(file, what, errno);
+}
+
+/// The process whose temporary file of `target` this is; 0: it is none.
+pid_t writer_of(std::string const& name, std::string const& target) {
+  auto const prefix = target + ".tmp-";
+  if (!name.starts_with(prefix)) return 0;
+  char const *const first = name.data() + prefix.size(), *const last = name.data() + name.size();
+  pid_t pid = 0;
+  auto const [end, error] = std::from_chars(first, last, pid);
+  return error == std::errc() && end == last && pid > 0 ? pid : 0;
+}
+
+/// Removes what writers of `file` left behind that were killed. What cannot be looked at or removed stays, and is
+/// no reason not to write.
+void remove_stale_temporaries(std::filesystem::path const& file, std::filesystem::path const& directory) {
+  std::error_code ignored;
+  auto const target = file.filename().string();
+  for (std::filesystem::directory_iterator at(directory, ignored), end; !ignored && at != end;
+       at.increment(ignored))
+    if (auto const pid = writer_of(at->path().filename().string(), target);
+        pid != 0 && ::kill(pid, 0) != 0 && errno == ESRCH)
+      ::unlink(at->path().c_str());
+}
+
+}  // namespace
+
+void replace_file(std::filesystem::path const& file, std::span<std::span<std::byte const> const> parts) {
+  auto const parent = file.parent_path();
+  std::filesystem::path const directory = parent.empty() ? "." : parent;
+  remove_stale_temporaries(file, directory);
+  doomed_file temporary{fmt::format("{}.tmp-{}", file.string(), ::getpid()), true};
+  auto const& name = temporary.file;
+  descriptor d(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (d.get() < 0) fail(name, "cannot be created", errno);
+  temporary.kept = false;
+  for (auto const part : parts) write_all(d.get(), part, name);
+  if (::fsync(d.get()) != 0) fail(name, "cannot be brought to the disk", errno);
+  if (!d.close()) fail(name, "cannot be closed", errno);
+  if (::rename(name.c_str(), file.c_str()) != 0)
+    fail(file, fmt::format("cannot be replaced by {}", name.string()), errno);
+  temporary.kept = true;
+  sync_directory(directory, file);
+}
+
+std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::uint64_t limit_bytes) {
+  // O_NONBLOCK: a named pipe must be refused, not waited for.
+  descriptor const d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (d.get() < 0) fail(file, "cannot be opened", errno);
+  struct stat status {};
+  if (::fstat(d.get(), &status) != 0) fail(file, "cannot be looked at", errno);
+  if (!S_ISREG(status.st_mode)) fail(file, "is no ordinary file", S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+  if (static_cast<std::uint64_t>(status.st_size) > limit_bytes) fail(file, "is too large", EFBIG);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    auto const n = ::read(d.get(), bytes.data() + have, bytes.size() - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(file, "cannot be read", errno);
+    if (n == 0) break;  // it became shorter meanwhile
+    have += static_cast<std::size_t>(n);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace rondo

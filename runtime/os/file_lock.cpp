@@ -1,0 +1,39 @@
+#include "runtime/os/file_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace rondo {
+
+file_lock::file_lock(std::filesystem::path const& guarded) {
+  auto const name = guarded.string() + ".lock";
+  file_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file_ < 0)
+    throw std::runtime_error(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    char holder[32]{};
+    auto const length = ::read(file_, holder, sizeof holder - 1);
+    ::close(file_);
+    throw std::runtime_error(
+        fmt::format("{}: another process holds it{}{}; end that one, or give this one a file of its own",
+                    guarded.string(), length > 0 ? ": " : "", holder));
+  }
+  guard_.emplace(file_);
+  // For people who wonder who it is; nobody depends on it.
+  auto const who = fmt::format("{}", ::getpid());
+  if (::ftruncate(file_, 0) == 0) [[maybe_unused]]
+    auto const written = ::pwrite(file_, who.data(), who.size(), 0);
+}
+
+file_lock::~file_lock() {
+  guard_.reset();
+  ::close(file_);
+}
+
+}  // namespace rondo

@@ -1,0 +1,156 @@
+// A client of a service: the same refs as in the service's own process, over a socket.
+//
+//   rondo::service::client c{{.at = rondo::service::default_socket("demo")}};
+//   auto clicks = c.find<counter>("clicks").value();
+//   total t = clicks.ask(get{}, 10ms, rondo::block).value();
+//
+// It connects by itself, and again when the connection is lost. A message whose response was lost with it is sent again
+// under the same key, so that it is handled once; only when the service itself has ended meanwhile is its fate unknown:
+// outcome_unknown. What never left this process is sent to the next one.
+//
+// Owns one thread. Threads: all functions from any thread; completion handlers run on their executor, else on that thread,
+// where nothing may block. Lifetime: longer than its refs' uses; what is open when it ends completes with cancelled.
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/messaging/actor_ref.hpp"
+#include "runtime/messaging/blocking.hpp"
+#include "runtime/messaging/completions.hpp"
+#include "runtime/service/net/endpoint.hpp"
+
+namespace rondo::service {
+
+struct client_options {
+  endpoint at;
+  std::string token{};                  // where the service asks for one
+  bool tls = false;                     // for tcp
+  std::filesystem::path authorities{};  // PEM; empty: those that the system trusts
+  std::string server_name{};            // in its certificate; empty: the address
+  std::string program = "rondo client";
+  std::uint32_t max_frame_bytes = 16 << 20;
+  std::chrono::milliseconds connect_timeout{
+      2'000};  // how long requests wait for a connection before peer_gone
+};
+
+/// What a request ended with.
+struct response_bytes {
+  error_code ec;    // peer_gone, timed_out, outcome_unknown, cancelled, service_refuses; else none
+  std::string why;  // for people
+  std::vector<std::byte> frame;  // of schemas/wire.fbs, verified; empty with an error
+};
+
+template <class Behaviour>
+class client_ref;
+
+class client {
+ public:
+  /// Returns at once; the connection is made by the first request.
+  explicit client(client_options options);
+  ~client();
+  client(client const&) = delete;
+  client& operator=(client const&) = delete;
+
+  /// The living actor of this name. Blocks. Errors: not_found, also for another behaviour, and those of a request.
+  template <class Behaviour>
+  result<client_ref<Behaviour>> find(std::string const& name) {
+    auto const id = find_untyped(name, type_name<Behaviour>);
+    if (!id) return id.error();
+    return client_ref<Behaviour>{*this, *id};
+  }
+  /// An empty behaviour: any.
+  result<actor_id> find_untyped(std::string const& name, std::string_view behaviour = {});
+
+  /// One message for an actor named by its id, or by its name.
+  struct destination {
+    actor_id id{};
+    std::string name{};
+  };
+  struct send_options {
+    std::uint8_t priority = default_priority;
+    std::chrono::microseconds deadline{0};  // 0: none
+    bool wants_reply = false;
+    bool wait_for_room = false;
+    std::uint64_t trace = 0;  // not 0: the service keeps its way under this number
+  };
+  /// `handler` gets the actor's reply, or the mailbox's word.
+  void send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
+            send_options options, answer_handler handler);
+  /// What went wrong last, in words: of the connection, or said by the service.
+  std::string last_words() const;
+
+  /// Any request, as a frame of schemas/wire.fbs whose id is set here. It is not sent again.
+  using response_handler = std::function<void(response_bytes)>;
+  void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
+  /// The same, and waits.
+  response_bytes request(std::span<std::byte const> frame, std::chrono::milliseconds timeout);
+
+  /// What the service said of itself; empty before the first connection.
+  std::string service_name() const;
+  /// Connections that were made so far.
+  std::uint64_t connections_made() const noexcept;
+  /// Requests without a response yet.
+  std::size_t open() const;
+
+ private:
+  class link;
+  std::shared_ptr<link> link_;
+};
+
+/// As actor_ref, for an actor of another process.
+template <class Behaviour>
+class client_ref {
+ public:
+  client_ref(client& c, actor_id id) noexcept : client_(&c), id_(id) {}
+  actor_id id() const noexcept { return id_; }
+
+  /// Completes with void(error_code): the mailbox's word. Errors: those of actor_ref::tell, and peer_gone, outcome_unknown,
+  /// service_refuses.
+  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
+  requires takes<Behaviour, Message>
+  auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
+    return boost::asio::async_initiate<Token, void(error_code)>(
+        [](auto handler, client* c, actor_id to, Message body, tell_options o) {
+          c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
+                  {.priority = o.priority,
+                   .deadline = o.deadline,
+                   .wait_for_room = o.wait_for_room,
+                   .trace = o.trace},
+                  answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
+        },
+        token, client_, id_, m, options);
+  }
+  /// Completes with void(error_code, Reply).
+  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
+  requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
+                                                                     Token&& token = {}) const {
+    using reply = reply_to_t<Behaviour, Message>;
+    return boost::asio::async_initiate<Token, void(error_code, reply)>(
+        [](auto handler, client* c, actor_id to, Message body, ask_options o) {
+          c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
+                  {.priority = o.priority,
+                   .deadline = std::chrono::ceil<std::chrono::microseconds>(o.timeout),
+                   .wants_reply = true,
+                   .trace = o.trace},
+                  answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
+        },
+        token, client_, id_, m, options);
+  }
+  template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
+  auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
+    return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
+  }
+
+ private:
+  client* client_;
+  actor_id id_;
+};
+
+}  // namespace rondo::service

@@ -1,0 +1,182 @@
+#include "runtime/service/json/message_schemas.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <iterator>
+
+#include "runtime/base/json_node.hpp"
+#include "runtime/service/json/payload_json.hpp"
+
+namespace rondo::service {
+namespace {
+
+/// `name` is `end`, or ends with `end` after a dot.
+bool is_called(std::string_view name, std::string_view end) {
+  return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
+}
+
+void describe_struct(std::string& text, struct_layout const& s);
+
+void describe_field(std::string& text, field_layout const& f) {
+  text += f.name + ": ";
+  if (f.length != 0) text += '[';
+  if (f.nested) {
+    describe_struct(text, *f.nested);
+  } else if (f.choices) {
+    text += std::string_view(f.choices->name).substr(f.choices->name.rfind('.') + 1);  // npos + 1 is 0
+    text += fmt::format("({})", names_of(*f.choices, "|"));
+  } else {
+    text += name_of(f.kind);
+  }
+  if (f.length != 0) fmt::format_to(std::back_inserter(text), ":{}]", f.length);
+}
+
+void describe_struct(std::string& text, struct_layout const& s) {
+  text += s.short_name();
+  text += " {";
+  for (auto const& f : s.fields) {
+    if (&f != &s.fields.front()) text += ", ";
+    describe_field(text, f);
+  }
+  text += '}';
+}
+
+void fill_example(std::byte* at, struct_layout const& s);
+
+void fill_element(std::byte* at, field_layout const& f) {
+  auto const bits = f.choices && !f.choices->entries.empty() ? f.choices->entries.front().bits : 1;
+  switch (f.kind) {
+    case field_kind::float32: {
+      float const value = 1.5f;
+      std::memcpy(at, &value, sizeof value);
+      return;
+    }
+    case field_kind::float64: {
+      double const value = 1.5;
+      std::memcpy(at, &value, sizeof value);
+      return;
+    }
+    case field_kind::nested:
+      return fill_example(at, *f.nested);
+    default:
+      for (std::size_t i = 0; i < f.element_bytes; ++i) at[i] = static_cast<std::byte>(bits >> (8 * i));
+  }
+}
+
+void fill_example(std::byte* at, struct_layout const& s) {
+  for (auto const& f : s.fields) {
+    constexpr std::string_view text = "text";
+    if (f.is_text())
+      std::memcpy(at + f.offset, text.data(), std::min<std::size_t>(text.size(), f.length));
+    else
+      for (std::uint32_t i = 0; i < f.count(); ++i) fill_element(at + f.offset + i * f.element_bytes, f);
+  }
+}
+
+[[noreturn]] void refuse_hex(std::string_view reason) {
+  throw payload_error(
+      fmt::format("payload: {}; a type without a schema is written as {{\"hex\": \"0a1b\"}}", reason));
+}
+
+}  // namespace
+
+void message_schemas::add(std::span<std::byte const> binary_schema, std::string_view source) {
+  auto types = types_;
+  for (auto& type : read_layouts(binary_schema, source)) {
+    auto const [known, is_new] = types.try_emplace(type->name, type);
+    if (!is_new && !same_layout(*known->second, *type))
+      throw schema_error(fmt::format(
+          "{}: {}: has other fields than in a schema that was read before; build both sides from one "
+          "schema",
+          source, type->name));
+  }
+  types_ = std::move(types);
+}
+
+bool message_schemas::knows(std::string_view type) const {
+  if (types_.contains(type)) return true;
+  std::size_t called = 0;
+  for (auto const& [name, layout] : types_) called += is_called(name, type);
+  return called == 1;
+}
+
+std::vector<std::string_view> message_schemas::names() const {
+  std::vector<std::string_view> all;
+  for (auto const& [name, layout] : types_) all.push_back(name);
+  return all;
+}
+
+struct_layout const& message_schemas::find(std::string_view type) const {
+  if (auto const exact = types_.find(type); exact != types_.end()) return *exact->second;
+  struct_layout const* found = nullptr;
+  for (auto const& [name, layout] : types_) {
+    if (!is_called(name, type)) continue;
+    if (found != nullptr)
+      throw payload_error(fmt::format("'{}' may be {} or {}; give the whole name", type, found->name, name));
+    found = layout.get();
+  }
+  if (found == nullptr)
+    throw payload_error(fmt::format(
+        "'{}' is no message of a known schema; {}", type,
+        types_.empty() ? "no schema is known" : fmt::format("known are {}", fmt::join(names(), ", "))));
+  return *found;
+}
+
+std::vector<std::byte> message_schemas::to_bytes(std::string_view type, std::string_view json) const {
+  return payload_from_json(find(type), json);
+}
+
+std::string message_schemas::to_json(std::string_view type, std::span<std::byte const> bytes) const {
+  auto const& layout = find(type);
+  if (bytes.size() != layout.bytes)
+    throw payload_error(
+        fmt::format("payload of {}: has {} bytes; the type has {}", layout.name, bytes.size(), layout.bytes));
+  return payload_to_json(layout, bytes);
+}
+
+std::string message_schemas::describe(std::string_view type) const {
+  std::string text;
+  describe_struct(text, find(type));
+  return text;
+}
+
+std::string message_schemas::example(std::string_view type) const {
+  auto const& layout = find(type);
+  std::vector<std::byte> bytes(layout.bytes);
+  fill_example(bytes.data(), layout);
+  return payload_to_json(layout, bytes);
+}
+
+std::vector<std::byte> bytes_from_hex(std::string_view json) {
+  json_node root;
+  try {
+    root = parse_json_node(json);
+  } catch (json_error const& e) {
+    refuse_hex(e.what());
+  }
+  if (root.what != json_node::kind::object) refuse_hex("is " + root.described());
+  if (root.names.size() != 1 || root.names.front() != "hex") refuse_hex("has other fields than hex");
+  auto const& digits = root.entries.front();
+  if (digits.what != json_node::kind::string) refuse_hex("hex: is " + digits.described());
+  if (digits.text.size() % 2 != 0) refuse_hex("hex: has an odd number of digits");
+  std::vector<std::byte> bytes(digits.text.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    unsigned value = 0;
+    auto const* const begin = digits.text.data() + 2 * i;
+    auto const [stop, failed] = std::from_chars(begin, begin + 2, value, 16);
+    if (failed != std::errc() || stop != begin + 2)
+      refuse_hex(fmt::format("hex: its digits {} and {} are no hexadecimal digits", 2 * i + 1, 2 * i + 2));
+    bytes[i] = static_cast<std::byte>(value);
+  }
+  return bytes;
+}
+
+std::string bytes_to_hex(std::span<std::byte const> bytes) {
+  std::string text = "{\"hex\":\"";
+  for (auto const b : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(b));
+  return text += "\"}";
+}
+
+}  // namespace rondo::service

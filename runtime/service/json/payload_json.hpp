@@ -1,0 +1,21 @@
+// One payload between its bytes and JSON, by a layout: the work behind message_schemas.
+//
+// threads: functions without state.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/service/json/struct_layout.hpp"
+
+namespace rondo::service {
+
+/// Throws payload_error.
+std::vector<std::byte> payload_from_json(struct_layout const& type, std::string_view json);
+/// Precondition: `bytes` are as many as the type has.
+std::string payload_to_json(struct_layout const& type, std::span<std::byte const> bytes);
+
+}  // namespace rondo::service

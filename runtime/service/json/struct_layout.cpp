@@ -1,0 +1,293 @@
+#include "runtime/service/json/struct_layout.hpp"
+
+#include <flatbuffers/reflection_generated.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace rondo::service {
+namespace {
+
+constexpr std::size_t max_name_bytes = 256;
+constexpr std::int32_t max_align = alignof(message);  // what a payload is aligned to
+
+// FlatBuffers' own accessors cast the byte to an enum that may not hold it.
+int base_type_of(reflection::Type const& type) {
+  auto const& table = reinterpret_cast<flatbuffers::Table const&>(type);
+  return table.GetField<std::int8_t>(reflection::Type::VT_BASE_TYPE, 0);
+}
+int element_of(reflection::Type const& type) {
+  auto const& table = reinterpret_cast<flatbuffers::Table const&>(type);
+  return table.GetField<std::int8_t>(reflection::Type::VT_ELEMENT, 0);
+}
+
+std::optional<field_kind> kind_of(int type) {
+  switch (type) {
+    case reflection::Bool:
+      return field_kind::boolean;
+    case reflection::Byte:
+      return field_kind::int8;
+    case reflection::UByte:
+      return field_kind::uint8;
+    case reflection::Short:
+      return field_kind::int16;
+    case reflection::UShort:
+      return field_kind::uint16;
+    case reflection::Int:
+      return field_kind::int32;
+    case reflection::UInt:
+      return field_kind::uint32;
+    case reflection::Long:
+      return field_kind::int64;
+    case reflection::ULong:
+      return field_kind::uint64;
+    case reflection::Float:
+      return field_kind::float32;
+    case reflection::Double:
+      return field_kind::float64;
+    case reflection::Obj:
+      return field_kind::nested;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_integer(field_kind kind) { return kind >= field_kind::int8 && kind <= field_kind::uint64; }
+
+bool is_identifier(std::string_view name) {
+  auto const letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool is_type_name(std::string_view dotted) {
+  for (std::size_t from = 0; from <= dotted.size();) {
+    auto const to = std::min(dotted.find('.', from), dotted.size());
+    if (!is_identifier(dotted.substr(from, to - from))) return false;
+    from = to + 1;
+  }
+  return true;
+}
+
+class reader {
+ public:
+  reader(reflection::Schema const& schema, std::size_t schema_bytes, std::string_view source)
+      : schema_(schema), source_(source), left_(8 * schema_bytes) {}
+
+  std::vector<std::shared_ptr<struct_layout const>> read() {
+    std::vector<std::shared_ptr<struct_layout const>> all;
+    std::set<std::string_view> names;
+    for (auto const* object : *schema_.objects()) {
+      spend(1);
+      if (!object->is_struct() || object->bytesize() > static_cast<std::int32_t>(max_payload_bytes)) continue;
+      all.push_back(read_struct(*object, 1));
+      if (!names.insert(all.back()->name).second) fail(all.back()->name, "is declared twice");
+    }
+    return all;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view type, std::string_view reason) const {
+    throw schema_error(fmt::format("{}: the schema is damaged: {}: {}", source_, type, reason));
+  }
+  [[noreturn]] void fail(std::string_view type, std::string_view field, std::string_view reason) const {
+    fail(fmt::format("{}.{}", type, field), reason);
+  }
+
+  // In a FlatBuffer many tables can share one name or list; what flatc writes shares none. So what is read is bounded
+  // by what came.
+  void spend(std::size_t bytes) {
+    if (bytes > left_)
+      throw schema_error(
+          fmt::format("{}: the schema is damaged: it uses the same parts over and over", source_));
+    left_ -= bytes;
+  }
+
+  std::string checked_name(flatbuffers::String const& given, bool dotted, std::string_view owner) {
+    std::string_view const name(given.data(), given.size());
+    if (name.size() > max_name_bytes) fail(owner, "has a name of more than 256 bytes");
+    if (!(dotted ? is_type_name(name) : is_identifier(name))) fail(owner, "has a name that is no identifier");
+    spend(name.size());
+    return std::string(name);
+  }
+
+  // Only the first line, and only what a terminal can show.
+  std::string doc_of(flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> const* lines) {
+    std::string doc;
+    if (lines == nullptr || lines->size() == 0) return doc;
+    auto const* const first = lines->Get(0);
+    for (char const c : std::string_view(first->data(), std::min<std::size_t>(first->size(), max_name_bytes)))
+      if (c >= ' ' && c <= '~' && (c != ' ' || !doc.empty())) doc += c;
+    spend(doc.size());
+    return doc;
+  }
+
+  std::shared_ptr<struct_layout const> read_struct(reflection::Object const& object, std::uint32_t level) {
+    if (auto const known = done_.find(&object); known != done_.end()) return known->second;
+    auto out = std::make_shared<struct_layout>();
+    out->name = checked_name(*object.name(), true, "a struct");
+    if (level > max_layout_depth) fail(out->name, "contains itself, or structs nest too deep");
+    if (object.bytesize() <= 0 || object.bytesize() > static_cast<std::int32_t>(max_payload_bytes) ||
+        object.minalign() <= 0 || object.minalign() > max_align ||
+        !std::has_single_bit(static_cast<std::uint32_t>(object.minalign())) ||
+        object.bytesize() % object.minalign() != 0)
+      fail(out->name, fmt::format("has {} bytes aligned to {}", object.bytesize(), object.minalign()));
+    out->bytes = static_cast<std::uint32_t>(object.bytesize());
+    out->align = static_cast<std::uint32_t>(object.minalign());
+    out->doc = doc_of(object.documentation());
+    if (object.fields()->size() == 0) fail(out->name, "has no field");
+    if (object.fields()->size() > out->bytes) fail(out->name, "has more fields than bytes");
+    for (auto const* field : *object.fields()) {
+      out->fields.push_back(read_field(*out, *field, level));
+      if (out->fields.back().nested) out->depth = std::max(out->depth, out->fields.back().nested->depth + 1);
+      if (out->depth > max_layout_depth) fail(out->name, "structs nest too deep");
+    }
+    check_places(*out);
+    done_.emplace(&object, out);
+    return out;
+  }
+
+  field_layout read_field(struct_layout const& owner, reflection::Field const& field, std::uint32_t level) {
+    spend(sizeof(field_layout));
+    field_layout out;
+    out.name = checked_name(*field.name(), false, owner.name);
+    auto const& type = *field.type();
+    bool const is_array = base_type_of(type) == reflection::Array;
+    auto const kind = kind_of(is_array ? element_of(type) : base_type_of(type));
+    if (!kind) fail(owner.name, out.name, "has no fixed size");
+    out.kind = *kind;
+    out.offset = field.offset();
+    if (is_array) out.length = type.fixed_length();
+    if (is_array && out.length == 0) fail(owner.name, out.name, "is an array of no elements");
+    std::uint32_t align = 0;
+    if (out.kind == field_kind::nested) {
+      auto const index = type.index();
+      if (index < 0 || static_cast<flatbuffers::uoffset_t>(index) >= schema_.objects()->size())
+        fail(owner.name, out.name, "has a type that is not there");
+      auto const& inner = *schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(index));
+      if (!inner.is_struct()) fail(owner.name, out.name, "is a table; it has no fixed size");
+      out.nested = read_struct(inner, level + 1);
+      out.element_bytes = out.nested->bytes;
+      align = out.nested->align;
+    } else {
+      out.element_bytes = align = static_cast<std::uint32_t>(bytes_of(out.kind));
+      if (type.index() >= 0) out.choices = read_enum(owner, out, type.index());
+    }
+    if (out.offset % align != 0 || align > owner.align) fail(owner.name, out.name, "is misaligned");
+    return out;
+  }
+
+  std::shared_ptr<enum_layout const> read_enum(struct_layout const& owner, field_layout const& field,
+                                               std::int32_t index) {
+    if (static_cast<flatbuffers::uoffset_t>(index) >= schema_.enums()->size())
+      fail(owner.name, field.name, "is an enum that is not there");
+    auto const& e = *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(index));
+    auto const underlying = kind_of(base_type_of(*e.underlying_type()));
+    if (e.is_union() || !is_integer(field.kind) || underlying != field.kind)
+      fail(owner.name, field.name, "is no enum of its own type");
+    if (auto const known = enums_.find(&e); known != enums_.end()) return known->second;
+    auto out = std::make_shared<enum_layout>();
+    out->name = checked_name(*e.name(), true, "an enum");
+    std::set<std::string> names;
+    for (auto const* value : *e.values()) {
+      spend(sizeof(enum_entry));
+      out->entries.push_back(
+          {checked_name(*value->name(), false, out->name), static_cast<std::uint64_t>(value->value())});
+      if (!names.insert(out->entries.back().name).second)
+        fail(out->name, out->entries.back().name, "is given twice");
+      if (!fits(value->value(), field.kind)) fail(out->name, out->entries.back().name, "is out of range");
+    }
+    enums_.emplace(&e, out);
+    return out;
+  }
+
+  static bool fits(std::int64_t value, field_kind kind) {
+    if (kind == field_kind::int64 || kind == field_kind::uint64) return true;  // all 64 bits
+    auto const bits = 8 * bytes_of(kind);
+    bool const is_signed = kind == field_kind::int8 || kind == field_kind::int16 || kind == field_kind::int32;
+    auto const low = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
+    auto const high = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+    return value >= low && value <= high;
+  }
+
+  void check_places(struct_layout& s) const {
+    std::ranges::sort(s.fields, {}, &field_layout::offset);
+    std::set<std::string_view> names;
+    std::uint64_t end = 0;
+    for (auto const& f : s.fields) {
+      if (!names.insert(f.name).second) fail(s.name, f.name, "is declared twice");
+      if (f.offset < end) fail(s.name, f.name, "overlaps the field before it");
+      end = f.offset + std::uint64_t{f.element_bytes} * f.count();
+      if (end > s.bytes) fail(s.name, f.name, "reaches beyond its struct");
+    }
+  }
+
+  reflection::Schema const& schema_;
+  std::string_view source_;
+  std::size_t left_;
+  std::map<reflection::Object const*, std::shared_ptr<struct_layout const>> done_;
+  std::map<reflection::Enum const*, std::shared_ptr<enum_layout const>> enums_;
+};
+
+}  // namespace
+
+std::string_view name_of(field_kind kind) noexcept {
+  static constexpr std::string_view names[] = {"bool", "byte", "ubyte", "short", "ushort", "int",
+                                               "uint", "long", "ulong", "float", "double", "struct"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::size_t bytes_of(field_kind kind) noexcept {
+  static constexpr std::uint8_t bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0};
+  return bytes[static_cast<std::size_t>(kind)];
+}
+
+std::string names_of(enum_layout const& e, std::string_view between) {
+  constexpr std::size_t shown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, e.entries.size()); ++i)
+    text.append(i == 0 ? "" : between).append(e.entries[i].name);
+  return e.entries.size() > shown ? text.append(between).append("...") : text;
+}
+
+std::string_view struct_layout::short_name() const noexcept {
+  return std::string_view(name).substr(name.rfind('.') + 1);  // npos + 1 is 0
+}
+
+bool same_layout(struct_layout const& a, struct_layout const& b) {
+  auto const same_field = [](field_layout const& f, field_layout const& g) {
+    return f.name == g.name && f.kind == g.kind && f.offset == g.offset && f.length == g.length &&
+           !f.choices == !g.choices && (!f.choices || *f.choices == *g.choices) && !f.nested == !g.nested &&
+           (!f.nested || same_layout(*f.nested, *g.nested));
+  };
+  return a.name == b.name && a.bytes == b.bytes && a.align == b.align &&
+         std::ranges::equal(a.fields, b.fields, same_field);
+}
+
+std::vector<std::shared_ptr<struct_layout const>> read_layouts(std::span<std::byte const> binary_schema,
+                                                               std::string_view source) {
+  auto const refuse = [&](std::string_view reason) {
+    throw schema_error(fmt::format("{}: {}", source, reason));
+  };
+  constexpr std::size_t smallest = sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
+  if (binary_schema.size() > max_schema_bytes) refuse("has more than 256 KiB; that is no schema of messages");
+  // Copied, since the verifier takes the buffer's start for aligned.
+  auto const* const begin = reinterpret_cast<std::uint8_t const*>(binary_schema.data());
+  std::vector<std::uint8_t> const bytes(begin, begin + binary_schema.size());
+  if (bytes.size() < smallest || !reflection::SchemaBufferHasIdentifier(bytes.data()))
+    refuse("is no binary schema; make one with flatc --binary --schema --bfbs-comments");
+  // Tables may share parts, and each use is verified anew: so their number is bounded by what flatc could write.
+  auto const tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 8);
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 16, tables);
+  if (!reflection::VerifySchemaBuffer(verifier))
+    refuse(
+        "the binary schema is damaged: it is no valid FlatBuffer; make it again with flatc --binary --schema "
+        "--bfbs-comments");
+  return reader(*reflection::GetSchema(bytes.data()), bytes.size(), source).read();
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,212 @@
+#include "runtime/service/monitor/http_server.hpp"
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <list>
+
+#include "runtime/service/monitor/metrics.hpp"
+
+namespace rondo::service {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using request = http::request<http::string_body>;
+using response = http::response<http::string_body>;
+
+response make_response(http_answer answer, unsigned version, bool keep_alive) {
+  response r{static_cast<http::status>(answer.status), version};
+  r.set(http::field::content_type, answer.content_type);
+  r.set(http::field::cache_control, "no-store");
+  if (answer.status == 405) r.set(http::field::allow, "GET, HEAD");
+  r.keep_alive(keep_alive);
+  r.body() = std::move(answer.body);
+  r.prepare_payload();
+  return r;
+}
+
+/// What is said to a request that could not be read; status 0: nothing, as nobody listens.
+http_answer answer_to(error_code ec, http_options const& options) {
+  if (ec == http::error::header_limit)
+    return {431, "text/plain",
+            "the header is longer than " + std::to_string(options.header_bytes) + " bytes\n"};
+  if (ec == http::error::body_limit)
+    return {413, "text/plain", "the body is longer than " + std::to_string(options.body_bytes) + " bytes\n"};
+  if (ec == beast::error::timeout) return {408, "text/plain", "the request did not come in time\n"};
+  bool const malformed = ec.category() == make_error_code(http::error::bad_version).category() &&
+                         ec != http::error::end_of_stream && ec != http::error::partial_message;
+  if (malformed) return {400, "text/plain", "not an HTTP request: " + ec.message() + "\n"};
+  return {.status = 0};
+}
+
+}  // namespace
+
+struct http_server::core : std::enable_shared_from_this<http_server::core> {
+  using stream = beast::tcp_stream;
+  template <class T = void>
+  using task = asio::awaitable<T>;
+
+  core(asio::any_io_executor const& io, asio::any_io_executor on, http_routes answers, http_options limits)
+      : context(asio::make_strand(io)),
+        work(std::move(on)),
+        routes(std::move(answers)),
+        options(limits),
+        acceptor(context) {}
+
+  task<> accept();
+  task<> serve(std::list<stream>::iterator self);
+  task<http_answer> answer(request const& asked);
+  task<bool> send(stream& to, response r, bool body);
+
+  asio::any_io_executor context;  // a strand
+  asio::any_io_executor work;
+  http_routes const routes;
+  http_options const options;
+  std::uint16_t port = 0;
+  // In the strand, both:
+  asio::ip::tcp::acceptor acceptor;
+  std::list<stream> streams;
+};
+
+auto http_server::core::accept() -> task<> {
+  auto const self = shared_from_this();
+  while (acceptor.is_open()) {
+    error_code ec;
+    stream taken(context);
+    co_await acceptor.async_accept(taken.socket(), asio::redirect_error(asio::use_awaitable, ec));
+    if (ec == asio::error::operation_aborted || !acceptor.is_open()) co_return;
+    if (ec) {  // no descriptors, say: others will be given back
+      asio::steady_timer pause(context, std::chrono::milliseconds(100));
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+      continue;
+    }
+    if (streams.size() >= options.connections) {
+      static constexpr std::string_view busy =
+          "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+      taken.socket().non_blocking(true, ec);
+      if (!ec) taken.socket().write_some(asio::buffer(busy), ec);  // it fits, or is not said
+      continue;
+    }
+    asio::co_spawn(context, serve(streams.insert(streams.end(), std::move(taken))), asio::detached);
+  }
+}
+
+auto http_server::core::serve(std::list<stream>::iterator self) -> task<> {
+  auto const keep = shared_from_this();
+  struct leave {
+    std::list<stream>& all;
+    std::list<stream>::iterator self;
+    ~leave() { all.erase(self); }
+  } const at_the_end{streams, self};
+  beast::flat_buffer buffer(options.header_bytes + options.body_bytes + 4096);
+  for (bool goes_on = true; goes_on;) {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(options.header_bytes);
+    parser.body_limit(options.body_bytes);
+    error_code ec;
+    self->expires_after(options.request_time);
+    co_await http::async_read(*self, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
+    if (ec) {
+      if (auto const said = answer_to(ec, options); said.status != 0 && self->socket().is_open())
+        co_await send(*self, make_response(said, 11, false), true);
+      break;
+    }
+    auto const& asked = parser.get();
+    goes_on = asked.keep_alive();
+    self->expires_never();
+    auto made = co_await answer(asked);
+    goes_on = co_await send(*self, make_response(std::move(made), asked.version(), goes_on),
+                            asked.method() != http::verb::head) &&
+              goes_on;
+  }
+  error_code ignored;
+  self->socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+}
+
+auto http_server::core::answer(request const& asked) -> task<http_answer> {
+  if (asked.method() != http::verb::get && asked.method() != http::verb::head)
+    co_return http_answer{405, "text/plain", "only GET and HEAD are supported\n"};
+  auto const target = std::string_view(asked.target().data(), asked.target().size());
+  auto const route = routes.find(target.substr(0, target.find('?')));
+  if (route == routes.end()) {
+    std::string paths;
+    for (auto const& [path, function] : routes) paths += " " + path;
+    co_return http_answer{404, "text/plain", "not found; available:" + paths + "\n"};
+  }
+  co_return co_await asio::co_spawn(
+      work,
+      [&route]() -> asio::awaitable<http_answer> {
+        try {
+          co_return route->second();
+        } catch (std::exception const& e) {
+          co_return http_answer{500, "text/plain", std::string(e.what()) + "\n"};
+        }
+      },
+      asio::use_awaitable);
+}
+
+auto http_server::core::send(stream& to, response r, bool body) -> task<bool> {
+  error_code ec;
+  to.expires_after(options.request_time);
+  if (body) {
+    co_await http::async_write(to, r, asio::redirect_error(asio::use_awaitable, ec));
+  } else {
+    http::response_serializer<http::string_body> head(r);
+    co_await http::async_write_header(to, head, asio::redirect_error(asio::use_awaitable, ec));
+  }
+  co_return !ec && !r.need_eof();
+}
+
+http_server::http_server(asio::any_io_executor io, asio::any_io_executor work,
+                         asio::ip::tcp::endpoint const& where, http_routes routes, http_options options)
+    : core_(std::make_shared<core>(io, std::move(work), std::move(routes), options)) {
+  core_->acceptor.open(where.protocol());
+  core_->acceptor.set_option(asio::socket_base::reuse_address(true));
+  core_->acceptor.bind(where);
+  core_->acceptor.listen();
+  core_->port = core_->acceptor.local_endpoint().port();
+  asio::co_spawn(core_->context, core_->accept(), asio::detached);
+}
+
+http_server::~http_server() { stop(); }
+
+std::uint16_t http_server::port() const noexcept { return core_->port; }
+
+void http_server::stop() {
+  asio::dispatch(core_->context, [core = core_] {
+    error_code ignored;
+    core->acceptor.close(ignored);
+    for (auto& s : core->streams) s.cancel(), s.socket().close(ignored);
+  });
+}
+
+http_routes monitoring_routes(std::function<std::string()> metrics, std::function<std::string()> why_not_well,
+                              std::function<std::string()> why_not_ready) {
+  auto const unless = [](char const* good, std::function<std::string()> const& why_not) {
+    return [good, why_not] {
+      auto const why = why_not();
+      return why.empty() ? http_answer{.body = good} : http_answer{.status = 503, .body = why + "\n"};
+    };
+  };
+  return {{"/metrics",
+           [metrics] {
+             return http_answer{200, metrics_content_type, metrics()};
+           }},
+          {"/healthz", unless("ok\n", why_not_well)},
+          {"/readyz", unless("ready\n", why_not_ready)}};
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,288 @@
+#include "runtime/service/monitor/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/memory/unified_buffer.hpp"
+#include "runtime/observe/telemetry.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/service/json/clean_text.hpp"
+
+namespace rondo::service {
+
+struct gathered {
+  std::uint64_t now_ns;
+  telemetry seen;
+  std::map<std::uint32_t, std::string> types;  // of messages, by id
+};
+
+namespace {
+
+char const* name_of(failure_action action) noexcept {
+  static constexpr char const* names[] = {"restarted", "quarantined", "stopped", "escalated"};
+  return names[static_cast<std::size_t>(action)];
+}
+
+std::string type_name_in(gathered const& from, std::uint32_t type) {
+  auto const at = from.types.find(type);
+  return at == from.types.end() ? fmt::format("{:#010x}", type) : at->second;
+}
+
+/// Relaxed: statistics.
+std::uint64_t value(std::atomic<std::uint64_t> const& a) noexcept {
+  return a.load(std::memory_order_relaxed);
+}
+
+/// Else it keeps its mail, whoever holds it.
+bool takes_mail(std::string_view state) noexcept { return state != "launched" && state != "deactivated"; }
+
+std::unique_ptr<reports::failureT> to_report(actor_failure const& f, gathered const& from) {
+  auto out = std::make_unique<reports::failureT>();
+  out->reason = rondo::name_of(f.reason);
+  out->text = make_error_code(f.reason).message();
+  if (f.type != 0) out->message = type_name_in(from, f.type);
+  out->action = name_of(f.action);
+  out->age_ns = from.now_ns > f.at_ns ? from.now_ns - f.at_ns : 0;
+  return out;
+}
+
+std::unique_ptr<reports::totalsT> to_report(actor_totals const& t) {
+  auto out = std::make_unique<reports::totalsT>();
+  out->accepted = t.accepted;
+  out->handled = t.handled;
+  out->rejected = t.rejected;
+  out->dead = t.dead;
+  out->failures = t.failures;
+  out->latency_sum_ns = t.latency_sum_ns;
+  out->latency_samples = t.latency_samples;
+  return out;
+}
+
+std::unique_ptr<reports::poolT> to_report(char const* place, std::uint32_t device, std::uint64_t cap,
+                                          buffer_pool_statistics const& s) {
+  auto out = std::make_unique<reports::poolT>();
+  out->place = place;
+  out->device = device;
+  out->cap_bytes = cap;
+  out->in_use_bytes = s.in_use_bytes;
+  out->cached_bytes = s.cached_bytes;
+  out->peak_bytes = s.peak_bytes;
+  out->waste_bytes = s.waste_bytes;
+  out->buffers_in_use = s.buffers_in_use;
+  out->hits = s.hits;
+  out->misses = s.misses;
+  out->refusals = s.refusals;
+  return out;
+}
+
+std::unique_ptr<reports::lane_pairT> to_report(lane_counts const& c) {
+  auto out = std::make_unique<reports::lane_pairT>();
+  out->submissions_waiting = static_cast<std::uint32_t>(c.submitted - c.taken);
+  out->submission_slots = c.submission_slots;
+  out->submitted = c.submitted;
+  out->completed = c.completed;
+  out->completion_slots = c.completion_slots;
+  return out;
+}
+
+std::unique_ptr<reports::copiesT> to_report(transfer_counts const& c) {
+  auto out = std::make_unique<reports::copiesT>();
+  out->to_device = c.to_device;
+  out->to_host = c.to_host;
+  out->bytes = c.bytes;
+  out->batches = c.batches;
+  out->hidden_ns = c.hidden_ns;
+  return out;
+}
+
+void add_gpus(report& to, gpu_reading const& from) {
+  to.gpus_unavailable = from.unavailable;
+  for (auto const& g : from.gpus) {
+    auto out = std::make_unique<reports::gpuT>();
+    out->index = g.index;
+    out->name = g.name;
+    out->utilization_percent = g.utilization_percent;
+    out->memory_used_bytes = g.memory_used_bytes;
+    out->memory_total_bytes = g.memory_total_bytes;
+    out->temperature_celsius = g.temperature_celsius;
+    out->power_watts = g.power_watts;
+    out->pcie_rx_bytes_per_second = g.pcie_rx_bytes_per_second;
+    out->pcie_tx_bytes_per_second = g.pcie_tx_bytes_per_second;
+    to.gpus.push_back(std::move(out));
+  }
+}
+
+}  // namespace
+
+reporter::reporter(runtime& rt, service_identity who, service_counters const* counters, gpu_monitor* gpus)
+    : runtime_(rt),
+      who_(std::move(who)),
+      counters_(counters),
+      gpus_(gpus),
+      began_ns_(now_ns()),
+      looks_(rt.device_count()) {}
+
+report reporter::gather() {
+  gathered from{0, runtime_.snapshot(), {}};
+  from.now_ns = now_ns();
+  for (auto const& b : runtime_.behaviours())
+    for (auto const& m : b.messages) from.types.emplace(m.id, m.name);
+  auto const& t = from.seen;
+  report r;
+  r.service = who_.name;
+  r.incarnation = who_.incarnation;
+  r.clock_ns = from.now_ns;
+  auto const wall = std::chrono::system_clock::now().time_since_epoch();
+  r.wall_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(wall).count());
+  r.uptime_ns = from.now_ns - began_ns_;
+  for (int b = 0; b < latency_histogram::buckets; ++b)
+    r.latency_floors_ns.push_back(latency_histogram::floor_ns(b));
+  r.actor_limit = runtime_.settings().actors;
+  r.live = to_report(t.live);
+  r.retired = to_report(t.retired);
+  r.waiting = t.waiting;
+  r.asks_waiting = t.asks_waiting;
+  r.ask_limit = runtime_.settings().asks;
+  r.late_answers = t.late_answers;
+  r.dead_letters = t.dead_letters;
+  r.crossing = t.crossing;
+  r.conserved = t.conserved();
+  add_actors(r, from);
+  add_teams(r, from);
+  add_memory(r);
+  if (counters_ != nullptr) add_connections(r);
+  if (nats_ != nullptr) add_nats(r);
+  if (gpus_ != nullptr) add_gpus(r, gpus_->read());
+  return r;
+}
+
+void reporter::add_actors(report& to, gathered const& from) const {
+  std::unordered_map<std::uint32_t, actor_options> options;
+  for (auto const& e : runtime_.list()) options.emplace(e.id.index, e.options);
+  for (auto const& a : from.seen.actors) {
+    auto const& n = a.now.totals;
+    auto out = std::make_unique<reports::actorT>();
+    out->name = clean_text(a.name);
+    out->behaviour = a.behaviour;
+    out->device = a.device;
+    out->index = a.now.index;
+    out->generation = a.now.generation;
+    out->state = rondo::name_of(a.now.state);
+    if (auto const o = options.find(a.now.index); o != options.end()) {
+      out->pinned = o->second.pinned;
+      out->capacity = o->second.capacity.value_or(runtime_.settings().default_capacity);
+    }
+    out->accepted = n.accepted;
+    out->handled = n.handled;
+    out->rejected = n.rejected;
+    out->dead = n.dead;
+    out->failures = n.failures;
+    out->waiting = a.now.waiting;
+    out->peak_depth = n.peak_depth;
+    out->latency_sum_ns = n.latency_sum_ns;
+    out->latency_samples = n.latency_samples;
+    if (n.latency_samples != 0)  // most actors of a large runtime have none
+      out->latency_counts.assign(std::begin(a.now.latency_counts), std::end(a.now.latency_counts));
+    if (a.last_failure) out->last_failure = to_report(*a.last_failure, from);
+    to.actors.push_back(std::move(out));
+  }
+}
+
+void reporter::add_teams(report& to, gathered const& from) {
+  std::unordered_map<std::uint32_t, reports::actorT*> actors;
+  for (auto const& a : to.actors) actors.emplace(a->index, a.get());
+  std::lock_guard lock(mutex_);
+  for (std::uint32_t d = 0; d < from.seen.devices.size(); ++d) {
+    auto const& device = from.seen.devices[d];
+    auto out = std::make_unique<reports::deviceT>();
+    out->name = device.info.name;
+    out->description = device.info.description;
+    out->reason = runtime_.reason(d);
+    out->pool_teams = device.info.pool_teams;
+    if (device.lanes) out->lanes = to_report(*device.lanes);
+    looks_[d].resize(device.teams.size());
+    for (std::uint32_t i = 0; i < device.teams.size(); ++i) {
+      auto const& t = device.teams[i];
+      auto& last = looks_[d][i];
+      if (last.actor_plus_one != t.actor_plus_one || last.beats != t.beats || last.since_ns == 0)
+        last = {t.actor_plus_one, t.beats, from.now_ns};
+      auto line = std::make_unique<reports::teamT>();
+      line->beats = t.beats;
+      line->pinned = t.pinned;
+      // A team may hold an actor and wait for its mail: a handler runs only while its message is in the mailbox.
+      auto const actor = t.actor_plus_one == 0 ? actors.end() : actors.find(t.actor_plus_one - 1);
+      line->busy = actor != actors.end() && actor->second->waiting != 0 && takes_mail(actor->second->state);
+      if (line->busy) {
+        line->actor_index = t.actor_plus_one - 1;
+        line->message = type_name_in(from, t.type);
+        line->for_ns = from.now_ns - last.since_ns;
+        auto& running = actor->second->running;
+        // A wide message has many teams: the one that takes longest.
+        if (!running || running->for_ns < line->for_ns) {
+          running = std::make_unique<reports::runT>();
+          running->team = i;
+          running->message = line->message;
+          running->for_ns = line->for_ns;
+        }
+      }
+      out->teams.push_back(std::move(line));
+    }
+    to.devices.push_back(std::move(out));
+  }
+}
+
+void reporter::add_memory(report& to) const {
+  auto& rt = runtime_;
+  to.pools.push_back(to_report("host", 0, rt.settings().buffer_bytes_cap, rt.host_buffers().statistics()));
+  for (std::uint32_t d = 0; d < rt.device_count(); ++d) {
+    to.devices[d]->transfers = to_report(rt.transfers(d));
+    auto const memory = rt.memory(d);
+    if (memory.is_one()) continue;
+    auto const* const home = memory.device->home();
+    to.pools.push_back(to_report("device", d, home->bytes(), memory.device->statistics()));
+    if (memory.pinned != nullptr)
+      to.pools.push_back(to_report("pinned", d, home->host_memory_bytes(), memory.pinned->statistics()));
+  }
+}
+
+void reporter::add_connections(report& to) const {
+  to.connections = std::make_unique<reports::clientsT>();
+  auto& out = *to.connections;
+  out.open = value(counters_->connections_open);
+  out.total = value(counters_->connections_total);
+  out.requests = value(counters_->requests);
+  out.responses = value(counters_->responses);
+  out.bytes_in = value(counters_->bytes_in);
+  out.bytes_out = value(counters_->bytes_out);
+  out.frames_refused = value(counters_->frames_refused);
+  for (std::size_t i = 0; i < drop_reasons; ++i) {
+    auto line = std::make_unique<reports::dropT>();
+    line->reason = name_of(static_cast<drop_reason>(i));
+    line->connections = value(counters_->dropped[i]);
+    out.dropped.push_back(std::move(line));
+  }
+  to.files = std::make_unique<reports::kept_filesT>();
+  to.files->checkpoints = value(counters_->checkpoints);
+  to.files->checkpoints_failed = value(counters_->checkpoints_failed);
+  to.files->recordings_failed = value(counters_->recordings_failed);
+}
+
+void reporter::add_nats(report& to) const {
+  to.nats = std::make_unique<reports::nats_trafficT>();
+  auto& out = *to.nats;
+  out.connected = nats_->connected.load(std::memory_order_relaxed);  // relaxed: a report
+  out.requests = value(nats_->requests);
+  out.requests_refused = value(nats_->requests_refused);
+  out.durable = value(nats_->durable);
+  out.durable_refused = value(nats_->durable_refused);
+  out.redelivered = value(nats_->redelivered);
+  out.acknowledged = value(nats_->acknowledged);
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,72 @@
+#include "runtime/service/net/endpoint.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/address.hpp>
+#include <cstdlib>
+
+#include "runtime/base/parse_number.hpp"
+#include "runtime/service/json/clean_text.hpp"
+
+namespace rondo::service {
+
+bool is_service_name(std::string const& name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+             std::string::npos;
+}
+
+endpoint endpoint::parse(std::string const& text, std::string const& origin) {
+  auto const refuse = [&](std::string_view why) {
+    throw config_error(
+        fmt::format("{}: '{}' {}; it must be unix:PATH or tcp:ADDRESS:PORT, as in tcp:127.0.0.1:7400 "
+                    "or tcp:[::1]:7400",
+                    origin, text, why));
+  };
+  endpoint e;
+  if (text.starts_with("unix:")) {
+    e.path = text.substr(5);
+    if (e.path.empty() || e.path.size() > 107) refuse("has a path of 0, or more than 107 bytes");
+    return e;
+  }
+  if (!text.starts_with("tcp:")) refuse("names no kind of socket");
+  auto const colon = text.rfind(':');
+  if (colon <= 4) refuse("names no port");
+  e.is_unix = false;
+  e.path = text.substr(4, colon - 4);
+  if (e.path.starts_with('[') && e.path.ends_with(']')) e.path = e.path.substr(1, e.path.size() - 2);
+  auto const port = parse_number(text.substr(colon + 1));
+  if (!port || *port > 65'535) refuse("has a port that is no number from 0 to 65535");
+  e.port = static_cast<std::uint16_t>(*port);
+  boost::system::error_code no_address;
+  boost::asio::ip::make_address(e.path, no_address);
+  if (no_address) refuse("has no numeric address");
+  return e;
+}
+
+std::string endpoint::text() const {
+  if (is_unix) return "unix:" + path;
+  return path.find(':') == std::string::npos ? fmt::format("tcp:{}:{}", path, port)
+                                             : fmt::format("tcp:[{}]:{}", path, port);
+}
+
+endpoint default_socket(std::string const& name) {
+  if (!is_service_name(name))
+    throw config_error(fmt::format("a service's name, '{}', {}", clean_text(name), service_name_rule));
+  auto const* const run = std::getenv("XDG_RUNTIME_DIR");
+  bool const has_run = run != nullptr && *run != '\0';
+  auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
+  struct stat about {};
+  if (::lstat(folder.c_str(), &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()))
+    throw config_error(
+        fmt::format("{}: belongs to user {} and is not trusted; set XDG_RUNTIME_DIR to a folder "
+                    "of your own, or pass the socket's path",
+                    folder, about.st_uid));
+  endpoint e;
+  e.path = fmt::format("{}/{}.sock", folder, name);
+  return e;
+}
+
+}  // namespace rondo::service

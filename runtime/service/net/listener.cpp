@@ -1,0 +1,184 @@
+#include "runtime/service/net/listener.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <optional>
+#include <system_error>
+
+#include "runtime/os/file_lock.hpp"
+#include "runtime/service/net/trusted_path.hpp"
+
+namespace rondo::service {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using local = asio::local::stream_protocol;
+
+namespace {
+
+void require(error_code const& ec, endpoint const& at, char const* what) {
+  if (ec) throw std::system_error(ec, fmt::format("{}: {}", at.text(), what));
+}
+
+template <class Protocol>
+class listener_of : public listener {
+ public:
+  listener_of(asio::io_context& network, endpoint at)
+      : at_(std::move(at)), acceptor_(network), pause_(network) {}
+
+  endpoint where() const override { return at_; }
+  void accept(taker take) override {
+    take_ = std::move(take);
+    next();
+  }
+
+ protected:
+  void open(typename Protocol::endpoint const& where) {
+    error_code ec;
+    acceptor_.open(where.protocol(), ec);
+    require(ec, at_, "the socket could not be created");
+    prepare();
+    acceptor_.bind(where, ec);
+    require(ec, at_, "the address could not be bound");
+    acceptor_.listen(asio::socket_base::max_listen_connections, ec);
+    require(ec, at_, "the socket could not listen");
+  }
+  virtual void prepare() = 0;
+  virtual client_address address_of(typename Protocol::socket& s) = 0;
+
+  endpoint at_;
+  asio::basic_socket_acceptor<Protocol> acceptor_;
+
+ private:
+  void next() {
+    // One that has accepted a client, and waits to run, runs also when this has ended meanwhile.
+    acceptor_.async_accept([this, lives = std::weak_ptr(lives_)](error_code ec, typename Protocol::socket s) {
+      if (lives.expired() || ec == asio::error::operation_aborted) return;
+      if (!ec) {
+        auto from = address_of(s);
+        take_(stream_socket(std::move(s)), std::move(from));
+        return next();
+      }
+      // Out of file handles, most likely: some will be free again.
+      pause_.expires_after(std::chrono::milliseconds(50));
+      pause_.async_wait([this, lives](error_code over) {
+        if (!lives.expired() && !over) next();
+      });
+    });
+  }
+
+  taker take_;
+  asio::steady_timer pause_;
+  std::shared_ptr<bool> const lives_ = std::make_shared<bool>(true);
+};
+
+/// What a path names, as long as nobody puts something else there.
+struct file_identity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(file_identity const&) const = default;
+};
+
+/// Removes what an ended service of this user left at the path, if it did; `connecting` is what came of connecting there.
+/// Throws config_error for anything else that is there: above all a socket whose owner only takes long.
+void remove_left_socket(endpoint const& at, error_code const& connecting) {
+  struct stat about {};
+  if (::lstat(at.path.c_str(), &about) != 0) return;
+  auto const refuse = [&](std::string const& what) {
+    throw config_error(fmt::format("{}: {}; choose another path, or move it away", at.text(), what));
+  };
+  if (!S_ISSOCK(about.st_mode)) refuse("this path is not a socket");
+  if (connecting != asio::error::connection_refused)
+    refuse(fmt::format("this socket may be in use ({})", connecting.message()));
+  if (about.st_uid != ::geteuid()) refuse(fmt::format("this socket belongs to user {}", about.st_uid));
+  ::unlink(at.path.c_str());
+}
+
+class unix_listener final : public listener_of<local> {
+ public:
+  unix_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
+    std::filesystem::path const path = at.path;
+    std::error_code ignored;
+    if (auto const folder = path.parent_path();
+        !folder.empty() && !std::filesystem::exists(folder, ignored)) {
+      if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+        throw std::system_error(errno, std::system_category(),
+                                fmt::format("{}: its folder could not be created", at.text()));
+    }
+    if (auto const why = why_not_trusted(path.parent_path()); !why.empty())
+      throw config_error(fmt::format("{}: {}", at.text(), why));
+    require_nobody(network);
+    // Of two that start at once one stops here, and does not remove what the other has just made.
+    lock_.emplace(path);
+    remove_left_socket(at, require_nobody(network));
+    open(local::endpoint(at.path));
+    ours_ = identity();
+  }
+  /// The path may be another service's by now.
+  ~unix_listener() override {
+    if (ours_ != file_identity() && identity() == ours_) ::unlink(at_.path.c_str());
+  }
+
+ private:
+  /// What came of connecting. Throws config_error when somebody takes connections there.
+  error_code require_nobody(asio::io_context& network) const {
+    error_code ec;
+    local::socket probe(network);
+    probe.connect(local::endpoint(at_.path), ec);
+    if (!ec)
+      throw config_error(
+          fmt::format("{}: another service listens there; stop it, or choose another path", at_.text()));
+    return ec;
+  }
+  // Before it is bound: from its first moment on nobody else can connect.
+  void prepare() override { ::fchmod(acceptor_.native_handle(), 0600); }
+  client_address address_of(local::socket& s) override {
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (::getsockopt(s.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+      return {"a local client", "local", true};
+    auto const user = fmt::format("user {}", who.uid);
+    return {fmt::format("process {} of {}", who.pid, user), user, true};
+  }
+  file_identity identity() const {
+    struct stat about {};
+    return ::lstat(at_.path.c_str(), &about) == 0 ? file_identity{about.st_dev, about.st_ino}
+                                                  : file_identity();
+  }
+
+  std::optional<file_lock> lock_;
+  file_identity ours_{};  // of the socket that this made
+};
+
+class tcp_listener final : public listener_of<tcp> {
+ public:
+  tcp_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
+    open({asio::ip::make_address(at.path), at.port});
+    at_.port = acceptor_.local_endpoint().port();
+  }
+
+ private:
+  void prepare() override { acceptor_.set_option(asio::socket_base::reuse_address(true)); }
+  client_address address_of(tcp::socket& s) override {
+    error_code ignored;
+    s.set_option(tcp::no_delay(true), ignored);
+    s.set_option(asio::socket_base::keep_alive(true), ignored);
+    auto const from = s.remote_endpoint(ignored);
+    auto const address = from.address().to_string();
+    return {fmt::format("{}:{}", address, from.port()), address, false};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<listener> make_listener(asio::io_context& network, endpoint const& at) {
+  if (at.is_unix) return std::make_unique<unix_listener>(network, at);
+  return std::make_unique<tcp_listener>(network, at);
+}
+
+}  // namespace rondo::service

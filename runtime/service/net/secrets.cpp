@@ -1,0 +1,94 @@
+#include "runtime/service/net/secrets.hpp"
+
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "runtime/base/config.hpp"
+#include "runtime/base/errc.hpp"
+#include "runtime/service/net/trusted_path.hpp"
+
+namespace rondo::service {
+
+namespace ssl = boost::asio::ssl;
+
+namespace {
+
+void require(error_code const& ec, std::filesystem::path const& file, char const* what) {
+  if (ec) throw config_error(fmt::format("{}: {}: {}", file.string(), what, ec.message()));
+}
+
+std::unique_ptr<ssl::context> modern(ssl::context::method method) {
+  auto context = std::make_unique<ssl::context>(method);
+  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  return context;
+}
+
+/// Throws config_error when others than its owner may read the file, or when it is none.
+void require_private(std::filesystem::path const& file, char const* what_it_holds) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+    throw config_error(fmt::format("{}: cannot be read; it must hold {}", file.string(), what_it_holds));
+  if ((about.st_mode & 077) != 0)
+    throw config_error(fmt::format("{}: others than its owner may read it; chmod 600 it", file.string()));
+  if (about.st_uid != ::geteuid() && about.st_uid != 0)
+    throw config_error(fmt::format("{}: belongs to user {}", file.string(), about.st_uid));
+  if (auto const why = why_not_trusted(file.parent_path()); !why.empty())
+    throw config_error(fmt::format("{}: {}", file.string(), why));
+}
+
+constexpr std::size_t shortest_token = 16;
+
+}  // namespace
+
+std::string read_token(std::filesystem::path const& file) {
+  require_private(file, "the word that clients say");
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw config_error(
+        fmt::format("{}: cannot be read; it must hold the word that clients say", file.string()));
+  std::string const text(std::istreambuf_iterator<char>(in), {});
+  auto const begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
+  if (begin == std::string::npos)
+    throw config_error(fmt::format("{}: is empty; write a long random word into it", file.string()));
+  auto token = text.substr(begin, end - begin + 1);
+  if (token.size() < shortest_token)
+    throw config_error(
+        fmt::format("{}: its word has {} characters and can be guessed; use a random one of {} or more",
+                    file.string(), token.size(), shortest_token));
+  return token;
+}
+
+std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificate,
+                                         std::filesystem::path const& key) {
+  require_private(key, "the private key of tls_certificate");
+  auto context = modern(ssl::context::tls_server);
+  error_code ec;
+  context->use_certificate_chain_file(certificate.string(), ec);
+  require(ec, certificate, "is no certificate in PEM");
+  context->use_private_key_file(key.string(), ssl::context::pem, ec);
+  require(ec, key, "is no private key in PEM, or not that of the certificate");
+  // Sessions are not resumed: nothing is kept, computed or sent for clients that have left.
+  SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context->native_handle(), 0);
+  return context;
+}
+
+std::unique_ptr<ssl::context> client_tls(std::filesystem::path const& authorities) {
+  auto context = modern(ssl::context::tls_client);
+  error_code ec;
+  if (authorities.empty())
+    context->set_default_verify_paths(ec);
+  else
+    context->load_verify_file(authorities.string(), ec);
+  require(ec, authorities, "holds no certificates in PEM");
+  context->set_verify_mode(ssl::verify_peer);
+  return context;
+}
+
+}  // namespace rondo::service

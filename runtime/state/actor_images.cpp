@@ -1,0 +1,199 @@
+#include "runtime/state/actor_images.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "kernels/mail/scheduler.hpp"
+#include "runtime/base/errc.hpp"
+
+namespace rondo {
+
+namespace {
+
+// -- out of the arena
+
+bool lives(actor_cell const& cell, actor_word word, actor_id id) {
+  auto const state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+  bool const closing = state == lifecycle::terminating || state == lifecycle::discarding;
+  return word.of_generation(id.generation) &&
+         cell.generation.load(memory_order::relaxed) == id.generation &&  // relaxed: the word was acquired
+         (word.has(actor_word::open) || closing);
+}
+
+std::uint32_t payload_bytes(behaviour_info const& behaviour, std::uint32_t type) {
+  for (auto const& m : behaviour.messages)
+    if (m.id == type) return m.bytes;
+  return max_payload_bytes;  // a type that the actor does not take
+}
+
+saved_message copy_message(message_header const& header, std::byte const* payload,
+                           behaviour_info const& behaviour) {
+  saved_message m;
+  m.body.header = header;
+  m.body.bytes = payload_bytes(behaviour, header.type);
+  __builtin_memcpy(m.body.payload, payload, m.body.bytes);
+  auto& h = m.body.header;
+  if (h.stamped()) m.age_ns = h.age_ns(now_ns());  // read now: senders go on
+  if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
+    h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker ends with its process
+    h.reply_to = {};
+  }
+  return m;
+}
+
+std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& cell, actor_word word,
+                                     behaviour_info const& behaviour) {
+  std::vector<saved_message> mail;
+  if (word.ring() == 0) return mail;
+  auto const ring = arena.ring_at(word.ring());
+  // A ring that senders attached since the last slice is not known to the cell yet.
+  bool const adopted = cell.held_ring.load(memory_order::relaxed) == word.ring();
+  auto const head = adopted ? cell.head : arena.ring(word.ring()).saved_tail();
+  auto const scanned = adopted ? cell.scanned : head;
+
+  std::vector<std::uint32_t> slots;
+  for (auto t = head; t != scanned; t = (t + 1) & ticket_mask) slots.push_back(t);
+  // In the stash a slot's place says nothing of its message's age.
+  auto const age = [&](std::uint32_t t) {
+    return (scanned - ring.links[t & (ring.slot_count - 1)].ticket) & ticket_mask;
+  };
+  std::ranges::sort(slots, std::greater<>{}, age);
+  // Backwards: if a later message of a sender is seen, its earlier ones are seen after it. A slot that is
+  // still being written is left out, for its sender was not told of a success yet.
+  auto const stashed = static_cast<std::ptrdiff_t>(slots.size());
+  for (auto t = word.tail(); t != scanned;) {
+    t = (t - 1) & ticket_mask;
+    if (ring.committed(t)) slots.push_back(t);
+  }
+  std::reverse(slots.begin() + stashed, slots.end());
+
+  mail.reserve(slots.size());
+  for (auto const t : slots)
+    mail.push_back(copy_message(ring.slot(t).header, ring.slot(t).payload, behaviour));
+  return mail;
+}
+
+saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_word word,
+                       behaviour_info const& behaviour) {
+  actor_cell const& cell = arena.cell(entry.id.index);
+  saved_actor a;
+  a.id = entry.id;
+  a.name = entry.name;
+  a.behaviour = entry.behaviour;
+  a.capacity = cell.capacity.load(memory_order::relaxed);
+  a.pinned = word.has(actor_word::pinned);
+  a.paused = word.has(actor_word::paused);
+  // Relaxed, all of it: the quiet point orders what owners wrote.
+  a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+  a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
+  a.supervise = cell.supervise;
+  a.overtakes = cell.overtakes;
+  for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);
+  auto const* const state = arena.state(cell);
+  a.state_bytes.assign(state, state + behaviour.state_bytes);
+  a.mail = copy_mail(arena, cell, word, behaviour);
+  a.totals = cell.totals.own();
+  a.totals.accepted = a.totals.handled + a.totals.rejected + a.totals.dead + a.mail.size();
+  return a;
+}
+
+// -- into an arena
+
+void place_record(actor_cell& cell, saved_actor const& a) {
+  // Nobody owns a paused actor at a quiet point, so its fields may be written. What it may have counted since
+  // its launch stays.
+  auto totals = a.totals;
+  auto const since = cell.totals.own();
+  totals.accepted += since.accepted - a.mail.size();  // its mail is counted when it is posted
+  totals.handled += since.handled;
+  totals.rejected += since.rejected;
+  totals.dead += since.dead;
+  cell.totals.publish(totals);
+  for (int b = 0; b < latency_histogram::buckets; ++b) cell.latency.set(b, a.latency_counts[b]);
+  cell.overtakes = a.overtakes;
+  bool const closing = a.state == lifecycle::terminating || a.state == lifecycle::discarding;
+  cell.state.store(static_cast<std::uint32_t>(closing ? lifecycle::active : a.state), memory_order::relaxed);
+}
+
+std::uint32_t control_after(saved_actor const& a) {
+  return a.control | (a.state == lifecycle::terminating  ? control_drain
+                      : a.state == lifecycle::discarding ? control_discard
+                                                         : 0u);
+}
+
+/// Posts the mail and lets the actor go on.
+errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::uint64_t passed_ns) {
+  actor_cell& cell = sched.arena().cell(a.id.index);
+  // acq_rel: keeps the word's chain.
+  if (!a.paused) cell.word.fetch_and(~actor_word::paused, memory_order::acq_rel);
+  for (auto const& m : a.mail)
+    if (auto const refused = sched.post(a.id, revived(m, now, passed_ns), m.body.payload, m.body.bytes);
+        refused != errc::ok)
+      return refused;
+  if (control_after(a) != 0 && !sched.signal(a.id, control_after(a))) return errc::actor_gone;
+  return errc::ok;
+}
+
+}  // namespace
+
+std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_actor> const& living,
+                                     std::vector<behaviour_info> const& module) {
+  std::vector<saved_actor> actors;
+  actors.reserve(living.size());
+  for (auto const& entry : living) {
+    if (!arena.has_cell(entry.id.index)) continue;
+    actor_cell const& cell = arena.cell(entry.id.index);
+    actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's record is visible
+    if (lives(cell, word, entry.id))
+      actors.push_back(copy_actor(arena, entry, word, module[entry.behaviour]));
+  }
+  return actors;
+}
+
+// Its deadline goes on, its latency counts anew.
+message_header revived(saved_message const& m, std::uint64_t now_ns, std::uint64_t passed_ns) {
+  auto h = m.body.header;
+  h.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
+  h.sent_low = h.sent_high = 0;
+  if (h.deadline_us == 0) return h;
+  // Older than its deadline is old enough, and never too much for the 48 bits of a time stamp.
+  auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;
+  auto const age = m.age_ns < oldest && passed_ns < oldest ? std::min(m.age_ns + passed_ns, oldest) : oldest;
+  h.stamp(now_ns - age);
+  return h;
+}
+
+void add_arriving(std::vector<saved_actor>& actors, std::vector<outgoing> const& on_their_way,
+                  std::vector<behaviour_info> const& module) {
+  if (on_their_way.empty()) return;
+  std::unordered_map<std::uint32_t, saved_actor*> by_index;
+  for (auto& a : actors) by_index.emplace(a.id.index, &a);
+  for (auto const& m : on_their_way)
+    if (auto const to = by_index.find(m.to.index); to != by_index.end() && to->second->id == m.to)
+      to->second->arriving.push_back(
+          copy_message(m.body.header, m.body.payload, module[to->second->behaviour]));
+}
+
+std::string place_actors(arena_ref const& arena, checkpoint_image const& image, std::uint64_t passed_ns) {
+  for (auto const& a : image.actors) {
+    if (!arena.has_cell(a.id.index)) continue;
+    actor_cell& cell = arena.cell(a.id.index);
+    if (!lives(cell, actor_word{cell.word.load(memory_order::acquire)}, a.id))
+      return fmt::format("actor '{}' was terminated while it was being restored", a.name);
+    __builtin_memcpy(arena.state(cell), a.state_bytes.data(), a.state_bytes.size());
+    place_record(cell, a);
+  }
+  scheduler sched{arena};
+  auto const now = now_ns();
+  for (auto const& a : image.actors) {
+    if (!arena.has_cell(a.id.index)) continue;
+    if (auto const refused = place_mail(sched, a, now, passed_ns); refused != errc::ok)
+      return fmt::format("the mail of actor '{}' finds no place: {}", a.name,
+                         make_error_code(refused).message());
+  }
+  return {};
+}
+
+}  // namespace rondo

@@ -1,0 +1,315 @@
+#include "runtime/state/checkpoint_file.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/crc.hpp>
+#include <cstring>
+#include <stdexcept>
+
+#include "generated/checkpoint_generated.h"
+#include "runtime/os/durable_file.hpp"
+
+namespace rondo {
+
+namespace {
+
+struct checkpoint_head {
+  char magic[8] = {'R', 'O', 'N', 'D', 'O', 'C', 'K', 'P'};
+  std::uint32_t byte_order = 0x0102'0304;
+  std::uint32_t version = checkpoint_version;
+  std::uint64_t body_bytes = 0;
+  std::uint64_t body_crc = 0;
+  std::uint64_t head_crc = 0;  // of everything before it
+};
+static_assert(sizeof(checkpoint_head) == 40 && std::is_trivially_copyable_v<checkpoint_head>);
+
+constexpr std::uint64_t body_limit = (std::uint64_t{1} << 31) - 1;  // FlatBuffers' own limit
+
+std::uint64_t crc64(void const* bytes, std::size_t count) {
+  boost::crc_optimal<64, 0x42f0'e1eb'a9ea'3693, ~0ull, ~0ull, true, true> crc;
+  crc.process_bytes(bytes, count);
+  return crc.checksum();
+}
+
+std::uint64_t head_crc_of(checkpoint_head const& head) {
+  return crc64(&head, offsetof(checkpoint_head, head_crc));
+}
+
+// -- writing
+
+using flatbuffers::Offset;
+using builder = flatbuffers::FlatBufferBuilder;
+
+std::string text(std::string_view view) { return std::string(view); }
+
+auto pack(builder& b, std::vector<behaviour_info> const& module) {
+  std::vector<Offset<schemas::saved_behaviour>> behaviours;
+  for (auto const& behaviour : module) {
+    std::vector<Offset<schemas::saved_message_type>> types;
+    for (auto const& m : behaviour.messages)
+      types.push_back(schemas::Createsaved_message_type(b, b.CreateString(text(m.name)), m.id, m.bytes,
+                                                        m.has_reply, m.reply_id));
+    behaviours.push_back(schemas::Createsaved_behaviour(b, b.CreateString(text(behaviour.name)),
+                                                        behaviour.state_bytes, b.CreateVector(types)));
+  }
+  return b.CreateVector(behaviours);
+}
+
+schemas::saved_totals pack(actor_totals const& t) {
+  return {t.handled, t.rejected, t.dead, t.failures, t.latency_sum_ns, t.latency_samples, t.peak_depth};
+}
+
+Offset<schemas::saved_mail> pack(builder& b, std::vector<saved_message> const& mail) {
+  std::vector<schemas::saved_header> headers;
+  std::vector<std::uint8_t> payloads;
+  headers.reserve(mail.size());
+  for (auto const& [body, age_ns] : mail) {
+    auto const& h = body.header;
+    headers.emplace_back(age_ns, h.type, h.correlation, h.reply_to.index, h.reply_to.generation,
+                         h.deadline_us, body.bytes, h.priority, h.flags);
+    auto const* const payload = reinterpret_cast<std::uint8_t const*>(body.payload);
+    payloads.insert(payloads.end(), payload, payload + body.bytes);
+  }
+  auto const packed = b.CreateVectorOfStructs(headers);
+  return schemas::Createsaved_mail(b, packed, b.CreateVector(payloads));
+}
+
+Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
+  schemas::saved_supervision const supervise(a.supervise.within_ms, a.supervise.max_restarts,
+                                             static_cast<std::uint8_t>(a.supervise.rule),
+                                             a.supervise.poison_after);
+  auto const totals = pack(a.totals);
+  auto const name = b.CreateString(a.name);
+  auto const latency = b.CreateVector(a.latency_counts, latency_histogram::buckets);
+  auto const state =
+      b.CreateVector(reinterpret_cast<std::uint8_t const*>(a.state_bytes.data()), a.state_bytes.size());
+  auto const mail = pack(b, a.mail);
+  auto const arriving = pack(b, a.arriving);
+  return schemas::Createsaved_actor(b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned,
+                                    a.paused, static_cast<std::uint8_t>(a.state), a.control, &supervise,
+                                    a.overtakes, &totals, latency, state, mail, arriving);
+}
+
+/// At least the bytes that the body will take: FlatBuffers ends the program when it grows beyond its limit.
+std::uint64_t estimate_bytes(checkpoint_image const& image) {
+  std::uint64_t bytes = (1 << 20) + image.notes.size();
+  for (auto const& a : image.actors) {
+    bytes += 512 + a.name.size() + a.state_bytes.size();
+    for (auto const* const mail : {&a.mail, &a.arriving})
+      for (auto const& m : *mail) bytes += sizeof(schemas::saved_header) + m.body.bytes;
+  }
+  return bytes;
+}
+
+// -- reading
+
+/// Why a body is refused; read_checkpoint adds the file's name.
+struct refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Args>
+void require(bool holds, fmt::format_string<Args...> why, Args&&... args) {
+  if (!holds) throw refusal(fmt::format(why, std::forward<Args>(args)...));
+}
+
+std::string_view view(flatbuffers::String const* s) { return {s->data(), s->size()}; }
+
+void check_head(std::vector<std::byte> const& bytes) {
+  checkpoint_head head;
+  require(bytes.size() >= sizeof head, "is no checkpoint, or torn: it has {} bytes", bytes.size());
+  std::memcpy(&head, bytes.data(), sizeof head);
+  checkpoint_head const own;
+  require(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
+          "is no checkpoint: it does not begin with RONDOCKP");
+  require(head.byte_order == own.byte_order, "was written on a machine of another byte order, or is damaged");
+  require(head.version == own.version,
+          "has the format's version {}, and this program reads version {} alone; restore it with the program "
+          "that wrote it",
+          head.version, own.version);
+  require(head.head_crc == head_crc_of(head), "is damaged: the checksum of its head is wrong");
+  require(head.body_bytes == bytes.size() - sizeof head, "is torn: {} bytes follow its head, not {}",
+          bytes.size() - sizeof head, head.body_bytes);
+  require(head.body_crc == crc64(bytes.data() + sizeof head, bytes.size() - sizeof head),
+          "is damaged: its checksum is wrong");
+}
+
+void check_module(schemas::saved_arena const& file, std::vector<behaviour_info> const& module) {
+  constexpr auto advice = "restore it with the program that wrote it";
+  auto const& theirs = *file.behaviours();
+  for (std::size_t i = 0; i < std::max<std::size_t>(theirs.size(), module.size()); ++i) {
+    require(i < theirs.size(), "was written by another module: it has no behaviour '{}'; {}", module[i].name,
+            advice);
+    auto const& b = *theirs.Get(static_cast<flatbuffers::uoffset_t>(i));
+    require(i < module.size() && view(b.name()) == module[i].name,
+            "was written by another module: its behaviour {} is '{}'; {}", i, view(b.name()), advice);
+    require(b.state_bytes() == module[i].state_bytes,
+            "was written by another module: the state of '{}' has {} bytes there, {} here; {}",
+            module[i].name, b.state_bytes(), module[i].state_bytes, advice);
+    auto const& types = module[i].messages;
+    bool same = b.messages()->size() == types.size();
+    for (std::size_t m = 0; same && m < types.size(); ++m) {
+      auto const& t = *b.messages()->Get(static_cast<flatbuffers::uoffset_t>(m));
+      same = view(t.name()) == types[m].name && t.id() == types[m].id && t.bytes() == types[m].bytes &&
+             t.has_reply() == types[m].has_reply && t.reply_id() == types[m].reply_id;
+    }
+    require(same, "was written by another module: '{}' took other messages; {}", module[i].name, advice);
+  }
+}
+
+actor_totals unpack(schemas::saved_totals const& t, std::uint64_t waiting) {
+  actor_totals out;
+  out.accepted = t.handled() + t.rejected() + t.dead() + waiting;
+  out.handled = t.handled();
+  out.rejected = t.rejected();
+  out.dead = t.dead();
+  out.failures = t.failures();
+  out.latency_sum_ns = t.latency_sum_ns();
+  out.latency_samples = t.latency_samples();
+  out.peak_depth = t.peak_depth();
+  return out;
+}
+
+std::vector<saved_message> unpack(schemas::saved_mail const& from, std::string const& actor) {
+  // FlatBuffers' verifier looks at the alignment of a vector's length, not at that of its structs.
+  auto const first = reinterpret_cast<std::uintptr_t>(from.headers()->Data());
+  require(from.headers()->size() == 0 || first % alignof(schemas::saved_header) == 0,
+          "is inconsistent: the mail of '{}' lies where no message can", actor);
+  std::vector<saved_message> mail(from.headers()->size());
+  std::uint8_t const* payload = from.payloads()->data();
+  std::uint64_t left = from.payloads()->size();
+  for (flatbuffers::uoffset_t i = 0; i < from.headers()->size(); ++i) {
+    auto const& h = *from.headers()->Get(i);
+    require(h.payload_bytes() <= max_payload_bytes && h.payload_bytes() <= left,
+            "is inconsistent: a message of '{}' has {} bytes", actor, h.payload_bytes());
+    auto& [body, age_ns] = mail[i];
+    age_ns = h.age_ns();
+    body.header.type = h.type();
+    body.header.correlation = h.correlation();
+    body.header.reply_to = {h.reply_to_index(), h.reply_to_generation()};
+    body.header.deadline_us = h.deadline_us();
+    body.header.priority = h.priority();
+    body.header.flags = h.flags();
+    body.bytes = h.payload_bytes();
+    std::memcpy(body.payload, payload, body.bytes);
+    payload += body.bytes;
+    left -= body.bytes;
+  }
+  return mail;
+}
+
+saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info> const& module) {
+  saved_actor a;
+  a.name = from.name()->str();
+  require(from.behaviour() < module.size(), "is inconsistent: '{}' has behaviour {}", a.name,
+          from.behaviour());
+  require(from.state()->size() == module[from.behaviour()].state_bytes,
+          "is inconsistent: the state of '{}' has {} bytes", a.name, from.state()->size());
+  require(from.latency_counts()->size() == latency_histogram::buckets,
+          "is inconsistent: the latencies of '{}' have {} buckets", a.name, from.latency_counts()->size());
+  require(from.capacity() != 0 && from.capacity() <= ticket_mask / 4 &&
+              from.mail()->headers()->size() <= from.capacity(),
+          "is inconsistent: '{}' has {} messages and a capacity of {}", a.name,
+          from.mail()->headers()->size(), from.capacity());
+  auto const state = static_cast<lifecycle>(from.state_of_life());
+  require(state >= lifecycle::launched && state <= lifecycle::discarding,
+          "is inconsistent: the lifecycle state of '{}' is {}", a.name, from.state_of_life());
+  auto const& s = *from.supervise();
+  require(s.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && s.poison_after() != 0 &&
+              s.poison_after() <= max_attempts,
+          "is inconsistent: the supervision of '{}' is unknown", a.name);
+  a.id = {from.index(), from.generation()};
+  require(a.id.generation != 0, "is inconsistent: '{}' has no generation", a.name);
+  a.behaviour = from.behaviour();
+  a.capacity = from.capacity();
+  a.pinned = from.pinned();
+  a.paused = from.paused();
+  a.state = state;
+  a.control = from.control();
+  a.supervise = {static_cast<on_failure>(s.rule()), s.poison_after(), s.max_restarts(), s.within_ms()};
+  a.overtakes = from.overtakes();
+  a.totals = unpack(*from.totals(), from.mail()->headers()->size());
+  std::copy(from.latency_counts()->begin(), from.latency_counts()->end(), a.latency_counts);
+  auto const* const bytes = reinterpret_cast<std::byte const*>(from.state()->data());
+  a.state_bytes.assign(bytes, bytes + from.state()->size());
+  a.mail = unpack(*from.mail(), a.name);
+  a.arriving = unpack(*from.arriving(), a.name);
+  return a;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
+                                              std::vector<behaviour_info> const& module) {
+  if (auto const bytes = estimate_bytes(image); bytes > body_limit)
+    throw std::runtime_error(fmt::format(
+        "{} bytes of states and mail are more than a checkpoint can hold (2 GiB); let actors work off "
+        "their mail, or keep large data outside their states",
+        bytes));
+  builder b;
+  std::vector<Offset<schemas::saved_actor>> actors;
+  actors.reserve(image.actors.size());
+  for (auto const& a : image.actors) actors.push_back(pack(b, a));
+  auto const retired = pack(image.retired);
+  auto const packed_module = pack(b, module);
+  auto const packed_actors = b.CreateVector(actors);
+  flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> notes;  // null: none
+  if (!image.notes.empty())
+    notes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(image.notes.data()), image.notes.size());
+  schemas::Finishsaved_arenaBuffer(
+      b, schemas::Createsaved_arena(b, image.written_us, packed_module, packed_actors, &retired,
+                                    image.dead_letters, notes));
+  auto const* const body = reinterpret_cast<std::byte const*>(b.GetBufferPointer());
+  return {body, body + b.GetSize()};
+}
+
+void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
+                      std::vector<behaviour_info> const& module) {
+  std::vector<std::byte> body;
+  try {
+    body = encode_checkpoint_body(image, module);
+  } catch (std::runtime_error const& e) {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), e.what()));
+  }
+  checkpoint_head head;
+  head.body_bytes = body.size();
+  head.body_crc = crc64(body.data(), body.size());
+  head.head_crc = head_crc_of(head);
+  std::span<std::byte const> const parts[] = {std::as_bytes(std::span(&head, 1)), body};
+  replace_file(file, parts);
+}
+
+checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
+                                        std::vector<behaviour_info> const& module) {
+  auto const* const body = reinterpret_cast<std::uint8_t const*>(bytes.data());
+  auto const tables =
+      static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 64);  // no bound but the file's own
+  flatbuffers::Verifier verifier(body, bytes.size(), 64, tables);
+  require(schemas::Verifysaved_arenaBuffer(verifier), "is inconsistent: its body is no valid FlatBuffer");
+  auto const& file = *schemas::Getsaved_arena(body);
+  check_module(file, module);
+  checkpoint_image image;
+  image.written_us = file.written_us();
+  image.dead_letters = file.dead_letters();
+  image.retired = unpack(*file.retired(), 0);
+  image.actors.reserve(file.actors()->size());
+  for (auto const* const a : *file.actors()) image.actors.push_back(unpack(*a, module));
+  if (auto const* const notes = file.notes(); notes != nullptr) {
+    auto const own = std::as_bytes(std::span(notes->data(), notes->size()));
+    image.notes.assign(own.begin(), own.end());
+  }
+  return image;
+}
+
+checkpoint_image read_checkpoint(std::filesystem::path const& file,
+                                 std::vector<behaviour_info> const& module) {
+  auto const bytes = read_whole_file(file, body_limit + sizeof(checkpoint_head));
+  try {
+    check_head(bytes);
+    return decode_checkpoint_body(std::span(bytes).subspan(sizeof(checkpoint_head)), module);
+  } catch (refusal const& r) {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), r.what()));
+  }
+}
+
+}  // namespace rondo

@@ -1,0 +1,45 @@
+// The format of a checkpoint file: a head of 40 bytes, then one FlatBuffer (schemas/checkpoint.fbs).
+//
+//   bytes  0.. 8  "RONDOCKP"
+//   bytes  8..12  0x01020304 in the byte order of the machine that wrote the file
+//   bytes 12..16  the format's version
+//   bytes 16..24  the body's length in bytes; the file ends there
+//   bytes 24..32  CRC-64/XZ of the body
+//   bytes 32..40  CRC-64/XZ of bytes 0..32
+//
+// States and payloads are raw bytes, so a file fits only the module, by names and sizes, and the byte order
+// that wrote it. `notes` came later: a file without them has none, and a program that
+// does not know them reads the rest. What a file says is checked here once, so that whoever gets an image can trust it.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "runtime/base/module_info.hpp"
+#include "runtime/state/checkpoint_image.hpp"
+
+namespace rondo {
+
+inline constexpr std::uint32_t checkpoint_version = 3;
+
+/// Writes `image` of a runtime with this module; see replace_file (durable_file.hpp) for what is durable.
+/// Throws std::runtime_error, also for an image of 2 GiB and more, which is too large for the format.
+void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
+                      std::vector<behaviour_info> const& module);
+
+/// Throws std::runtime_error naming the file and the reason when it cannot be read, is torn, changed or
+/// foreign, or was written by another module, version or byte order.
+checkpoint_image read_checkpoint(std::filesystem::path const& file,
+                                 std::vector<behaviour_info> const& module);
+
+/// What stands behind the head of a checkpoint file. Throws std::runtime_error for an image that is too large.
+std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
+                                              std::vector<behaviour_info> const& module);
+
+/// The same back, without its checksum: of what is left, nothing is believed. `body`
+/// is aligned to 8 bytes. Throws std::runtime_error with the reason.
+checkpoint_image decode_checkpoint_body(std::span<std::byte const> body,
+                                        std::vector<behaviour_info> const& module);
+
+}  // namespace rondo

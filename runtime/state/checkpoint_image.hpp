@@ -1,0 +1,45 @@
+// What a checkpoint holds, as plain structs between an arena and a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/base/message.hpp"
+#include "kernels/mail/actor_cell.hpp"
+
+namespace rondo {
+
+struct saved_message {
+  message body;
+  std::uint64_t age_ns = 0;  // since it was sent; only for a stamped one
+};
+
+/// An actor at a moment when it ran no handler.
+struct saved_actor {
+  actor_id id;
+  std::string name;
+  std::uint16_t behaviour = 0;
+  std::uint32_t capacity = 0;
+  bool pinned = false, paused = false;
+  lifecycle state = lifecycle::launched;
+  std::uint32_t control = 0;  // control_bits that it has not obeyed yet
+  supervision supervise{};
+  std::uint32_t overtakes = 0;
+  actor_totals totals;  // accepted == handled + rejected + dead + mail.size()
+  std::uint32_t latency_counts[latency_histogram::buckets] = {};
+  std::vector<std::byte> state_bytes;
+  std::vector<saved_message> mail;      // oldest first
+  std::vector<saved_message> arriving;  // sent by other devices, and not accepted yet
+};
+
+struct checkpoint_image {
+  std::int64_t written_us = 0;  // since 1970
+  std::vector<saved_actor> actors;
+  actor_totals retired;  // sums over the actors that had terminated
+  std::uint64_t dead_letters = 0;
+  std::vector<std::byte> notes;  // of whoever wrote it
+};
+
+}  // namespace rondo

@@ -1,0 +1,71 @@
+// Writes what a runtime's devices report while a recording (runtime/recording.hpp) is going on.
+//
+// Threads: any. Of each actor the entries are in the order in which its messages ended, for its owner reports them.
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "kernels/link/host_record.hpp"
+#include "runtime/state/recording_file.hpp"
+
+namespace rondo {
+
+class recorder {
+ public:
+  /// Throws as recording_writer. `on_failure` hears once that the file cannot be written any more.
+  recorder(std::filesystem::path file, std::function<void(std::string const&)> on_failure)
+      : writer_(std::move(file)), on_failure_(std::move(on_failure)) {}
+
+  void begin(checkpoint_image const& image, std::vector<behaviour_info> const& module) {
+    std::lock_guard lock(mutex_);
+    writer_.begin(image, module);
+  }
+
+  void append(recorded const& what) {
+    write([&] { writer_.append(what); });
+  }
+  /// A record of kind handled or not_handled.
+  void append(host_record const& r) {
+    recorded_message m{.actor = r.actor,
+                       .body = r.body,
+                       .team = r.team,
+                       .handled = r.kind == record_kind::handled,
+                       .reason = r.reason,
+                       .digest = r.behaviour};
+    m.body.header.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
+    append(recorded(m));
+  }
+
+  /// Whether the file holds everything so far.
+  bool flush() {
+    write([&] { writer_.flush(); });
+    std::lock_guard lock(mutex_);
+    return writer_.failure().empty();
+  }
+  /// Throws std::runtime_error when the file does not hold everything.
+  void close() {
+    std::lock_guard lock(mutex_);
+    writer_.close();
+  }
+
+ private:
+  /// Reports the failure of the first write that fails.
+  template <class Write>
+  void write(Write writes) {
+    std::string failure;
+    {
+      std::lock_guard lock(mutex_);
+      bool const well = writer_.failure().empty();
+      writes();
+      if (well) failure = writer_.failure();
+    }
+    if (!failure.empty()) on_failure_(failure);
+  }
+
+  std::mutex mutex_;
+  recording_writer writer_;  // guarded by mutex_
+  std::function<void(std::string const&)> on_failure_;
+};
+
+}  // namespace rondo

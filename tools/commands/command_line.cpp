@@ -1,0 +1,159 @@
+#include "tools/commands/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/base/config.hpp"
+#include "runtime/service/net/secrets.hpp"
+
+namespace rondo::service {
+
+std::string dotted(std::string_view name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i, 2) == "::") ++i;
+    text += name[i] == ':' ? '.' : name[i];
+  }
+  return text;
+}
+
+CLI::App& add_command(CLI::App& app, std::string const& name, std::string const& help, int& exit_status,
+                      std::function<void()> work) {
+  auto* const command = app.add_subcommand(name, help);
+  command->footer("");  // not the program's own
+  command->callback([&exit_status, work = std::move(work)] {
+    try {
+      work();
+    } catch (command_error const& e) {
+      fmt::print(stderr, "rondo: {}\n", e.what());
+      exit_status = e.code;
+    } catch (config_error const& e) {
+      fmt::print(stderr, "rondo: {}\n", e.what());
+      exit_status = exit_bad_config;
+    } catch (payload_error const& e) {
+      fmt::print(stderr, "rondo: {}\n", e.what());
+      exit_status = exit_bad_data;
+    } catch (std::exception const& e) {
+      if (std::ferror(stdout) != 0) return;  // told at the end: see run_app
+      fmt::print(stderr, "rondo: {}\n", e.what());
+      exit_status = exit_failed;
+    }
+  });
+  return *command;
+}
+
+void reach::add_to(CLI::App& command) {
+  command.add_option("--at", at, "address of the service: unix:PATH or tcp:ADDRESS:PORT");
+  command
+      .add_option("--service", name, "name of the service; selects its default socket unless --at is given")
+      ->capture_default_str();
+  command.add_option("--token-file", token_file, "file with the service's token");
+  command.add_option("--tls-authorities", authorities,
+                     "use TLS, and trust certificates signed by these authorities (PEM)");
+  command.add_option("--tls-name", server_name, "name in the certificate, if it differs from the address");
+  command.add_option("--timeout", timeout_s, "timeout of a request in seconds")
+      ->check(CLI::Range(0.001, 86'400.0))
+      ->capture_default_str();
+}
+
+client_options reach::options() const {
+  client_options o{.at = at.empty() ? default_socket(name) : endpoint::parse(at, "--at")};
+  if (!token_file.empty()) o.token = read_token(token_file);
+  o.tls = !authorities.empty();
+  o.authorities = authorities;
+  o.server_name = server_name;
+  o.program = "rondo";
+  o.connect_timeout = std::min(timeout(), std::chrono::milliseconds(2'000));
+  return o;
+}
+
+void conversation::fail() {
+  if (last_.ec == errc::peer_gone)
+    throw command_error(exit_unavailable,
+                        fmt::format("no service answers at {}: {}; start one with rondo serve, or pass --at",
+                                    where_.options().at.text(), client_.last_words()));
+  if (last_.ec) throw command_error(exit_failed, last_.why.empty() ? last_.ec.message() : last_.why);
+  throw command_error(exit_failed,
+                      last_.why.empty() ? "the service sent an unexpected kind of answer" : last_.why);
+}
+
+void conversation::require(std::span<std::byte const> frame) {
+  if (request<wire::outcome>(frame).status() != 0) fail();
+}
+
+wire::description const& conversation::description() {
+  if (description_.empty()) {
+    auto& b = frame_builder();
+    request<wire::description>(request_frame(b, 1, wire::Createdescribe(b)));
+    description_ = last_.frame;
+    auto const& d =
+        *flatbuffers::GetSizePrefixedRoot<wire::response>(description_.data())->body_as_description();
+    if (d.schemas() != nullptr)
+      for (auto const* s : *d.schemas())
+        if (s->bytes() != nullptr)
+          schemas_.add(std::as_bytes(std::span(s->bytes()->data(), s->bytes()->size())),
+                       "the service's schema");
+    if (d.behaviours() != nullptr)
+      for (auto const* behaviour : *d.behaviours()) {
+        if (behaviour->name() == nullptr || behaviour->messages() == nullptr) continue;
+        auto& messages = messages_[behaviour->name()->str()];
+        for (auto const* m : *behaviour->messages()) {
+          if (m->name() == nullptr) continue;
+          auto name = dotted(m->name()->string_view());
+          messages[name] = {name, m->id(), m->bytes(), m->reply_id(), m->has_reply()};
+        }
+      }
+  }
+  return *flatbuffers::GetSizePrefixedRoot<wire::response>(description_.data())->body_as_description();
+}
+
+conversation::message_kind const& conversation::message_of(std::string const& actor,
+                                                           std::string const& name) {
+  description();
+  auto known = behaviours_.find(actor);
+  if (known == behaviours_.end()) {
+    auto& b = frame_builder();
+    auto const& found = request<wire::found>(request_frame(b, 1, wire::Createfind(b, b.CreateString(actor))));
+    known = behaviours_.emplace(actor, found.behaviour() != nullptr ? found.behaviour()->str() : "").first;
+  }
+  auto const& messages = messages_[known->second];
+  message_kind const* match = nullptr;
+  std::string names;
+  for (auto const& [full, m] : messages) {
+    names += (names.empty() ? "" : ", ") + full;
+    if (full == name) return m;
+    if (full.ends_with("." + name)) {
+      if (match != nullptr)
+        throw command_error(exit_usage, fmt::format("'{}' is ambiguous: {} or {}; use the qualified name",
+                                                    name, match->name, full));
+      match = &m;
+    }
+  }
+  if (match == nullptr)
+    throw command_error(exit_usage, fmt::format("{} is a {}, which has no message '{}'; it accepts {}", actor,
+                                                known->second, name, names));
+  return *match;
+}
+
+std::string conversation::name_of_type(std::uint32_t id) {
+  for (auto const& name : schemas().names())
+    if (rondo::detail::fnv1a(name) == id) return std::string(name);
+  return {};
+}
+
+std::vector<std::byte> conversation::payload(message_kind const& m, std::string const& json) {
+  if (schemas().knows(m.name)) return schemas_.to_bytes(m.name, json.empty() ? "{}" : json);
+  auto bytes = json.empty() && m.bytes == 1 ? std::vector<std::byte>(1) : bytes_from_hex(json);
+  if (bytes.size() != m.bytes)
+    throw payload_error(
+        fmt::format("payload of {}: {} bytes given, {} expected", m.name, bytes.size(), m.bytes));
+  return bytes;
+}
+
+std::string conversation::text_of(std::uint32_t type, std::span<std::byte const> payload) {
+  auto const name = name_of_type(type);
+  return name.empty() ? bytes_to_hex(payload) : schemas_.to_json(name, payload);
+}
+
+}  // namespace rondo::service

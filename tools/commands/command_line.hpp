@@ -1,0 +1,96 @@
+// What the commands of a service share: how they end, and how they reach it. Private to the library.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/service/client/client.hpp"
+#include "runtime/service/json/message_schemas.hpp"
+#include "runtime/service/wire/wire.hpp"
+#include "tools/commands/exit_codes.hpp"
+
+namespace rondo::service {
+
+/// Ends a command: a line for standard error, and the status.
+struct command_error : std::runtime_error {
+  command_error(exit_code c, std::string const& text) : std::runtime_error(text), code(c) {}
+  exit_code code;
+};
+
+/// Where the service is: options that every client command has.
+struct reach {
+  std::string at{}, token_file{}, authorities{}, server_name{}, name = "rondo";
+  double timeout_s = 10;
+
+  void add_to(CLI::App& command);
+  client_options options() const;
+  std::chrono::milliseconds timeout() const {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+  }
+};
+
+/// A client, and what the service says of its messages.
+class conversation {
+ public:
+  explicit conversation(reach const& where) : where_(where), client_(where.options()) {}
+
+  client& link() noexcept { return client_; }
+  reach const& where() const noexcept { return where_; }
+
+  /// The response to a request; `Body` is what it must be. Throws command_error with the service's words.
+  template <class Body>
+  Body const& request(std::span<std::byte const> frame) {
+    last_ = client_.request(frame, where_.timeout());
+    auto const* const r =
+        last_.ec ? nullptr : flatbuffers::GetSizePrefixedRoot<wire::response>(last_.frame.data());
+    auto const* const body = r != nullptr && r->body_type() == wire::answer_bodyTraits<Body>::enum_value
+                                 ? static_cast<Body const*>(r->body())
+                                 : nullptr;
+    if (body == nullptr) fail();
+    return *body;
+  }
+  /// The outcome of a request that has nothing else to say.
+  void require(std::span<std::byte const> frame);
+
+  struct message_kind {
+    std::string name;
+    std::uint32_t id = 0, bytes = 0, reply_id = 0;
+    bool has_reply = false;
+  };
+  /// The message of that name that the actor takes. Throws command_error which says what it takes.
+  message_kind const& message_of(std::string const& actor, std::string const& name);
+  /// The name of a reply's type.
+  std::string name_of_type(std::uint32_t id);
+
+  std::vector<std::byte> payload(message_kind const& m, std::string const& json);
+  /// A payload as JSON; `type` as in messages.
+  std::string text_of(std::uint32_t type, std::span<std::byte const> payload);
+  /// Asks the service once.
+  wire::description const& description();
+  message_schemas const& schemas() {
+    description();
+    return schemas_;
+  }
+
+ private:
+  [[noreturn]] void fail();
+
+  reach where_;
+  client client_;
+  response_bytes last_;
+  std::vector<std::byte> description_;
+  message_schemas schemas_;
+  std::map<std::string, std::string> behaviours_;                        // of actors that were found
+  std::map<std::string, std::map<std::string, message_kind>> messages_;  // by behaviour
+};
+
+/// `rondo.basics.add` for the C++ name `rondo::basics::add`: how schemas spell it.
+std::string dotted(std::string_view name);
+
+/// Adds a subcommand whose work may throw command_error.
+CLI::App& add_command(CLI::App& app, std::string const& name, std::string const& help, int& exit_status,
+                      std::function<void()> work);
+
+}  // namespace rondo::service

@@ -1,0 +1,72 @@
+// What programs of these commands have in common, however they end.
+#include "tools/commands/commands.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "runtime/service/json/clean_text.hpp"
+#include "tools/commands/command_line.hpp"
+
+namespace rondo::service {
+
+namespace {
+
+/// Streams that the program was started without: no socket may get their numbers, or it would get what is printed. They are
+/// opened the wrong way round, so that printing fails, and is noticed.
+void fill_standard_streams() {
+  for (int fd = 0; fd < 3; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));
+}
+
+/// The status of a program whose command ended with `status`: what it has printed is in a file only now, or is not.
+int status_after_output(int status) {
+  std::cout.flush();
+  bool const failed = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !failed) return status;
+  if (status != exit_done) return status;  // it has said what is wrong
+  if (errno != EPIPE)                      // who reads no further knows it
+    std::fprintf(stderr, "rondo: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
+                 errno != 0 ? std::strerror(errno) : "");
+  return exit_no_output;
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_status) try {
+  app.parse(argc, argv);
+  return exit_status;
+} catch (CLI::ParseError const& e) {
+  if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+  auto const commands = app.get_subcommands();
+  auto const program = std::filesystem::path(argv[0]).filename().string();
+  if (commands.empty() && argc > 1 && argv[1][0] != '-')
+    fmt::print(stderr, "rondo: unknown command '{}'; see {} --help\n", clean_text(argv[1]), program);
+  else
+    fmt::print(stderr, "rondo: {}; see {}{} --help\n", e.what(), program,
+               commands.empty() ? "" : " " + commands.front()->get_name());
+  return exit_usage;
+}
+
+}  // namespace
+
+int run_app(CLI::App& app, int argc, char** argv, int const& exit_status) {
+  fill_standard_streams();
+  return status_after_output(parse_and_run(app, argc, argv, exit_status));
+}
+
+int run_commands(int argc, char** argv, served_module module) {
+  CLI::App app{"A service of Rondo actors"};
+  app.require_subcommand(1);
+  int exit_status = exit_done;
+  add_serve_command(app, module, exit_status);
+  add_replay_command(app, std::move(module), exit_status);
+  add_client_commands(app, exit_status);
+  return run_app(app, argc, argv, exit_status);
+}
+
+}  // namespace rondo::service

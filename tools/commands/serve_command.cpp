@@ -1,0 +1,373 @@
+// serve: a process that hosts actors until it is told to end.
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "runtime/checkpoint.hpp"
+#include "runtime/os/file_lock.hpp"
+#include "runtime/recording.hpp"
+#include "runtime/service/monitor/http_server.hpp"
+#include "runtime/service/monitor/metrics.hpp"
+#include "runtime/service/monitor/report.hpp"
+#include "runtime/service/net/log_throttle.hpp"
+#include "runtime/service/net/trusted_path.hpp"
+#include "runtime/service/service.hpp"
+#include "tools/commands/command_line.hpp"
+#include "tools/commands/commands.hpp"
+
+namespace rondo::service {
+
+namespace {
+
+struct serve_arguments {
+  std::string config_file, name, checkpoint, recording, device, nats;
+  std::vector<std::string> listen, actors;
+  bool quiet = false;
+};
+
+/// Writes log lines to standard error. A full disk or a closed pipe must not end the service, and a reader that has stopped
+/// reading must not block it: lines that are not written are counted, and the count precedes the next line. Threads: any.
+class error_log {
+ public:
+  void line(std::string const& text) {
+    std::lock_guard const lock(mutex_);
+    if (left_out_ != 0 &&
+        write(fmt::format("log lines were left out: {}; standard error did not take them", left_out_)))
+      left_out_ = 0;
+    if (!write(text)) ++left_out_;
+  }
+
+ private:
+  /// A pipe that is ready takes this many bytes without blocking (PIPE_BUF).
+  static constexpr std::size_t most_bytes = 4096;
+
+  /// False if standard error would block, or did not take the line.
+  static bool write(std::string const& text) {
+    pollfd log{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&log, 1, 0) == 0) return false;
+    auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    auto line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}", fmt::gmtime(now), text);
+    line.resize(std::min(line.size(), most_bytes - 1));
+    line += '\n';
+    return ::write(STDERR_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  }
+
+  std::mutex mutex_;
+  std::uint64_t left_out_ = 0;  // guarded by mutex_
+};
+
+/// What systemd, if it has started this process, wants to know: see sd_notify(3).
+void notify_system(char const* state) {
+  auto const* const path = std::getenv("NOTIFY_SOCKET");
+  if (path == nullptr || *path == '\0') return;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  auto const length = std::strlen(path);
+  if (length >= sizeof to.sun_path) return;
+  std::memcpy(to.sun_path, path, length);
+  if (*path == '@') to.sun_path[0] = '\0';
+  int const s = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (s < 0) return;
+  [[maybe_unused]] auto const sent =
+      ::sendto(s, state, std::strlen(state), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&to),
+               static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
+  ::close(s);
+}
+
+service_config configure(serve_arguments const& a) {
+  auto c = a.config_file.empty() ? service_config{} : load_service_config(a.config_file);
+  c.runtime = config_from_environment(c.runtime);
+  if (!a.name.empty()) c.name = a.name;
+  if (!a.device.empty()) c.runtime.device = a.device;
+  if (!a.checkpoint.empty()) c.checkpoint = a.checkpoint;
+  if (!a.recording.empty()) c.recording = a.recording;
+  if (!a.nats.empty()) c.nats = a.nats;
+  if (!a.listen.empty()) {
+    c.listen.clear();
+    for (auto const& e : a.listen) c.listen.push_back(endpoint::parse(e, "--listen"));
+  }
+  for (auto const& actor : a.actors) {
+    auto const equals = actor.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw config_error(fmt::format("--actor: '{}' must be NAME=BEHAVIOUR", actor));
+    c.actors.push_back({actor.substr(0, equals), actor.substr(equals + 1)});
+  }
+  check_service_config(c);
+  return c;
+}
+
+/// Throws config_error when no checkpoint could be written there: else that would be found out at the end. Or when others could
+/// put one of theirs there.
+void require_writable(std::filesystem::path const& checkpoint) {
+  if (checkpoint.empty()) return;
+  auto const folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    throw config_error(
+        fmt::format("checkpoint: the folder {} is not writable: {}", folder.string(), std::strerror(errno)));
+  if (auto const why = why_not_trusted(folder); !why.empty())
+    throw config_error(fmt::format("checkpoint: {}", why));
+}
+
+/// Each client is an open file, and the usual limit is lower than what the system allows.
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);  // if not: fewer clients, which the log says
+}
+
+/// Throws config_error, and command_error where the device is not to be had.
+std::unique_ptr<rondo::runtime> start(served_module const& m, config const& settings) try {
+  return m.start(settings);
+} catch (config_error const&) {
+  throw;
+} catch (std::runtime_error const& e) {
+  throw command_error(exit_unavailable, e.what());
+}
+
+/// One life of the service: from its start to SIGTERM or SIGINT.
+class server {
+ public:
+  server(serve_arguments const& a, served_module const& m)
+      : arguments_(a),
+        config_(configure(a)),
+        runtime_(start(m, config_.runtime)),
+        failures_(runtime_->on_failure_report([this](std::string const& text) { log_failure(text); })),
+        service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }),
+        make_nats_(m.nats) {}
+
+  int run() {
+    raise_file_limit();
+    std::signal(SIGPIPE, SIG_IGN);  // peers, and whoever reads the log, may go at any time
+    guard_checkpoint();
+    require_writable(config_.checkpoint);
+    if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
+      notes_ = rondo::restore(*runtime_, config_.checkpoint);
+      log(fmt::format("restored {}", config_.checkpoint.string()));
+    }
+    if (!config_.recording.empty()) {
+      recording_.emplace(*runtime_, config_.recording);
+      log(fmt::format("recording all messages to {}", config_.recording.string()));
+      flush_recording();
+    }
+    connect_nats();
+    service_.checkpoint_with([this] { write_checkpoint(); });
+    signals_.add(SIGTERM);
+    signals_.add(SIGINT);
+    signals_.add(SIGHUP);
+    monitor();
+    service_.start();
+    if (nats_) nats_->start();
+    ready_ = true;
+    for (auto const& e : service_.listens_at()) log(fmt::format("{} listens on {}", config_.name, e.text()));
+    if constexpr (!with_telemetry)
+      log("built without telemetry (RONDO_TELEMETRY=OFF): no latencies, and no watchdog for hanging "
+          "handlers");
+    log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
+    notify_system("READY=1");
+    wait_for_signal();
+    write_checkpoints();
+    log_left_out_now_and_then();
+    context_.run();
+    return finish();
+  }
+
+ private:
+  void log(std::string const& text) {
+    if (!arguments_.quiet) log_.line(text);
+  }
+
+  /// An actor that fails with each message would fill the log.
+  void log_failure(std::string const& text) {
+    std::lock_guard lock(failures_mutex_);
+    if (failures_logged_.admits(std::chrono::steady_clock::now())) log(text);
+  }
+  void log_left_out() {
+    std::lock_guard lock(failures_mutex_);
+    if (auto const n = failures_logged_.take_left_out(std::chrono::steady_clock::now()); n != 0)
+      log(fmt::format("{} more actor failures; `rondo top` shows which actors fail", n));
+  }
+  void log_left_out_now_and_then() {
+    failures_timer_.expires_after(std::chrono::seconds(1));
+    failures_timer_.async_wait([this](error_code ec) {
+      if (ec) return;
+      log_left_out();
+      log_left_out_now_and_then();
+    });
+  }
+
+  /// A state that says which stored messages are in it belongs to one process.
+  void guard_checkpoint() {
+    if (std::ranges::any_of(config_.actors, &actor_entry::durable)) lock_.emplace(config_.checkpoint);
+  }
+
+  void connect_nats() {
+    if (config_.nats.empty()) return;
+    if (!make_nats_)
+      throw config_error(
+          "nats: this program was built without NATS; install libnats (Debian: libnats-dev) and "
+          "rebuild");
+    nats_ = make_nats_(
+        {*runtime_, config_, notes_, [this](std::string const& text) { log(text); }, nats_counters_});
+    service_.watcher().watch(nats_counters_);
+  }
+
+  /// Without NATS the notes stay as they were, for a later life with it.
+  void write_checkpoint() {
+    nats_ ? nats_->checkpoint() : rondo::checkpoint(*runtime_, config_.checkpoint, notes_);
+  }
+
+  /// Before the service takes clients: it is seen to be alive, and not ready.
+  void monitor() {
+    if (config_.metrics.empty()) return;
+    auto const where = endpoint::parse("tcp:" + config_.metrics, "metrics");
+    auto const why_not_ready = [this] {
+      return ready_ ? std::string() : std::string("the service is starting or stopping");
+    };
+    if (!boost::asio::ip::make_address(where.path).is_loopback())
+      log("metrics: anyone who can reach this address can read them, including all actor names; protect it "
+          "with a firewall");
+    http_.emplace(work_.get_executor(), work_.get_executor(),
+                  boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
+                  monitoring_routes([this] { return to_metrics(service_.watcher().gather()); },
+                                    [this] { return service_.why_not_well(); }, why_not_ready));
+    log(fmt::format("metrics at http://{}:{}/metrics", where.path, http_->port()));
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](error_code ec, int signal) {
+      if (ec) return;
+      if (signal != SIGHUP) {
+        log(signal == SIGTERM ? "SIGTERM: stopping" : "interrupted: stopping");
+        return context_.stop();
+      }
+      try {
+        auto const next = configure(arguments_);
+        service_.reload(next);
+        log("SIGHUP: reloaded limits and tokens for new connections; other changes need a restart");
+      } catch (std::exception const& e) {
+        log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
+      }
+      wait_for_signal();
+    });
+  }
+
+  void flush_recording() {
+    recording_timer_.expires_after(std::chrono::milliseconds(500));
+    recording_timer_.async_wait([this](error_code ec) {
+      if (ec) return;
+      if (!recording_->flush()) return service_.count_failed_recording();
+      flush_recording();
+    });
+  }
+
+  void write_checkpoints() {
+    if (config_.checkpoint_every.count() == 0) return;
+    timer_.expires_after(config_.checkpoint_every);
+    timer_.async_wait([this](error_code ec) {
+      if (ec) return;
+      checkpoint();
+      write_checkpoints();
+    });
+  }
+
+  bool checkpoint() {
+    try {
+      service_.checkpoint();
+      return true;
+    } catch (std::exception const& e) {
+      log(fmt::format("the checkpoint could not be written: {}", e.what()));
+      return false;
+    }
+  }
+
+  int finish() {
+    signals_.clear();  // another one ends it at once
+    notify_system("STOPPING=1");
+    ready_ = false;
+    auto left = service_.stop();
+    if (nats_) left += nats_->drain(config_.drain);
+    bool const kept = config_.checkpoint.empty() || checkpoint();
+    nats_.reset();  // after its last acknowledgements
+    if (http_) http_->stop();
+    work_.join();
+    auto const stopped = runtime_->stop();
+    log_left_out();
+    for (auto const& line : stopped.stuck) log("did not stop: " + line);
+    auto const t = runtime_->snapshot();
+    auto const& c = service_.counters();
+    auto const relaxed = std::memory_order_relaxed;  // all threads that count have ended
+    log(fmt::format(
+        "{} connections, {} requests, {} left unanswered; actors handled {} messages, {} failures, {} dead "
+        "letters",
+        c.connections_total.load(relaxed), c.requests.load(relaxed), left, t.live.handled + t.retired.handled,
+        t.live.failures + t.retired.failures, t.dead_letters));
+    return left == 0 && kept && stopped.stopped ? exit_done : exit_failed;
+  }
+
+  error_log log_;
+  serve_arguments const& arguments_;
+  service_config config_;
+  std::unique_ptr<rondo::runtime> runtime_;
+  std::optional<rondo::recording> recording_;
+  std::mutex failures_mutex_;
+  log_throttle failures_logged_;  // guarded by it
+  subscription failures_;
+  nats_counters nats_counters_;
+  service service_;
+  bridge_maker const& make_nats_;
+  std::vector<std::byte> notes_;   // of the checkpoint that was restored
+  std::optional<file_lock> lock_;  // before the bridge, which writes the file
+  std::unique_ptr<bridge> nats_;
+  std::atomic<bool> ready_{false};
+  boost::asio::thread_pool work_{1};
+  std::optional<http_server> http_;
+  boost::asio::io_context context_;
+  boost::asio::signal_set signals_{context_};
+  boost::asio::steady_timer timer_{context_};
+  boost::asio::steady_timer recording_timer_{context_};
+  boost::asio::steady_timer failures_timer_{context_};
+};
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
+  auto const a = std::make_shared<serve_arguments>();
+  auto& c =
+      add_command(app, "serve", "Host actors and serve clients over a socket until SIGTERM", exit_status,
+                  [a, module = std::move(module), &exit_status] { exit_status = server(*a, module).run(); });
+  c.add_option("--config", a->config_file, "JSON configuration file; the fields are listed below");
+  c.add_option("--name", a->name, "name of the service");
+  c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; can be repeated");
+  c.add_option("--actor", a->actors, "launch an actor, NAME=BEHAVIOUR; can be repeated");
+  c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or a comma-separated list");
+  c.add_option("--nats", a->nats, "nats://HOST:PORT: also answer the subjects rondo.NAME.ACTOR there");
+  c.add_option("--checkpoint", a->checkpoint, "file to restore at start and to write when stopping");
+  c.add_option("--recording", a->recording, "new file to record all messages to; see rondo replay");
+  c.add_flag("--quiet", a->quiet, "do not log");
+  c.footer([] {
+    return "Examples:\n  rondo serve --actor clicks=counter\n  rondo serve --config service.json\n\n"
+           "SIGTERM answers open requests, writes the checkpoint and stops. SIGHUP reloads limits and "
+           "tokens.\n\n"
+           "Configuration (one JSON object):\n\n" +
+           describe_service_config() + describe_config_fields();
+  });
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,120 @@
+// `rondo trace`, and the traces that ask and tell write: what a service kept of messages' ways, as a file for people.
+#include "tools/commands/trace_command.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "runtime/observe/chrome_trace.hpp"
+#include "tools/commands/command_line.hpp"
+
+namespace rondo::service {
+
+namespace {
+
+trace_hop unpacked(wire::trace_hop const& h) {
+  trace_hop out{.trace = h.trace(),
+                .hop = h.hop(),
+                .parent = h.parent(),
+                .on_host = h.on_host(),
+                .handled = h.handled(),
+                .actor_name = std::string(text_of(h.name())),
+                .team = h.team(),
+                .type = h.type(),
+                .message = std::string(text_of(h.message())),
+                .priority = h.priority(),
+                .attempt = h.attempt(),
+                .outcome = static_cast<errc>(h.status()),
+                .sent_ns = h.sent_ns(),
+                .begun_ns = h.begun_ns(),
+                .ended_ns = h.ended_ns()};
+  if (h.actor() != nullptr) out.actor = {h.actor()->index(), h.actor()->generation()};
+  return out;
+}
+
+void write_text(std::string const& file, std::string const& text) {
+  if (file == "-") return fmt::print("{}", text);
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw command_error(exit_failed, fmt::format("{}: cannot be written", file));
+}
+
+wire::trace_report const& request_traces(conversation& with, std::uint64_t trace) {
+  auto& b = frame_builder();
+  return with.request<wire::trace_report>(request_frame(b, 1, wire::Createtraces(b, trace)));
+}
+
+std::uint64_t parse_trace(std::string const& text) {
+  std::uint64_t trace = 0;
+  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), trace, 16);
+  if (bad != std::errc() || end != text.data() + text.size() || trace == 0)
+    throw command_error(exit_usage,
+                        fmt::format("'{}' is not a trace id; expected up to 16 hexadecimal digits", text));
+  return trace;
+}
+
+}  // namespace
+
+std::uint64_t choose_trace() {
+  std::random_device source;
+  auto const trace = std::uint64_t{source()} << 32 | source();
+  return trace != 0 ? trace : 1;
+}
+
+void write_trace_at_rest(conversation& with, std::uint64_t trace, std::string const& file) {
+  using namespace std::chrono_literals;
+  std::size_t before = 0;
+  for (int look = 0; look < 50; ++look) {
+    auto const* const hops = request_traces(with, trace).hops();
+    auto const now = hops != nullptr ? hops->size() : 0;
+    if (look != 0 && now == before) break;
+    before = now;
+    std::this_thread::sleep_for(20ms);
+  }
+  write_trace(with, trace, file);
+}
+
+void write_trace(conversation& with, std::uint64_t trace, std::string const& file) {
+  auto const& found = request_traces(with, trace);
+  std::vector<trace_hop> hops;
+  if (found.hops() != nullptr)
+    for (auto const* h : *found.hops()) hops.push_back(unpacked(*h));
+  std::vector<std::string> devices;
+  if (found.devices() != nullptr)
+    for (auto const* d : *found.devices()) devices.push_back(d->str());
+  if (hops.empty())
+    throw command_error(
+        exit_failed,
+        trace == 0 ? "no message has been traced yet: set `trace_every` in the service's `runtime`, or use "
+                     "rondo ask --trace"
+                   : fmt::format("the service has no hop of trace {:016x}; it keeps only the latest hops "
+                                 "(`trace_hops`) and has dropped {}",
+                                 trace, found.forgotten()));
+  write_text(file, chrome_trace(hops, devices));
+  if (file != "-") fmt::print(stderr, "{} hops in {}: open it at ui.perfetto.dev\n", hops.size(), file);
+}
+
+void add_trace_command(CLI::App& app, int& exit_status) {
+  struct arguments {
+    reach where;
+    std::string trace, file = "-";
+  };
+  auto const a = std::make_shared<arguments>();
+  auto& c = add_command(app, "trace", "Write the paths of traced messages to a file for ui.perfetto.dev",
+                        exit_status, [a] {
+                          auto const trace = a->trace.empty() ? 0 : parse_trace(a->trace);
+                          conversation with(a->where);
+                          write_trace(with, trace, a->file);
+                        });
+  c.add_option("trace", a->trace, "trace id in hexadecimal; default: all stored traces");
+  c.add_option("-o,--out", a->file, "output file; - for standard output")->capture_default_str();
+  a->where.add_to(c);
+  c.footer(
+      "Examples:\n  rondo ask first hop '{\"number\": 7}' --trace way.json\n  rondo trace --out all.json\n");
+}
+
+}  // namespace rondo::service

@@ -1,0 +1,128 @@
+// The host's part of one camera: a thread decodes frames and asks the camera's actor to draw on them, another
+// encodes what comes back.
+//
+// A fixed number of frame buffers goes round: decode -> camera actor -> painter actor -> encode -> decode.
+// When all are under way the decoder waits; nothing else limits the flow. Frames come back in order. On a device with memory
+// of its own a frame is copied there once, stays there from actor to actor, and comes back if somebody looks at it.
+//
+// Threads: construction to `start`, `join` and destruction from one thread; the rest from any.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/overlay/overlay_module.hpp"
+#include "runtime/memory/unified_buffer.hpp"
+#include "runtime/runtime.hpp"
+#include "tools/overlay/blocking_queue.hpp"
+#include "tools/overlay/feed_options.hpp"
+#include "tools/overlay/handler_memory.hpp"
+#include "tools/overlay/video_reader.hpp"
+#include "tools/overlay/video_writer.hpp"
+
+namespace rondo::tools {
+
+/// Called by the feed's own threads.
+struct feed_events {
+  std::function<void(class camera_feed&)> ended;  // once, when everything is written
+  std::int64_t every = 1;
+  std::function<void()> frames_done = {};  // after each `every` frames
+};
+
+class camera_feed {
+ public:
+  /// Opens the input. Throws video_error.
+  explicit camera_feed(feed_options options);
+  ~camera_feed();
+
+  /// "camera 1 (street.avi)".
+  std::string name() const;
+  static std::string actor_name(std::uint32_t camera) { return "camera " + std::to_string(camera); }
+  static std::string painter_name(std::uint32_t camera) { return "painter " + std::to_string(camera); }
+  feed_options const& options() const noexcept { return options_; }
+  video_format const& format() const { return reader_.format(); }
+  /// Before `prepare`.
+  void set_tiles(int tiles) { options_.tiles = tiles; }
+  /// Bytes of buffers that the camera will take, with as many tiles as are set.
+  std::uint64_t buffer_bytes() const;
+
+  /// Takes buffers, finds or launches the actors. With `keep_state` found actors go on after the frames that
+  /// they have done, into an output of another name ("out-from-250.mp4"). Throws boost::system::system_error;
+  /// video_error when the clip cannot be preloaded.
+  void prepare(runtime& rt, bool keep_state);
+  /// Creates the output, if there is to be one. Throws video_error.
+  void open_output();
+  /// Starts the threads.
+  void start(feed_events events);
+  /// Decodes no more; what is under way is finished.
+  void stop();
+  void join();
+
+  void set_paused(bool paused);
+  /// Has the next frame that the camera starts written as a picture. `ticket` is not 0.
+  void take_snapshot(std::uint32_t ticket);
+  /// Decodes no more until `let_go`; returns once no frame is under way.
+  void hold();
+  void let_go();
+
+  feed_progress progress() const;
+  /// Valid once ended, and so are the paths of the pictures that were written.
+  feed_outcome const& outcome() const noexcept { return outcome_; }
+  std::vector<std::string> const& pictures() const noexcept { return pictures_; }
+
+ private:
+  struct finished_frame {
+    std::size_t slot;
+    error_code error;
+    overlay::frame_done done;
+  };
+
+  std::size_t frame_buffers() const;
+  void decode();
+  void decode_frames();
+  bool read_into(std::size_t slot);
+  void send(std::size_t slot, std::int64_t number, buffer_ref pixels);
+  void encode();
+  void take(finished_frame const& f);
+  void write_picture(std::string const& directory, char const* kind, std::uint64_t number,
+                     overlay::frame_view const& picture);
+  void enter();
+  void leave();
+  void fail(exit_code code, std::string reason);
+
+  feed_options options_;
+  video_reader reader_;
+  std::int64_t expected_ = 0, first_ = 0;
+  std::vector<std::int64_t> still_at_;
+  std::optional<video_writer> writer_;
+  runtime* runtime_ = nullptr;
+  actor_ref<overlay::camera> camera_;
+  unified_buffer<std::byte> memory_;
+  std::vector<unified_buffer<std::byte>> frames_;
+  std::vector<std::int64_t> stamps_;  // by frame buffer: when it is shown
+  std::vector<handler_memory> asks_;  // by frame buffer: at most one ask for each is under way
+
+  blocking_queue<std::size_t> free_;  // bounds the frames under way
+  blocking_queue<finished_frame> finished_;
+  std::atomic<bool> stopping_{false};
+
+  std::mutex mutex_;  // guards the next four
+  std::condition_variable changed_;
+  std::int64_t under_way_ = 0;
+  bool held_ = false;
+  feed_outcome outcome_;
+
+  std::atomic<std::int64_t> sent_{0}, looked_at_{0}, done_{0}, started_ns_{0}, ended_ns_{0};
+  std::atomic<std::uint32_t> tracks_{0}, ids_{0}, overflow_{0};
+  std::vector<std::string> pictures_;
+  feed_events events_;
+  std::thread decoder_, encoder_;
+};
+
+}  // namespace rondo::tools

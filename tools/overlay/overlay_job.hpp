@@ -1,0 +1,76 @@
+// One run of `rondo overlay`: the cameras that could be opened, the runtime they share, and who may end them.
+//
+// Threads: `run` on the main thread, which serves signals, the keyboard and the progress line; each camera
+// has two threads of its own (camera_feed.hpp).
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/observe/telemetry.hpp"
+#include "tools/overlay/camera_feed.hpp"
+#include "tools/overlay/overlay_explain.hpp"
+#include "tools/overlay/overlay_options.hpp"
+
+namespace rondo::tools {
+
+class overlay_job {
+ public:
+  explicit overlay_job(overlay_options const& options) : options_(options) {}
+
+  /// Opens everything. False when nothing is left to do: see `status`.
+  /// Throws config_error, and device_error when the device is not to be had.
+  bool open();
+  /// Runs all cameras to their end, then prints the table.
+  void run();
+  /// The command's exit status so far.
+  exit_code status() const noexcept { return status_; }
+
+  struct device_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+
+ private:
+  config settings() const;
+  void open_inputs();
+  void start_runtime(config settings);
+  void prepare_cameras(bool restored);
+  void restore();
+  void checkpoint();
+  void report(std::string const& camera, exit_code code, std::string const& reason);
+
+  void listen();
+  void on_key(char key);
+  void take_snapshots();
+  void set_paused(bool paused);
+  void tick();
+  void show_progress();
+  void on_end(camera_feed& feed);
+  void end();
+  telemetry settled();
+  void print_summary();
+
+  overlay_options options_;
+  exit_code status_ = exit_done;
+  boost::asio::io_context io_;
+  boost::asio::signal_set stop_signals_{io_}, snapshot_signals_{io_};
+  boost::asio::steady_timer ticker_{io_};
+  boost::asio::posix::stream_descriptor keyboard_{io_};
+  boost::asio::streambuf typed_;
+
+  std::optional<runtime> runtime_;
+  std::vector<std::unique_ptr<camera_feed>> feeds_;  // gone before the runtime
+  std::size_t running_ = 0;
+  bool paused_ = false, progress_shown_ = false;
+  std::uint32_t last_ticket_ = 0;
+  std::string line_;     // of progress
+  block_claims claims_;  // up to the first frame
+};
+
+}  // namespace rondo::tools

@@ -1,0 +1,14 @@
+// Writes one frame as a PNG picture.
+#pragma once
+
+#include <string>
+
+#include "actors/overlay/image_view.hpp"
+#include "tools/overlay/video_format.hpp"
+
+namespace rondo::tools {
+
+/// Creates or replaces `path`. `colour_matrix` is that of the video (video_format). Throws video_error.
+void write_png(std::string const& path, overlay::frame_view const& frame, int colour_matrix = 2);
+
+}  // namespace rondo::tools

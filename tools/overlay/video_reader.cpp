@@ -1,0 +1,245 @@
+#include "tools/overlay/video_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "tools/overlay/ffmpeg.hpp"
+
+namespace rondo::tools {
+
+struct video_reader::state {
+  std::string source;
+  ffmpeg::input input;
+  ffmpeg::codec_context decoder;
+  ffmpeg::packet packet;
+  ffmpeg::frame decoded;
+  ffmpeg::scaler scaler;
+  int scaler_width = 0, scaler_height = 0, scaler_format = -1;
+  int stream = -1;
+  video_format format;
+  std::int64_t estimate = 0;
+  std::int64_t declared = 0;  ///< frames the container's index names; 0 if it has none
+  std::int64_t frames = 0;
+  std::int64_t duration = 0;     ///< in ticks; 0: not known
+  std::int64_t frame_ticks = 1;  ///< of a frame, if all take equally long
+  std::int64_t origin = 0, stamp = 0;
+  std::int64_t damaged = 0;  ///< packets that did not decode
+  bool draining = false;
+  bool ended = false;
+  std::string error;
+
+  void open(int decoder_threads);
+  int next();
+  void finish(int result);
+  void note_time();
+  void deliver(overlay::frame_view const& out);
+};
+
+namespace {
+
+/// Refuses what FFmpeg would name less clearly; only plain files are looked at.
+void check_file(std::string const& source) {
+  namespace fs = std::filesystem;
+  if (source.find("://") != std::string::npos) return;
+  std::error_code ec;
+  fs::file_status const status = fs::status(source, ec);
+  if (status.type() == fs::file_type::not_found)
+    throw video_open_error(
+        fmt::format("cannot open the video '{}': there is no such file; check the path", source));
+  if (fs::is_directory(status))
+    throw video_open_error(
+        fmt::format("cannot open the video '{}': it is a directory; name a video file", source));
+  if (fs::is_regular_file(status) && fs::file_size(source, ec) == 0 && !ec)
+    throw video_error(fmt::format("cannot open the video '{}': the file is empty (0 bytes)", source));
+}
+
+bool planar_420(AVFrame const& f) {
+  return f.format == AV_PIX_FMT_YUV420P && f.color_range != AVCOL_RANGE_JPEG;
+}
+
+}  // namespace
+
+void video_reader::state::open(int decoder_threads) {
+  check_file(source);
+  av_log_set_level(AV_LOG_FATAL);  // errors are reported by this class, with the file's name
+  AVFormatContext* raw = nullptr;
+  int result = avformat_open_input(&raw, source.c_str(), nullptr, nullptr);
+  input.reset(raw);
+  if (result == AVERROR_INVALIDDATA)
+    throw video_error(
+        fmt::format("cannot open '{}': this is not a video that FFmpeg knows, or its header is damaged; "
+                    "'ffprobe' on the file says more",
+                    source));
+  if (result < 0)
+    throw video_open_error(fmt::format("cannot open the video '{}': {}", source, ffmpeg::text(result)));
+  result = avformat_find_stream_info(input.get(), nullptr);
+  if (result < 0)
+    throw video_error(fmt::format("cannot read the video '{}': {}", source, ffmpeg::text(result)));
+
+  AVCodec const* codec = nullptr;
+  stream = av_find_best_stream(input.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
+  if (stream == AVERROR_STREAM_NOT_FOUND)
+    throw video_error(fmt::format("cannot use '{}': it has no video stream (it is a {} file)", source,
+                                  input->iformat->long_name));
+  AVStream* const s = input->streams[std::max(stream, 0)];
+  if (stream < 0 || codec == nullptr)
+    throw video_error(fmt::format("cannot decode '{}': this FFmpeg has no decoder for {}", source,
+                                  avcodec_get_name(s->codecpar->codec_id)));
+  // A text or subtitle file may pass as video (FFmpeg renders it): real videos state their size.
+  if (codec->id == AV_CODEC_ID_ANSI || s->codecpar->width <= 0 || s->codecpar->height <= 0)
+    throw video_error(
+        fmt::format("cannot open '{}': this is not a video (found: {})", source, codec->long_name));
+
+  decoder.reset(avcodec_alloc_context3(codec));
+  packet.reset(av_packet_alloc());
+  decoded.reset(av_frame_alloc());
+  if (!decoder || !packet || !decoded) throw std::bad_alloc();
+  result = avcodec_parameters_to_context(decoder.get(), s->codecpar);
+  decoder->thread_count = decoder_threads;
+  if (result >= 0) result = avcodec_open2(decoder.get(), codec, nullptr);
+  if (result < 0)
+    throw video_error(fmt::format("cannot decode '{}' ({}): {}", source, codec->name, ffmpeg::text(result)));
+
+  AVRational const rate = av_guess_frame_rate(input.get(), s, nullptr);
+  AVRational const aspect = av_guess_sample_aspect_ratio(input.get(), s, nullptr);
+  format.width = s->codecpar->width;
+  format.height = s->codecpar->height;
+  if (rate.num > 0 && rate.den > 0) format.frames_per_second = av_q2d(rate);
+  if (aspect.num > 0 && aspect.den > 0) {
+    format.pixel_aspect_num = aspect.num;
+    format.pixel_aspect_den = aspect.den;
+  }
+  format.colour_matrix = decoder->colorspace;
+  format.colour_primaries = decoder->color_primaries;
+  format.colour_transfer = decoder->color_trc;
+
+  format.tick_num = s->time_base.num;
+  format.tick_den = s->time_base.den;
+  frame_ticks =
+      std::max<std::int64_t>(1, std::llround(1 / (format.frames_per_second * av_q2d(s->time_base))));
+  duration = std::max<std::int64_t>(0, s->duration);
+
+  declared = s->nb_frames;
+  double seconds = 0;
+  if (s->duration > 0)
+    seconds = static_cast<double>(s->duration) * av_q2d(s->time_base);
+  else if (input->duration > 0)
+    seconds = static_cast<double>(input->duration) / AV_TIME_BASE;
+  estimate = declared > 0 ? declared : std::llround(seconds * format.frames_per_second);
+}
+
+/// Fetches the next decoded frame: 0, AVERROR_EOF at the end, or another error.
+int video_reader::state::next() {
+  for (;;) {
+    int result = avcodec_receive_frame(decoder.get(), decoded.get());
+    if (result == 0 || result == AVERROR_EOF) return result;
+    if (result != AVERROR(EAGAIN)) ++damaged;
+    if (draining) {
+      if (result != AVERROR(EAGAIN)) return result;
+      return AVERROR_EOF;
+    }
+    av_packet_unref(packet.get());
+    result = av_read_frame(input.get(), packet.get());
+    if (result == AVERROR(EAGAIN)) continue;
+    if (result < 0) {
+      if (result != AVERROR_EOF) finish(result);
+      draining = true;
+      avcodec_send_packet(decoder.get(), nullptr);
+      continue;
+    }
+    if (packet->stream_index != stream) continue;
+    if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) ++damaged;
+    // A damaged packet costs its frame; the ones after it may be sound.
+    if (avcodec_send_packet(decoder.get(), packet.get()) < 0) ++damaged;
+  }
+}
+
+/// Notes why the video ended, if it should not have.
+void video_reader::state::finish(int result) {
+  if (!error.empty()) return;
+  if (result == AVERROR_EOF && input->pb != nullptr && input->pb->error < 0) result = input->pb->error;
+  // An index is exact, but may count frames that are none: of those that are shown longer. Their time tells them from lost ones. An
+  // estimate from the duration is not exact when the frame rate varies.
+  std::int64_t const expected = declared > 0 ? declared : estimate;
+  std::int64_t const slack = std::max<std::int64_t>(2, expected / (declared > 0 ? 100 : 10));
+  if (result != AVERROR_EOF)
+    error = fmt::format("the video '{}' broke off after {} frames: {}", source, frames, ffmpeg::text(result));
+  else if (expected - frames > slack && (duration == 0 || duration - stamp > (1 + slack) * frame_ticks))
+    error = fmt::format("the video '{}' broke off after {} of {} frames; the file is cut short or damaged",
+                        source, frames, expected);
+  else if (frames == 0)
+    error = fmt::format("the video '{}' holds no frame that can be decoded ({} damaged packets)", source,
+                        damaged);
+  else if (damaged > 0)
+    error =
+        fmt::format("the video '{}' has {} damaged packets; {} frames were read", source, damaged, frames);
+}
+
+/// Files without time stamps, or with wrong ones, still give each frame a later time than the one before.
+void video_reader::state::note_time() {
+  auto const said = decoded->best_effort_timestamp;
+  if (frames == 0)
+    origin = said == AV_NOPTS_VALUE ? 0 : said;
+  else
+    stamp = said == AV_NOPTS_VALUE ? stamp + frame_ticks : std::max(stamp + 1, said - origin);
+}
+
+void video_reader::state::deliver(overlay::frame_view const& out) {
+  AVFrame& f = *decoded;
+  bool const same_size = f.width == format.width && f.height == format.height;
+  if (same_size && planar_420(f)) {
+    ffmpeg::copy_planes(f, out);
+    return;
+  }
+  if (!scaler || scaler_width != f.width || scaler_height != f.height || scaler_format != f.format) {
+    scaler.reset(sws_getContext(f.width, f.height, static_cast<AVPixelFormat>(f.format), format.width,
+                                format.height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, nullptr, nullptr, nullptr));
+    if (!scaler)
+      throw video_error(
+          fmt::format("cannot convert frames of '{}' from pixel format {} to YUV 4:2:0", source, f.format));
+    scaler_width = f.width;
+    scaler_height = f.height;
+    scaler_format = f.format;
+  }
+  std::uint8_t* const planes[4] = {out.y.data, out.u.data, out.v.data, nullptr};
+  int const strides[4] = {out.y.stride, out.u.stride, out.v.stride, 0};
+  sws_scale(scaler.get(), f.data, f.linesize, 0, f.height, planes, strides);
+}
+
+video_reader::video_reader(std::string const& source, int decoder_threads)
+    : state_(std::make_unique<state>()) {
+  state_->source = source;
+  state_->open(decoder_threads);
+}
+video_reader::~video_reader() = default;
+video_reader::video_reader(video_reader&&) noexcept = default;
+video_reader& video_reader::operator=(video_reader&&) noexcept = default;
+
+bool video_reader::read(overlay::frame_view const& out) {
+  state& s = *state_;
+  if (out.y.width != s.format.width || out.y.height != s.format.height)
+    throw video_error(fmt::format("a frame of '{}' is {}x{}, the memory given is for {}x{}", s.source,
+                                  s.format.width, s.format.height, out.y.width, out.y.height));
+  if (s.ended) return false;
+  int const result = s.next();
+  if (result < 0) {
+    s.ended = true;
+    s.finish(result);
+    return false;
+  }
+  s.deliver(out);
+  s.note_time();
+  ++s.frames;
+  return true;
+}
+
+video_format const& video_reader::format() const { return state_->format; }
+std::int64_t video_reader::frame_count_estimate() const { return state_->estimate; }
+std::int64_t video_reader::frames_read() const { return state_->frames; }
+std::int64_t video_reader::time_stamp() const { return state_->stamp; }
+std::string const& video_reader::error() const { return state_->error; }
+
+}  // namespace rondo::tools

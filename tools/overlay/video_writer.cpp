@@ -1,0 +1,215 @@
+#include "tools/overlay/video_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tools/overlay/ffmpeg.hpp"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+namespace rondo::tools {
+
+struct video_writer::state {
+  std::string path;
+  AVFormatContext* output = nullptr;
+  ffmpeg::codec_context encoder;
+  ffmpeg::frame picture;
+  ffmpeg::packet packet;
+  AVStream* stream = nullptr;
+  video_format format;
+  std::int64_t frames = 0;
+  AVRational tick{};             // of the caller's time stamps
+  std::int64_t frame_ticks = 1;  // of the encoder's
+  std::int64_t origin = 0, pts = 0;
+  bool header_written = false;
+
+  ~state() { release(); }
+  void open(int threads);
+  void open_encoder(int threads);
+  void encode(AVFrame const* f);
+  void finish();
+  int release();
+  [[noreturn]] void fail(char const* what, int error);
+};
+
+/// Closes the file; returns the error that only closing reveals.
+int video_writer::state::release() {
+  int result = 0;
+  if (output != nullptr) {
+    if (output->pb != nullptr) {
+      int const earlier = output->pb->error;
+      result = avio_closep(&output->pb);
+      if (earlier < 0) result = earlier;
+    }
+    avformat_free_context(std::exchange(output, nullptr));
+  }
+  return result;
+}
+
+void video_writer::state::fail(char const* what, int error) {
+  std::string const advice = error == AVERROR(ENOSPC)
+                                 ? "the disk is full; free some space or choose another place"
+                             : error == AVERROR(EACCES) ? "permission denied; choose a place you may write to"
+                             : error == AVERROR(ENOENT) ? "its directory does not exist; create it first"
+                                                        : ffmpeg::text(error);
+  release();
+  throw video_error(fmt::format("cannot {} the video '{}' after {} frames: {}", what, path, frames, advice));
+}
+
+void video_writer::state::open_encoder(int threads) {
+  AVCodec const* codec = avcodec_find_encoder_by_name("libx264");
+  if (codec == nullptr) codec = avcodec_find_encoder(AV_CODEC_ID_MPEG4);
+  if (codec == nullptr)
+    throw video_error(fmt::format("cannot write '{}': this FFmpeg has neither libx264 nor mpeg4", path));
+  encoder.reset(avcodec_alloc_context3(codec));
+  if (!encoder) throw std::bad_alloc();
+  AVRational const rate = av_d2q(format.frames_per_second, 100000);
+  encoder->width = format.width & ~1;
+  encoder->height = format.height & ~1;
+  encoder->pix_fmt = AV_PIX_FMT_YUV420P;
+  tick = format.tick_den != 0 ? AVRational{format.tick_num, format.tick_den} : av_inv_q(rate);
+  // MPEG-4 part 2 has 16 bits for it; then frames are shown at multiples of a frame's time.
+  encoder->time_base = codec->id == AV_CODEC_ID_H264 ? tick : av_inv_q(rate);
+  frame_ticks = std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(rate), encoder->time_base));
+  encoder->framerate = rate;
+  encoder->sample_aspect_ratio = {format.pixel_aspect_num, format.pixel_aspect_den};
+  encoder->gop_size = std::max(2, static_cast<int>(std::lround(2 * format.frames_per_second)));
+  encoder->max_b_frames = 0;  // a fragmented file has no edit list to take their delay back
+  encoder->thread_count = threads;
+  encoder->colorspace = static_cast<AVColorSpace>(format.colour_matrix);
+  encoder->color_primaries = static_cast<AVColorPrimaries>(format.colour_primaries);
+  encoder->color_trc = static_cast<AVColorTransferCharacteristic>(format.colour_transfer);
+  encoder->color_range = AVCOL_RANGE_MPEG;
+  if ((output->oformat->flags & AVFMT_GLOBALHEADER) != 0) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  AVDictionary* options = nullptr;
+  if (codec->id == AV_CODEC_ID_H264) {
+    av_dict_set(&options, "preset", "veryfast", 0);
+    av_dict_set(&options, "crf", "20", 0);
+  } else {
+    encoder->flags |= AV_CODEC_FLAG_QSCALE;
+    encoder->global_quality = 3 * FF_QP2LAMBDA;
+  }
+  int const result = avcodec_open2(encoder.get(), codec, &options);
+  av_dict_free(&options);
+  if (result < 0) fail("encode", result);
+}
+
+void video_writer::state::open(int threads) {
+  av_log_set_level(AV_LOG_FATAL);  // errors are reported by this class, with the file's name
+  if (format.width < 2 || format.height < 2 || !(format.frames_per_second > 0))
+    throw video_error(fmt::format("cannot write the video '{}': {}x{} pixels at {} frames/s is not a video",
+                                  path, format.width, format.height, format.frames_per_second));
+  int result = avformat_alloc_output_context2(&output, nullptr, "mp4", path.c_str());
+  if (result < 0) fail("create", result);
+  open_encoder(threads);
+  stream = avformat_new_stream(output, nullptr);
+  picture.reset(av_frame_alloc());
+  packet.reset(av_packet_alloc());
+  if (stream == nullptr || !picture || !packet) throw std::bad_alloc();
+  stream->time_base = encoder->time_base;
+  stream->avg_frame_rate = encoder->framerate;
+  stream->sample_aspect_ratio = encoder->sample_aspect_ratio;
+  result = avcodec_parameters_from_context(stream->codecpar, encoder.get());
+  if (result < 0) fail("create", result);
+  picture->format = encoder->pix_fmt;
+  picture->width = encoder->width;
+  picture->height = encoder->height;
+  result = av_frame_get_buffer(picture.get(), 0);
+  if (result < 0) fail("create", result);
+
+  result = avio_open(&output->pb, path.c_str(), AVIO_FLAG_WRITE);
+  if (result < 0) fail("create", result);
+  output->flags |= AVFMT_FLAG_FLUSH_PACKETS;
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof+global_sidx", 0);
+  result = avformat_write_header(output, &options);
+  av_dict_free(&options);
+  if (result < 0) fail("start", result);
+  header_written = true;
+  avio_flush(output->pb);
+  if (output->pb->error < 0) fail("start", output->pb->error);
+}
+
+/// Sends a frame (null: the end) to the encoder and writes what comes out.
+void video_writer::state::encode(AVFrame const* f) {
+  int result = avcodec_send_frame(encoder.get(), f);
+  if (result < 0) fail("encode", result);
+  for (;;) {
+    result = avcodec_receive_packet(encoder.get(), packet.get());
+    if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
+    if (result < 0) fail("encode", result);
+    if (packet->duration == 0) packet->duration = frame_ticks;
+    av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
+    packet->stream_index = stream->index;
+    result = av_interleaved_write_frame(output, packet.get());
+    if (result >= 0 && output->pb->error < 0) result = output->pb->error;
+    if (result < 0) fail("write", result);
+  }
+}
+
+void video_writer::state::finish() {
+  if (output == nullptr) return;
+  if (header_written) {
+    encode(nullptr);
+    int const result = av_write_trailer(output);
+    if (result < 0) fail("finish", result);
+  }
+  int const result = release();
+  if (result < 0) fail("finish", result);
+}
+
+video_writer::video_writer(std::string const& path, video_format const& format, int encoder_threads)
+    : state_(std::make_unique<state>()) {
+  state_->path = path;
+  state_->format = format;
+  state_->open(encoder_threads);
+}
+
+video_writer::~video_writer() {
+  if (!state_) return;
+  try {
+    state_->finish();
+  } catch (std::exception const&) {  // a destructor has nobody to tell; `close` has
+  }
+}
+video_writer::video_writer(video_writer&&) noexcept = default;
+video_writer& video_writer::operator=(video_writer&&) noexcept = default;
+
+void video_writer::write(overlay::frame_view const& frame, std::optional<std::int64_t> time_stamp) {
+  state& s = *state_;
+  if (s.output == nullptr)
+    throw video_error(fmt::format("cannot write to the video '{}': it is closed", s.path));
+  if (frame.y.width != s.format.width || frame.y.height != s.format.height)
+    throw video_error(fmt::format("cannot write to the video '{}': the frame is {}x{}, the video {}x{}",
+                                  s.path, frame.y.width, frame.y.height, s.format.width, s.format.height));
+  int const result = av_frame_make_writable(s.picture.get());
+  if (result < 0) s.fail("encode", result);
+  overlay::image_view<std::uint8_t> const planes[3] = {frame.y, frame.u, frame.v};
+  for (int p = 0; p < 3; ++p) {
+    int const w = p == 0 ? s.picture->width : s.picture->width / 2,
+              h = p == 0 ? s.picture->height : s.picture->height / 2;
+    for (int r = 0; r < h; ++r)
+      std::copy_n(planes[p].row(r), w,
+                  s.picture->data[p] + static_cast<std::ptrdiff_t>(r) * s.picture->linesize[p]);
+  }
+  if (s.frames == 0)
+    s.origin = time_stamp.value_or(0);
+  else
+    s.pts = time_stamp
+                ? std::max(s.pts + 1, av_rescale_q(*time_stamp - s.origin, s.tick, s.encoder->time_base))
+                : s.pts + s.frame_ticks;
+  s.picture->pts = s.pts;
+  s.encode(s.picture.get());
+  ++s.frames;
+}
+
+void video_writer::close() { state_->finish(); }
+std::string video_writer::encoder() const { return state_->encoder->codec->name; }
+std::int64_t video_writer::frames_written() const { return state_->frames; }
+
+}  // namespace rondo::tools

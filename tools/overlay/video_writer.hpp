@@ -1,0 +1,46 @@
+// Writes frames as an H.264 video in an MP4 file.
+//
+// The file is fragmented: what was written up to the last key frame (every two seconds) plays even if the
+// process is killed. H.264 comes from libx264; if FFmpeg was built without it, the video is MPEG-4 part 2.
+// Threads: one at a time. The encoder uses threads of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "actors/overlay/image_view.hpp"
+#include "tools/overlay/video_format.hpp"
+
+namespace rondo::tools {
+
+class video_writer {
+ public:
+  /// Creates or replaces `path`. Of an odd size the last column or row is left out (4:2:0 video is even).
+  /// Throws video_error if the file cannot be created or no encoder is there.
+  video_writer(std::string const& path, video_format const& format, int encoder_threads = 0);
+  /// Closes the file if `close` was not called; errors are then lost.
+  ~video_writer();
+  video_writer(video_writer&&) noexcept;
+  video_writer& operator=(video_writer&&) noexcept;
+
+  /// Encodes one frame of the format's size, which is shown at `time_stamp` (in the format's ticks; the first one's is when the video
+  /// begins) or a frame's time after the last one. Throws video_error when the file cannot be written (a full disk). After an error
+  /// the writer is closed; what was written so far plays.
+  void write(overlay::frame_view const& frame, std::optional<std::int64_t> time_stamp = {});
+
+  /// Flushes the encoder and finishes the file; the second call does nothing. Throws video_error as `write`
+  /// does.
+  void close();
+
+  /// The encoder's name: "libx264" or "mpeg4".
+  std::string encoder() const;
+  std::int64_t frames_written() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace rondo::tools

@@ -1,0 +1,197 @@
+#include "tools/top/text_grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::tools {
+
+namespace {
+
+struct range {
+  char32_t first, last;
+};
+
+bool is_in(char32_t c, std::initializer_list<range> ranges) noexcept {
+  return std::ranges::any_of(ranges, [c](range r) { return c >= r.first && c <= r.last; });
+}
+
+/// After Unicode's East Asian Width (UAX 11), in broad ranges.
+int columns_of(char32_t c) noexcept {
+  if (is_in(c, {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}})) return 0;
+  if (is_in(c, {{0x1100, 0x115f},
+                {0x2e80, 0xa4cf},
+                {0xac00, 0xd7a3},
+                {0xf900, 0xfaff},
+                {0xfe30, 0xfe4f},
+                {0xff00, 0xff60},
+                {0xffe0, 0xffe6},
+                {0x1f300, 0x1faff},
+                {0x20000, 0x3fffd}}))
+    return 2;
+  return 1;
+}
+
+/// Takes one character off `text`. What is no UTF-8, or a control character, is '?'.
+char32_t take(std::string_view& text) {
+  auto const first = static_cast<unsigned char>(text[0]);
+  std::size_t const bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+  if (bytes == 0 || bytes > text.size()) return text.remove_prefix(1), U'?';
+  char32_t code = bytes == 1 ? first : first & (0xffu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    auto const next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xc0) != 0x80) return text.remove_prefix(1), U'?';
+    code = code << 6 | (next & 0x3fu);
+  }
+  text.remove_prefix(bytes);
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) ? U'?' : code;
+}
+
+}  // namespace
+
+text_grid::text_grid(int width, int height)
+    : width_(std::max(width, 0)),
+      height_(std::max(height, 0)),
+      cells_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_)) {}
+
+void text_grid::put_glyph(int row, int column, char32_t glyph, style look) {
+  if (has(row, column)) cells_[index(row, column)] = {glyph, look, cells_[index(row, column)].selected};
+}
+
+int text_grid::put(int row, int column, std::string_view text, style look, int limit) {
+  int const end = std::min(limit > width_ ? width_ : column + limit, width_);
+  while (!text.empty()) {
+    auto const glyph = take(text);
+    int const wide = columns_of(glyph);
+    if (wide == 0) continue;
+    if (column + wide > end) break;
+    put_glyph(row, column, glyph, look);
+    if (wide == 2) put_glyph(row, column + 1, 0, look);
+    column += wide;
+  }
+  return column;
+}
+
+void text_grid::put_right(int row, int end, int width, std::string_view text, style look) {
+  int const wide = std::min(rondo::tools::width_of(text), width);
+  put(row, end - wide, text, look, wide);
+}
+
+void text_grid::put_cut(int row, int column, int width, std::string_view text, style look,
+                        char32_t ellipsis) {
+  if (rondo::tools::width_of(text) <= width) {
+    put(row, column, text, look, width);
+    return;
+  }
+  int const end = put(row, column, text, look, width - 1);
+  put_glyph(row, end, ellipsis, look);
+}
+
+void text_grid::fill(int row, int column, int width, char32_t glyph, style look) {
+  for (int c = column; c < column + width; ++c) put_glyph(row, c, glyph, look);
+}
+
+void text_grid::select_row(int row) {
+  for (int c = 0; c < width_; ++c)
+    if (has(row, c)) cells_[index(row, c)].selected = true;
+}
+
+void text_grid::overlay(int row, int column, text_grid const& what) {
+  for (int r = 0; r < what.height(); ++r)
+    for (int c = 0; c < what.width(); ++c)
+      if (has(row + r, column + c)) cells_[index(row + r, column + c)] = what.at(r, c);
+}
+
+int width_of(std::string_view text) {
+  int sum = 0;
+  while (!text.empty()) sum += columns_of(take(text));
+  return sum;
+}
+
+std::string to_utf8(char32_t c) {
+  auto const byte = [](char32_t bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
+  if (c < 0x80) return {byte(c)};
+  if (c < 0x800) return {byte(0xc0 | c >> 6), byte(0x80 | (c & 0x3f))};
+  if (c < 0x10000) return {byte(0xe0 | c >> 12), byte(0x80 | (c >> 6 & 0x3f)), byte(0x80 | (c & 0x3f))};
+  return {byte(0xf0 | c >> 18), byte(0x80 | (c >> 12 & 0x3f)), byte(0x80 | (c >> 6 & 0x3f)),
+          byte(0x80 | (c & 0x3f))};
+}
+
+std::string to_text(text_grid const& grid) {
+  std::string text;
+  for (int r = 0; r < grid.height(); ++r) {
+    for (int c = 0; c < grid.width(); ++c)
+      if (grid.at(r, c).glyph != 0) text += to_utf8(grid.at(r, c).glyph);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+style_colour colour_of(style look) noexcept {
+  switch (look) {
+    case style::plain:
+      return {-1, false};
+    case style::title:
+      return {-1, true};
+    case style::strong:
+      return {-1, true};
+    case style::dim:
+      return {245, false};
+    case style::heading:
+      return {109, false};
+    case style::chosen:
+      return {222, true};
+    case style::key:
+      return {222, false};
+    case style::good:
+      return {114, false};
+    case style::warning:
+      return {221, true};
+    case style::bad:
+      return {203, true};
+    case style::bar:
+      return {74, false};
+    case style::track:
+      return {238, false};
+    case style::spark:
+      return {73, false};
+    case style::heat0:
+      return {54, false};
+    case style::heat1:
+      return {91, false};
+    case style::heat2:
+      return {127, false};
+    case style::heat3:
+      return {162, false};
+    case style::heat4:
+      return {203, false};
+    case style::heat5:
+      return {209, false};
+    case style::heat6:
+      return {215, false};
+    case style::heat7:
+      return {229, false};
+  }
+  return {-1, false};
+}
+
+std::string to_ansi(text_grid const& grid) {
+  std::string text;
+  for (int r = 0; r < grid.height(); ++r) {
+    std::string last;
+    for (int c = 0; c < grid.width(); ++c) {
+      auto const& cell = grid.at(r, c);
+      if (cell.glyph == 0) continue;
+      auto const [colour, bold] = colour_of(cell.look);
+      auto const wanted = fmt::format("\x1b[0{}{}{}m", bold ? ";1" : "", cell.selected ? ";48;5;237" : "",
+                                      colour >= 0 ? fmt::format(";38;5;{}", colour) : "");
+      if (wanted != last) text += last = wanted;
+      text += to_utf8(cell.glyph);
+    }
+    text += "\x1b[0m\n";
+  }
+  return text;
+}
+
+}  // namespace rondo::tools

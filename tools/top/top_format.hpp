@@ -1,0 +1,42 @@
+// Numbers, bars and curves as they stand in a terminal's cells.
+//
+// Threads: any; no state but in what is drawn on.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "tools/top/text_grid.hpp"
+
+namespace rondo::tools {
+
+/// Which characters may be drawn with.
+struct glyphs {
+  char32_t full, left_half;  // of a bar
+  char32_t const* sparks;    // 8, from the bottom; the last one fills its cell
+  char32_t const* shades;    // heats + 1, none to all; where there are no colours
+  char32_t line, dot, circle, half, cross, ellipsis, arrow_down, arrow_up, track, dash, mark;
+  char const* micro;
+};
+glyphs const& unicode_glyphs() noexcept;
+glyphs const& ascii_glyphs() noexcept;
+
+/// 7, 7.5, 9999, then three digits and a unit: 12.3k, 4.56M. At most 5 columns.
+std::string count_text(double n);
+/// 640ns, 4.1µs, 88ms, 2.5s, 3m20s, 5h02m, 4d03h. At most 6 columns. 0 is a dash.
+std::string time_text(double ns, glyphs const& g);
+/// 512B, 1.5K, 300M, 8.0G: powers of 1024. At most 5 columns.
+std::string bytes_text(double bytes);
+
+/// `share` of `width` cells, 0 to 1.
+void put_bar(text_grid& to, int row, int column, int width, double share, style look, glyphs const& g);
+/// The newest `width` values at the right, each against the largest of those shown.
+void put_spark(text_grid& to, int row, int column, int width, std::deque<float> const& values, style look,
+               glyphs const& g);
+/// The same over several rows: the newest at the right, from zero to the largest, which stands at the left.
+void put_curve(text_grid& to, int row, int column, int width, int height, std::deque<float> const& values,
+               style look, glyphs const& g);
+/// A line across with a title in it.
+void put_section(text_grid& to, int row, int column, int width, std::string_view title, glyphs const& g);
+
+}  // namespace rondo::tools

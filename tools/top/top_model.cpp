@@ -1,0 +1,116 @@
+#include "tools/top/top_model.hpp"
+
+#include <algorithm>
+
+namespace rondo::tools {
+
+namespace {
+
+/// How much a counter grew; nothing when it began again.
+std::uint64_t grown(std::uint64_t now, std::uint64_t before) noexcept {
+  return now > before ? now - before : 0;
+}
+
+template <class T>
+void keep(std::deque<T>& history, T next) {
+  history.push_back(std::move(next));
+  if (history.size() > top_history) history.pop_front();
+}
+
+/// 32-bit counters wrap, and their difference does not mind.
+latency_counts difference(latency_counts const& now, latency_counts const* before) {
+  auto result = now;
+  if (before != nullptr)
+    for (std::size_t b = 0; b < std::min(result.size(), before->size()); ++b) result[b] -= (*before)[b];
+  return result;
+}
+
+}  // namespace
+
+void top_model::add(service::report next) {
+  bool const follows = has_report_ && next.incarnation == now_.incarnation && next.clock_ns > now_.clock_ns;
+  auto const before = std::exchange(now_, std::move(next));
+  has_report_ = true;
+  if (!now_.live) now_.live = std::make_unique<reports::totalsT>();
+  if (!now_.retired) now_.retired = std::make_unique<reports::totalsT>();
+  if (!follows) {
+    pasts_.clear();
+    rates_.clear();
+    latencies_.clear();
+    totals_ = {};
+    seconds_ = 0;
+    actors_.clear();
+    for (auto const& a : now_.actors) actors_.push_back({.now = a.get()});
+    return;
+  }
+  seconds_ = static_cast<double>(now_.clock_ns - before.clock_ns) * 1e-9;
+  count_actors(before);
+  count_totals(before);
+}
+
+void top_model::count_actors(service::report const& before) {
+  std::map<key, reports::actorT const*> old;
+  for (auto const& a : before.actors) old.emplace(key{a->index, a->generation}, a.get());
+  for (auto& [k, p] : pasts_) p.lives = false;
+  actors_.clear();
+  latency_counts all(now_.latency_floors_ns.size());
+  for (auto const& a : now_.actors) {
+    key const k{a->index, a->generation};
+    auto const found = old.find(k);
+    auto const* const then = found == old.end() ? nullptr : found->second;
+    top_actor line{.now = a.get()};
+    line.rate = static_cast<double>(grown(a->handled, then == nullptr ? 0 : then->handled)) / seconds_;
+    auto const errors_then = then == nullptr ? 0 : then->failures + then->dead + then->rejected;
+    line.new_errors = grown(line.errors(), errors_then);
+    line.samples = difference(a->latency_counts, then == nullptr ? nullptr : &then->latency_counts);
+    line.p50_ns = service::latency_at(line.samples, now_.latency_floors_ns, 0.5);
+    line.p99_ns = service::latency_at(line.samples, now_.latency_floors_ns, 0.99);
+    for (std::size_t b = 0; b < std::min(all.size(), line.samples.size()); ++b) all[b] += line.samples[b];
+    auto at = pasts_.find(k);
+    if (at == pasts_.end() && pasts_.size() < top_followed && !a->name.empty())
+      at = pasts_.try_emplace(k).first;
+    if (at != pasts_.end()) {
+      at->second.lives = true;
+      keep(at->second.rates, static_cast<float>(line.rate));
+      keep(at->second.latencies, line.samples);
+      line.rates = &at->second.rates;
+      line.latencies = &at->second.latencies;
+    }
+    actors_.push_back(std::move(line));
+  }
+  std::erase_if(pasts_, [](auto const& p) { return !p.second.lives; });
+  totals_.p50_ns = service::latency_at(all, now_.latency_floors_ns, 0.5);
+  totals_.p99_ns = service::latency_at(all, now_.latency_floors_ns, 0.99);
+  keep(latencies_, std::move(all));
+}
+
+void top_model::count_totals(service::report const& before) {
+  auto const per_second = [&](auto field) {
+    return static_cast<double>(grown((*now_.live).*field + (*now_.retired).*field,
+                                     (*before.live).*field + (*before.retired).*field)) /
+           seconds_;
+  };
+  using totals = reports::totalsT;
+  totals_.handled = per_second(&totals::handled);
+  totals_.accepted = per_second(&totals::accepted);
+  totals_.failures = per_second(&totals::failures);
+  totals_.dead = static_cast<double>(grown(now_.dead_letters, before.dead_letters)) / seconds_;
+  reports::clientsT const none;
+  auto const& clients = now_.connections ? *now_.connections : none;
+  auto const& clients_before = before.connections ? *before.connections : none;
+  totals_.requests = static_cast<double>(grown(clients.requests, clients_before.requests)) / seconds_;
+  totals_.received_bytes = static_cast<double>(grown(clients.bytes_in, clients_before.bytes_in)) / seconds_;
+  totals_.sent_bytes = static_cast<double>(grown(clients.bytes_out, clients_before.bytes_out)) / seconds_;
+  std::uint64_t copied = 0, copied_before = 0;
+  bool busy = false;
+  for (auto const& d : now_.devices) {
+    copied += d->transfers ? d->transfers->bytes : 0;
+    busy |= std::ranges::any_of(d->teams, [](auto const& t) { return t->busy; });
+  }
+  for (auto const& d : before.devices) copied_before += d->transfers ? d->transfers->bytes : 0;
+  totals_.copied_bytes = static_cast<double>(grown(copied, copied_before)) / seconds_;
+  totals_.at_rest = totals_.accepted == 0 && !busy;
+  keep(rates_, static_cast<float>(totals_.handled));
+}
+
+}  // namespace rondo::tools

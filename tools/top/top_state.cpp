@@ -1,0 +1,171 @@
+#include "tools/top/top_state.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "tools/top/text_grid.hpp"
+
+namespace rondo::tools {
+
+namespace {
+
+constexpr std::size_t filter_bytes = 64;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// The last character, of as many bytes as it has.
+void drop_character(std::string& text) {
+  while (!text.empty()) {
+    bool const starts = (static_cast<unsigned char>(text.back()) & 0xc0) != 0x80;
+    text.pop_back();
+    if (starts) return;
+  }
+}
+
+}  // namespace
+
+auto top_state::press(char32_t key, top_model const& model, int page) -> wish {
+  if (typing) return type(key), wish::none;
+  if (help) return help = false, key == U'q' ? wish::quit : wish::none;
+  switch (key) {
+    case U'q':
+      return wish::quit;
+    case U's':
+      return wish::save;
+    case U'p':
+      paused = !paused;
+      break;
+    case U'?':
+    case U'h':
+      help = true;
+      break;
+    case U'/':
+      typing = true, details = false;
+      break;
+    case U'o':
+      order = static_cast<top_order>((static_cast<int>(order) + 1) % top_orders);
+      break;
+    case U'l':
+      order = top_order::load;
+      break;
+    case U'd':
+      order = top_order::depth;
+      break;
+    case U't':
+      order = top_order::p99;
+      break;
+    case U'e':
+      order = top_order::errors;
+      break;
+    case U'n':
+      order = top_order::name;
+      break;
+    case U'k':
+    case key_up:
+      move(-1, model);
+      break;
+    case U'j':
+    case key_down:
+      move(1, model);
+      break;
+    case key_page_up:
+      move(-page, model);
+      break;
+    case key_page_down:
+    case U' ':
+      move(page, model);
+      break;
+    case U'g':
+    case key_home:
+      move(-(1 << 30), model);
+      break;
+    case U'G':
+    case key_end:
+      move(1 << 30, model);
+      break;
+    case key_enter:
+      move(0, model);
+      details = chosen_.has_value() && !details;
+      break;
+    case key_escape:
+    case key_backspace:
+      if (details)
+        details = false;
+      else
+        filter.clear();
+      break;
+    default:
+      break;
+  }
+  return wish::none;
+}
+
+void top_state::type(char32_t key) {
+  if (key == key_enter) {
+    typing = false;
+  } else if (key == key_escape) {
+    typing = false;
+    filter.clear();
+  } else if (key == key_backspace) {
+    drop_character(filter);
+  } else if (key >= 0x20 && key < key_up && key != 0x7f && filter.size() < filter_bytes) {
+    filter += to_utf8(key);
+  }
+}
+
+void top_state::move(int by, top_model const& model) {
+  auto const all = shown(model);
+  auto const at = selected(all);
+  if (at < 0) return chosen_.reset();
+  auto const last = static_cast<std::int64_t>(all.size()) - 1;
+  auto const to = std::clamp<std::int64_t>(std::int64_t{at} + by, 0, last);
+  auto const& a = *all[static_cast<std::size_t>(to)]->now;
+  chosen_ = name{a.index, a.generation};
+}
+
+std::vector<top_actor const*> top_state::shown(top_model const& model) const {
+  std::vector<top_actor const*> all;
+  auto const wanted = lower(filter);
+  for (auto const& a : model.actors())
+    if (wanted.empty() || lower(a.now->name).find(wanted) != std::string::npos ||
+        lower(a.now->behaviour).find(wanted) != std::string::npos)
+      all.push_back(&a);
+  auto const before = [this](top_actor const* a, top_actor const* b) {
+    auto const more = [](auto x, auto y) { return y < x; };
+    switch (order) {
+      case top_order::load:
+        if (a->rate != b->rate) return more(a->rate, b->rate);
+        break;
+      case top_order::depth:
+        if (a->now->waiting != b->now->waiting) return more(a->now->waiting, b->now->waiting);
+        break;
+      case top_order::p99:
+        if (a->p99_ns != b->p99_ns) return more(a->p99_ns, b->p99_ns);
+        break;
+      case top_order::errors:
+        if (a->new_errors != b->new_errors) return more(a->new_errors, b->new_errors);
+        if (a->errors() != b->errors()) return more(a->errors(), b->errors());
+        break;
+      case top_order::name:
+        break;
+    }
+    if (a->now->name != b->now->name) return a->now->name < b->now->name;
+    return a->now->index < b->now->index;
+  };
+  std::ranges::stable_sort(all, before);
+  return all;
+}
+
+int top_state::selected(std::vector<top_actor const*> const& all) const {
+  if (all.empty()) return -1;
+  auto const found = std::ranges::find_if(all, [this](top_actor const* a) {
+    return chosen_ == name{a->now->index, a->now->generation};
+  });
+  return found == all.end() ? 0 : static_cast<int>(found - all.begin());
+}
+
+}  // namespace rondo::tools

@@ -1,0 +1,264 @@
+#include "tools/top/top_terminal.hpp"
+
+#include <fmt/format.h>
+#include <langinfo.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+#include "tools/top/top_fetch.hpp"
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+// Of <term.h>, which makes macros of half the dictionary.
+extern "C" char* tigetstr(char const* capability);
+
+namespace rondo::tools {
+
+namespace {
+
+constexpr int key_poll_ms = 50;  // between two looks for a new report
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// Ctrl-C and termination end the loop, so that the terminal is left as it was.
+class interrupts {
+ public:
+  interrupts() {
+    interrupted = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~interrupts() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  interrupts(interrupts const&) = delete;
+  interrupts& operator=(interrupts const&) = delete;
+
+ private:
+  struct sigaction old_int_ {};
+  struct sigaction old_term_ {};
+};
+
+bool speaks_utf8() {
+  std::setlocale(LC_ALL, "");
+  return std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+}
+
+bool wants_colour(top_options const& options) {
+  char const* const no = std::getenv("NO_COLOR");
+  return !options.no_colour && (no == nullptr || *no == '\0');
+}
+
+/// The terminal's own eight colours, where it has no more.
+short eight_colours(style look) noexcept {
+  switch (look) {
+    case style::good:
+      return COLOR_GREEN;
+    case style::warning:
+    case style::chosen:
+    case style::key:
+    case style::heat6:
+      return COLOR_YELLOW;
+    case style::bad:
+    case style::heat4:
+    case style::heat5:
+      return COLOR_RED;
+    case style::heading:
+    case style::spark:
+      return COLOR_CYAN;
+    case style::bar:
+    case style::heat0:
+    case style::heat1:
+      return COLOR_BLUE;
+    case style::heat2:
+    case style::heat3:
+      return COLOR_MAGENTA;
+    case style::heat7:
+      return COLOR_WHITE;
+    default:
+      return -1;
+  }
+}
+
+constexpr short selected_background = 237;
+
+attr_t plain_attributes(style look) noexcept {
+  switch (look) {
+    case style::dim:
+    case style::track:
+      return A_DIM;
+    case style::heading:
+      return A_UNDERLINE;
+    case style::bad:
+      return A_BOLD | A_STANDOUT;
+    default:
+      return colour_of(look).bold ? A_BOLD : A_NORMAL;
+  }
+}
+
+/// The screen while it is ours.
+class terminal {
+ public:
+  explicit terminal(top_options const& options) {
+    if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)
+      throw no_terminal("standard input and output are no terminal; use --once, or --json, for others");
+    screen_ = newterm(nullptr, stdout, stdin);
+    char const* const cursor = screen_ == nullptr ? nullptr : tigetstr("cup");
+    if (cursor == nullptr || cursor == reinterpret_cast<char const*>(-1)) {
+      if (screen_ != nullptr) {
+        endwin();
+        delscreen(screen_);
+      }
+      char const* const name = std::getenv("TERM");
+      throw no_terminal(
+          fmt::format("this terminal (TERM={}) cannot be drawn on; use --once, which prints one screen",
+                      name == nullptr ? "" : name));
+    }
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    set_escdelay(25);
+    curs_set(0);
+    timeout(key_poll_ms);
+    colours_ = wants_colour(options) && has_colors();
+    if (!colours_) return;
+    start_color();
+    use_default_colors();
+    for (int s = 0; s < styles; ++s) {
+      auto const look = static_cast<style>(s);
+      auto const colour = many() ? static_cast<short>(colour_of(look).colour) : eight_colours(look);
+      init_pair(pair_of(look, false), colour, -1);
+      init_pair(pair_of(look, true), colour, many() ? selected_background : short{-1});
+    }
+  }
+  ~terminal() {
+    endwin();
+    delscreen(screen_);
+  }
+  terminal(terminal const&) = delete;
+  terminal& operator=(terminal const&) = delete;
+
+  bool colours() const noexcept { return colours_; }
+  int width() const { return getmaxx(stdscr); }
+  int height() const { return getmaxy(stdscr); }
+
+  void show(text_grid const& grid) const {
+    erase();
+    for (int r = 0; r < std::min(grid.height(), height()); ++r)
+      for (int c = 0; c < std::min(grid.width(), width()); ++c) put(r, c, grid.at(r, c));
+    refresh();
+  }
+
+  /// A key; 0: none came.
+  char32_t key() const {
+    wint_t got = 0;
+    int const kind = get_wch(&got);
+    if (kind == OK) {
+      if (got == U'\n' || got == U'\r') return key_enter;
+      if (got == 27) return key_escape;
+      if (got == 8 || got == 127) return key_backspace;
+      return got == 3 ? U'q' : static_cast<char32_t>(got);
+    }
+    if (kind != KEY_CODE_YES) return 0;
+    switch (got) {
+      case KEY_UP:
+        return key_up;
+      case KEY_DOWN:
+        return key_down;
+      case KEY_PPAGE:
+        return key_page_up;
+      case KEY_NPAGE:
+        return key_page_down;
+      case KEY_HOME:
+        return key_home;
+      case KEY_END:
+        return key_end;
+      case KEY_ENTER:
+        return key_enter;
+      case KEY_BACKSPACE:
+        return key_backspace;
+      default:
+        return key_escape + 0x1000;  // such as a change of the window's size: drawn anew, and no more
+    }
+  }
+
+ private:
+  static bool many() { return COLORS >= 256 && COLOR_PAIRS > 2 * styles; }
+  static short pair_of(style look, bool selected) {
+    return static_cast<short>(1 + static_cast<int>(look) + (selected ? styles : 0));
+  }
+  void put(int row, int column, grid_cell const& cell) const {
+    if (cell.glyph == 0) return;
+    attr_t look = colours_ ? (colour_of(cell.look).bold ? A_BOLD : A_NORMAL) : plain_attributes(cell.look);
+    if (colours_ && !many() && (cell.look == style::dim || cell.look == style::track)) look |= A_DIM;
+    // Without a background of its own the chosen line is underlined: bars and curves would not survive being reversed.
+    if (cell.selected && !(colours_ && many())) look |= A_UNDERLINE;
+    wchar_t const text[] = {static_cast<wchar_t>(cell.glyph), 0};
+    cchar_t drawn{};
+    setcchar(&drawn, text, look, colours_ ? pair_of(cell.look, cell.selected) : short{0}, nullptr);
+    mvadd_wch(row, column, &drawn);  // an error at the last cell of all, which is drawn all the same
+  }
+
+  SCREEN* screen_ = nullptr;
+  bool colours_ = false;
+};
+
+/// Says what came of it.
+std::string save(service::report const& r) try {
+  auto const file = fmt::format("rondo-report-{}.json", r.wall_ms);
+  std::ofstream out(file);
+  out << service::to_json(r) << '\n';
+  out.close();
+  return out ? fmt::format("saved as {}", file) : fmt::format("{} cannot be written here", file);
+} catch (std::exception const& e) {
+  return fmt::format("not saved: {}", e.what());
+}
+
+std::string chosen_name(top_state const& state, top_model const& model) {
+  auto const all = state.shown(model);
+  int const at = state.selected(all);
+  return state.details && at >= 0 ? all[static_cast<std::size_t>(at)]->now->name : std::string();
+}
+
+}  // namespace
+
+void run_top(top_source const& source, top_options const& options) {
+  bool const ascii = options.ascii || !speaks_utf8();
+  terminal const screen(options);
+  interrupts const guard;
+  top_model model;
+  top_state state;
+  top_news news{.source = source.name};
+  top_fetch fetch(source, options.interval);
+  bool draw = true;
+  while (interrupted == 0) {
+    auto came = fetch.take();
+    if (came && !state.paused) {
+      news.trouble = std::move(came->trouble);
+      if (came->waiting) news.depths = std::move(came->waiting);
+      if (came->report) model.add(std::move(*came->report));
+      draw = true;
+    }
+    top_look const look{screen.width(), screen.height(), ascii, screen.colours()};
+    if (draw) screen.show(draw_top(model, state, look, news));
+    auto const key = screen.key();
+    draw = key != 0;
+    if (!draw) continue;
+    news.message.clear();
+    auto const wish = state.press(key, model, model.has_report() ? rows_of_table(model, look) : 1);
+    if (wish == top_state::wish::quit) return;
+    if (wish == top_state::wish::save && model.has_report()) news.message = save(model.now());
+    auto const watched = chosen_name(state, model);
+    if (watched.empty()) news.depths.reset();
+    fetch.watch(watched);
+  }
+}
+
+}  // namespace rondo::tools
