@@ -77,7 +77,7 @@ struct player {
 
  private:
   void pass(context& ctx, std::uint64_t value) {
-    if (auto const refused = ctx.send(partner, ball{value}); refused != errc::ok) ctx.fail(refused);
+    if (auto const refused = ctx.tell(partner, ball{value}); refused != errc::ok) ctx.fail(refused);
   }
 };
 
@@ -102,7 +102,7 @@ struct ring_member {
   void on(context& ctx, token const& m) {
     auto const total = m.total + m.hop;
     if (m.hop + 1 == m.hops) return (void)ctx.reply_to(m.asker, sum{total});
-    if (auto const refused = ctx.send(next, token{m.hop + 1, m.hops, total, m.asker}); refused != errc::ok)
+    if (auto const refused = ctx.tell(next, token{m.hop + 1, m.hops, total, m.asker}); refused != errc::ok)
       ctx.fail(refused);
   }
   void on(context& ctx, sit_on const& m) {

@@ -110,15 +110,15 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
       image.retired = past.retired;
       image.dead_letters = past.dead_letters;
     } catch (...) {
-      failure = std::current_exception();  // nothing may leave a quiet point: the teams have to go on
+      failure = std::current_exception();  // nothing may leave a safepoint: the teams have to go on
     }
   };
   bool quiet = false;
   {
     std::unique_lock const held(core.launching);
-    quiet = core.at_quiet_point(arena_access::reads, copy);
+    quiet = core.at_safepoint(arena_access::reads, copy);
   }
-  if (!quiet) refuse(file, "was not written: " + core.why_not_quiet());
+  if (!quiet) refuse(file, "was not written: " + core.why_no_safepoint());
   if (failure) std::rethrow_exception(failure);
   write_checkpoint(file, image, core.behaviours());
 }
@@ -167,7 +167,7 @@ void restore_image(runtime_core& core, checkpoint_image& image, std::filesystem:
       }
       core.watched.set_past({image.retired, image.dead_letters});
     };
-    if (!core.at_quiet_point(arena_access::writes, place)) failure = core.why_not_quiet();
+    if (!core.at_safepoint(arena_access::writes, place)) failure = core.why_no_safepoint();
   }
   if (failure.empty()) return;
   for (std::size_t i = 0; i < specs.size(); ++i)

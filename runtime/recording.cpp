@@ -34,14 +34,14 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   auto begun =
       std::make_unique<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
   std::exception_ptr failure;
-  bool const quiet = core.at_quiet_point(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
+  bool const quiet = core.at_safepoint(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
     try {
       begun->begin(image_of(core, arenas), core.behaviours());
-      // Relaxed: the quiet point orders it.
+      // Relaxed: the safepoint orders it.
       for (auto const& arena : arenas) arena.header().journal.store(journal_report, memory_order::relaxed);
       core.recording = std::move(begun);
     } catch (...) {
-      failure = std::current_exception();  // nothing may leave a quiet point
+      failure = std::current_exception();  // nothing may leave a safepoint
     }
   });
   if (quiet && !failure) return;
@@ -49,7 +49,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // it holds nothing
   if (failure) std::rethrow_exception(failure);
-  refuse(file, core.why_not_quiet());
+  refuse(file, core.why_no_safepoint());
 }
 
 recording::~recording() {
@@ -77,7 +77,7 @@ void recording::end() {
   }
   std::unique_ptr<recorder> last;
   if (!core.set_journal(0, [&] { last = std::move(core.recording); }))
-    throw std::runtime_error("the recording goes on: " + core.why_not_quiet());
+    throw std::runtime_error("the recording goes on: " + core.why_no_safepoint());
   ended_ = true;
   last->close();
 }

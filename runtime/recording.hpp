@@ -17,7 +17,7 @@ class runtime;
 class recording {
  public:
   /// Begins. Blocks until no handler runs. Throws std::runtime_error when the file exists or cannot be created, when another
-  /// recording is going on, or when no quiet moment came.
+  /// recording is going on, or when no safepoint was reached.
   recording(runtime& rt, std::filesystem::path const& file);
   recording(recording const&) = delete;
   recording& operator=(recording const&) = delete;

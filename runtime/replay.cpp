@@ -120,7 +120,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
     for (auto& d : core.devices) run.guests.push_back(d.dev->make_guest());
     std::unique_lock launching(core.launching);
     if (!core.set_journal(journal_report | journal_mute, [&] { core.replay = &run.ends; }))
-      run.refuse("was not replayed: " + core.why_not_quiet());
+      run.refuse("was not replayed: " + core.why_no_safepoint());
     std::exception_ptr failure;
     try {
       while (auto const entry = reader.next()) {
@@ -135,7 +135,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
     if (!quiet) {  // a handler still runs, and may report to what ends here
       launching.unlock();
       core.stop();
-      run.refuse("the replay was stopped: " + core.why_not_quiet());
+      run.refuse("the replay was stopped: " + core.why_no_safepoint());
     }
     if (failure) std::rethrow_exception(failure);
     run.report.complete = reader.complete();

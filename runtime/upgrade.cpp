@@ -27,7 +27,7 @@ std::vector<directory::succession> fates_of(program const& old, program const& n
 /// False for an actor that has ended, and whose host has not heard of it yet.
 bool succeed(arena_ref const& arena, directory::successor const& s, program const& next) {
   actor_cell& cell = arena.cell(s.id.index);
-  // Relaxed, all of it: a quiet point orders what owners wrote.
+  // Relaxed, all of it: a safepoint orders what owners wrote.
   if (cell.generation.load(memory_order::relaxed) != s.id.generation) return false;
   if (s.state != s.old_state)
     next.behaviours[s.behaviour].upgrade(arena.base() + s.state, arena.base() + s.old_state);
@@ -76,7 +76,7 @@ void detail::upgrade(runtime& rt, program const& next) {
     refuse(e.what());
   }
   core.actors.finish_upgrade(plan, happened);
-  if (!quiet) refuse(core.why_not_quiet());
+  if (!quiet) refuse(core.why_no_safepoint());
   core.running.store(&next, std::memory_order_release);
 }
 

@@ -50,7 +50,7 @@ struct relay {
     std::uint32_t place = 0;
     while ((taken >> place & 1) != 0) ++place;
     auto const token = ctx.defer();
-    if (auto const refused = ctx.request(next, m, place); refused != errc::ok) return ctx.fail(refused);
+    if (auto const refused = ctx.ask(next, m, place); refused != errc::ok) return ctx.fail(refused);
     waiting[place] = token;
     taken |= 1ull << place;
   }

@@ -91,11 +91,11 @@ RONDO_HD inline frame_done camera::result_of(waiting_frame const& f, errc status
 }
 
 RONDO_HD inline errc camera::send_step(context& ctx, step due) {
-  if (due == step::detect_due) return ctx.send(ctx.self_as<camera>(), detect{}, {.priority = step_priority});
-  if (due == step::label_due) return ctx.send(ctx.self_as<camera>(), label{}, {.priority = step_priority});
+  if (due == step::detect_due) return ctx.tell(ctx.self_as<camera>(), detect{}, {.priority = step_priority});
+  if (due == step::label_due) return ctx.tell(ctx.self_as<camera>(), label{}, {.priority = step_priority});
   draw_job const job{now_.picture.pixels, settings_.width, settings_.height,
                      settings_.tiles,     now_.asker,      result_of(now_, errc::ok)};
-  return ctx.send(address<painter>{id_of(settings_.painter)}, job);
+  return ctx.tell(address<painter>{id_of(settings_.painter)}, job);
 }
 
 RONDO_HD inline void camera::advance(context& ctx) {

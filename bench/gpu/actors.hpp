@@ -122,7 +122,7 @@ struct player {
 
  private:
   RONDO_HD void pass(context& ctx, uint64_t value) {
-    if (auto const refused = ctx.send(partner, ball{value}); refused != errc::ok) ctx.fail(refused);
+    if (auto const refused = ctx.tell(partner, ball{value}); refused != errc::ok) ctx.fail(refused);
   }
 };
 
@@ -190,7 +190,7 @@ struct producer {
  private:
   RONDO_HD void send_burst(context& ctx) {
     for (uint32_t i = 0; i < burst && sent < wanted; ++i) {
-      auto const outcome = ctx.send(to, parcel{sent, {}});
+      auto const outcome = ctx.tell(to, parcel{sent, {}});
       if (outcome == errc::mailbox_full || outcome == errc::arena_full) {
         ++refusals;
         break;
@@ -199,7 +199,7 @@ struct producer {
       ++sent;
     }
     if (sent == wanted) return (void)ctx.reply_to(asker, produced{refusals});
-    if (auto const outcome = ctx.send(ctx.self_as<producer>(), go_on{}); outcome != errc::ok)
+    if (auto const outcome = ctx.tell(ctx.self_as<producer>(), go_on{}); outcome != errc::ok)
       ctx.fail(outcome);
   }
 };
@@ -245,7 +245,7 @@ struct trader {
       next = next + 1 < order.traders ? next + 1 : 0;
       if (next == ctx.self().index - order.first.index) continue;
       auto const outcome =
-          ctx.send(address<trader>{{order.first.index + next, order.first.generation}}, parcel{sent, {}});
+          ctx.tell(address<trader>{{order.first.index + next, order.first.generation}}, parcel{sent, {}});
       if (outcome == errc::mailbox_full || outcome == errc::arena_full)
         ++refusals;  // the next one may have room
       else if (outcome != errc::ok)
@@ -254,7 +254,7 @@ struct trader {
         ++sent;
     }
     if (sent == order.parcels) return (void)ctx.reply_to(asker, traded{refusals});
-    auto const outcome = ctx.send(ctx.self_as<trader>(), go_on{});
+    auto const outcome = ctx.tell(ctx.self_as<trader>(), go_on{});
     if (outcome == errc::mailbox_full)
       waits_for_mail = true;  // then parcels are in it, and the next one takes this up again
     else if (outcome != errc::ok)
@@ -283,7 +283,7 @@ struct busy {
     }
     ++done;
     if (rests) return;
-    if (auto const refused = ctx.send(ctx.self_as<busy>(), chore{}); refused != errc::ok) ctx.fail(refused);
+    if (auto const refused = ctx.tell(ctx.self_as<busy>(), chore{}); refused != errc::ok) ctx.fail(refused);
   }
   RONDO_HD void on(context& ctx, rest const&) {
     rests = true;

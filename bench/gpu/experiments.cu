@@ -222,7 +222,7 @@ __global__ void watch_words(word16 const* words, flags* at, tally* found) {
   dead_man host;
   for (std::uint64_t last = 0; !host.over();) {
     mine.note(load_whole(&words[threadIdx.x]), last);
-    // Relaxed: a wish.
+    // Relaxed: a request.
     if ((mine.looks & 63) == 0 && at->asked.load(memory_order::relaxed) == stop_asked) break;
   }
   found[threadIdx.x] = mine;
@@ -231,7 +231,7 @@ __global__ void write_words(word16* words, flags* at) {
   dead_man host;
   for (std::uint64_t n = 1; !host.over(); ++n) {
     store_whole(&words[threadIdx.x], consistent(n));
-    if ((n & 63) == 0 && at->asked.load(memory_order::relaxed) == stop_asked) break;  // relaxed: a wish
+    if ((n & 63) == 0 && at->asked.load(memory_order::relaxed) == stop_asked) break;  // relaxed: a request
   }
 }
 

@@ -27,7 +27,9 @@ class actor_owner {
   }
 
  protected:
-  RONDO_HD stash_ref stash() const noexcept { return {cell_, ring_, arena_.shape().starvation_limit}; }
+  RONDO_HD priority_lists_ref priority_lists() const noexcept {
+    return {cell_, ring_, arena_.shape().starvation_limit};
+  }
   RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
   RONDO_HD bool closing() const noexcept {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;
@@ -76,7 +78,7 @@ class actor_owner {
   }
 
   RONDO_HD void set_active(bool active) {
-    if (active)  // relaxed, both: let_go publishes what this owner did
+    if (active)  // relaxed, both: release publishes what this owner did
       cell_.word.fetch_and(~actor_word::paused, memory_order::relaxed);
     else
       cell_.word.fetch_or(actor_word::paused, memory_order::relaxed);
@@ -105,7 +107,7 @@ class actor_owner {
     scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
     host_record r{.kind = record_kind::depths, .actor = self_};
     depth_page page{};
-    if (has_ring_) stash().scan();
+    if (has_ring_) priority_lists().scan();
     auto const flush = [&](bool last) {
       r.detail = last;
       r.body.bytes = sizeof page;
@@ -114,7 +116,7 @@ class actor_owner {
       page.count = 0;
     };
     for (std::uint32_t level = 256; level-- > 0 && has_ring_;) {
-      auto const messages = stash().depth_of(level);
+      auto const messages = priority_lists().depth_of(level);
       if (messages == 0) continue;
       if (page.count == 11) flush(false);
       page.entries[page.count++] = {level, messages};
@@ -154,7 +156,7 @@ class actor_owner {
       __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
       host_.emit(r);
     }
-    stash().take(ticket);
+    priority_lists().take(ticket);
   }
 
   /// Whether the host is to hear how a message ended.
@@ -186,7 +188,7 @@ class actor_owner {
     bool const goes_on = supervise(failure, header.type);
     if ((journal_ & journal_mute) != 0) {
       ++totals_.dead;  // counted (G1), and no letter: the next try, if there was one, is in the recording
-      stash().take(ticket);
+      priority_lists().take(ticket);
     } else if (!goes_on)
       dispose(ticket, failure);
     else if (last_try)
@@ -269,10 +271,10 @@ class actor_owner {
   }
 
   /// True when the actor is let go; false when control came in.
-  RONDO_CALL RONDO_HD bool let_go() {
+  RONDO_CALL RONDO_HD bool release() {
     if (control_waits())
       return false;  // a start after a restart, or a signal that the word does not show yet
-    auto const released = scheduler_.let_go(index_, totals_);
+    auto const released = scheduler_.release(index_, totals_);
     mail_left_ = released.mail_left;
     if (released.still_owned) {
       obey();  // even if control is empty: it may have been obeyed before the signal reached the word

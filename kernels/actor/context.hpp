@@ -80,19 +80,18 @@ class context {
   /// device the host carries it: ok means that it is on its way, where it waits for room like a patient sender; when it
   /// cannot be delivered, a request is answered `rejected`, and all else is a dead letter.
   template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD errc send(address<Behaviour> to, Message const& m,
+  requires takes<Behaviour, Message> RONDO_HD errc tell(address<Behaviour> to, Message const& m,
                                                         send_options options = {})
   noexcept { return send_untyped(to.id, m, options, 0, {}); }
   /// Sends a request; the answer comes back as a message of the reply's type with this `correlation`.
   template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD errc request(address<Behaviour> to, Message const& m,
-                                                           std::uint32_t correlation,
-                                                           send_options options = {})
+  requires takes<Behaviour, Message> RONDO_HD errc ask(address<Behaviour> to, Message const& m,
+                                                       std::uint32_t correlation, send_options options = {})
   noexcept { return send_untyped(to.id, m, options, correlation, self_); }
   /// Has the host send `m` after `delay_us`, on the host's clock. If it cannot be delivered then, it is a
   /// dead letter.
   template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD void send_later(std::uint64_t delay_us, address<Behaviour> to,
+  requires takes<Behaviour, Message> RONDO_HD void tell_later(std::uint64_t delay_us, address<Behaviour> to,
                                                               Message const& m,
                                                               send_options options = {}) noexcept {
     if (!team_.leader()) return;

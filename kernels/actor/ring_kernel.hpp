@@ -157,7 +157,7 @@ class ring_kernel {
       bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
       bool const over =
           (limits_.messages != 0 && total >= limits_.messages) || (end_ns_ != 0 && now >= end_ns_);
-      if ((tired || over || arena().stopping()) && actor.leave(mail_left_)) break;
+      if ((tired || over || arena().stopping()) && actor.release(mail_left_)) break;
       if (dealt == 0 && (looks & 1023) == 0) yield_thread();
     }
     set_actor(0);

@@ -12,7 +12,8 @@ template <class Module>
 class slice : private actor_owner<Module> {
   using base = actor_owner<Module>;
   using base::arena_, base::cell_, base::crew_, base::host_, base::index_, base::ring_, base::scheduler_,
-      base::self_, base::team_, base::totals_, base::has_ring_, base::journal_, base::paused_, base::stash;
+      base::self_, base::team_, base::totals_, base::has_ring_, base::journal_, base::paused_,
+      base::priority_lists;
 
  public:
   using base::base;
@@ -41,8 +42,8 @@ class slice : private actor_owner<Module> {
   }
   /// A pinned team lets its actor go before it sleeps. False when a signal came in. `mail_left`: there is mail that it
   /// has not seen, whose sender will not ring.
-  RONDO_HD bool leave(bool& mail_left) {
-    bool const left = this->let_go();
+  RONDO_HD bool release(bool& mail_left) {
+    bool const left = base::release();
     mail_left = this->mail_left_;
     return left;
   }
@@ -89,7 +90,7 @@ class slice : private actor_owner<Module> {
         quota += arena_.shape().quota;
         continue;
       }
-      if (this->let_go()) break;
+      if (base::release()) break;
     }
     return dealt;
   }
@@ -99,7 +100,7 @@ class slice : private actor_owner<Module> {
     discarding_ = this->state() == lifecycle::discarding;
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
-      if (!stash().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
+      if (!priority_lists().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
       if (dealt == 0) show_running();
       dealt += deal_with(ticket, quota - dealt);
     }
@@ -123,7 +124,7 @@ class slice : private actor_owner<Module> {
     if (brought < 2 && pauses > 2) pauses /= 2;
     for (int look = 0; look < linger_looks && !scheduler_.sees_work(); ++look) {
       for (std::uint32_t i = 0; i < pauses; ++i) relax();
-      if (stash().pick(ticket)) return true;
+      if (priority_lists().pick(ticket)) return true;
     }
     return false;
   }
@@ -164,7 +165,7 @@ class slice : private actor_owner<Module> {
   /// How many messages from `ticket` on have its type and priority, no deadline, and are the next ones
   /// anyway.
   RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
-    if (!stash().in_order()) return 1;
+    if (!priority_lists().in_order()) return 1;
     message_header const& first = ring_.slot(ticket).header;
     std::uint32_t count = 1;
     for (; count < quota && count < max_batch && count < ring_.slot_count; ++count) {
@@ -181,7 +182,7 @@ class slice : private actor_owner<Module> {
     if (result.failure != errc::ok) return on_handler_failed(ticket, result);
     ++totals_.handled;
     if ((h.flags & settled_flags) != 0 || journal_ != 0) settle(h, result.answered, result.digest);
-    stash().take(ticket);
+    priority_lists().take(ticket);
   }
   RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
                                         call_result const& result) {
@@ -192,7 +193,7 @@ class slice : private actor_owner<Module> {
           (h.flags & settled_flags) != 0 || journal_ != 0)
         settle(h, result.answered, count == 1 ? result.digest : untold_digest);
     // A single one may have been picked by priority, and is not the oldest then.
-    count == 1 ? stash().take(ticket) : stash().take_run(count);
+    count == 1 ? priority_lists().take(ticket) : priority_lists().take_run(count);
   }
 
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {

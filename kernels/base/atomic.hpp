@@ -1,7 +1,7 @@
 // Every atomic access of Rondo's protocols goes through this one type.
 //
 // `atomic<T>` is a plain T in memory: zeroed memory is a valid value, and an arena full of them can be copied
-// to a file at a quiet point. It maps to std::atomic_ref on the host and to cuda::atomic_ref on a GPU, at
+// to a file at a safepoint. It maps to std::atomic_ref on the host and to cuda::atomic_ref on a GPU, at
 // device scope unless the protocol crosses the bus (`system`). Each access names its order; there is no
 // default.
 //

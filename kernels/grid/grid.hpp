@@ -1,13 +1,13 @@
 // What runs on a device with memory of its own, from the launch of its kernel to the end: the worker teams, the I/O
-// team, and the keeper (grid_keeper.hpp), which does what the host wishes.
+// team, and the keeper (grid_keeper.hpp), which does what the host requests.
 //
 // On a GPU they are the blocks of one cooperative grid; on the emulated device they are threads. The code is the same.
-// Memory: `control_block`, reports, the page and the lane pair's slots are pinned, which both sides reach; arena and
+// Memory: `control_block`, reports, the page and the queue pair's slots are pinned, which both sides reach; arena and
 // `grid_state` are the device's own. In pinned memory each word has one writer, and nothing but loads and stores.
 //
 // Ordering, across the bus
-//  wish    the host's release store of a wish -> the keeper's acquire load: what the host has copied into the arena.
-//  grant   the keeper's release store of `granted` -> the host's acquire load: all that teams did before they stood still.
+//  request    the host's release store of a request -> the keeper's acquire load: what the host has copied into the arena.
+//  acknowledge   the keeper's release store of `acknowledged` -> the host's acquire load: all that teams did before they stood still.
 //  page    the keeper's release store of `answered` -> the host's acquire load: the page.
 #pragma once
 
@@ -18,31 +18,32 @@
 
 namespace rondo {
 
-enum class wish_kind : std::uint32_t {
+enum class request_kind : std::uint32_t {
   run,
   pause,  // take the submissions up to `last`, then let all teams stand still
   end,    // take no more, and leave
 };
 
-/// A wish with a number of its own: 0 is none.
-RONDO_HD constexpr std::uint64_t make_wish(std::uint64_t number, wish_kind kind) noexcept {
+/// A request with a number of its own: 0 is none.
+RONDO_HD constexpr std::uint64_t make_request(std::uint64_t number, request_kind kind) noexcept {
   return number << 2 | static_cast<std::uint32_t>(kind);
 }
-RONDO_HD constexpr wish_kind kind_of_wish(std::uint64_t wish) noexcept {
-  return static_cast<wish_kind>(wish & 3);
+RONDO_HD constexpr request_kind kind_of_request(std::uint64_t request) noexcept {
+  return static_cast<request_kind>(request & 3);
 }
 
 struct control_block {
   // -- written by the host
-  alignas(64) atomic<std::uint64_t, scope::system> wish;  // make_wish
-  atomic<std::uint64_t, scope::system> last;              // ticket of the way down; goes with a wish to pause
+  alignas(64) atomic<std::uint64_t, scope::system> request;  // make_request
+  atomic<std::uint64_t, scope::system> last;   // ticket of the way down; goes with a request to pause
   atomic<std::uint64_t, scope::system> query;  // its number << 32 | the first cell that the page shall show
   // -- written by the keeper
-  alignas(64)
-      atomic<std::uint64_t, scope::system> granted;  // the wish that holds. To end: nobody reads the way down
-  atomic<std::uint64_t, scope::system> answered;     // the query whose page, and whose reports, are there
-  atomic<std::uint64_t, scope::system> beat;         // grows while the device lives
-  atomic<std::uint64_t, scope::system> dealt;        // what teams and I/O team did; when they have left
+  alignas(
+      64) atomic<std::uint64_t,
+                 scope::system> acknowledged;     // the request that holds. To end: nobody reads the way down
+  atomic<std::uint64_t, scope::system> answered;  // the query whose page, and whose reports, are there
+  atomic<std::uint64_t, scope::system> beat;      // grows while the device lives
+  atomic<std::uint64_t, scope::system> dealt;     // what teams and I/O team did; when they have left
 };
 
 /// What a team was doing when the keeper last looked. Words: the keeper writes while the host reads.
@@ -94,7 +95,7 @@ struct grid {
   control_block* control = nullptr;
   team_report* reports = nullptr;  // one per team
   actor_snapshot* page = nullptr;  // page_actors
-  lane_pair_ref<Bus> lanes;
+  queue_pair_ref<Bus> queues;
   buffer_table_ref buffers;
   idle_policy idle;
   round_limits round;
@@ -114,7 +115,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   bool const rounds = g.round.messages != 0 || g.round.ns != 0;
   ring_kernel<Module> kernel{arena, t, host, idle};
   auto const stays = [&](std::uint64_t dealt) {
-    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by the answer; a wish
+    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by the answer; a request
     if (rounds && !arena.stopping()) {                    // goes on until the keeper ends the round of all
       state.round_over.store(1, memory_order::relaxed);
       state.ring_keeper();
@@ -135,7 +136,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
 template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
   grid_state& state = *g.state;
-  io_team<Module, Bus> io{arena_ref{g.arena}, g.lanes.down, host};
+  io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, host};
   auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
   auto const is_asked_to_stand = [&] {
     auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still looks again

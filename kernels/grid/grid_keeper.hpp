@@ -1,15 +1,15 @@
-// The keeper of a grid: does what the host wishes, shows a heartbeat, copies counters out. It alone decides when teams
-// stand still and when they leave, so wishes, the ends of rounds and queries cannot meet half-way.
+// The keeper of a grid: does what the host requests, shows a heartbeat, copies counters out. It alone decides when teams
+// stand still and when they leave, so requests, the ends of rounds and queries cannot meet half-way.
 //
 // Threads: one team of the device, a warp on a GPU; all of its lanes call each function.
 // Ordering: the edges of stop_word.hpp towards the teams, those of grid.hpp towards the host.
 //
 // Invariants
-//  K1 The teams are told to stand still after the I/O team does: at a quiet point nobody writes to the arena.
-//  K2 A wish to pause is granted once all teams stand still for it; until the next wish they stay so. If that one is to
+//  K1 The teams are told to stand still after the I/O team does: at a safepoint nobody writes to the arena.
+//  K2 A request to pause is acknowledged once all teams stand still for it; until the next request they stay so. If that one is to
 //     end, they leave without having run again.
 //  K3 A round ends when all teams come to its end at once; while one does not, the others go on.
-//  K4 Once teams were told to leave nothing takes that back; what the host wishes then is for the next grid.
+//  K4 Once teams were told to leave nothing takes that back; what the host requests then is for the next grid.
 #pragma once
 
 #include "kernels/grid/grid.hpp"
@@ -92,22 +92,24 @@ class grid_keeper {
                           memory_order::relaxed);  // the grid's end publishes
       return false;
     }
-    if (auto const wish = control.wish.load(memory_order::acquire); wish != wish_) {  // the edge `wish`
-      wish_ = wish;
-      if (phase_ == phase::still && kind_of_wish(wish) == wish_kind::end) {  // nobody runs in between
-        control.granted.store(wish, memory_order::release);
+    if (auto const request = control.request.load(memory_order::acquire);
+        request != request_) {  // the edge `request`
+      request_ = request;
+      if (phase_ == phase::still &&
+          kind_of_request(request) == request_kind::end) {  // nobody runs in between
+        control.acknowledged.store(request, memory_order::release);
         return leave(), true;
       }
       resume();
     }
-    auto const kind = kind_of_wish(wish_);
+    auto const kind = kind_of_request(request_);
     switch (phase_) {
       case phase::running:
-        if (kind == wish_kind::run && !round_ends()) break;
+        if (kind == request_kind::run && !round_ends()) break;
         if ((header.halts += 2) == 0) header.halts = 2;
         halt_ = header.halts;
-        // Relaxed, both: `last` goes with the wish, io_until with the stop word.
-        state.io_until.store(kind == wish_kind::pause ? control.last.load(memory_order::relaxed) : 0,
+        // Relaxed, both: `last` goes with the request, io_until with the stop word.
+        state.io_until.store(kind == request_kind::pause ? control.last.load(memory_order::relaxed) : 0,
                              memory_order::relaxed);
         tell_to(state.io_stop, halt_);
         wake_io();
@@ -115,7 +117,7 @@ class grid_keeper {
         [[fallthrough]];
       case phase::io_stops:
         if (state.io_still.load(memory_order::acquire) != halt_) break;  // the edge `halt`
-        if (kind == wish_kind::end) control.granted.store(wish_, memory_order::release);
+        if (kind == request_kind::end) control.acknowledged.store(request_, memory_order::release);
         tell_to(header.stop, halt_);
         for (std::uint32_t t = 0; t < grid_.teams(); ++t) scheduler{arena_}.ring_doorbell(t);
         phase_ = phase::teams_stop;
@@ -123,11 +125,11 @@ class grid_keeper {
       case phase::teams_stop:
         for (std::uint32_t t = 0; t < grid_.teams(); ++t)
           if (arena_.team(t).still.load(memory_order::acquire) != halt_) {  // the edge `halt`
-            if (kind == wish_kind::run) keep_waiting_for_round();
+            if (kind == request_kind::run) keep_waiting_for_round();
             return true;
           }
-        if (kind == wish_kind::pause) {
-          control.granted.store(wish_, memory_order::release);  // the edge `grant`
+        if (kind == request_kind::pause) {
+          control.acknowledged.store(request_, memory_order::release);  // the edge `acknowledge`
           phase_ = phase::still;
           break;
         }
@@ -142,7 +144,7 @@ class grid_keeper {
 
   /// Whether a team has reached the limits of the round, and it is time to try to end it.
   RONDO_HD bool round_ends() noexcept {
-    if (grid_.state->round_over.load(memory_order::relaxed) == 0) return false;  // relaxed: a wish
+    if (grid_.state->round_over.load(memory_order::relaxed) == 0) return false;  // relaxed: a request
     auto const now = now_ns();
     if (now < tries_again_ns_) return false;
     tries_again_ns_ = now + patience_ns_;
@@ -178,7 +180,7 @@ class grid_keeper {
   std::uint32_t halt_ = 0;                 // its number, while it lasts
   std::uint64_t patience_ns_ = 1'000'000;  // with teams that do not come to the end of a round
   std::uint64_t tries_again_ns_ = 0;  // to end the round, or gives the attempt up; 0: no round was over yet
-  std::uint64_t answered_, wish_ = 0, reported_ns_ = 0;
+  std::uint64_t answered_, request_ = 0, reported_ns_ = 0;
 };
 
 }  // namespace rondo

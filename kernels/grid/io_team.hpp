@@ -1,12 +1,12 @@
 // The one team that reads host memory: takes submissions in order and carries them out in the arena.
 //
 // Threads: one thread of the device at a time. A new io_team goes on where the last one stopped, so that
-// bounded rounds need no hand-over; when to stop is said in grid.hpp. Invariants: L2 to L4 of lane_pair.hpp. It runs no
+// bounded rounds need no hand-over; when to stop is said in grid.hpp. Invariants: L2 to L4 of queue_pair.hpp. It runs no
 // handler and keeps no actor. It also tells the host which buffers of the device are free again.
 #pragma once
 
 #include "kernels/actor/launch.hpp"
-#include "kernels/link/lane_pair.hpp"
+#include "kernels/link/queue_pair.hpp"
 
 namespace rondo {
 

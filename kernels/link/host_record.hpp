@@ -62,7 +62,7 @@ struct depth_page {
 };
 static_assert(sizeof(depth_page) <= max_payload_bytes);
 
-/// Puts a record, without the unused end of its payload, into the way up of a lane pair; false while there is no room.
+/// Puts a record, without the unused end of its payload, into the way up of a queue pair; false while there is no room.
 template <class Bus>
 RONDO_HD bool try_push_record(bus_ring_ref<host_record, Bus> const& up, host_record const& record) {
   std::uint64_t ticket = 0;

@@ -82,8 +82,9 @@ struct alignas(128) actor_cell {
 
   // -- owner: touches nothing else of the cell for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back
-  std::uint32_t scanned;    // messages head..scanned are in the stash; equal to head: the stash is empty
-  std::uint64_t levels[4];  // the stash's map of non-empty priorities
+  std::uint32_t
+      scanned;  // messages head..scanned are in the priority lists; equal to head: the priority lists is empty
+  std::uint64_t levels[4];  // the priority lists's map of non-empty priorities
   std::uint32_t alert_seen;
   std::uint32_t overtakes;          // since the oldest message was last taken
   atomic<std::uint32_t> tail_seen;  // tickets of totals.counted_ring up to here are in totals.accepted

@@ -83,7 +83,7 @@ struct arena_header : arena_layout {
   alignas(64) atomic<std::uint64_t> parked;      // one bit per parked team
   alignas(64) atomic<std::uint32_t> idle_teams;  // looking for work, or parked
   alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with tiles left
-  alignas(64) atomic<std::uint32_t> journal;     // journal_bits; changes at quiet points
+  alignas(64) atomic<std::uint32_t> journal;     // journal_bits; changes at safepoints
 };
 
 /// What owners do besides handling mail, for runtime/recording.hpp.
@@ -141,7 +141,7 @@ class arena_ref {
             header_->ready_entries};
   }
   RONDO_HD std::uint32_t journal() const noexcept {
-    return header_->journal.load(memory_order::relaxed);  // relaxed: the quiet point orders it
+    return header_->journal.load(memory_order::relaxed);  // relaxed: the safepoint orders it
   }
   RONDO_HD bool stopping() const noexcept {
     return header_->stop.load(memory_order::relaxed) != 0;  // relaxed: a request; nothing is read through it

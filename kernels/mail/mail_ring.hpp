@@ -30,21 +30,21 @@ struct alignas(128) message_slot {
 static_assert(sizeof(message_slot) == 128);
 static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
 
-/// What the priority stash keeps beside a slot; see stash.hpp.
+/// What the priority lists keeps beside a slot; see priority_lists.hpp.
 struct slot_link {
   std::uint32_t previous, next, ticket;
 };
 
-/// First and last slot of the stash's list of one priority.
-struct stash_list {
+/// First and last slot of the priority lists's list of one priority.
+struct priority_list {
   std::uint32_t first, last;
 };
 
-/// A non-owning view of one ring and of its stash's tables.
+/// A non-owning view of one ring and of the tables of its priority lists.
 struct mail_ring_ref {
   message_slot* slots;
   slot_link* links;
-  stash_list* lists;         // 256
+  priority_list* lists;      // 256
   std::uint32_t slot_count;  // a power of two, at least 2
 
   RONDO_HOT RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
@@ -73,14 +73,14 @@ struct mail_ring_ref {
   /// Bytes of a ring of `slots` slots with its tables.
   RONDO_HD static constexpr std::uint64_t bytes_for(std::uint32_t slots) noexcept {
     return align_up(
-        std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + 256 * sizeof(stash_list), 128);
+        std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + 256 * sizeof(priority_list), 128);
   }
   /// The ring laid out at `base`, aligned to 128 bytes.
   RONDO_HOT RONDO_HD static mail_ring_ref at(std::byte* base, std::uint32_t slots) noexcept {
     auto* const lists = base + std::uint64_t{slots} * sizeof(message_slot);
     return {reinterpret_cast<message_slot*>(base),
-            reinterpret_cast<slot_link*>(lists + 256 * sizeof(stash_list)),
-            reinterpret_cast<stash_list*>(lists), slots};
+            reinterpret_cast<slot_link*>(lists + 256 * sizeof(priority_list)),
+            reinterpret_cast<priority_list*>(lists), slots};
   }
 };
 

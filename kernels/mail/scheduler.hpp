@@ -11,7 +11,7 @@
 #include "kernels/base/clock.hpp"
 #include "kernels/base/park.hpp"
 #include "kernels/mail/mailbox.hpp"
-#include "kernels/mail/stash.hpp"
+#include "kernels/mail/priority_lists.hpp"
 
 namespace rondo {
 
@@ -142,7 +142,7 @@ class scheduler {
 
   /// Gives up ownership: queues the actor again when mail is left, else leaves it idle (W3). Publishes
   /// `totals`.
-  RONDO_HD released let_go(std::uint32_t index, actor_totals& totals) noexcept {
+  RONDO_HD released release(std::uint32_t index, actor_totals& totals) noexcept {
     actor_cell& cell = arena_.cell(index);
     released result;
     auto bits = cell.word.load(memory_order::acquire);
@@ -342,7 +342,7 @@ class scheduler {
 
   RONDO_HD int band_of_mail(actor_cell& cell, actor_word word) const noexcept {
     mail_ring_ref const ring = arena_.ring_at(word.ring());
-    return band_of(stash_ref{cell, ring, arena_.shape().starvation_limit}.most_urgent());
+    return band_of(priority_lists_ref{cell, ring, arena_.shape().starvation_limit}.most_urgent());
   }
 
   arena_ref arena_;

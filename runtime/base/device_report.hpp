@@ -15,8 +15,8 @@ struct device_info {
       0;  // its first teams, which take any actor; the others serve one pinned actor each
 };
 
-/// What has gone through a lane pair, as its host sees it: how many completions wait there only the device knows.
-struct lane_counts {
+/// What has gone through a queue pair, as its host sees it: how many completions wait there only the device knows.
+struct queue_counts {
   std::uint64_t submitted = 0, taken = 0;  // by the host; by the device
   std::uint64_t completed = 0;             // completions that the host has dealt with
   std::uint32_t submission_slots = 0, completion_slots = 0;

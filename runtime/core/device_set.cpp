@@ -28,25 +28,25 @@ device_set::device_set(std::vector<chosen_device> chosen) {
   }
 }
 
-bool device_set::at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
-                                std::function<void(std::vector<arena_ref> const&)> const& use) {
+bool device_set::at_safepoint(std::chrono::nanoseconds limit, arena_access access,
+                              std::function<void(std::vector<arena_ref> const&)> const& use) {
   auto const until = std::chrono::steady_clock::now() + limit;
   std::vector<arena_ref> arenas;
   // One within the other: when the last device is quiet, all are.
   std::function<bool()> const next = [&] {
     if (arenas.size() == all_.size()) return use(arenas), true;
     bool all = false;
-    bool const quiet = all_[arenas.size()].dev->at_quiet_point(until - std::chrono::steady_clock::now(),
-                                                               access, [&](arena_ref const& arena) {
-                                                                 arenas.push_back(arena);
-                                                                 all = next();
-                                                               });
+    bool const quiet = all_[arenas.size()].dev->at_safepoint(until - std::chrono::steady_clock::now(), access,
+                                                             [&](arena_ref const& arena) {
+                                                               arenas.push_back(arena);
+                                                               all = next();
+                                                             });
     return quiet && all;
   };
   return next();
 }
 
-/// Each within the quiet point of the one before. False when one of them came to no quiet point.
+/// Each within the safepoint of the one before. False when one of them came to no safepoint.
 bool device_set::upgrade_from(std::uint32_t first, std::chrono::nanoseconds limit, program const& next,
                               std::function<std::uint64_t(std::uint32_t)> const& heap_end,
                               std::function<void(arena_ref const&)> const& use) {

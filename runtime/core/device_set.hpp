@@ -49,9 +49,9 @@ class device_set {
     return !b.is_captured || all_[place].dev->mail().is_near();
   }
 
-  /// device::at_quiet_point for all devices at once. `use` gets an arena for each.
-  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
-                      std::function<void(std::vector<arena_ref> const&)> const& use);
+  /// device::at_safepoint for all devices at once. `use` gets an arena for each.
+  bool at_safepoint(std::chrono::nanoseconds limit, arena_access access,
+                    std::function<void(std::vector<arena_ref> const&)> const& use);
   /// device::upgrade for all devices, or for none of them. `heap_end` is asked for each place.
   bool upgrade(std::chrono::nanoseconds limit, program const& next,
                std::function<std::uint64_t(std::uint32_t place)> const& heap_end,

@@ -44,7 +44,7 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::u
     settings.pinned_teams = fit.pinned_teams;
     if (fit.must_end) settings.ring_mode = ring_mode::rounds;
     return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams, place),
-                                          lane_options_for(settings), ordinal, *program, fit),
+                                          queue_options_for(settings), ordinal, *program, fit),
             c.device == "auto" ? "chosen by auto: there is a GPU, and the module was compiled for it"
                                : "asked for by the configuration"};
   } catch (config_error const&) {

@@ -35,8 +35,8 @@ team_thread_options thread_options_for(config const& c) {
   return o;
 }
 
-lane_device_options lane_options_for(config const& c) {
-  lane_device_options o;
+queue_device_options queue_options_for(config const& c) {
+  queue_device_options o;
   o.teams = teams_for(c);
   o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 4;
   o.idle = idle_policy_for(c);
@@ -54,7 +54,7 @@ std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& pr
   if (c.lanes > max_lanes)
     throw config_error("lanes: a team of the emulated device has at most " + std::to_string(max_lanes) +
                        " lanes, not " + std::to_string(c.lanes));
-  auto const options = lane_options_for(c);
+  auto const options = queue_options_for(c);
   auto emulation = emulation_options_for(c);
   emulation.faults = faults;
   return std::make_unique<emulated_device>(program, shape_for(c, options.teams, options.pinned_teams, place),

@@ -20,7 +20,7 @@ struct chosen_device {
 arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams,
                       std::uint32_t place = 0);
 team_thread_options thread_options_for(config const& c);
-lane_device_options lane_options_for(config const& c);
+queue_device_options queue_options_for(config const& c);
 /// Throws config_error for more lanes than a team of threads can have.
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults = {}, std::uint32_t place = 0);

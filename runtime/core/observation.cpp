@@ -27,7 +27,7 @@ telemetry observation::snapshot() {
       t.live += a.totals;
       t.waiting += a.waiting;
     }
-    t.devices.push_back({dev.info(), {}, dev.read_lanes()});
+    t.devices.push_back({dev.info(), {}, dev.read_queues()});
     dev.read_teams(t.devices.back().teams);
     t.crossing += devices_[d].mail->count_forwarded();
   }

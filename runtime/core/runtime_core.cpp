@@ -255,25 +255,25 @@ memory_pair runtime_core::memory(std::uint32_t device) noexcept {
   return {&host_buffers, &buffers(device), d.transfers.get(), copier_.get_executor(), d.pinned.get()};
 }
 
-// -- quiet points
+// -- safepoints
 
-bool runtime_core::at_quiet_point(arena_access access,
-                                  std::function<void(std::vector<arena_ref> const&)> const& use) {
-  return devices.at_quiet_point(std::chrono::milliseconds(settings.stop_timeout_ms), access, use);
+bool runtime_core::at_safepoint(arena_access access,
+                                std::function<void(std::vector<arena_ref> const&)> const& use) {
+  return devices.at_safepoint(std::chrono::milliseconds(settings.stop_timeout_ms), access, use);
 }
 
-std::string runtime_core::why_not_quiet() const {
+std::string runtime_core::why_no_safepoint() const {
   for (auto const& d : devices)
     if (d.dev->lost()) return make_error_code(errc::device_lost).message();
   auto const busy = fmt::format("{}", fmt::join(names.busy_teams("runs"), "; "));
   return fmt::format(
-      "no quiet moment came within {} ms (`stop_timeout_ms`): {}; the runtime is as it was, try again",
+      "no safepoint was reached within {} ms (`stop_timeout_ms`): {}; the runtime is as it was, try again",
       settings.stop_timeout_ms, busy.empty() ? "handlers have ended only now" : busy);
 }
 
 bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& also) {
-  return at_quiet_point(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
-    // Relaxed: the quiet point orders it.
+  return at_safepoint(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
+    // Relaxed: the safepoint orders it.
     for (auto const& arena : arenas) arena.header().journal.store(bits, memory_order::relaxed);
     also();
   });

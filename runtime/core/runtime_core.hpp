@@ -70,9 +70,9 @@ class runtime_core {
   // -- as a whole
 
   /// What of several threads may do so at once: `use` runs while no handler does; false when no such moment came in time.
-  bool at_quiet_point(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
-  std::string why_not_quiet() const;
-  /// `journal_bits` for all devices; `also` runs while no handler does. False when no quiet moment came. Precondition: the
+  bool at_safepoint(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
+  std::string why_no_safepoint() const;
+  /// `journal_bits` for all devices; `also` runs while no handler does. False when no safepoint was reached. Precondition: the
   /// caller holds `launching`.
   bool set_journal(std::uint32_t bits, std::function<void()> const& also);
   bool closed() const noexcept { return devices[0].mail->closed(); }
@@ -97,7 +97,7 @@ class runtime_core {
   timer_service timers{context.get_executor()};
   /// Shared: launching an actor; exclusive: what must see none half launched.
   std::shared_mutex launching;
-  // Both change at quiet points, with `launching` held: devices, and launches, read them as they are.
+  // Both change at safepoints, with `launching` held: devices, and launches, read them as they are.
   std::unique_ptr<recorder> recording;
   replayer* replay = nullptr;
 

@@ -25,7 +25,7 @@ struct program;
 /// Gets every record of a device, from the device's own threads, several at once. Must not block for long.
 using record_sink = std::function<void(host_record const&)>;
 
-/// What is done to an arena at a quiet point: a copy of it that was only looked at need not be put back.
+/// What is done to an arena at a safepoint: a copy of it that was only looked at need not be put back.
 enum class arena_access { reads, writes };
 
 /// A device with one ring kernel and its arena.
@@ -68,14 +68,14 @@ class device {
   /// Counters of the actors in the first `count` cells.
   virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
   virtual void read_teams(std::vector<team_snapshot>& out) = 0;
-  /// Of a device that has a lane pair.
-  virtual std::optional<lane_counts> read_lanes() const noexcept { return std::nullopt; }
+  /// Of a device that has a queue pair.
+  virtual std::optional<queue_counts> read_queues() const noexcept { return std::nullopt; }
 
   /// Calls `use` with the arena, or with a copy of it, while no handler runs: every team has ended its slice, and the sink
   /// has returned from every record. Senders may go on. False when a handler did not end within `limit`, or the device is lost; `use` was not called then, and all
   /// goes on as before.
-  virtual bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
-                              std::function<void(arena_ref const&)> const& use) = 0;
+  virtual bool at_safepoint(std::chrono::nanoseconds limit, arena_access access,
+                            std::function<void(arena_ref const&)> const& use) = 0;
   /// The same with arena_access::writes, and the teams go on with the code of another module; `heap_end` as in
   /// launch_spec. Throws std::runtime_error, before anything has changed, when this device cannot run that module.
   virtual bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t heap_end,

@@ -1,7 +1,7 @@
 // Memory of a device for buffers that its handlers lease: the host acquires and releases them from afar.
 //
 // The table of such buffers lives in the device's memory, because a lease is an exchange, and nothing but loads and stores
-// crosses the bus (kernels/link/lane_pair.hpp). So the host's orders travel as submissions, in order with its messages; when a
+// crosses the bus (kernels/link/queue_pair.hpp). So the host's orders travel as submissions, in order with its messages; when a
 // buffer was released and its last lease has ended the device says so (record_kind::buffer_free).
 #pragma once
 

@@ -122,7 +122,7 @@ errc mail_lines::post_first(std::uint64_t key, waiting const& first) {
     auto const outcome = send(first.ack);
     return outcome == errc::arena_full && first.forwarded ? errc::device_busy : outcome;
   }
-  // On the system's executor it runs where the record comes in: at a quiet point all verdicts are known.
+  // On the system's executor it runs where the record comes in: at a safepoint all verdicts are known.
   answer_handler on_record(boost::asio::bind_executor(
       boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
   auto const ack = completions_.open(on_record, 0);

@@ -35,7 +35,7 @@ struct actor_report {
 struct device_report {
   device_info info;
   std::vector<team_snapshot> teams;
-  std::optional<lane_counts> lanes{};  // of a device that has a lane pair
+  std::optional<queue_counts> queues{};  // of a device that has a queue pair
 };
 
 struct telemetry {

@@ -21,8 +21,8 @@
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/service/json/behaviour_names.hpp"
 #include "runtime/service/monitor/report.hpp"
+#include "runtime/service/net/credentials.hpp"
 #include "runtime/service/net/listener.hpp"
-#include "runtime/service/net/secrets.hpp"
 #include "runtime/service/session.hpp"
 
 namespace rondo::service {

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "runtime/service/key_book.hpp"
+#include "runtime/service/dedup_cache.hpp"
 #include "runtime/service/monitor/service_counters.hpp"
 #include "runtime/service/net/access.hpp"
+#include "runtime/service/net/epoll_reactor.hpp"
 #include "runtime/service/net/log_throttle.hpp"
-#include "runtime/service/net/readiness.hpp"
 #include "runtime/service/quotas.hpp"
 #include "runtime/service/service_config.hpp"
 
@@ -56,7 +56,7 @@ struct service_core {
 
   rondo::runtime& rt;
   boost::asio::io_context network{1};
-  readiness readable{network};
+  epoll_reactor readable{network};
   clock::time_point (*now)() noexcept = &clock::now;  // what sessions go by; any thread
   std::string name;
   client_limits limits;
@@ -70,7 +70,7 @@ struct service_core {
   std::function<void()> write_checkpoint;             // blocks and throws; any thread
   std::atomic<std::uint64_t> untaken_bytes{0};        // of responses; any thread
   std::atomic<std::uint32_t> waiting_tells{0};        // for room in mailboxes; any thread
-  key_book keys;                                      // any thread
+  dedup_cache keys;                                   // any thread
   service_counters counters;                          // any thread
   std::function<std::vector<std::uint8_t>()> report;  // telemetry of all, as a FlatBuffer; any thread
   std::function<void(std::string const&)> log;        // any thread

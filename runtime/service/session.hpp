@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/service/key_book.hpp"
+#include "runtime/service/dedup_cache.hpp"
 #include "runtime/service/net/transport.hpp"
 #include "runtime/service/service_core.hpp"
 #include "runtime/service/wire/frame.hpp"

@@ -88,26 +88,26 @@ void session::remember(actor_id ask) {
 bool session::open_key(std::uint64_t id, wire::send const& s) {
   answer known;
   switch (core_.keys.open(id_, s.key(), s.settled_below(), from_.peer, {weak_from_this(), id}, known)) {
-    case key_book::entry::fresh:
+    case dedup_cache::entry::fresh:
       return true;
-    case key_book::entry::pending:
+    case dedup_cache::entry::pending:
       break;
-    case key_book::entry::known:
+    case dedup_cache::entry::known:
       respond(frame_of(id, known));
       break;
-    case key_book::entry::settled:
+    case dedup_cache::entry::settled:
       respond(outcome_frame(id, errc::service_refuses, "the client has settled this message's key before"));
       break;
-    case key_book::entry::session_full:
+    case dedup_cache::entry::session_full:
       respond(outcome_frame(id, errc::service_refuses,
                             "too many keyed messages are not settled: send settled_below with later ones"));
       break;
-    case key_book::entry::peer_full:
+    case dedup_cache::entry::peer_full:
       respond(outcome_frame(id, errc::service_refuses,
                             "too many keyed messages or sessions of this address are remembered; keep one "
                             "session per client, and send settled_below"));
       break;
-    case key_book::entry::full:
+    case dedup_cache::entry::full:
       respond(outcome_frame(id, errc::service_refuses,
                             "the service remembers as many keyed messages as it can; try again later"));
       break;

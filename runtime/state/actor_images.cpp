@@ -55,7 +55,7 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
 
   std::vector<std::uint32_t> slots;
   for (auto t = head; t != scanned; t = (t + 1) & ticket_mask) slots.push_back(t);
-  // In the stash a slot's place says nothing of its message's age.
+  // In the priority lists a slot's place says nothing of its message's age.
   auto const age = [&](std::uint32_t t) {
     return (scanned - ring.links[t & (ring.slot_count - 1)].ticket) & ticket_mask;
   };
@@ -85,7 +85,7 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   a.capacity = cell.capacity.load(memory_order::relaxed);
   a.pinned = word.has(actor_word::pinned);
   a.paused = word.has(actor_word::paused);
-  // Relaxed, all of it: the quiet point orders what owners wrote.
+  // Relaxed, all of it: the safepoint orders what owners wrote.
   a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
   a.supervise = cell.supervise;
@@ -102,7 +102,7 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
 // -- into an arena
 
 void place_record(actor_cell& cell, saved_actor const& a) {
-  // Nobody owns a paused actor at a quiet point, so its fields may be written. What it may have counted since
+  // Nobody owns a paused actor at a safepoint, so its fields may be written. What it may have counted since
   // its launch stays.
   auto totals = a.totals;
   auto const since = cell.totals.own();

@@ -5,7 +5,7 @@
 // back too, addresses inside states and messages stay valid.
 // Not kept, for it belongs to the process: asks of the host (their messages stay, but want no reply), timers
 // and delayed messages, senders that wait for room, buffers, the supervision's restart window.
-// Threads: all functions run at a quiet point (device::at_quiet_point) of all devices: no handler runs and
+// Threads: all functions run at a safepoint (device::at_safepoint) of all devices: no handler runs and
 // nobody launches, but host threads may go on sending. Of what one sender sends to one actor meanwhile, the
 // image has a prefix; what was accepted before is in it.
 #pragma once

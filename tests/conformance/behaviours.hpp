@@ -156,7 +156,7 @@ struct adder {
     for (auto b : m.bytes) sum += b;
   }
   RONDO_HD void on(rondo::context& ctx, remind const& m) {
-    ctx.send_later(m.delay_us, ctx.self_as<adder>(), add{m.amount});
+    ctx.tell_later(m.delay_us, ctx.self_as<adder>(), add{m.amount});
   }
   RONDO_HD void on(rondo::context& ctx, work const& m) {
     if (m.fails != 0) return ctx.fail();
@@ -234,18 +234,18 @@ struct messenger {
   rondo::reply_token asker{};
 
   RONDO_HD void on(rondo::context& ctx, relay const& m) {
-    if (ctx.send(rondo::address<adder>{m.to}, add{m.amount}) != rondo::errc::ok) ctx.fail();
+    if (ctx.tell(rondo::address<adder>{m.to}, add{m.amount}) != rondo::errc::ok) ctx.fail();
   }
   RONDO_HD void on(rondo::context& ctx, dictate const& m) {
     for (uint32_t i = 0; i < m.count; ++i)
-      if (ctx.send(rondo::address<orderly>{m.to}, note{m.sender, m.level, i},
+      if (ctx.tell(rondo::address<orderly>{m.to}, note{m.sender, m.level, i},
                    {.priority = note_priority(m.level)}) != rondo::errc::ok)
         ctx.fail();
   }
   RONDO_HD void on(rondo::context& ctx, consult const& m) {
     asker = ctx.defer();
-    auto const refused = m.amount == 0 ? ctx.request(rondo::address<adder>{m.whom}, silence{}, 7)
-                                       : ctx.request(rondo::address<adder>{m.whom}, get{}, 7);
+    auto const refused = m.amount == 0 ? ctx.ask(rondo::address<adder>{m.whom}, silence{}, 7)
+                                       : ctx.ask(rondo::address<adder>{m.whom}, get{}, 7);
     if (refused != rondo::errc::ok) ctx.reply_to(asker, total{~0ull});
   }
   RONDO_HD void on(rondo::context& ctx, total const& m) {

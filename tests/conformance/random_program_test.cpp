@@ -1,4 +1,4 @@
-// Random programs against a model: at each quiet point the counters, the depths by priority and what callers
+// Random programs against a model: at each safepoint the counters, the depths by priority and what callers
 // were told agree with what the model knows.
 //
 // RONDO_SEED repeats a run.

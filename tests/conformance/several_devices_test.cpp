@@ -222,7 +222,7 @@ TEST_CASE("an upgrade is of all devices", "[several]") {
     REQUIRE_FALSE(tell(actors.back(), add{d + 1}));
   }
   hold_at(actors.back(), *reached);  // the last one is not quiet: none is upgraded
-  CHECK_THROWS_WITH(rondo::upgrade(*rt, rondo::use<testbed_next>), Contains("no quiet moment"));
+  CHECK_THROWS_WITH(rondo::upgrade(*rt, rondo::use<testbed_next>), Contains("no safepoint"));
   CHECK(rt->find<adder>("actor 0"));
   keeper.open();
   REQUIRE(eventually([&] {

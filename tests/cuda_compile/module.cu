@@ -42,11 +42,11 @@ struct listener {
     sum = ctx.team().sum(sum);
     sum += ctx.team().scan(m.value, [](std::uint32_t a, std::uint32_t b) { return a > b ? a : b; });
     if (m.value == 0) ctx.fail();
-    ctx.send_later(1000, ctx.self_as<listener>(), told{1});
+    ctx.tell_later(1000, ctx.self_as<listener>(), told{1});
   }
   RONDO_HD void on(rondo::context& ctx, asked const& m) {
-    if (ctx.request(ctx.self_as<listener>(), m, 7) != rondo::errc::ok) ++failures;
-    if (ctx.send(ctx.self_as<listener>(), told{m.value}, {.priority = 255}) != rondo::errc::ok) ++failures;
+    if (ctx.ask(ctx.self_as<listener>(), m, 7) != rondo::errc::ok) ++failures;
+    if (ctx.tell(ctx.self_as<listener>(), told{m.value}, {.priority = 255}) != rondo::errc::ok) ++failures;
     if (ctx.reply(answered{m.value}) != rondo::errc::ok) ++failures;
   }
   RONDO_HD std::uint32_t tiles(rondo::context&, spread const& m) { return m.tiles; }

@@ -147,16 +147,18 @@ class owned_mail {
   }
   bool has_ring() const { return ring_.slots != nullptr; }
   mail_ring_ref ring() const { return ring_; }
-  stash_ref stash() const { return {cell_, ring_, sched_.arena().shape().starvation_limit}; }
+  priority_lists_ref priority_lists() const {
+    return {cell_, ring_, sched_.arena().shape().starvation_limit};
+  }
 
   /// Takes the next message, if one is committed.
   bool try_take(note& out, std::uint8_t& priority) {
     if (!has_ring()) look();
     std::uint32_t ticket = 0;
-    if (!has_ring() || !stash().pick(ticket)) return false;
+    if (!has_ring() || !priority_lists().pick(ticket)) return false;
     std::memcpy(&out, ring_.slot(ticket).payload, sizeof out);
     priority = ring_.slot(ticket).header.priority;
-    stash().take(ticket);
+    priority_lists().take(ticket);
     return true;
   }
   bool try_take(note& out) {

@@ -110,7 +110,7 @@ TEST_CASE("actors without mail do not keep the rings that others need", "[mail_r
       REQUIRE(mail.try_take(got));
       CHECK(got.number == i);
       actor_totals totals{};
-      CHECK_FALSE(sched.let_go(index, totals).still_owned);
+      CHECK_FALSE(sched.release(index, totals).still_owned);
     }
   }
 }

@@ -66,7 +66,7 @@ void against_deque(std::uint32_t slots, std::uint32_t capacity, std::uint32_t st
         REQUIRE(got.number == reference.front());
         reference.pop_front();
       }
-      REQUIRE_FALSE(sched.let_go(0, totals).still_owned);
+      REQUIRE_FALSE(sched.release(0, totals).still_owned);
       forget_ready(a.ref());
       REQUIRE(totals.accepted == accepted);
       REQUIRE(a.word(id).queued() == !reference.empty());
@@ -124,7 +124,7 @@ void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t s
           ++taken;
         }
         owners.fetch_sub(1);
-        sched.let_go(0, totals);  // nobody signals: always let go; queued again if mail is left
+        sched.release(0, totals);  // nobody signals: always let go; queued again if mail is left
       }
     });
   for (auto& t : threads) t.join();
@@ -263,9 +263,9 @@ TEST_CASE("a sender that wants room has the owner tell of it, once", "[mailbox][
   REQUIRE(sched.claim(0, actor_word::queued_mask));
   note got{};
   REQUIRE(owned_mail(sched, id).try_take(got));
-  CHECK(sched.let_go(0, totals).room_wanted);
+  CHECK(sched.release(0, totals).room_wanted);
   REQUIRE(sched.claim(0, actor_word::queued_mask));
-  CHECK_FALSE(sched.let_go(0, totals).room_wanted);
+  CHECK_FALSE(sched.release(0, totals).room_wanted);
   CHECK(put(a.ref(), id, 0, 3, 1, true) == errc::ok);
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("a message that is reserved and not yet committed holds back the ones 
   note got{};
   CHECK_FALSE(mail.try_take(got));
   actor_totals totals{};
-  sched.let_go(0, totals);
+  sched.release(0, totals);
   CHECK(a.word(id).queued());  // or the commit below would wake nobody
   REQUIRE(sched.claim(0, actor_word::queued_mask));
   note const n{0, 0};

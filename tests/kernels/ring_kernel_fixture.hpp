@@ -62,7 +62,7 @@ struct relay {
   address<counter> to{};
   void on(context&, address<counter> const& m) { to = m; }
   void on(context& ctx, add const& m) {
-    if (ctx.send(to, m) != errc::ok) ctx.fail();
+    if (ctx.tell(to, m) != errc::ok) ctx.fail();
   }
 };
 

@@ -76,7 +76,7 @@ void against_model(std::uint32_t start) {
     for (std::uint32_t n = 0; n < quota && !m.mail.empty(); ++n)
       m.mail.erase(std::max_element(m.mail.begin(), m.mail.end()));
     actor_totals totals{};
-    REQUIRE_FALSE(sched.let_go(index, totals).still_owned);
+    REQUIRE_FALSE(sched.release(index, totals).still_owned);
     if (!m.mail.empty()) queue(index, band_of(*std::max_element(m.mail.begin(), m.mail.end())));
     for (int b = 0; b < ready_bands; ++b)
       REQUIRE(a.word(ids[index]).has(actor_word::queued_in(b)) == m.queued[b]);
@@ -140,7 +140,7 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
           ++taken;
         }
         owners[index].fetch_sub(1);
-        while (sched.let_go(index, totals).still_owned) {
+        while (sched.release(index, totals).still_owned) {
           cell.word.fetch_and(~actor_word::signalled, memory_order::acq_rel);
           obeyed += (cell.control.exchange(control_for(1, 0), memory_order::acquire) & control_inspect) != 0;
         }
@@ -196,7 +196,7 @@ TEST_CASE("the scheduler serves actors as plain queues of bands would", "[schedu
 TEST_CASE_METHOD(one_actor, "an actor is claimed once until it is let go", "[scheduler][G4]") {
   REQUIRE(sched.claim(0, 0));
   CHECK_FALSE(sched.claim(0, 0));
-  CHECK_FALSE(sched.let_go(0, totals).still_owned);
+  CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(sched.claim(0, 0));
 }
 
@@ -206,7 +206,7 @@ TEST_CASE_METHOD(one_actor, "mail that comes while an actor runs queues it again
   REQUIRE(post_note(sched, id, {}) == errc::ok);
   std::uint32_t index = 9;
   CHECK_FALSE(sched.next(index));
-  CHECK_FALSE(sched.let_go(0, totals).still_owned);
+  CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(totals.accepted == 1);
   REQUIRE(sched.next(index));
   CHECK(index == 0);
@@ -222,9 +222,9 @@ TEST_CASE_METHOD(one_actor, "a paused actor keeps its mail and is not run for it
   CHECK_FALSE(word().queued());
   REQUIRE(sched.signal(id, control_activate));
   REQUIRE(sched.next(index));
-  CHECK(sched.let_go(0, totals).still_owned);  // the signal has not been obeyed
+  CHECK(sched.release(0, totals).still_owned);  // the signal has not been obeyed
   arena.ref().cell(0).word.fetch_and(~(actor_word::paused | actor_word::signalled), memory_order::acq_rel);
-  CHECK_FALSE(sched.let_go(0, totals).still_owned);
+  CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(word().queued());
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("a team keeps what it made ready itself, and shares it now and then", 
     note got{};
     REQUIRE(owned_mail(sched, ids[index]).try_take(got));
     REQUIRE(post_note(sched, ids[1 - index], {}) == errc::ok);
-    sched.let_go(index, totals);
+    sched.release(index, totals);
   }
   CHECK(queued == 330 / 33);
 }
@@ -274,14 +274,14 @@ TEST_CASE("a mail ring goes from actor to actor with the team, and is free again
     note got{};
     REQUIRE(owned_mail(sched, ids[index]).try_take(got));
     REQUIRE(post_note(sched, ids[(turn + 1) % 16], {}) == errc::ok);
-    sched.let_go(index, totals);
+    sched.release(index, totals);
     CHECK(free.load(memory_order::relaxed) >= 6);
   }
   REQUIRE(sched.next(index));
   auto totals = a.ref().cell(index).totals.own();
   note got{};
   REQUIRE(owned_mail(sched, ids[index]).try_take(got));
-  sched.let_go(index, totals);
+  sched.release(index, totals);
   sched.share_all();
   CHECK(free.load(memory_order::relaxed) == 8);
 }
@@ -296,7 +296,7 @@ TEST_CASE_METHOD(one_actor,
   REQUIRE(sched.next(index));  // by the first band; its entry in the last one stays
   for (int i = 0; i < 3; ++i) REQUIRE(post_note(sched, id, {}, 255) == errc::ok);
   REQUIRE(take_notes(sched, id, 2) == 2);
-  CHECK_FALSE(sched.let_go(0, totals).still_owned);
+  CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(word().has(actor_word::queued_in(0)));
 }
 
@@ -304,19 +304,19 @@ TEST_CASE_METHOD(one_actor,
 TEST_CASE_METHOD(one_actor, "urgent mail behind ordinary mail is queued as urgent when the actor is let go",
                  "[scheduler][G3]") {
   std::uint32_t index = 0;
-  SECTION("nothing is in the stash") {
+  SECTION("nothing is in the priority lists") {
     for (int i = 0; i < 3; ++i) REQUIRE(post_note(sched, id, {}) == errc::ok);
     REQUIRE(sched.next(index));
     REQUIRE(take_notes(sched, id, 1) == 1);
   }
-  SECTION("ordinary messages are in the stash") {
+  SECTION("ordinary messages are in the priority lists") {
     for (int i = 0; i < 3; ++i) REQUIRE(post_note(sched, id, {}) == errc::ok);
     REQUIRE(post_note(sched, id, {}, 129) == errc::ok);
     REQUIRE(sched.next(index));
     REQUIRE(take_notes(sched, id, 1) == 1);
   }
   REQUIRE(post_note(sched, id, {}, 255) == errc::ok);
-  CHECK_FALSE(sched.let_go(0, totals).still_owned);
+  CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(word().has(actor_word::queued_in(0)));
 }
 
@@ -334,7 +334,7 @@ TEST_CASE("an actor gives its ring back when rings are scarce and goes on with a
     std::uint32_t index = 0;
     REQUIRE(sched.next(index));
     CHECK(take_notes(sched, id, 9) == 1 + round % 4);
-    CHECK_FALSE(sched.let_go(0, totals).still_owned);
+    CHECK_FALSE(sched.release(0, totals).still_owned);
     CHECK(a.word(id).ring() == 0);
     std::swap(held[round % 3], held[0]);
     push_free_ring(a.ref(), held[0]);  // the next round finds another ring on top

@@ -80,12 +80,12 @@ class owned_mail {
     if (word.ring() == 0) return false;
     sched_.adopt_ring(cell_, word);
     ring_ = sched_.arena().ring_at(word.ring());
-    stash_ref stash{cell_, ring_, sched_.arena().shape().starvation_limit};
+    priority_lists_ref lists{cell_, ring_, sched_.arena().shape().starvation_limit};
     std::uint32_t ticket = 0;
-    if (!stash.pick(ticket)) return false;
+    if (!lists.pick(ticket)) return false;
     __builtin_memcpy(&out, ring_.slot(ticket).payload, sizeof out);
     priority = ring_.slot(ticket).header.priority;
-    stash.take(ticket);
+    lists.take(ticket);
     return true;
   }
   bool try_take(note& out) {

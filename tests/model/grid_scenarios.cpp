@@ -1,6 +1,6 @@
 // How the teams of a grid come to stand still and go on, and how a grid ends: the keeper between host and teams.
 #include "kernels/grid/grid_keeper.hpp"
-#include "runtime/device/queue/host_lanes.hpp"
+#include "runtime/device/queue/host_queues.hpp"
 #include "tests/model/bus_world.hpp"
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"
@@ -22,14 +22,14 @@ struct grid_world {
         in.memory(page_actors * sizeof(actor_snapshot), alignof(actor_snapshot)));
     g.pool_teams = teams;
     for (auto& w : worked) w = &in.shared<std::uint32_t>();
-    g.control->wish.store(make_wish(1, wish_kind::run), memory_order::relaxed);
+    g.control->request.store(make_request(1, request_kind::run), memory_order::relaxed);
   }
 
   execution& x;
   arena_world a;
   grid<> g;
   std::uint32_t* worked[3];  // by team; the last one is the I/O team's
-  std::uint64_t wishes = 1;
+  std::uint64_t requests = 1;
 
   auto ring() {
     return [this] { g.state->ring_keeper(); };
@@ -74,17 +74,19 @@ struct grid_world {
     });
   }
 
-  // -- the host, as lane_device is
+  // -- the host, as queue_device is
 
-  std::uint64_t wish(wish_kind kind) {
-    auto const w = make_wish(++wishes, kind);
-    g.control->wish.store(w, memory_order::release);
+  std::uint64_t request(request_kind kind) {
+    auto const w = make_request(++requests, kind);
+    g.control->request.store(w, memory_order::release);
     g.state->ring_keeper();
     return w;
   }
-  bool is_granted(std::uint64_t w) const { return g.control->granted.load(memory_order::acquire) == w; }
+  bool is_acknowledged(std::uint64_t w) const {
+    return g.control->acknowledged.load(memory_order::acquire) == w;
+  }
   void wait_for(std::uint64_t w) const {
-    while (!is_granted(w)) relax();
+    while (!is_acknowledged(w)) relax();
   }
   /// Number `n`; waits for its page, which begins at cell `first`.
   void ask(std::uint64_t n, std::uint32_t first) const {
@@ -92,12 +94,12 @@ struct grid_world {
     g.state->ring_keeper();
     while (g.control->answered.load(memory_order::acquire) != (n << 32 | first)) relax();
   }
-  /// A quiet point: nobody else counts, and what is written here is what they go on from.
+  /// A safepoint: nobody else counts, and what is written here is what they go on from.
   void use() const {
     std::uint32_t before[3];
     for (int i = 0; i < 3; ++i) before[i] = *worked[i];
     for (int i = 0; i < 3; ++i) *worked[i] += 10;
-    for (int i = 0; i < 3; ++i) x.require(*worked[i] == before[i] + 10, "a quiet point is quiet");
+    for (int i = 0; i < 3; ++i) x.require(*worked[i] == before[i] + 10, "a safepoint is quiet");
   }
 
  private:
@@ -107,14 +109,14 @@ struct grid_world {
   }
 };
 
-void quiet_points_are_quiet(execution& x) {
+void safepoints_are_quiet(execution& x) {
   grid_world w{x, 1};
   w.start_teams(2);
   x.thread("host", [&] {
-    w.wait_for(w.wish(wish_kind::pause));
+    w.wait_for(w.request(request_kind::pause));
     w.use();
-    w.wish(wish_kind::run);
-    w.wish(wish_kind::end);
+    w.request(request_kind::run);
+    w.request(request_kind::end);
   });
   x.run();
   x.require(*w.worked[0] >= 10 && *w.worked[2] >= 10, "what the host wrote is there");
@@ -126,11 +128,11 @@ void halts_follow_each_other(execution& x) {
   grid_world w{x, 2};
   w.start_teams(2);
   x.thread("host", [&] {
-    w.wait_for(w.wish(wish_kind::pause));
-    w.wish(wish_kind::run);
-    w.wait_for(w.wish(wish_kind::pause));
+    w.wait_for(w.request(request_kind::pause));
+    w.request(request_kind::run);
+    w.wait_for(w.request(request_kind::pause));
     w.use();
-    w.wish(wish_kind::end);
+    w.request(request_kind::end);
   });
   x.run();
   w.check_that_all_left();
@@ -141,19 +143,19 @@ void a_halt_is_taken_back(execution& x) {
   grid_world w{x, 1};
   w.start_teams(3);
   x.thread("host", [&] {
-    auto const first = w.wish(wish_kind::pause);
-    if (w.is_granted(first)) w.use();
-    w.wish(wish_kind::run);
-    w.wait_for(w.wish(wish_kind::pause));
+    auto const first = w.request(request_kind::pause);
+    if (w.is_acknowledged(first)) w.use();
+    w.request(request_kind::run);
+    w.wait_for(w.request(request_kind::pause));
     w.use();
-    w.wish(wish_kind::end);
+    w.request(request_kind::end);
   });
   x.run();
   w.check_that_all_left();
 }
 
-/// To end is granted when nobody reads the way down any more, even if a team stays in its handler.
-void the_end_is_granted(execution& x) {
+/// To end is acknowledged when nobody reads the way down any more, even if a team stays in its handler.
+void the_end_is_acknowledged(execution& x) {
   grid_world w{x, 1};
   auto& handler_ends = x.shared<atomic<std::uint32_t>>();
   w.g.pool_teams = 0;
@@ -168,7 +170,7 @@ void the_end_is_granted(execution& x) {
     w.g.state->ring_keeper();
   });
   x.thread("host", [&] {
-    w.wait_for(w.wish(wish_kind::end));
+    w.wait_for(w.request(request_kind::end));
     *w.worked[2] += 1;  // alone with the way down
     while (!w.a.arena().stopping()) relax();
     handler_ends.store(1, memory_order::release);
@@ -190,23 +192,23 @@ void pages_answer_their_queries(execution& x) {
     x.require(page[0].generation == id.generation && page[1].state == lifecycle::free, "the page shows all");
     w.ask(2, 1);
     x.require(page[0].state == lifecycle::free, "the page shows the cells that were asked for");
-    w.wish(wish_kind::end);
+    w.request(request_kind::end);
   });
   x.run();
 }
 
-/// To end after a quiet point: nobody runs in between. The host may wish it before it has seen the quiet point.
-void the_end_follows_a_quiet_point(execution& x) {
+/// To end after a safepoint: nobody runs in between. The host may request it before it has seen the safepoint.
+void the_end_follows_a_safepoint(execution& x) {
   grid_world w{x, 1};
   w.start_teams(2);
   x.thread("host", [&] {
-    auto const pause = w.wish(wish_kind::pause);
-    bool const quiet = w.is_granted(pause);
+    auto const pause = w.request(request_kind::pause);
+    bool const quiet = w.is_acknowledged(pause);
     if (quiet) w.use();
     auto const counted = quiet ? *w.worked[0] : 0;
-    w.wait_for(w.wish(wish_kind::end));
+    w.wait_for(w.request(request_kind::end));
     *w.worked[2] += 1;  // alone with the way down
-    x.require(!quiet || *w.worked[0] == counted, "no team runs after the quiet point");
+    x.require(!quiet || *w.worked[0] == counted, "no team runs after the safepoint");
   });
   x.run();
   w.check_that_all_left();
@@ -216,24 +218,24 @@ void the_end_follows_a_quiet_point(execution& x) {
 struct whole_grid : team_world {
   whole_grid(execution& in, arena_shape const& shape, round_limits round)
       : team_world(in, shape, ~0u),
-        lanes({make_ring<submission>(in, 4), make_ring<host_record>(in, 2)}, {0, true, false}),
+        queues({make_ring<submission>(in, 4), make_ring<host_record>(in, 2)}, {0, true, false}),
         over(in.shared<atomic<std::uint32_t>>()) {
     g.arena = arena().base();
     g.state = &in.shared<grid_state>();
     g.control = &in.shared<control_block>();
     g.reports =
         reinterpret_cast<team_report*>(in.memory(shape.teams * sizeof(team_report), alignof(team_report)));
-    g.lanes = lanes.lanes();
+    g.queues = queues.queues();
     g.idle = {.spin_ns = 0, .park = true};
     g.round = round;
     g.pool_teams = shape.teams;
-    g.control->wish.store(make_wish(1, wish_kind::run), memory_order::relaxed);
+    g.control->request.store(make_request(1, request_kind::run), memory_order::relaxed);
   }
 
-  host_lanes<> lanes;
+  host_queues<> queues;
   atomic<std::uint32_t>& over;  // the grid has ended, and its host knows
   grid<> g;
-  std::uint64_t wishes = 1;
+  std::uint64_t requests = 1;
 
   /// How the I/O team waits, as on the emulated device.
   struct io_idle {
@@ -248,34 +250,34 @@ struct whole_grid : team_world {
   void start() {
     for (std::uint32_t t = 0; t < g.pool_teams; ++t)
       x().thread(t == 0 ? "team 0" : "team 1", [this, t] { run_worker<behaviours>(g, team{t}, host()); });
-    x().thread("I/O team", [this] { run_io<behaviours>(g, host(), io_idle{lanes.io_bell()}); });
+    x().thread("I/O team", [this] { run_io<behaviours>(g, host(), io_idle{queues.io_bell()}); });
     x().thread("keeper", [this] {
       grid_keeper<> keeper{g, team{0}};
-      keeper.run([this] { lanes.io_bell().ring(); }, [] { return false; });
+      keeper.run([this] { queues.io_bell().ring(); }, [] { return false; });
       over.store(1, memory_order::release);
     });
   }
 
   void submit(actor_id to, note n) {
     auto const header = note_header();
-    while (lanes.submit({to, header, &n, sizeof n}, {}) != errc::ok) relax();
+    while (queues.submit({to, header, &n, sizeof n}, {}) != errc::ok) relax();
   }
-  std::uint64_t wish(wish_kind kind) {
-    auto const w = make_wish(++wishes, kind);
-    g.control->last.store(lanes.lanes().down.tail(), memory_order::relaxed);
-    g.control->wish.store(w, memory_order::release);
+  std::uint64_t request(request_kind kind) {
+    auto const w = make_request(++requests, kind);
+    g.control->last.store(queues.queues().down.tail(), memory_order::relaxed);
+    g.control->request.store(w, memory_order::release);
     g.state->ring_keeper();
     return w;
   }
   /// False: the grid has ended before.
   bool comes_true(std::uint64_t w) const {
-    while (g.control->granted.load(memory_order::acquire) != w) {
+    while (g.control->acknowledged.load(memory_order::acquire) != w) {
       if (over.load(memory_order::acquire) != 0) return false;
       relax();
     }
     return true;
   }
-  /// A quiet point: the host reads and writes what belongs to the teams. `submitted`: notes to actor 0.
+  /// A safepoint: the host reads and writes what belongs to the teams. `submitted`: notes to actor 0.
   void use(std::uint32_t submitted) const {
     auto const& cell = arena().cell(0);
     actor_word const word{cell.word.load(memory_order::relaxed)};
@@ -287,25 +289,25 @@ struct whole_grid : team_world {
   }
 };
 
-/// The ticket up to which submissions are taken goes with its wish, even if another halt came just before.
-void a_quiet_point_has_all_mail(execution& x) {
+/// The ticket up to which submissions are taken goes with its request, even if another halt came just before.
+void a_safepoint_has_all_mail(execution& x) {
   whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}};
   auto const id = launch_in<receiver>(w, 0, 2);
   w.start();
   x.thread("host", [&] {
     w.submit(id, {0, 0});
-    w.wish(wish_kind::pause);  // which the host gives up
+    w.request(request_kind::pause);  // which the host gives up
     w.submit(id, {0, 1});
-    w.wish(wish_kind::run);
-    x.require(w.comes_true(w.wish(wish_kind::pause)), "the grid runs until it is told to end");
+    w.request(request_kind::run);
+    x.require(w.comes_true(w.request(request_kind::pause)), "the grid runs until it is told to end");
     w.use(2);
-    w.wish(wish_kind::run);
-    w.wish(wish_kind::end);
+    w.request(request_kind::run);
+    w.request(request_kind::end);
   });
   x.run();
 }
 
-/// A round is over while the host wishes a pause: both come to pass. What the parts of the grid did is counted.
+/// A round is over while the host requests a pause: both come to pass. What the parts of the grid did is counted.
 void a_round_ends_while_the_host_wishes(execution& x) {
   whole_grid w{
       x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, {.messages = 1, .ns = 0}};
@@ -315,13 +317,13 @@ void a_round_ends_while_the_host_wishes(execution& x) {
   x.thread("host", [&] {
     w.submit(id, {0, 0});
     w.submit(id, {0, 1});
-    if (!w.comes_true(w.wish(wish_kind::pause))) return;
+    if (!w.comes_true(w.request(request_kind::pause))) return;
     w.use(2);
-    w.wish(wish_kind::run);
-    w.wish(wish_kind::end);  // a round that was over just before the pause may have begun anew
+    w.request(request_kind::run);
+    w.request(request_kind::end);  // a round that was over just before the pause may have begun anew
   });
   x.run();
-  auto const taken = w.g.lanes.down.progress->consumed.load(memory_order::relaxed);
+  auto const taken = w.g.queues.down.progress->consumed.load(memory_order::relaxed);
   auto const handled = w.totals(0).handled;
   x.require(w.g.control->dealt.load(memory_order::relaxed) == taken + handled, "what each did is counted");
 }
@@ -357,19 +359,19 @@ void a_handler_outlasts_the_round(execution& x) {
 
 std::vector<scenario> grid_scenarios() {
   return {
-      {"quiet_point", "at a quiet point nobody runs, and what the host writes is seen afterwards",
-       quiet_points_are_quiet, bounds{2, 1}, bounds{1, 1}},
-      {"quiet_points", "a team that stood still for one halt is not taken to stand still for the next",
+      {"safepoint", "at a safepoint nobody runs, and what the host writes is seen afterwards",
+       safepoints_are_quiet, bounds{2, 1}, bounds{1, 1}},
+      {"safepoints", "a team that stood still for one halt is not taken to stand still for the next",
        halts_follow_each_other, bounds{2, 0}, bounds{1, 1}},
-      {"quiet_point_given_up", "a halt that came to nothing does no harm", a_halt_is_taken_back, bounds{2, 1},
+      {"safepoint_given_up", "a halt that came to nothing does no harm", a_halt_is_taken_back, bounds{2, 1},
        bounds{1, 1}},
       {"grid_end", "a grid is told to end once nobody reads the way down, and ends when its teams do",
-       the_end_is_granted, bounds{2, 1}, bounds{1, 1}},
-      {"quiet_point_end", "after a quiet point nobody runs if the grid is to end",
-       the_end_follows_a_quiet_point, bounds{2, 1}, bounds{1, 1}},
-      {"quiet_point_mail", "at a quiet point all that was submitted before is in the mailboxes",
-       a_quiet_point_has_all_mail, bounds{2, 0}, bounds{1, 0}},
-      {"round_end", "the end of a round and a quiet point do not meet half-way",
+       the_end_is_acknowledged, bounds{2, 1}, bounds{1, 1}},
+      {"safepoint_end", "after a safepoint nobody runs if the grid is to end", the_end_follows_a_safepoint,
+       bounds{2, 1}, bounds{1, 1}},
+      {"safepoint_mail", "at a safepoint all that was submitted before is in the mailboxes",
+       a_safepoint_has_all_mail, bounds{2, 0}, bounds{1, 0}},
+      {"round_end", "the end of a round and a safepoint do not meet half-way",
        a_round_ends_while_the_host_wishes, bounds{2, 0}, bounds{1, 0}},
       {"round_end_handler", "a handler that outlasts its round does not keep the other teams",
        a_handler_outlasts_the_round, bounds{1, 0}, bounds{1, 0}},

@@ -124,7 +124,7 @@ void serve_next(execution& x, scheduler& sched, ledger& book) {
   note n{};
   while (mail.try_take(n)) book.enter(x, n);
   auto totals = sched.arena().cell(index).totals.own();
-  sched.let_go(index, totals);
+  sched.release(index, totals);
 }
 
 /// Two senders, and room for both: the slot that one of them looks at may be in the hands of the other by then.

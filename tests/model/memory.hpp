@@ -156,7 +156,7 @@ class memory {
   bool impossible_ = false;
 };
 
-/// "kernels/mail/stash.hpp:61" of a return address; slow.
+/// "kernels/mail/priority_lists.hpp:61" of a return address; slow.
 std::string source_of(void const* pc);
 
 }  // namespace model

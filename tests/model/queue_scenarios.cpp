@@ -147,14 +147,14 @@ void urgent_while_running(execution& x) {
     x.require(mail.try_take(n), "two were there before");
     ordinary_taken = n.sender == 0;
     auto totals = w.arena().cell(index).totals.own();
-    sched.let_go(index, totals);
+    sched.release(index, totals);
   });
   x.thread("other team", [&] {
     scheduler sched{w.arena()};
     std::uint32_t index = 0;
     if (!sched.next(index)) return;
     auto totals = w.arena().cell(index).totals.own();
-    sched.let_go(index, totals);  // it had no time for any mail
+    sched.release(index, totals);  // it had no time for any mail
   });
   x.thread("sender", [&] {
     scheduler sched{w.arena()};

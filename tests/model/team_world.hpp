@@ -110,7 +110,7 @@ struct relay {
     auto& w = *team_world::here;
     book.enter(w.x(), n);
     w.one_ended();
-    auto const outcome = ctx.send(address<receiver>{{ctx.self().index + 1, 1}}, n);
+    auto const outcome = ctx.tell(address<receiver>{{ctx.self().index + 1, 1}}, n);
     w.x().require(outcome == errc::ok, "the next actor has room");
   }
 };

@@ -95,8 +95,8 @@ struct courier {
     ++starts_in_this_process;
   }
   RONDO_HD void on(rondo::context&, meet const& m) { peer = m.peer; }
-  RONDO_HD void on(rondo::context& ctx, pass_on const& m) { ctx.send(peer, m.what); }
-  RONDO_HD void on(rondo::context& ctx, ask_peer const&) { ctx.request(peer, get_journal{}, 7); }
+  RONDO_HD void on(rondo::context& ctx, pass_on const& m) { ctx.tell(peer, m.what); }
+  RONDO_HD void on(rondo::context& ctx, ask_peer const&) { ctx.ask(peer, get_journal{}, 7); }
   RONDO_HD void on(rondo::context&, journal_report const& m) {
     seen.taken = m.taken;
     ++seen.answers;

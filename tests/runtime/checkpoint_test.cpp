@@ -94,7 +94,7 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in the orde
     std::uint32_t id;
     std::uint8_t priority;
   };
-  // Those above 150 are handled before the second gate closes: the stash then has holes and moved messages.
+  // Those above 150 are handled before the second gate closes: the priority lists then has holes and moved messages.
   sent const mail[] = {{1, 128}, {2, 10},  {3, 255}, {4, 128}, {5, 140},
                        {6, 10},  {7, 200}, {8, 255}, {9, 140}};
   for (auto const& m : mail) tell(n, mark{m.id}, {.priority = m.priority});

@@ -1,4 +1,4 @@
-// The device `emulated` as a device: order, backpressure, quiet points, pinned actors.
+// The device `emulated` as a device: order, backpressure, safepoints, pinned actors.
 #include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/emulated_fixture.hpp"
 
@@ -97,7 +97,7 @@ TEST_CASE("emulated: teams wait for room in the way up and lose no record", "[em
   CHECK(d.count(record_kind::reply) == 2 * asks);
 }
 
-TEST_CASE("emulated: at a quiet point no handler runs, and all that was sent before is there",
+TEST_CASE("emulated: at a safepoint no handler runs, and all that was sent before is there",
           "[emulated][G1]") {
   for (auto const& s : {setup{}, setup{.lanes = 2}, with_delays(test_seed(), 10'000)}) {
     test_device d{s};
@@ -115,7 +115,7 @@ TEST_CASE("emulated: at a quiet point no handler runs, and all that was sent bef
       for (int i = 0; i < 3; ++i) REQUIRE(d.tell_patiently(kept.id, note{1, round}));
       std::uint64_t before = 0, after = 1;
       std::uint32_t waiting = 0;
-      REQUIRE(d->at_quiet_point(10s, arena_access::reads, [&](arena_ref const& arena) {
+      REQUIRE(d->at_safepoint(10s, arena_access::reads, [&](arena_ref const& arena) {
         before = read_actor(d->arena(), busy.index).totals.handled;
         waiting = read_actor(arena, kept.id.index).waiting;
         auto const seen = sent.load();
@@ -127,8 +127,8 @@ TEST_CASE("emulated: at a quiet point no handler runs, and all that was sent bef
       CHECK(before == after);
       CHECK(waiting == 3 * round);
     }
-    CHECK_THROWS_AS(d->at_quiet_point(10s, arena_access::reads,
-                                      [](arena_ref const&) { throw std::runtime_error("no space left"); }),
+    CHECK_THROWS_AS(d->at_safepoint(10s, arena_access::reads,
+                                    [](arena_ref const&) { throw std::runtime_error("no space left"); }),
                     std::runtime_error);
     done = true;
     sender.join();
@@ -137,7 +137,7 @@ TEST_CASE("emulated: at a quiet point no handler runs, and all that was sent bef
   }
 }
 
-TEST_CASE("emulated: the counters can be read while a quiet point waits for teams that wait for the poller",
+TEST_CASE("emulated: the counters can be read while a safepoint waits for teams that wait for the poller",
           "[emulated][G10]") {
   // A sink may need a lock that the reader of the counters holds; this once was a circle.
   setup s;
@@ -148,7 +148,7 @@ TEST_CASE("emulated: the counters can be read while a quiet point waits for team
   for (std::uint32_t n = 0; n < 30; ++n) REQUIRE(d.ask(to, get_report{}, n) == errc::ok);
   REQUIRE(eventually([&] { return d.look(to).totals.accepted == 30; }));
   std::atomic<bool> quiet{false};
-  std::thread pauser([&] { quiet = d->at_quiet_point(60s, arena_access::reads, [](arena_ref const&) {}); });
+  std::thread pauser([&] { quiet = d->at_safepoint(60s, arena_access::reads, [](arena_ref const&) {}); });
   for (int i = 0; i < 20; ++i) CHECK(d.look(to).totals.accepted == 30);
   d->hold_completions(false);
   pauser.join();
@@ -174,7 +174,7 @@ TEST_CASE("emulated: pinned actors get teams of their own while there are some",
   REQUIRE(eventually([&] { return d->launch(pinned(0, 2)) == errc::ok; }));
   REQUIRE(d.ask({0, 2}, get_report{}, 2) == errc::ok);
   CHECK(report_of(d.reply(2)).taken == 0);
-  CHECK(d->at_quiet_point(10s, arena_access::reads, [](arena_ref const&) {}));
+  CHECK(d->at_safepoint(10s, arena_access::reads, [](arena_ref const&) {}));
   REQUIRE(d.ask({0, 2}, get_report{}, 3) == errc::ok);
   CHECK(report_of(d.reply(3)).taken == 0);
 }
@@ -197,7 +197,7 @@ TEST_CASE("emulated: a message that is lost shows, for what waits is counted in 
   };
   CHECK(moment().waiting == 5);
   CHECK(moment().conserved());
-  REQUIRE(d->at_quiet_point(10s, arena_access::writes, [&](arena_ref const& arena) {
+  REQUIRE(d->at_safepoint(10s, arena_access::writes, [&](arena_ref const& arena) {
     actor_cell& cell = arena.cell(s.id.index);
     auto const ring = arena.ring_at(actor_word{cell.word.load(memory_order::acquire)}.ring());
     ring.give_back(cell.head);  // as an owner does that forgets to count

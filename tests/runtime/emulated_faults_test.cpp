@@ -40,8 +40,8 @@ TEST_CASE("emulated: a lost device names what ran and ends what was submitted", 
                d.count_of(record_kind::reply, errc::device_lost) ==
            told + asked;
   }));
-  CHECK_FALSE(d->at_quiet_point(1s, arena_access::reads,
-                                [](arena_ref const&) { FAIL("a lost device has no quiet point"); }));
+  CHECK_FALSE(d->at_safepoint(1s, arena_access::reads,
+                              [](arena_ref const&) { FAIL("a lost device has no safepoint"); }));
   gate_open = true;
   CHECK(d->stop(10s).stopped);
 }
@@ -127,7 +127,7 @@ TEST_CASE("emulated: stop says which actor a team is stuck in", "[emulated][G10]
   CHECK_FALSE((*d)->stop(50ms).stopped);
   // It still runs there: nobody may take the arena for quiet.
   CHECK_FALSE(
-      (*d)->at_quiet_point(10ms, arena_access::reads, [](arena_ref const&) { FAIL("a handler runs"); }));
+      (*d)->at_safepoint(10ms, arena_access::reads, [](arena_ref const&) { FAIL("a handler runs"); }));
   gate_open = true;
   test_device::keep_for_ever(std::move(d));
 }

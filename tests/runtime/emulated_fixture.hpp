@@ -45,7 +45,7 @@ struct adder {
   void on(context& ctx, note const& m) {
     std::uint32_t mine = 0;
     for (auto i : ctx.lanes(m.number)) mine += i;
-    ctx.reply(report{ctx.team().sum(mine), ctx.team().lanes()});
+    ctx.reply(report{ctx.team().sum(mine), ctx.team().queues()});
   }
 };
 

@@ -1,4 +1,4 @@
-// What telemetry says beside counters: an actor's last failure, and what goes through a lane pair.
+// What telemetry says beside counters: an actor's last failure, and what goes through a queue pair.
 #include "runtime/observe/failure_log.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
@@ -53,16 +53,16 @@ TEST_CASE("a successor in the same cell has not inherited a failure", "[telemetr
   CHECK_FALSE(log.find({3, 1}));
 }
 
-TEST_CASE("telemetry counts what goes through the lane pair of a device that has one", "[telemetry]") {
-  CHECK_FALSE(start_on("cpu")->snapshot().devices[0].lanes);
+TEST_CASE("telemetry counts what goes through the queue pair of a device that has one", "[telemetry]") {
+  CHECK_FALSE(start_on("cpu")->snapshot().devices[0].queues);
   auto const rt = start_on("emulated");
-  auto const first = rt->snapshot().devices[0].lanes.value();
+  auto const first = rt->snapshot().devices[0].queues.value();
   CHECK(first.submission_slots == rt->settings().submission_slots);
   CHECK(first.completion_slots == rt->settings().completion_slots);
   auto const c = rt->launch<counter>("c");
   REQUIRE(c.ask(get{}, patience, rondo::block));
   REQUIRE(eventually([&] {
-    auto const now = rt->snapshot().devices[0].lanes.value();
+    auto const now = rt->snapshot().devices[0].queues.value();
     return now.submitted >= first.submitted + 2 && now.taken == now.submitted &&
            now.completed > first.completed;
   }));

@@ -36,7 +36,7 @@ struct ledger {
     digest = digest * 1099511628211ull + m.number;
     // Some go on: what the neighbour gets depends on the order in which this one got its own.
     if (next.id.valid() && m.number % 3 == 0 && m.number != 0)
-      ctx.send(next, enter{digest % 7 == 0 ? 0 : m.number / 3});
+      ctx.tell(next, enter{digest % 7 == 0 ? 0 : m.number / 3});
   }
   RONDO_HD void on(rondo::context&, neighbour const& m) { next.id = m.next; }
   RONDO_HD void on(rondo::context&, draw const&) {

@@ -90,7 +90,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
     REQUIRE(eventually([&] {
       auto const t = rt->snapshot();
       bool const arrived = std::ranges::all_of(
-          t.devices, [](auto const& d) { return !d.lanes || d.lanes->submitted == d.lanes->taken; });
+          t.devices, [](auto const& d) { return !d.queues || d.queues->submitted == d.queues->taken; });
       bool const rests = arrived && t.waiting == 0 && t.crossing == 0 && t.conserved();
       looks_at_rest = rests && t.live.handled == before ? looks_at_rest + 1 : 0;
       before = t.live.handled;

@@ -37,7 +37,7 @@ struct relay {
       return;
     }
     asker = ctx.defer();
-    ctx.request(next, m, 1);
+    ctx.ask(next, m, 1);
   }
   RONDO_HD void on(rondo::context& ctx, large const& m) { ctx.reply(hopped{m.last}); }
   RONDO_HD void on(rondo::context& ctx, hopped const& m) { ctx.reply_to(asker, m); }

@@ -9,14 +9,14 @@ errc send(scheduler& from, actor_id to, message_header const& header, void const
 }
 
 bool receive(actor_cell& cell, mail_ring_ref const& ring, void* payload) {
-  stash_ref stash{cell, ring, 64};
+  priority_lists_ref lists{cell, ring, 64};
   std::uint32_t ticket = 0;
-  if (!stash.pick(ticket)) return false;
+  if (!lists.pick(ticket)) return false;
   __builtin_memcpy(payload, ring.slot(ticket).payload, 16);
-  stash.take(ticket);
+  lists.take(ticket);
   return true;
 }
 
-void let_go(scheduler& team, std::uint32_t index, actor_totals& totals) { team.let_go(index, totals); }
+void let_go(scheduler& team, std::uint32_t index, actor_totals& totals) { team.release(index, totals); }
 
 }  // namespace rondo

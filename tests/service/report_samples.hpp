@@ -69,12 +69,12 @@ inline rondo::service::report sample_report() {
   device->transfers->to_host = 3;
   device->transfers->batches = 9;
   device->transfers->bytes = 48 << 20;
-  device->lanes = std::make_unique<reports::lane_pairT>();
-  device->lanes->submissions_waiting = 12;
-  device->lanes->submission_slots = 1024;
-  device->lanes->submitted = 1600;
-  device->lanes->completed = 1550;
-  device->lanes->completion_slots = 1024;
+  device->queues = std::make_unique<reports::queue_pairT>();
+  device->queues->submissions_waiting = 12;
+  device->queues->submission_slots = 1024;
+  device->queues->submitted = 1600;
+  device->queues->completed = 1550;
+  device->queues->completion_slots = 1024;
   r.devices.push_back(std::move(device));
   for (auto const* const place : {"host", "device", "pinned"}) {
     auto pool = std::make_unique<reports::poolT>();

@@ -63,7 +63,7 @@ TEST_CASE("a report tells what each actor did and can do", "[report]") {
   REQUIRE(r.devices.size() == 1);
   CHECK(r.devices[0]->name == device);
   CHECK(r.devices[0]->teams.size() >= 2);
-  CHECK((r.devices[0]->lanes != nullptr) == (std::string_view(device) == "emulated"));
+  CHECK((r.devices[0]->queues != nullptr) == (std::string_view(device) == "emulated"));
   REQUIRE(r.connections);
   CHECK(r.connections->requests == 5);
   CHECK(r.connections->dropped.at(3)->reason == "slow_reader");

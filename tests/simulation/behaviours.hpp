@@ -66,7 +66,7 @@ struct worker {
     handle(ctx, m, [&] {
       auto& l = ledger::get();
       parcel p{{l.write(m.to_life, sender(ctx), manner::sent, told(m)), m.of}};
-      l.told(p.number, ctx.send(rondo::address<worker>{m.to}, p, {.priority = m.of->priority}));
+      l.told(p.number, ctx.tell(rondo::address<worker>{m.to}, p, {.priority = m.of->priority}));
     });
   }
   void on(rondo::context& ctx, consultation const& m) {
@@ -76,7 +76,7 @@ struct worker {
       l.lives[l.find(ctx.self())].has_answers = true;
       question q{{l.write(m.to_life, sender(ctx), manner::requested, told(m)), m.of}};
       askers[slot] = ctx.defer();
-      auto const refused = ctx.request(rondo::address<worker>{m.to}, q, slot, {.priority = m.of->priority});
+      auto const refused = ctx.ask(rondo::address<worker>{m.to}, q, slot, {.priority = m.of->priority});
       l.told(q.number, refused);
       if (refused != rondo::errc::ok) ctx.reply_to(askers[slot], answered{m.number, 0});
     });
@@ -85,7 +85,7 @@ struct worker {
     handle(ctx, m, [&] {
       parcel const p{
           {ledger::get().write(ledger::get().find(ctx.self()), sender(ctx), manner::later, told(m)), m.of}};
-      ctx.send_later(m.of->pause_us, ctx.self_as<worker>(), p, {.priority = m.of->priority});
+      ctx.tell_later(m.of->pause_us, ctx.self_as<worker>(), p, {.priority = m.of->priority});
     });
   }
   void on(rondo::context& ctx, answered const& m) {

@@ -158,7 +158,7 @@ void stage::checkpoint() {
         plan_.faults.stall_handler != 0 || world::get().jumps() + world::get().stalls() != 0;
     bool const ends = ended() || plan_.faults.lose_after_messages != 0;
     if (!disturbed && (!ends || undisturbed_since(begun, jumped) > 1'000'000'000))
-      world::get().fail(std::string("G10: no quiet point was found: ") + e.what());
+      world::get().fail(std::string("G10: no safepoint was found: ") + e.what());
   }
   std::error_code ignored;
   std::filesystem::remove(file, ignored);

@@ -13,7 +13,7 @@ namespace rondo::service {
 namespace {
 
 struct send_arguments {
-  reach where;
+  connection_options where;
   std::string actor, message, json;
   std::uint32_t priority = default_priority;
   std::uint32_t deadline_us = 0;
@@ -24,7 +24,7 @@ struct send_arguments {
 };
 
 /// What an actor said to one message, as a line of JSON; throws command_error.
-std::string outcome_text(conversation& with, wire::outcome const& o) {
+std::string outcome_text(service_session& with, wire::outcome const& o) {
   if (o.status() != 0)
     throw command_error(exit_failed,
                         o.reason() != nullptr ? o.reason()->str() : name_of(static_cast<errc>(o.status())));
@@ -33,7 +33,7 @@ std::string outcome_text(conversation& with, wire::outcome const& o) {
 }
 
 void send_one(send_arguments const& a, bool wants_reply) {
-  conversation with(a.where);
+  service_session with(a.where);
   auto const& m = with.message_of(a.actor, a.message);
   if (wants_reply && !m.has_reply)
     throw command_error(exit_usage, fmt::format("{} has no reply; use rondo tell", m.name));
@@ -100,13 +100,13 @@ void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
 void add_control_command(CLI::App& app, char const* name, char const* help, wire::control_kind kind,
                          int& exit_status) {
   struct arguments {
-    reach where;
+    connection_options where;
     std::string actor;
     bool discard = false;
   };
   auto const a = std::make_shared<arguments>();
   auto& c = add_command(app, name, help, exit_status, [a, kind] {
-    conversation with(a->where);
+    service_session with(a->where);
     auto& b = frame_builder();
     auto const how = a->discard ? wire::control_kind_terminate_discard : kind;
     with.require(request_frame(b, 1, wire::Createcontrol(b, b.CreateString(a->actor), how)));
@@ -120,14 +120,14 @@ void add_control_command(CLI::App& app, char const* name, char const* help, wire
 
 void add_launch_command(CLI::App& app, int& exit_status) {
   struct arguments {
-    reach where;
+    connection_options where;
     std::string actor, behaviour;
     std::uint32_t capacity = 0, device = 0;
     bool pinned = false, inactive = false;
   };
   auto const a = std::make_shared<arguments>();
   auto& c = add_command(app, "launch", "Launch an actor", exit_status, [a] {
-    conversation with(a->where);
+    service_session with(a->where);
     auto& b = frame_builder();
     auto const name = b.CreateString(a->actor), behaviour = b.CreateString(a->behaviour);
     auto const& f = with.request<wire::found>(request_frame(
@@ -146,9 +146,9 @@ void add_launch_command(CLI::App& app, int& exit_status) {
 }
 
 void add_checkpoint_command(CLI::App& app, int& exit_status) {
-  auto const where = std::make_shared<reach>();
+  auto const where = std::make_shared<connection_options>();
   auto& c = add_command(app, "checkpoint", "Make the service write its checkpoint now", exit_status, [where] {
-    conversation with(*where);
+    service_session with(*where);
     auto& b = frame_builder();
     auto const& done = with.request<wire::checkpoint_done>(request_frame(b, 1, wire::Createcheckpoint(b)));
     fmt::print("{}\n", text_of(done.file()));

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/base/config.hpp"
-#include "runtime/service/net/secrets.hpp"
+#include "runtime/service/net/credentials.hpp"
 
 namespace rondo::service {
 
@@ -43,7 +43,7 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
   return *command;
 }
 
-void reach::add_to(CLI::App& command) {
+void connection_options::add_to(CLI::App& command) {
   command.add_option("--at", at, "address of the service: unix:PATH or tcp:ADDRESS:PORT");
   command
       .add_option("--service", name, "name of the service; selects its default socket unless --at is given")
@@ -57,7 +57,7 @@ void reach::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-client_options reach::options() const {
+client_options connection_options::options() const {
   client_options o{.at = at.empty() ? default_socket(name) : endpoint::parse(at, "--at")};
   if (!token_file.empty()) o.token = read_token(token_file);
   o.tls = !authorities.empty();
@@ -68,7 +68,7 @@ client_options reach::options() const {
   return o;
 }
 
-void conversation::fail() {
+void service_session::fail() {
   if (last_.ec == errc::peer_gone)
     throw command_error(exit_unavailable,
                         fmt::format("no service answers at {}: {}; start one with rondo serve, or pass --at",
@@ -78,11 +78,11 @@ void conversation::fail() {
                       last_.why.empty() ? "the service sent an unexpected kind of answer" : last_.why);
 }
 
-void conversation::require(std::span<std::byte const> frame) {
+void service_session::require(std::span<std::byte const> frame) {
   if (request<wire::outcome>(frame).status() != 0) fail();
 }
 
-wire::description const& conversation::description() {
+wire::description const& service_session::description() {
   if (description_.empty()) {
     auto& b = frame_builder();
     request<wire::description>(request_frame(b, 1, wire::Createdescribe(b)));
@@ -108,8 +108,8 @@ wire::description const& conversation::description() {
   return *flatbuffers::GetSizePrefixedRoot<wire::response>(description_.data())->body_as_description();
 }
 
-conversation::message_kind const& conversation::message_of(std::string const& actor,
-                                                           std::string const& name) {
+service_session::message_kind const& service_session::message_of(std::string const& actor,
+                                                                 std::string const& name) {
   description();
   auto known = behaviours_.find(actor);
   if (known == behaviours_.end()) {
@@ -136,13 +136,13 @@ conversation::message_kind const& conversation::message_of(std::string const& ac
   return *match;
 }
 
-std::string conversation::name_of_type(std::uint32_t id) {
+std::string service_session::name_of_type(std::uint32_t id) {
   for (auto const& name : schemas().names())
     if (rondo::detail::fnv1a(name) == id) return std::string(name);
   return {};
 }
 
-std::vector<std::byte> conversation::payload(message_kind const& m, std::string const& json) {
+std::vector<std::byte> service_session::payload(message_kind const& m, std::string const& json) {
   if (schemas().knows(m.name)) return schemas_.to_bytes(m.name, json.empty() ? "{}" : json);
   auto bytes = json.empty() && m.bytes == 1 ? std::vector<std::byte>(1) : bytes_from_hex(json);
   if (bytes.size() != m.bytes)
@@ -151,7 +151,7 @@ std::vector<std::byte> conversation::payload(message_kind const& m, std::string 
   return bytes;
 }
 
-std::string conversation::text_of(std::uint32_t type, std::span<std::byte const> payload) {
+std::string service_session::text_of(std::uint32_t type, std::span<std::byte const> payload) {
   auto const name = name_of_type(type);
   return name.empty() ? bytes_to_hex(payload) : schemas_.to_json(name, payload);
 }

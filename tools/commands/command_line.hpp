@@ -20,7 +20,7 @@ struct command_error : std::runtime_error {
 };
 
 /// Where the service is: options that every client command has.
-struct reach {
+struct connection_options {
   std::string at{}, token_file{}, authorities{}, server_name{}, name = "rondo";
   double timeout_s = 10;
 
@@ -32,12 +32,12 @@ struct reach {
 };
 
 /// A client, and what the service says of its messages.
-class conversation {
+class service_session {
  public:
-  explicit conversation(reach const& where) : where_(where), client_(where.options()) {}
+  explicit service_session(connection_options const& where) : where_(where), client_(where.options()) {}
 
   client& link() noexcept { return client_; }
-  reach const& where() const noexcept { return where_; }
+  connection_options const& where() const noexcept { return where_; }
 
   /// The response to a request; `Body` is what it must be. Throws command_error with the service's words.
   template <class Body>
@@ -77,7 +77,7 @@ class conversation {
  private:
   [[noreturn]] void fail();
 
-  reach where_;
+  connection_options where_;
   client client_;
   response_bytes last_;
   std::vector<std::byte> description_;

@@ -11,7 +11,7 @@ namespace rondo::service {
 namespace {
 
 struct look_arguments {
-  reach where;
+  connection_options where;
   std::string actor;
   bool json = false;
 };
@@ -46,7 +46,7 @@ void print_line(wire::actor_line const& l) {
 }
 
 void list(look_arguments const& a) {
-  conversation with(a.where);
+  service_session with(a.where);
   if (!a.json)
     fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", "actor", "behaviour", "state", "waiting",
                "handled", "failures");
@@ -102,7 +102,7 @@ std::string json_of(wire::inspection const& i) {
 }
 
 void inspect(look_arguments const& a) {
-  conversation with(a.where);
+  service_session with(a.where);
   auto& b = frame_builder();
   auto const& i =
       with.request<wire::inspection>(request_frame(b, 1, wire::Createinspect(b, b.CreateString(a.actor))));
@@ -114,7 +114,7 @@ void inspect(look_arguments const& a) {
 
 // -- describe
 
-void print_behaviour(conversation& with, wire::behaviour_line const& b) {
+void print_behaviour(service_session& with, wire::behaviour_line const& b) {
   auto const text = [&](std::string const& name, std::uint32_t bytes) {
     return with.schemas().knows(name) ? with.schemas().describe(name)
                                       : fmt::format("{} ({} bytes)", name, bytes);
@@ -131,7 +131,7 @@ void print_behaviour(conversation& with, wire::behaviour_line const& b) {
 }
 
 /// Replies: the name of their type, null where its schema is not known; no member where there is none.
-std::string json_of(conversation& with, wire::behaviour_line const& b) {
+std::string json_of(service_session& with, wire::behaviour_line const& b) {
   std::string messages;
   if (b.messages() != nullptr)
     for (auto const* m : *b.messages()) {
@@ -146,7 +146,7 @@ std::string json_of(conversation& with, wire::behaviour_line const& b) {
 }
 
 void describe(look_arguments const& a) {
-  conversation with(a.where);
+  service_session with(a.where);
   auto const* const all = with.description().behaviours();
   if (all == nullptr) return;
   for (auto const* b : *all) {

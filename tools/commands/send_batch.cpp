@@ -120,7 +120,7 @@ class batch {
   }
 
   batch_arguments const& a_;
-  conversation with_;
+  service_session with_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<answered> lines_;  // from the first that is not printed

@@ -6,7 +6,7 @@
 namespace rondo::service {
 
 struct batch_arguments {
-  reach const& where;
+  connection_options const& where;
   std::string const& file;  // "-": standard input
   bool wants_reply;
   std::uint32_t open;  // messages on their way at once

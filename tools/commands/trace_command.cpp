@@ -43,7 +43,7 @@ void write_text(std::string const& file, std::string const& text) {
   if (!out) throw command_error(exit_failed, fmt::format("{}: cannot be written", file));
 }
 
-wire::trace_report const& request_traces(conversation& with, std::uint64_t trace) {
+wire::trace_report const& request_traces(service_session& with, std::uint64_t trace) {
   auto& b = frame_builder();
   return with.request<wire::trace_report>(request_frame(b, 1, wire::Createtraces(b, trace)));
 }
@@ -65,7 +65,7 @@ std::uint64_t choose_trace() {
   return trace != 0 ? trace : 1;
 }
 
-void write_trace_at_rest(conversation& with, std::uint64_t trace, std::string const& file) {
+void write_trace_at_rest(service_session& with, std::uint64_t trace, std::string const& file) {
   using namespace std::chrono_literals;
   std::size_t before = 0;
   for (int look = 0; look < 50; ++look) {
@@ -78,7 +78,7 @@ void write_trace_at_rest(conversation& with, std::uint64_t trace, std::string co
   write_trace(with, trace, file);
 }
 
-void write_trace(conversation& with, std::uint64_t trace, std::string const& file) {
+void write_trace(service_session& with, std::uint64_t trace, std::string const& file) {
   auto const& found = request_traces(with, trace);
   std::vector<trace_hop> hops;
   if (found.hops() != nullptr)
@@ -100,14 +100,14 @@ void write_trace(conversation& with, std::uint64_t trace, std::string const& fil
 
 void add_trace_command(CLI::App& app, int& exit_status) {
   struct arguments {
-    reach where;
+    connection_options where;
     std::string trace, file = "-";
   };
   auto const a = std::make_shared<arguments>();
   auto& c = add_command(app, "trace", "Write the paths of traced messages to a file for ui.perfetto.dev",
                         exit_status, [a] {
                           auto const trace = a->trace.empty() ? 0 : parse_trace(a->trace);
-                          conversation with(a->where);
+                          service_session with(a->where);
                           write_trace(with, trace, a->file);
                         });
   c.add_option("trace", a->trace, "trace id in hexadecimal; default: all stored traces");

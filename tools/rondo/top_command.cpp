@@ -8,20 +8,20 @@ namespace rondo::tools {
 namespace {
 
 struct top_arguments {
-  service::reach where;
+  service::connection_options where;
   top_options shown;
   std::uint32_t interval_ms = 1000;
   bool once = false, json = false;
 };
 
-service::report fetch(service::conversation& with) {
+service::report fetch(service::service_session& with) {
   auto& b = service::frame_builder();
   auto const& r = with.request<wire::telemetry_report>(service::request_frame(b, 1, wire::Createwatch(b)));
   if (r.report() == nullptr) throw std::runtime_error("the service sent an empty report");
   return service::decode({r.report()->data(), r.report()->size()});
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> depths_of(service::conversation& with,
+std::vector<std::pair<std::uint32_t, std::uint32_t>> depths_of(service::service_session& with,
                                                                std::string const& actor) {
   auto& b = service::frame_builder();
   auto const& i = with.request<wire::inspection>(
@@ -38,7 +38,7 @@ void add_top_command(CLI::App& app, int& exit_status) {
   auto const a = std::make_shared<top_arguments>();
   auto& c = service::add_command(
       app, "top", "Watch a running service: actors, latencies, devices, memory", exit_status, [a] {
-        service::conversation with(a->where);
+        service::service_session with(a->where);
         a->shown.interval = std::chrono::milliseconds(a->interval_ms);
         top_source const source{a->where.options().at.text(), [&] { return fetch(with); },
                                 [&](std::string const& actor) { return depths_of(with, actor); }};

@@ -45,10 +45,10 @@ void add_device(std::vector<machine_line>& lines, std::size_t place, reports::de
                  fmt::format("{} of {} teams busy  {}", busy, all, d.description), style::plain,
                  a.g.ellipsis);
   });
-  if (d.lanes)
-    lines.push_back([&l = *d.lanes](top_area const& a, int row) {
+  if (d.queues)
+    lines.push_back([&l = *d.queues](top_area const& a, int row) {
       auto const share = share_of(l.submissions_waiting, l.submission_slots);
-      put_measure(a, row, "lanes", share, fill_style(share),
+      put_measure(a, row, "queue", share, fill_style(share),
                   fmt::format("{} of {} submissions wait  {} down  {} up", l.submissions_waiting,
                               l.submission_slots, count_text(static_cast<double>(l.submitted)),
                               count_text(static_cast<double>(l.completed))));

@@ -17,7 +17,7 @@ struct top_area {
   bool colours;
 };
 
-/// Devices with teams, lane pairs and copies; pools; GPUs. One line per vector's element.
+/// Devices with teams, queue pairs and copies; pools; GPUs. One line per vector's element.
 void draw_machine(top_area const& area, top_model const& model);
 /// Lines that draw_machine can fill.
 int machine_lines(top_model const& model);

@@ -93,8 +93,8 @@ class cpu_device final : public device {
     for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(read_team(arena_, t));
   }
 
-  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access,
-                      std::function<void(arena_ref const&)> const& use) override {
+  bool at_safepoint(std::chrono::nanoseconds limit, arena_access,
+                    std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(pinning_);
     auto const until = std::chrono::steady_clock::now() + limit;
     if (!threads_.pause(limit)) return false;
@@ -109,7 +109,7 @@ class cpu_device final : public device {
   }
   bool upgrade(std::chrono::nanoseconds limit, program const& next, std::uint64_t,
                std::function<void(arena_ref const&)> const& use) override {
-    return at_quiet_point(limit, arena_access::writes, [&](arena_ref const& arena) {
+    return at_safepoint(limit, arena_access::writes, [&](arena_ref const& arena) {
       use(arena);
       std::lock_guard lock(launching_);
       program_ = next.teams;
@@ -125,7 +125,7 @@ class cpu_device final : public device {
     ~guest_of() override { device_.gate_.give_back_place(place_); }
 
     std::uint64_t run(std::chrono::nanoseconds limit) override {
-      if (!device_.gate_.enter()) {  // a quiet point, or the end: what was posted is for the teams
+      if (!device_.gate_.enter()) {  // a safepoint, or the end: what was posted is for the teams
         scheduler{device_.arena_}.wake();
         return 0;
       }

@@ -1,4 +1,4 @@
-// Lets guests run, or nobody: a quiet point, or the end, waits until none is inside.
+// Lets guests run, or nobody: a safepoint, or the end, waits until none is inside.
 //
 // Threads: any.
 #pragma once

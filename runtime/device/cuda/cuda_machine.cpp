@@ -249,7 +249,7 @@ void cuda_machine::launch(grid<bus> const& g) {
   auto* const stop = &reinterpret_cast<arena_header*>(g.arena)->stop;  // its address, in the device's memory
   grid<bus> launched = g;
   if (s.inbox.device != nullptr)
-    launched.lanes.down.slots = reinterpret_cast<bus_slot<submission>*>(s.inbox.device);
+    launched.queues.down.slots = reinterpret_cast<bus_slot<submission>*>(s.inbox.device);
   auto lanes = s.fit.lanes;
   void* args[] = {&launched, &lanes};
   bool const began =

@@ -2,14 +2,14 @@
 // module's ring kernel (cuda_module.hpp); all memory is claimed before that, and streams are non-blocking, because
 // whatever waits for the whole device would wait for ever.
 //
-// Threads: as lane_device.hpp says. Only runtime/device knows CUDA's host interface.
+// Threads: as queue_device.hpp says. Only runtime/device knows CUDA's host interface.
 #pragma once
 
 #include <memory>
 
 #include "runtime/base/config.hpp"
 #include "runtime/device/cuda/cuda_program.hpp"
-#include "runtime/device/queue/lane_device.hpp"
+#include "runtime/device/queue/queue_device.hpp"
 
 namespace rondo {
 
@@ -48,8 +48,8 @@ class cuda_machine {
   std::optional<device_share> share() noexcept;
   bool mark_ready();
   std::byte* pinned_memory(std::size_t bytes);
-  lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
-  void begin(host_lanes<bus>&) {}
+  queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
+  void begin(host_queues<bus>&) {}
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const&) {}  // the keeper looks all the time
@@ -72,6 +72,6 @@ class cuda_machine {
   std::unique_ptr<state> state_;
 };
 
-using cuda_device = lane_device<cuda_machine>;
+using cuda_device = queue_device<cuda_machine>;
 
 }  // namespace rondo

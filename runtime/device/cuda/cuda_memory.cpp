@@ -82,7 +82,7 @@ std::byte* cuda_machine::pinned_memory(std::size_t bytes) {
   return p;
 }
 
-lane_pair_ref<prompt_bus> cuda_machine::lanes(std::uint32_t submissions, std::uint32_t completions) {
+queue_pair_ref<prompt_bus> cuda_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
   auto const slots_of = [this]<class Item>(bus_slot<Item>*, std::uint32_t n) {
     return reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>)));
   };

@@ -39,7 +39,7 @@ __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) 
     reinterpret_cast<std::uint32_t*>(shared)[i] = 0;
   __syncthreads();  // shared memory begins as it was left
   auto const warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-  host_port const host{const_cast<bus_ring_ref<host_record>*>(&g.lanes.up), nullptr, g.buffers};
+  host_port const host{const_cast<bus_ring_ref<host_record>*>(&g.queues.up), nullptr, g.buffers};
   if (blockIdx.x == 0) {
     if (warp == 0 && lane == 0) run_io<Module>(g, host, io_idle{});
     if (warp == 1) grid_keeper<>{g, team{0, lane, warp_size, shared[warp]}}.run([] {}, [] { return false; });

@@ -5,12 +5,12 @@
 
 namespace rondo {
 
-class emulated_device final : public lane_device<emulated_machine> {
+class emulated_device final : public queue_device<emulated_machine> {
  public:
   emulated_device(emulated_program const& program, arena_shape const& shape,
-                  lane_device_options const& options, std::uint32_t lanes_per_team,
+                  queue_device_options const& options, std::uint32_t lanes_per_team,
                   emulation_options const& emulation)
-      : lane_device(shape, options, program, lanes_per_team, emulation) {}
+      : queue_device(shape, options, program, lanes_per_team, emulation) {}
 
   /// The arena that the teams run on; for tests.
   arena_ref arena() const noexcept { return device_arena(); }
@@ -23,10 +23,10 @@ class emulated_device final : public lane_device<emulated_machine> {
   /// Nothing that is submitted arrives until it is let go, or the device stops: the ring fills up.
   void hold_submissions(bool held) noexcept {
     machine().hold_submissions(held);
-    lanes().io_bell().ring();
+    queues().io_bell().ring();
   }
   /// The same for the poller and the completion ring.
-  void hold_completions(bool held) noexcept { lanes().poller().hold(held); }
+  void hold_completions(bool held) noexcept { queues().poller().hold(held); }
 };
 
 }  // namespace rondo

@@ -23,7 +23,7 @@ emulated_machine::~emulated_machine() {
   for (auto& thread : threads_) thread.join();
 }
 
-lane_pair_ref<emulated_bus> emulated_machine::lanes(std::uint32_t submissions, std::uint32_t completions) {
+queue_pair_ref<emulated_bus> emulated_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
   down_ = std::make_unique<emulated_ring<submission>>(submissions, options_, 1);
   up_ = std::make_unique<emulated_ring<host_record>>(completions, options_, 2);
   if (options_.faults.lose_after_messages != 0) {
@@ -109,8 +109,8 @@ void emulated_machine::keep() {
 
 /// Records of a machine that has faulted are lost with it.
 void emulated_machine::emit(host_record const& record) {
-  while (!is_lost() && !try_push_record(grid_.lanes.up, record)) {
-    if (abandoned_.load(memory_order::relaxed) != 0) return;  // relaxed: a wish
+  while (!is_lost() && !try_push_record(grid_.queues.up, record)) {
+    if (abandoned_.load(memory_order::relaxed) != 0) return;  // relaxed: a request
     yield_thread();
   }
   if (grid_.idle.park) host_->poller().bell().ring();

@@ -2,7 +2,7 @@
 // that can delay what crosses it. It can be made to fault, as a GPU does: at once, and with its memory.
 //
 // Threads: one per lane of each worker team, `rondo-io` and `rondo-keeper`; they wait from one launch to the next.
-// `lose` and the holds from any thread, the rest as lane_device.hpp says.
+// `lose` and the holds from any thread, the rest as queue_device.hpp says.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "runtime/device/emulated/emulated_program.hpp"
-#include "runtime/device/queue/lane_device.hpp"
+#include "runtime/device/queue/queue_device.hpp"
 #include "runtime/graph/call_list.hpp"
 
 namespace rondo {
@@ -30,8 +30,8 @@ class emulated_machine {
   std::optional<device_share> share() noexcept { return std::nullopt; }
   bool mark_ready() noexcept { return false; }
   std::byte* pinned_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
-  lane_pair_ref<bus> lanes(std::uint32_t submissions, std::uint32_t completions);
-  void begin(host_lanes<bus>& lanes) { host_ = &lanes; }
+  queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
+  void begin(host_queues<bus>& queues) { host_ = &queues; }
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const& g) { g.state->ring_keeper(); }
@@ -40,7 +40,7 @@ class emulated_machine {
   bool copy(std::span<copy_job const> jobs);
   graph_engine& graphs() noexcept { return graphs_; }
   bool end(std::chrono::nanoseconds limit);
-  void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a wish
+  void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a request
   emulated_program code_of(program const& next) const { return find_emulated_program(next.key); }
   void set_code(emulated_program const& code);
   std::string name() const { return "emulated"; }
@@ -76,7 +76,7 @@ class emulated_machine {
   std::unique_ptr<emulated_ring<host_record>> up_;
   handler_faults faults_;
   port port_;
-  host_lanes<bus>* host_ = nullptr;
+  host_queues<bus>* host_ = nullptr;
   grid<bus> grid_;
   std::vector<team_shared> shared_;
   atomic<std::uint32_t> losing_{0}, abandoned_{0};

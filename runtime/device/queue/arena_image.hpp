@@ -1,6 +1,6 @@
 // A copy of a device's arena in the host's memory, and what of it is worth copying.
 //
-// Threads: fetch and put_back from one at a time, at quiet points; the rest from any.
+// Threads: fetch and put_back from one at a time, at safepoints; the rest from any.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Drains the completions of a device, the upward ring of its lane pair, on one thread.
+// Drains the completions of a device, the upward ring of its queue pair, on one thread.
 //
 // Threads: `run` on one at a time; `end`, `hold`, `drain` and the bell from any.
 // Ordering: `end` and `drain` release, and the poller acquires before its next look, what the caller knows to be in the

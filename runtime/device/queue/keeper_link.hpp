@@ -1,7 +1,7 @@
-// The host's end of a grid's control block: what it wishes of the keeper, and what it asks.
+// The host's end of a grid's control block: what it requests of the keeper, and what it asks.
 //
-// Ownership: none of the block. Threads: wishes from one at a time, queries from one at a time, the rest from any.
-// Ordering: the edges `wish`, `grant` and `page` of kernels/grid/grid.hpp.
+// Ownership: none of the block. Threads: requests from one at a time, queries from one at a time, the rest from any.
+// Ordering: the edges `request`, `acknowledge` and `page` of kernels/grid/grid.hpp.
 #pragma once
 
 #include <chrono>
@@ -23,19 +23,19 @@ class keeper_link {
   void end() noexcept { answers_.store(0, memory_order::release); }
   bool is_answered() const noexcept { return answers_.load(memory_order::acquire) != 0; }
 
-  /// Returns the wish, to be looked for. `last`: the ticket up to which submissions are taken before a pause.
-  std::uint64_t wish(wish_kind kind, std::uint64_t last) {
-    auto const w = make_wish(++wishes_, kind);
-    block_.last.store(last, memory_order::relaxed);  // relaxed: goes with the wish
-    block_.wish.store(w, memory_order::release);     // the edge `wish`
+  /// Returns the request, to be looked for. `last`: the ticket up to which submissions are taken before a pause.
+  std::uint64_t request(request_kind kind, std::uint64_t last) {
+    auto const w = make_request(++requests_, kind);
+    block_.last.store(last, memory_order::relaxed);  // relaxed: goes with the request
+    block_.request.store(w, memory_order::release);  // the edge `request`
     nudge_();
     return w;
   }
-  bool is_granted(std::uint64_t wish) const noexcept {
-    return block_.granted.load(memory_order::acquire) == wish;  // the edge `grant`
+  bool is_acknowledged(std::uint64_t request) const noexcept {
+    return block_.acknowledged.load(memory_order::acquire) == request;  // the edge `acknowledge`
   }
-  bool is_granted_within(std::uint64_t wish, std::chrono::nanoseconds limit) const {
-    return comes_true(limit, [&] { return is_granted(wish); });
+  bool is_acknowledged_within(std::uint64_t request, std::chrono::nanoseconds limit) const {
+    return comes_true(limit, [&] { return is_acknowledged(request); });
   }
 
   /// Has the keeper fill the page with the actors from `first` on, and the reports; false when it does not.
@@ -51,7 +51,7 @@ class keeper_link {
 
   /// Whether a grid that is between two rounds is needed. Relaxed: the grid looks again.
   bool is_wanted() const noexcept {
-    return kind_of_wish(block_.wish.load(memory_order::relaxed)) != wish_kind::run ||
+    return kind_of_request(block_.request.load(memory_order::relaxed)) != request_kind::run ||
            block_.query.load(memory_order::relaxed) != block_.answered.load(memory_order::relaxed);
   }
 
@@ -74,7 +74,7 @@ class keeper_link {
 
   control_block& block_;
   std::function<void()> nudge_;
-  std::uint64_t wishes_ = 0, queries_ = 0;
+  std::uint64_t requests_ = 0, queries_ = 0;
   atomic<std::uint32_t> answers_{0};
 };
 

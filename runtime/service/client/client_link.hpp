@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "runtime/service/client/client.hpp"
-#include "runtime/service/net/secrets.hpp"
+#include "runtime/service/net/credentials.hpp"
 #include "runtime/service/net/transport.hpp"
 #include "runtime/service/wire/frame.hpp"
 #include "runtime/service/wire/wire.hpp"
@@ -57,7 +57,7 @@ class client::link : public std::enable_shared_from_this<link> {
   std::uint64_t connections = 0;
 
  private:
-  /// At most half of what a service remembers of one client (key_book::keys_per_session).
+  /// At most half of what a service remembers of one client (dedup_cache::keys_per_session).
   static constexpr std::uint64_t key_window = 2048;
   enum class state { idle, connecting, greeting, ready };
 

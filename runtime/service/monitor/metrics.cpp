@@ -178,18 +178,19 @@ void write_devices(metric_text& to, report const& r) {
   });
   auto const of_lanes = [](auto field) {
     return [field](line const& d) {
-      return d.lanes ? std::optional(static_cast<std::uint64_t>((*d.lanes).*field)) : std::nullopt;
+      return d.queues ? std::optional(static_cast<std::uint64_t>((*d.queues).*field)) : std::nullopt;
     };
   };
-  using lanes = reports::lane_pairT;
-  if (std::ranges::any_of(r.devices, [](auto const& d) { return d->lanes != nullptr; })) {
-    each("rondo_lane_submissions_waiting", "gauge", "Submissions that the device has not taken yet.",
-         of_lanes(&lanes::submissions_waiting));
-    each("rondo_lane_submission_slots", "gauge", "Submissions that can wait at once.",
-         of_lanes(&lanes::submission_slots));
-    each("rondo_lane_submitted_total", "counter", "Submissions to the device.", of_lanes(&lanes::submitted));
-    each("rondo_lane_completed_total", "counter", "Completions from the device.",
-         of_lanes(&lanes::completed));
+  using queues = reports::queue_pairT;
+  if (std::ranges::any_of(r.devices, [](auto const& d) { return d->queues != nullptr; })) {
+    each("rondo_queue_submissions_waiting", "gauge", "Submissions that the device has not taken yet.",
+         of_lanes(&queues::submissions_waiting));
+    each("rondo_queue_submission_slots", "gauge", "Submissions that can wait at once.",
+         of_lanes(&queues::submission_slots));
+    each("rondo_queue_submitted_total", "counter", "Submissions to the device.",
+         of_lanes(&queues::submitted));
+    each("rondo_queue_completed_total", "counter", "Completions from the device.",
+         of_lanes(&queues::completed));
   }
   using copies = reports::copiesT;
   auto const of_copies = [](auto field) { return [field](line const& d) { return (*d.transfers).*field; }; };

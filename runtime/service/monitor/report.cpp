@@ -81,8 +81,8 @@ std::unique_ptr<reports::poolT> to_report(char const* place, std::uint32_t devic
   return out;
 }
 
-std::unique_ptr<reports::lane_pairT> to_report(lane_counts const& c) {
-  auto out = std::make_unique<reports::lane_pairT>();
+std::unique_ptr<reports::queue_pairT> to_report(queue_counts const& c) {
+  auto out = std::make_unique<reports::queue_pairT>();
   out->submissions_waiting = static_cast<std::uint32_t>(c.submitted - c.taken);
   out->submission_slots = c.submission_slots;
   out->submitted = c.submitted;
@@ -205,7 +205,7 @@ void reporter::add_teams(report& to, gathered const& from) {
     out->description = device.info.description;
     out->reason = runtime_.reason(d);
     out->pool_teams = device.info.pool_teams;
-    if (device.lanes) out->lanes = to_report(*device.lanes);
+    if (device.queues) out->queues = to_report(*device.queues);
     looks_[d].resize(device.teams.size());
     for (std::uint32_t i = 0; i < device.teams.size(); ++i) {
       auto const& t = device.teams[i];

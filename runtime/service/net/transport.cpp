@@ -10,7 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 
-#include "runtime/service/net/readiness.hpp"
+#include "runtime/service/net/epoll_reactor.hpp"
 
 namespace rondo::service {
 
@@ -87,9 +87,10 @@ class plain_transport : public transport {
 };
 
 /// It is told of what there is to read whether it waits for it or not; it leaves that on until it is told in vain.
-class watched_transport final : public plain_transport, readiness::listener {
+class watched_transport final : public plain_transport, epoll_reactor::listener {
  public:
-  watched_transport(stream_socket socket, readiness& all) : plain_transport(std::move(socket)), all_(all) {
+  watched_transport(stream_socket socket, epoll_reactor& all)
+      : plain_transport(std::move(socket)), all_(all) {
     watch(true);
   }
   void async_readable(ready_handler ready) override {
@@ -115,7 +116,7 @@ class watched_transport final : public plain_transport, readiness::listener {
     on ? all_.enter(socket_.native_handle(), *this) : all_.remove(socket_.native_handle());
   }
 
-  readiness& all_;
+  epoll_reactor& all_;
   ready_handler waiting_;
   bool watched_ = false;
 };
@@ -248,7 +249,7 @@ std::unique_ptr<transport> make_plain_transport(stream_socket socket) {
   return std::make_unique<plain_transport>(std::move(socket));
 }
 
-std::unique_ptr<transport> make_plain_transport(stream_socket socket, readiness& all) {
+std::unique_ptr<transport> make_plain_transport(stream_socket socket, epoll_reactor& all) {
   return std::make_unique<watched_transport>(std::move(socket), all);
 }
 

@@ -18,7 +18,7 @@
 
 namespace rondo::service {
 
-class readiness;
+class epoll_reactor;
 using stream_socket = boost::asio::generic::stream_protocol::socket;
 
 /// Who is at the other end.
@@ -51,7 +51,7 @@ class transport {
 /// Takes over a connected socket.
 std::unique_ptr<transport> make_plain_transport(stream_socket socket);
 /// The same for one of many: `all` tells when it is readable, and outlives `close`.
-std::unique_ptr<transport> make_plain_transport(stream_socket socket, readiness& all);
+std::unique_ptr<transport> make_plain_transport(stream_socket socket, epoll_reactor& all);
 /// With TLS on it; the handshake is done by the first reads and writes. `context` outlives it.
 std::unique_ptr<transport> make_tls_transport(stream_socket socket, boost::asio::ssl::context& context,
                                               bool is_server, std::string const& server_name = {});

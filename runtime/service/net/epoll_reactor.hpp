@@ -16,7 +16,7 @@
 
 namespace rondo::service {
 
-class readiness {
+class epoll_reactor {
  public:
   /// What is told. It may enter and remove itself and others meanwhile.
   class listener {
@@ -26,10 +26,10 @@ class readiness {
   };
 
   /// Throws std::system_error.
-  explicit readiness(boost::asio::io_context& network);
-  ~readiness();
-  readiness(readiness const&) = delete;
-  readiness& operator=(readiness const&) = delete;
+  explicit epoll_reactor(boost::asio::io_context& network);
+  ~epoll_reactor();
+  epoll_reactor(epoll_reactor const&) = delete;
+  epoll_reactor& operator=(epoll_reactor const&) = delete;
 
   /// Tells `who` again and again while `socket` has something to read, or its peer has gone, until it is removed.
   void enter(int socket, listener& who);

@@ -12,7 +12,7 @@
 //  the original
 //     ticket of the message in slot i: its age, which moving does not change.
 //  P2 alert_seen counts the messages of other than the default priority that were linked or taken in turn.
-//     It never passes the alert, which is raised before the commit. While the stash is empty (scanned ==
+//     It never passes the alert, which is raised before the commit. While the priority lists is empty (scanned ==
 //     head) and the two are equal, no such message is left, even behind a slot that is still being written;
 //     so the oldest slot is a right choice.
 #pragma once
@@ -21,10 +21,10 @@
 
 namespace rondo {
 
-class stash_ref {
+class priority_lists_ref {
  public:
-  RONDO_HOT RONDO_HD stash_ref(actor_cell& cell, mail_ring_ref const& ring,
-                               std::uint32_t starvation_limit) noexcept
+  RONDO_HOT RONDO_HD priority_lists_ref(actor_cell& cell, mail_ring_ref const& ring,
+                                        std::uint32_t starvation_limit) noexcept
       : cell_(cell), ring_(ring), limit_(starvation_limit) {}
 
   /// The ticket of the slot to handle next; false when no message is committed.
@@ -113,7 +113,7 @@ class stash_ref {
   RONDO_HD bool has(std::uint32_t level) const noexcept {
     return (cell_.levels[level >> 6] >> (level & 63) & 1) != 0;
   }
-  RONDO_HD stash_list& list(std::uint32_t level) const noexcept { return ring_.lists[level]; }
+  RONDO_HD priority_list& list(std::uint32_t level) const noexcept { return ring_.lists[level]; }
 
   RONDO_HD std::uint32_t highest() const noexcept {
     for (int w = 3; w > 0; --w)
@@ -139,7 +139,7 @@ class stash_ref {
     slot_link& added = ring_.links[i];
     added.ticket = ticket;
     count_alert(level);
-    stash_list& l = list(level);
+    priority_list& l = list(level);
     if (has(level)) {
       added.previous = l.last;
       ring_.links[l.last].next = i;
@@ -152,7 +152,7 @@ class stash_ref {
 
   RONDO_HD void unlink(std::uint32_t i) noexcept {
     std::uint32_t const level = ring_.slots[i].header.priority;
-    stash_list& l = list(level);
+    priority_list& l = list(level);
     slot_link const gone = ring_.links[i];
     if (l.first == l.last) {
       cell_.levels[level >> 6] &= ~(1ull << (level & 63));
@@ -171,7 +171,7 @@ class stash_ref {
     ring_.slots[to].header = ring_.slots[from].header;
     __builtin_memcpy(ring_.slots[to].payload, ring_.slots[from].payload, max_payload_bytes);
     slot_link const moved = ring_.links[to] = ring_.links[from];
-    stash_list& l = list(ring_.slots[to].header.priority);
+    priority_list& l = list(ring_.slots[to].header.priority);
     if (l.first == from)
       l.first = to;
     else

@@ -1,4 +1,4 @@
-#include "runtime/service/net/secrets.hpp"
+#include "runtime/service/net/credentials.hpp"
 
 #include <fmt/format.h>
 #include <openssl/ssl.h>

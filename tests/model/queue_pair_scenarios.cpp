@@ -1,6 +1,6 @@
 // Both rings between host and device: submissions down through the I/O team, completions up to one poller.
 #include "kernels/grid/io_team.hpp"
-#include "runtime/device/queue/host_lanes.hpp"
+#include "runtime/device/queue/host_queues.hpp"
 #include "tests/model/arena_world.hpp"
 #include "tests/model/bus_world.hpp"
 #include "tests/model/scenarios.hpp"
@@ -14,17 +14,17 @@ struct endings {
   std::uint32_t accepted[2], in_mailbox[2][8], refused[2][8];
 };
 
-/// A lane pair with its host side, and the completions as they come up.
+/// A queue pair with its host side, and the completions as they come up.
 struct lane_world {
   lane_world(execution& in, std::uint32_t down_slots, std::uint32_t up_slots, bool parks)
       : x(in),
-        lanes({make_ring<submission>(in, down_slots), make_ring<host_record>(in, up_slots)},
-              {0, parks, false}),
+        queues({make_ring<submission>(in, down_slots), make_ring<host_record>(in, up_slots)},
+               {0, parks, false}),
         ended(in.shared<endings>()),
         emitters(in.shared<atomic<std::uint32_t>>()) {}
 
   execution& x;
-  host_lanes<> lanes;
+  host_queues<> queues;
   endings& ended;                   // `accepted` by the senders, the rest by the poller or after the run
   atomic<std::uint32_t>& emitters;  // that have not ended
   idle_policy idle{0, true, false};
@@ -32,13 +32,13 @@ struct lane_world {
   /// A team's way to the host, as the devices do it.
   static void emit(void* self, host_record const& r) {
     auto& w = *static_cast<lane_world*>(self);
-    while (!try_push_record(w.lanes.lanes().up, r)) relax();
-    w.lanes.poller().bell().ring();
+    while (!try_push_record(w.queues.queues().up, r)) relax();
+    w.queues.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }
   void emitter_ends() {
     // Acquire: the last one vouches for what the others have written.
-    if (emitters.fetch_sub(1, memory_order::acq_rel) == 1) lanes.poller().end();
+    if (emitters.fetch_sub(1, memory_order::acq_rel) == 1) queues.poller().end();
   }
 
   /// Until it is accepted, or refused for good.
@@ -46,7 +46,7 @@ struct lane_world {
     note notes[2] = {first, {first.sender, first.number + 1}};
     for (;;) {
       auto const header = note_header();
-      auto const outcome = lanes.submit({to, header, notes, sizeof(note), sizeof(note), count}, {});
+      auto const outcome = queues.submit({to, header, notes, sizeof(note), sizeof(note), count}, {});
       if (outcome == errc::ok) ended.accepted[first.sender] += count;
       if (outcome != errc::device_busy) return outcome;
       relax();
@@ -55,7 +55,7 @@ struct lane_world {
 
   /// Takes completions until the last emitter has ended the poller.
   void poll() {
-    lanes.poller().run([&](host_record const& r) {
+    queues.poller().run([&](host_record const& r) {
       note n{};
       __builtin_memcpy(&n, r.body.payload, sizeof n);
       x.require(
@@ -99,12 +99,12 @@ void submissions_end_once(execution& x) {
     x.require(w.post(old, {0, 1}, 2) == errc::ok, "the way is open");
   });
   x.thread("sender 1", [&] {
-    x.require(w.lanes.launch(spec) == errc::ok && w.post(spec.id, {1, 0}) == errc::ok &&
-                  w.lanes.signal(spec.id, control_inspect) == errc::ok,
+    x.require(w.queues.launch(spec) == errc::ok && w.post(spec.id, {1, 0}) == errc::ok &&
+                  w.queues.signal(spec.id, control_inspect) == errc::ok,
               "the way is open");
   });
   x.thread("I/O team", [&] {
-    io_team<module_of<taker>> io{a.arena(), w.lanes.lanes().down, w.port()};
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port()};
     idle_thread waiting{w.idle.spin_ns, w.idle.park};
     for (std::uint32_t taken = 0; taken < 6;) {
       auto const more = io.step(2);
@@ -112,7 +112,7 @@ void submissions_end_once(execution& x) {
       if (more != 0)
         waiting.worked();
       else
-        waiting.wait(w.lanes.io_bell(), !io.has_work(), [&] { return io.has_work(); });
+        waiting.wait(w.queues.io_bell(), !io.has_work(), [&] { return io.has_work(); });
     }
     x.require(!io.has_work(), "nothing is submitted twice");
     w.emitter_ends();
@@ -152,13 +152,13 @@ void ending_answers_everybody(execution& x) {
       senders.fetch_sub(1, memory_order::release);
     });
   x.thread("I/O team", [&] {
-    io_team<module_of<taker>> io{a.arena(), w.lanes.lanes().down, w.port()};
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port()};
     for (int i = 0; i < 2; ++i) io.step(1);
-    auto const last = w.lanes.close(errc::stopped);
+    auto const last = w.queues.close(errc::stopped);
     while (io.head() < last)
       if (!io.refuse_next(errc::stopped)) relax();
     x.require(!io.has_work(), "nothing is submitted after the end");
-    w.lanes.reopen();
+    w.queues.reopen();
     for (bool ending = false; !ending || io.has_work();) {
       ending = senders.load(memory_order::acquire) == 0;
       if (io.step(2) == 0) relax();
@@ -189,13 +189,13 @@ void poller_drains(execution& x) {
   });
   x.thread("host", [&] {
     await(1);
-    x.require(w.lanes.poller().drain(std::chrono::hours{1}), "the poller comes to it");
+    x.require(w.queues.poller().drain(std::chrono::hours{1}), "the poller comes to it");
     x.require(taken == 1, "the sink has had all that was written");
     turn.store(2, memory_order::release);
     await(3);
-    w.lanes.poller().end();
+    w.queues.poller().end();
   });
-  x.thread("poller", [&] { w.lanes.poller().run([&](host_record const&) { ++taken; }); });
+  x.thread("poller", [&] { w.queues.poller().run([&](host_record const&) { ++taken; }); });
   x.run();
   x.require(taken == 2, "none is left at the end");
 }
@@ -204,13 +204,13 @@ void poller_drains(execution& x) {
 
 std::vector<scenario> lane_scenarios() {
   return {
-      {"lane_pair",
+      {"queue_pair",
        "each submission ends once, in its mailbox or in a completion, in the order of its sender",
        submissions_end_once, bounds{2, 0}, bounds{1, 1}},
       {"lane_end",
        "when the device ends, what was accepted ends once, and who is refused hears why; then it goes on",
        ending_answers_everybody, bounds{2, 1}, bounds{1, 1}},
-      {"lane_drain", "who drains the poller finds that the sink has had every completion", poller_drains,
+      {"queue_drain", "who drains the poller finds that the sink has had every completion", poller_drains,
        bounds{2, 2}, bounds{2, 1}},
   };
 }

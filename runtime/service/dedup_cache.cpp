@@ -1,12 +1,12 @@
-#include "runtime/service/key_book.hpp"
+#include "runtime/service/dedup_cache.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 namespace rondo::service {
 
-key_book::entry key_book::open(std::uint64_t session_id, std::uint64_t key, std::uint64_t settled_below,
-                               std::string const& peer, key_waiter waiter, answer& outcome) {
+dedup_cache::entry dedup_cache::open(std::uint64_t session_id, std::uint64_t key, std::uint64_t settled_below,
+                                     std::string const& peer, key_waiter waiter, answer& outcome) {
   std::lock_guard lock(mutex_);
   auto why = entry::full;
   auto* const found = heard_of(session_id, peer, std::chrono::steady_clock::now(), why);
@@ -36,7 +36,7 @@ key_book::entry key_book::open(std::uint64_t session_id, std::uint64_t key, std:
   return entry::known;
 }
 
-void key_book::note_ask(std::uint64_t session_id, std::uint64_t key, actor_id ask) {
+void dedup_cache::note_ask(std::uint64_t session_id, std::uint64_t key, actor_id ask) {
   std::lock_guard lock(mutex_);
   auto const c = by_session_.find(session_id);
   if (c == by_session_.end()) return;
@@ -44,7 +44,8 @@ void key_book::note_ask(std::uint64_t session_id, std::uint64_t key, actor_id as
     at->second.ask = ask;
 }
 
-std::vector<key_waiter> key_book::settle(std::uint64_t session_id, std::uint64_t key, answer const& outcome) {
+std::vector<key_waiter> dedup_cache::settle(std::uint64_t session_id, std::uint64_t key,
+                                            answer const& outcome) {
   std::lock_guard lock(mutex_);
   auto& c = *by_session_.at(session_id);
   auto const at = c.known.find(key);
@@ -60,7 +61,7 @@ std::vector<key_waiter> key_book::settle(std::uint64_t session_id, std::uint64_t
   return waiters;
 }
 
-std::vector<actor_id> key_book::sweep(std::chrono::steady_clock::time_point now) {
+std::vector<actor_id> dedup_cache::sweep(std::chrono::steady_clock::time_point now) {
   std::lock_guard lock(mutex_);
   std::vector<actor_id> given_up;
   while (!clients_.empty() && now - clients_.front().heard > forget_after) {
@@ -81,8 +82,8 @@ std::vector<actor_id> key_book::sweep(std::chrono::steady_clock::time_point now)
   return given_up;
 }
 
-key_book::client* key_book::heard_of(std::uint64_t session_id, std::string const& peer,
-                                     std::chrono::steady_clock::time_point now, entry& why) {
+dedup_cache::client* dedup_cache::heard_of(std::uint64_t session_id, std::string const& peer,
+                                           std::chrono::steady_clock::time_point now, entry& why) {
   auto known = by_session_.find(session_id);
   if (known == by_session_.end()) {
     auto const of_peer = by_peer_.find(peer);
@@ -100,7 +101,7 @@ key_book::client* key_book::heard_of(std::uint64_t session_id, std::string const
   return &*known->second;
 }
 
-key_book::records::iterator key_book::forget(client& c, records::iterator at) {
+dedup_cache::records::iterator dedup_cache::forget(client& c, records::iterator at) {
   --by_peer_[c.peer].keys, --keys_;
   return c.known.erase(at);
 }

@@ -1,5 +1,5 @@
-// The priority stash against a sorted list: exact order at each pick, starvation limit, exact capacity.
-#include "kernels/mail/stash.hpp"
+// The priority lists against a sorted list: exact order at each pick, starvation limit, exact capacity.
+#include "kernels/mail/priority_lists.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ struct sent {
   bool committed;
 };
 
-/// What the stash must do, on a plain list in the order of the tickets.
+/// What the priority lists must do, on a plain list in the order of the tickets.
 class reference_mail {
  public:
   explicit reference_mail(std::uint32_t limit) : limit_(limit) {}
@@ -154,7 +154,7 @@ void stress_stash(std::uint32_t slots, std::uint32_t capacity, std::uint32_t sta
 
 }  // namespace
 
-TEST_CASE("each pick is the one that a stable sort by priority would put first", "[stash][G2][G3]") {
+TEST_CASE("each pick is the one that a stable sort by priority would put first", "[priority_lists][G2][G3]") {
   for (std::uint32_t const start : {0u, ticket_mask - 100})
     for (auto const& [slots, capacity] :
          {std::pair{2u, 2u}, std::pair{8u, 8u}, std::pair{8u, 5u}, std::pair{32u, 32u}, std::pair{32u, 17u}})
@@ -162,13 +162,14 @@ TEST_CASE("each pick is the one that a stable sort by priority would put first",
         against_reference({slots, capacity, ~0u, start, levels, false});
 }
 
-TEST_CASE("the starvation limit hands out the oldest message after that many overtakes", "[stash][G3]") {
+TEST_CASE("the starvation limit hands out the oldest message after that many overtakes",
+          "[priority_lists][G3]") {
   for (std::uint32_t const start : {0u, ticket_mask - 100})
     for (std::uint32_t const limit : {0u, 1u, 3u, 20u})
       for (std::uint32_t const levels : {2u, 256u}) against_reference({16, 13, limit, start, levels, false});
 }
 
-TEST_CASE("picks are exact when commits come out of order", "[stash][G3]") {
+TEST_CASE("picks are exact when commits come out of order", "[priority_lists][G3]") {
   for (std::uint32_t const start : {0u, ticket_mask - 100})
     for (std::uint32_t const levels : {2u, 256u}) {
       against_reference({16, 16, ~0u, start, levels, true});
@@ -176,7 +177,8 @@ TEST_CASE("picks are exact when commits come out of order", "[stash][G3]") {
     }
 }
 
-TEST_CASE("an urgent message behind a slow sender overtakes once that sender has committed", "[stash][G3]") {
+TEST_CASE("an urgent message behind a slow sender overtakes once that sender has committed",
+          "[priority_lists][G3]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 8, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 8);
   scheduler sched{a.ref()};
@@ -196,7 +198,7 @@ TEST_CASE("an urgent message behind a slow sender overtakes once that sender has
 }
 
 TEST_CASE("a flood of urgent messages overtakes a low one at most as often as the limit says",
-          "[stash][G3]") {
+          "[priority_lists][G3]") {
   std::uint32_t const limit = 7;
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 4, .starvation_limit = limit, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 4);
@@ -217,7 +219,7 @@ TEST_CASE("a flood of urgent messages overtakes a low one at most as often as th
   CHECK(overtakes == limit);
 }
 
-TEST_CASE("the depths of all levels add up to what waits", "[stash]") {
+TEST_CASE("the depths of all levels add up to what waits", "[priority_lists]") {
   CAPTURE(test_seed());
   random_source random;
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 64, .heap_bytes = 4096}};
@@ -238,15 +240,16 @@ TEST_CASE("the depths of all levels add up to what waits", "[stash]") {
     REQUIRE(mail.try_take(got, priority));
     --expected[priority];
   }
-  mail.stash().scan();
-  for (std::uint32_t level = 0; level < 256; ++level) CHECK(mail.stash().depth_of(level) == expected[level]);
+  mail.priority_lists().scan();
+  for (std::uint32_t level = 0; level < 256; ++level)
+    CHECK(mail.priority_lists().depth_of(level) == expected[level]);
 }
 
-TEST_CASE("senders of all priorities lose nothing and keep their order", "[stash][stress][G1][G2]") {
+TEST_CASE("senders of all priorities lose nothing and keep their order", "[priority_lists][stress][G1][G2]") {
   stress_stash(16, 16, 0);
   stress_stash(16, 7, 0);
 }
 
-TEST_CASE("senders of all priorities cross the overflow of the tickets", "[stash][stress][G1][G2]") {
+TEST_CASE("senders of all priorities cross the overflow of the tickets", "[priority_lists][stress][G1][G2]") {
   stress_stash(16, 13, ticket_mask - 4'000);
 }

@@ -2,11 +2,11 @@
 // two is the machine (`Machine`): where memory lies, how a grid is launched, how one learns that it ended.
 //
 // A machine has
-//   using bus = ...;                              of its lane pair
+//   using bus = ...;                              of its queue pair
 //   static constexpr bool rings;                  its teams ring for the poller
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
-//   lane_pair_ref<bus> lanes(submissions, completions);         the same, for the rings
-//   void begin(host_lanes<bus>&), nudge(grid<bus> const&);      before the launches that follow; wakes a keeper that sleeps
+//   queue_pair_ref<bus> queues(submissions, completions);         the same, for the rings
+//   void begin(host_queues<bus>&), nudge(grid<bus> const&);      before the launches that follow; wakes a keeper that sleeps
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
@@ -17,7 +17,7 @@
 //   std::string name(), description(), fault();
 //
 // Threads: as device.hpp says. `rondo-grid` launches grids and waits for their end; `rondo-poller` takes completions
-// (host_lanes.hpp). No call to the machine is on the way of a message.
+// (host_queues.hpp). No call to the machine is on the way of a message.
 #pragma once
 
 #include <algorithm>
@@ -29,16 +29,16 @@
 #include "kernels/grid/grid.hpp"
 #include "runtime/device/program.hpp"
 #include "runtime/device/queue/arena_image.hpp"
-#include "runtime/device/queue/host_lanes.hpp"
+#include "runtime/device/queue/host_queues.hpp"
 #include "runtime/device/queue/keeper_link.hpp"
-#include "runtime/device/queue/lane_buffers.hpp"
+#include "runtime/device/queue/queue_buffers.hpp"
 #include "runtime/device/queue/team_owners.hpp"
 #include "runtime/os/clock.hpp"
 #include "runtime/os/prepare_thread.hpp"
 
 namespace rondo {
 
-struct lane_device_options {
+struct queue_device_options {
   std::uint32_t teams = 2;         // that take any actor
   std::uint32_t pinned_teams = 0;  // that serve one actor each; there from the start
   idle_policy idle;                // of teams, I/O team and poller
@@ -53,26 +53,26 @@ struct lane_device_options {
 enum class grid_end { over, faulted };
 
 template <class Machine>
-class lane_device : public device {
+class queue_device : public device {
   using clock = std::chrono::steady_clock;
   using bus = typename Machine::bus;
 
  public:
   /// `args` make the machine. Throws what that throws, std::runtime_error when it has no memory left.
   template <class... Args>
-  lane_device(arena_shape const& shape, lane_device_options const& options, Args&&... args)
+  queue_device(arena_shape const& shape, queue_device_options const& options, Args&&... args)
       : options_(options),
         machine_(std::forward<Args>(args)...),
         image_(shape),
-        lanes_(machine_.lanes(options.submission_slots, options.completion_slots), options.idle,
-               Machine::rings ? 0 : options.nap_ns),
-        buffers_(machine_, lanes_, options.buffer_bytes, options.pinned_bytes,
+        queues_(machine_.queues(options.submission_slots, options.completion_slots), options.idle,
+                Machine::rings ? 0 : options.nap_ns),
+        buffers_(machine_, queues_, options.buffer_bytes, options.pinned_bytes,
                  (shape.first_actor >> device_shift) + 1),
         owners_(options.pinned_teams),
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {
           machine_.nudge(grid_);
-          lanes_.io_bell().ring();  // for who rests between two rounds
+          queues_.io_bell().ring();  // for who rests between two rounds
         }) {
     calibrate_clock();
     grid_.arena = machine_.device_memory(image_.size());
@@ -80,7 +80,7 @@ class lane_device : public device {
     grid_.control = &control_;
     grid_.reports = of_pinned<team_report>(shape.teams);
     grid_.page = of_pinned<actor_snapshot>(page_actors);
-    grid_.lanes = lanes_.lanes();
+    grid_.queues = queues_.queues();
     grid_.idle = options.idle;
     grid_.round = options.round;
     grid_.pool_teams = options.teams;
@@ -91,9 +91,9 @@ class lane_device : public device {
                                "' faulted at its start: " + machine_.fault());
   }
   /// Precondition: never started, or stopped. When `stop` said that something is stuck, the device must be kept.
-  ~lane_device() override { lane_device::stop(std::chrono::seconds(5)); }
+  ~queue_device() override { queue_device::stop(std::chrono::seconds(5)); }
   device_info info() const override {
-    auto const how = rounds() ? ", bounded rounds, behind a lane pair" : ", persistent, behind a lane pair";
+    auto const how = rounds() ? ", bounded rounds, behind a queue pair" : ", persistent, behind a queue pair";
     return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) + how,
             options_.teams};
   }
@@ -112,14 +112,14 @@ class lane_device : public device {
       sink(r);
     };
     ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
-    wish(wish_kind::run);
-    lanes_.start(sink_);
-    machine_.begin(lanes_);
+    request(request_kind::run);
+    queues_.start(sink_);
+    machine_.begin(queues_);
     try {
       machine_.launch(grid_);
     } catch (...) {
-      lanes_.close(errc::stopped);
-      lanes_.stop(closing_time);
+      queues_.close(errc::stopped);
+      queues_.stop(closing_time);
       throw;
     }
     keeper_.begin();
@@ -131,12 +131,12 @@ class lane_device : public device {
   stop_report stop(std::chrono::nanoseconds limit) override {
     auto const until = clock::now() + limit;
     auto const left = [until] { return std::max<clock::duration>(until - clock::now(), closing_time); };
-    lanes_.close(errc::stopped);
+    queues_.close(errc::stopped);
     std::lock_guard lock(life_);
     if (!grid_thread_.joinable()) return report_;
     report_ = {};
     ending_.store(1, memory_order::release);
-    auto const end = wish(wish_kind::end);
+    auto const end = request(request_kind::end);
     bool const ended = grids_ended_.wait_for(left()) == std::future_status::ready;
     if (!ended) {
       note_stuck_teams();
@@ -145,15 +145,15 @@ class lane_device : public device {
       grid_thread_.join();
       if (!machine_.end(left())) note_stuck_teams();
     }
-    // A device that faulted has refused already; one that hangs may still read the way down unless it granted the wish.
-    if (!lost() && (ended || keeper_.is_granted(end))) refuse_submitted(errc::stopped);
+    // A device that faulted has refused already; one that hangs may still read the way down unless it acknowledged the request.
+    if (!lost() && (ended || keeper_.is_acknowledged(end))) refuse_submitted(errc::stopped);
     if (!report_.stopped) machine_.abandon();
-    if (!lanes_.stop(left())) note_stuck("the poller's record sink does not return");
+    if (!queues_.stop(left())) note_stuck("the poller's record sink does not return");
     return report_;
   }
 
-  route mail() noexcept override { return route(lanes_); }
-  errc signal(actor_id to, std::uint32_t control) override { return lanes_.signal(to, control); }
+  route mail() noexcept override { return route(queues_); }
+  errc signal(actor_id to, std::uint32_t control) override { return queues_.signal(to, control); }
   errc launch(launch_spec spec) override {
     if (spec.pinned) {
       auto const team = owners_.take(spec.id);
@@ -161,7 +161,7 @@ class lane_device : public device {
       spec.team = options_.teams + *team;
     }
     image_.raise_heap_end(spec.heap_end);
-    auto const refused = lanes_.launch(spec);
+    auto const refused = queues_.launch(spec);
     if (refused != errc::ok && spec.pinned) owners_.give_back(spec.id);
     return refused;
   }
@@ -182,19 +182,19 @@ class lane_device : public device {
     keeper_.ask(0, reading_limit);
     for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(grid_.reports[t].read());
   }
-  std::optional<lane_counts> read_lanes() const noexcept override { return lanes_.counts(); }
+  std::optional<queue_counts> read_queues() const noexcept override { return queues_.counts(); }
   bool lost() const noexcept override { return lost_.load(memory_order::acquire) != 0; }
   std::string why_lost() const override { return lost() ? machine_.fault() : std::string(); }
 
   /// What was submitted before is in the mailboxes, or refused, when `use` runs; later submissions wait in
   /// the ring. `use` gets a copy of the arena.
-  bool at_quiet_point(std::chrono::nanoseconds limit, arena_access access,
-                      std::function<void(arena_ref const&)> const& use) override {
+  bool at_safepoint(std::chrono::nanoseconds limit, arena_access access,
+                    std::function<void(arena_ref const&)> const& use) override {
     std::lock_guard lock(life_);
     if (!pause(limit)) return false;
     struct go_on {
-      lane_device& of;
-      ~go_on() { of.wish(wish_kind::run); }
+      queue_device& of;
+      ~go_on() { of.request(request_kind::run); }
     } const afterwards{*this};
     return use_image(access, use);
   }
@@ -206,22 +206,22 @@ class lane_device : public device {
     if (!pause(limit)) return false;
     image_.raise_heap_end(heap_end);
     try {
-      if (!use_image(arena_access::writes, use)) return wish(wish_kind::run), false;
+      if (!use_image(arena_access::writes, use)) return request(request_kind::run), false;
     } catch (...) {
-      wish(wish_kind::run);
+      request(request_kind::run);
       throw;
     }
     if (!grid_thread_.joinable()) return machine_.set_code(code), true;
     // The teams leave without having run again; the next grid has the new code.
     std::unique_lock change(changing_);
     change_ = grid_change::wanted;
-    wish(wish_kind::end);
+    request(request_kind::end);
     changed_.wait_for(change, std::max<clock::duration>(limit, reading_limit),
                       [&] { return change_ == grid_change::ready || !keeper_.is_answered(); });
     bool const ready = change_ == grid_change::ready;  // else it was lost, or hangs where no handler runs
     if (ready) {
       machine_.set_code(code);
-      wish(wish_kind::run);
+      request(request_kind::run);
     }
     change_ = grid_change::none;
     changed_.notify_all();
@@ -229,7 +229,7 @@ class lane_device : public device {
   }
 
  protected:
-  host_lanes<bus>& lanes() noexcept { return lanes_; }
+  host_queues<bus>& queues() noexcept { return queues_; }
   /// The device's own memory; for tests, on a machine whose memory the host can reach.
   arena_ref device_arena() const noexcept { return arena_ref{grid_.arena}; }
 
@@ -279,12 +279,12 @@ class lane_device : public device {
     changed_.wait(lock, [&] { return change_ == grid_change::none; });
   }
 
-  /// Between two rounds, when the last one found nothing to do: until something is submitted, wished or asked.
+  /// Between two rounds, when the last one found nothing to do: until something is submitted, requested or asked.
   void rest() {
     if (!options_.idle.park) return;
-    auto const& down = grid_.lanes.down;
+    auto const& down = grid_.queues.down;
     // Relaxed: looked at again by the next grid. Not for ever, as a team may have been kept from its work for a round.
-    lanes_.io_bell().sleep(
+    queues_.io_bell().sleep(
         [&] {
           return ending_.load(memory_order::relaxed) != 0 || keeper_.is_wanted() ||
                  down.tail() != down.progress->consumed.load(memory_order::relaxed);
@@ -294,7 +294,7 @@ class lane_device : public device {
 
   /// Ends all that was pending with device_lost, and tells what each team ran when the keeper looked last.
   void lose() {
-    lanes_.close(errc::device_lost);
+    queues_.close(errc::device_lost);
     lost_.store(1, memory_order::release);
     refuse_submitted(errc::device_lost);
     std::vector<host_record> records;
@@ -318,8 +318,8 @@ class lane_device : public device {
   /// Ends what was submitted before the way down was closed. Who claimed a ticket then is about to publish it.
   /// Precondition: the device reads no more.
   void refuse_submitted(errc reason) {
-    auto const& down = grid_.lanes.down;
-    auto const last = lanes_.close(reason);
+    auto const& down = grid_.queues.down;
+    auto const last = queues_.close(reason);
     host_port const to_sink{
         &sink_, [](void* sink, host_record const& r) { (*static_cast<record_sink*>(sink))(r); }, {}};
     submission_reader<> left{{down.slots, down.progress, down.writers, down.slot_count}, to_sink};
@@ -333,12 +333,13 @@ class lane_device : public device {
   bool pause(std::chrono::nanoseconds limit) {
     if (lost()) return false;
     if (!grid_thread_.joinable()) return !keeper_.is_answered();
-    if (keeper_.is_granted_within(wish(wish_kind::pause), limit) && lanes_.poller().drain(limit)) return true;
-    wish(wish_kind::run);
+    if (keeper_.is_acknowledged_within(request(request_kind::pause), limit) && queues_.poller().drain(limit))
+      return true;
+    request(request_kind::run);
     return false;
   }
   /// Precondition: the caller holds life_.
-  std::uint64_t wish(wish_kind kind) { return keeper_.wish(kind, grid_.lanes.down.tail()); }
+  std::uint64_t request(request_kind kind) { return keeper_.request(kind, grid_.queues.down.tail()); }
 
   // -- the arena's image
 
@@ -373,17 +374,17 @@ class lane_device : public device {
                    std::to_string(teams[t].type));
   }
 
-  lane_device_options options_;
+  queue_device_options options_;
   Machine machine_;
   arena_image image_;
-  host_lanes<bus> lanes_;
-  lane_buffers<Machine> buffers_;
+  host_queues<bus> queues_;
+  queue_buffers<Machine> buffers_;
   team_owners owners_;
   control_block& control_;  // pinned
   keeper_link keeper_;
   grid<bus> grid_;
   record_sink sink_;
-  std::mutex life_;    // start, stop, quiet points
+  std::mutex life_;    // start, stop, safepoints
   std::mutex asking_;  // queries and the image; taken after life_
   enum class grid_change { none, wanted, ready };
   std::mutex changing_;

@@ -1,4 +1,4 @@
-// The host's end of a lane pair: puts submissions into one ring, and has a thread of its own drain the other
+// The host's end of a queue pair: puts submissions into one ring, and has a thread of its own drain the other
 // (completion_poller.hpp).
 //
 // Ownership: owns nothing of the rings; owns the thread `rondo-poller`, from start to stop.
@@ -11,7 +11,7 @@
 #include <future>
 #include <thread>
 
-#include "kernels/link/lane_pair.hpp"
+#include "kernels/link/queue_pair.hpp"
 #include "runtime/device/queue/completion_poller.hpp"
 #include "runtime/messaging/route.hpp"
 #include "runtime/os/prepare_thread.hpp"
@@ -19,31 +19,32 @@
 namespace rondo {
 
 template <class Bus = prompt_bus>
-class host_lanes final : public far_mail {
+class host_queues final : public far_mail {
  public:
   /// `nap_ns`: 0 when the device's teams ring for the poller (completion_poller::bell); else it sleeps no longer than
   /// that, and is woken by each submission, which may have an answer.
-  host_lanes(lane_pair_ref<Bus> lanes, idle_policy idle, std::uint64_t nap_ns = 0) noexcept
-      : lanes_(lanes),
+  host_queues(queue_pair_ref<Bus> queues, idle_policy idle, std::uint64_t nap_ns = 0) noexcept
+      : queues_(queues),
         idle_(idle),
         wakes_poller_(nap_ns != 0),
-        poller_(lanes.up, idle, nap_ns != 0 ? nap_ns : 1'000'000'000) {}
+        poller_(queues.up, idle, nap_ns != 0 ? nap_ns : 1'000'000'000) {}
 
-  lane_pair_ref<Bus> const& lanes() const noexcept { return lanes_; }
+  queue_pair_ref<Bus> const& queues() const noexcept { return queues_; }
   /// Wakes who reads the submissions, when that is a thread that sleeps.
   doorbell& io_bell() noexcept { return io_bell_; }
   completion_poller<Bus>& poller() noexcept { return poller_; }
 
-  lane_counts counts() const noexcept {
-    auto const taken = lanes_.down.count_consumed();  // first: never more than were submitted
-    return {lanes_.down.tail(), taken, lanes_.up.count_consumed(), lanes_.down.slot_count,
-            lanes_.up.slot_count};
+  queue_counts counts() const noexcept {
+    auto const taken = queues_.down.count_consumed();  // first: never more than were submitted
+    return {queues_.down.tail(), taken, queues_.up.count_consumed(), queues_.down.slot_count,
+            queues_.up.slot_count};
   }
 
   /// A batch larger than the ring is refused with payload_too_large.
   errc submit(mail_view const& mail, actor_id ack) override {
     if (mail.count == 0) return errc::ok;
-    if (mail.bytes > max_payload_bytes || mail.count > lanes_.down.slot_count) return errc::payload_too_large;
+    if (mail.bytes > max_payload_bytes || mail.count > queues_.down.slot_count)
+      return errc::payload_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
     return push(mail.count, [&](std::uint32_t i, submission& s) {
       if (i == 0) {  // the rest of a batch is payload alone
@@ -91,12 +92,12 @@ class host_lanes final : public far_mail {
     // Relaxed here and in closed_for: the reason alone, which push does not expect to have arrived.
     closed_for_.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::relaxed,
                                  memory_order::relaxed);
-    return lanes_.down.close();
+    return queues_.down.close();
   }
   /// Takes submissions again. Posts that come in between are told device_busy.
   void reopen() noexcept {
     closed_for_.store(0, memory_order::relaxed);  // relaxed: who sees it too early or too late tries again
-    lanes_.down.reopen();
+    queues_.down.reopen();
   }
   /// ok: open.
   errc closed_for() const noexcept { return static_cast<errc>(closed_for_.load(memory_order::relaxed)); }
@@ -127,7 +128,7 @@ class host_lanes final : public far_mail {
   template <class Fill>
   errc push(std::uint32_t count, Fill fill) {
     std::uint64_t ticket = 0;
-    switch (lanes_.down.try_push(count, fill, ticket)) {
+    switch (queues_.down.try_push(count, fill, ticket)) {
       case push_outcome::pushed:
         if (idle_.park) io_bell_.ring();
         if (idle_.park && wakes_poller_) poller_.bell().ring();
@@ -153,7 +154,7 @@ class host_lanes final : public far_mail {
     }
   }
 
-  lane_pair_ref<Bus> lanes_;
+  queue_pair_ref<Bus> queues_;
   idle_policy idle_;
   bool wakes_poller_;
   completion_poller<Bus> poller_;

@@ -1,21 +1,21 @@
 // What a service remembers of keyed messages, and for how long.
-#include "runtime/service/key_book.hpp"
+#include "runtime/service/dedup_cache.hpp"
 
 #include "tests/catch.hpp"
 
-using rondo::service::key_book;
-using entry = key_book::entry;
+using rondo::service::dedup_cache;
+using entry = dedup_cache::entry;
 using clock_type = std::chrono::steady_clock;
 
 namespace {
 
-entry open(key_book& book, std::uint64_t session, std::uint64_t key, std::uint64_t settled_below = 0,
+entry open(dedup_cache& book, std::uint64_t session, std::uint64_t key, std::uint64_t settled_below = 0,
            std::string const& peer = "a peer") {
   rondo::answer outcome;
   return book.open(session, key, settled_below, peer, {}, outcome);
 }
 
-void handle(key_book& book, std::uint64_t session, std::uint64_t key) {
+void handle(dedup_cache& book, std::uint64_t session, std::uint64_t key) {
   REQUIRE(open(book, session, key) == entry::fresh);
   book.settle(session, key, {});
 }
@@ -29,8 +29,8 @@ clock_type::time_point between() {
 
 }  // namespace
 
-TEST_CASE("a key that was handled is known until its client settles it", "[service][key_book]") {
-  key_book book;
+TEST_CASE("a key that was handled is known until its client settles it", "[service][dedup_cache]") {
+  dedup_cache book;
   handle(book, 1, 10);
   CHECK(open(book, 1, 10) == entry::known);
   CHECK(open(book, 2, 10) == entry::fresh);
@@ -38,24 +38,24 @@ TEST_CASE("a key that was handled is known until its client settles it", "[servi
   CHECK(open(book, 1, 10) == entry::settled);
 }
 
-TEST_CASE("the sessions that were not heard of are forgotten, and no others", "[service][key_book]") {
-  key_book book;
+TEST_CASE("the sessions that were not heard of are forgotten, and no others", "[service][dedup_cache]") {
+  dedup_cache book;
   for (std::uint64_t session : {1, 2, 3}) handle(book, session, 10);
   auto const then = between();
   REQUIRE(open(book, 1, 10) == entry::known);
   REQUIRE(open(book, 3, 10) == entry::known);
-  book.sweep(then + key_book::forget_after);
+  book.sweep(then + dedup_cache::forget_after);
   CHECK(open(book, 1, 10) == entry::known);
   CHECK(open(book, 2, 10) == entry::fresh);
   CHECK(open(book, 3, 10) == entry::known);
 }
 
 TEST_CASE("a session is kept while a message of it is on its way, however long that takes",
-          "[service][key_book]") {
-  key_book book;
+          "[service][dedup_cache]") {
+  dedup_cache book;
   REQUIRE(open(book, 1, 10) == entry::fresh);
   handle(book, 2, 10);
-  auto const later = between() + key_book::forget_after;
+  auto const later = between() + dedup_cache::forget_after;
   book.sweep(later);
   CHECK(open(book, 1, 10) == entry::pending);
   CHECK(open(book, 2, 10) == entry::fresh);
@@ -63,15 +63,15 @@ TEST_CASE("a session is kept while a message of it is on its way, however long t
   // Its client has gone for good: the ask is given up, and the record goes with it.
   rondo::actor_id const ask{7, 3};
   book.note_ask(1, 10, ask);
-  CHECK(book.sweep(later + 3 * key_book::forget_after) == std::vector{ask});
+  CHECK(book.sweep(later + 3 * dedup_cache::forget_after) == std::vector{ask});
   book.settle(1, 10, {});
   CHECK(open(book, 1, 10) == entry::known);
 }
 
 TEST_CASE("beyond its limits the book says which is full, and takes more when something is forgotten",
-          "[service][key_book]") {
-  key_book book;
-  auto const half = key_book::sessions_limit / 2;
+          "[service][dedup_cache]") {
+  dedup_cache book;
+  auto const half = dedup_cache::sessions_limit / 2;
   // One peer fills its half; the other one is not held back by that.
   for (std::uint64_t session = 1; session <= half; ++session) handle(book, session, 1);
   CHECK(open(book, half + 1, 1) == entry::peer_full);
@@ -79,12 +79,12 @@ TEST_CASE("beyond its limits the book says which is full, and takes more when so
     REQUIRE(open(book, session, 1, 0, session % 2 != 0 ? "another" : "a third") == entry::fresh);
   CHECK(open(book, 2 * half + 1, 1, 0, "a fourth") == entry::full);
   for (std::uint64_t session = half + 1; session <= 2 * half; ++session) book.settle(session, 1, {});
-  book.sweep(between() + key_book::forget_after);
+  book.sweep(between() + dedup_cache::forget_after);
   CHECK(open(book, 1, 1) == entry::fresh);
 }
 
-TEST_CASE("keys are limited for a session, for a peer and for all", "[service][key_book]") {
-  key_book book;
+TEST_CASE("keys are limited for a session, for a peer and for all", "[service][dedup_cache]") {
+  dedup_cache book;
   std::uint64_t session = 0;
   auto const fill = [&](std::string const& peer, std::size_t keys) {
     ++session;
@@ -93,12 +93,12 @@ TEST_CASE("keys are limited for a session, for a peer and for all", "[service][k
       book.settle(session, key, {});
     }
   };
-  auto const most = key_book::keys_per_session;
+  auto const most = dedup_cache::keys_per_session;
   fill("first", most);
   CHECK(open(book, session, most + 1, 0, "first") == entry::session_full);
-  for (std::size_t keys = most; keys < key_book::keys_limit / 2; keys += most) fill("first", most);
+  for (std::size_t keys = most; keys < dedup_cache::keys_limit / 2; keys += most) fill("first", most);
   CHECK(open(book, 1'000, 1, 0, "first") == entry::peer_full);
-  for (std::size_t keys = 0; keys < key_book::keys_limit / 2; keys += most) fill("second", most);
+  for (std::size_t keys = 0; keys < dedup_cache::keys_limit / 2; keys += most) fill("second", most);
   CHECK(open(book, 2'000, 1, 0, "third") == entry::full);
   // What a client has settled is room for others.
   CHECK(open(book, 1, most + 1, most + 1, "first") == entry::fresh);

@@ -31,7 +31,7 @@ struct key_waiter {
   std::uint64_t request = 0;
 };
 
-class key_book {
+class dedup_cache {
  public:
   static constexpr std::size_t keys_per_session = 4096;
   static constexpr std::size_t sessions_limit = 65'536;

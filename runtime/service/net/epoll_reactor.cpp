@@ -1,4 +1,4 @@
-#include "runtime/service/net/readiness.hpp"
+#include "runtime/service/net/epoll_reactor.hpp"
 
 #include <unistd.h>
 
@@ -18,14 +18,14 @@ int new_epoll() {
 
 }  // namespace
 
-readiness::readiness(boost::asio::io_context& network) : epoll_(network), handle_(new_epoll()) {}
+epoll_reactor::epoll_reactor(boost::asio::io_context& network) : epoll_(network), handle_(new_epoll()) {}
 
-readiness::~readiness() {
+epoll_reactor::~epoll_reactor() {
   if (epoll_.is_open()) epoll_.release();
   ::close(handle_);
 }
 
-void readiness::sleep(boost::asio::io_context& network) {
+void epoll_reactor::sleep(boost::asio::io_context& network) {
   boost::system::error_code ec;
   if (!epoll_.is_open()) epoll_.assign(handle_, ec);
   if (ec) {  // the system has no room for it now: a short sleep instead
@@ -38,7 +38,7 @@ void readiness::sleep(boost::asio::io_context& network) {
   polls_ = 0;
 }
 
-bool readiness::poll() {
+bool epoll_reactor::poll() {
   int const n = ::epoll_wait(handle_, events_.data(), static_cast<int>(events_.size()), 0);
   for (int i = 0; i < n; ++i) {
     auto const socket = static_cast<std::size_t>(events_[static_cast<std::size_t>(i)].data.fd);
@@ -49,7 +49,7 @@ bool readiness::poll() {
   return n > 0;
 }
 
-void readiness::change(int operation, int socket) {
+void epoll_reactor::change(int operation, int socket) {
   epoll_event e{};
   e.events = EPOLLIN;
   e.data.fd = socket;
@@ -57,14 +57,14 @@ void readiness::change(int operation, int socket) {
     throw std::system_error(errno, std::system_category(), "epoll");
 }
 
-void readiness::enter(int socket, listener& who) {
+void epoll_reactor::enter(int socket, listener& who) {
   auto const index = static_cast<std::size_t>(socket);
   if (entered_.size() <= index) entered_.resize(index + 1);
   change(EPOLL_CTL_ADD, socket);
   entered_[index] = &who;
 }
 
-void readiness::remove(int socket) {
+void epoll_reactor::remove(int socket) {
   change(EPOLL_CTL_DEL, socket);
   entered_[static_cast<std::size_t>(socket)] = nullptr;
 }

@@ -1,6 +1,6 @@
-// The lane pair's ring against a std::deque, under many threads and across the overflow of its sequences; and
+// The queue pair's ring against a std::deque, under many threads and across the overflow of its sequences; and
 // what the I/O team makes of submissions.
-#include "kernels/link/lane_pair.hpp"
+#include "kernels/link/queue_pair.hpp"
 
 #include <deque>
 
@@ -87,7 +87,7 @@ void stress_lane_ring(std::uint32_t size, std::uint64_t start) {
 
 }  // namespace
 
-TEST_CASE("a zeroed bus ring is empty, takes as many items as it has slots, and no more", "[lane_pair]") {
+TEST_CASE("a zeroed bus ring is empty, takes as many items as it has slots, and no more", "[queue_pair]") {
   test_ring<part> r{4};
   r.slots = std::vector<bus_slot<part>>(4);  // zeroed
   bus_reader<part> in{r.ref()};
@@ -105,7 +105,7 @@ TEST_CASE("a zeroed bus ring is empty, takes as many items as it has slots, and 
 }
 
 TEST_CASE("the bus ring does what a bounded std::deque of groups does, across the overflow too",
-          "[lane_pair]") {
+          "[queue_pair]") {
   CAPTURE(test_seed());
   random_source random;
   for (std::uint32_t const size : {1u, 2u, 8u, 64u})
@@ -153,17 +153,17 @@ TEST_CASE("the bus ring does what a bounded std::deque of groups does, across th
 }
 
 TEST_CASE("many threads push groups that arrive whole, once and in each thread's order",
-          "[lane_pair][stress]") {
+          "[queue_pair][stress]") {
   stress_lane_ring(2, 0);
   stress_lane_ring(64, 0);
 }
 
-TEST_CASE("many threads push across the overflow of the sequences", "[lane_pair][stress]") {
+TEST_CASE("many threads push across the overflow of the sequences", "[queue_pair][stress]") {
   stress_lane_ring(4, near_overflow);
   stress_lane_ring(64, near_overflow);
 }
 
-TEST_CASE("a closed bus ring refuses, and what was taken before arrives", "[lane_pair][stress]") {
+TEST_CASE("a closed bus ring refuses, and what was taken before arrives", "[queue_pair][stress]") {
   test_ring<part> r{64};
   std::atomic<std::uint32_t> pushed{0}, refused{0};
   std::vector<std::thread> threads;
@@ -243,7 +243,7 @@ struct io_fixture {
       note n{};
       while (mail.try_take(n)) numbers.push_back(n.number);
       actor_totals totals = arena.ref().cell(index).totals.own();
-      owner.let_go(index, totals);
+      owner.release(index, totals);
     }
     return numbers;
   }

@@ -1,6 +1,6 @@
 // The two rings between a host and a device with memory of its own: submissions down, completions up.
 //
-// Ownership: none; the device's host side allocates both rings (runtime/device/queue/host_lanes.hpp).
+// Ownership: none; the device's host side allocates both rings (runtime/device/queue/host_queues.hpp).
 // Threads: down: any host thread writes, the I/O team (io_team.hpp) reads. up: any team writes, one host
 // thread reads.
 //
@@ -47,7 +47,7 @@ static_assert(sizeof(bus_slot<submission>) == 192 && sizeof(bus_slot<host_record
               "three lines; the third is touched by payloads of more than 48 bytes only");
 
 template <class Bus = prompt_bus>
-struct lane_pair_ref {
+struct queue_pair_ref {
   bus_ring_ref<submission, Bus> down;
   bus_ring_ref<host_record, Bus> up;
 };

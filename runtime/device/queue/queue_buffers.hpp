@@ -1,23 +1,23 @@
-// Buffers in the memory of a lane_device: the host's end of their table, and copies.
+// Buffers in the memory of a queue_device: the host's end of their table, and copies.
 //
 // Threads: any.
 #pragma once
 
-#include "runtime/device/queue/host_lanes.hpp"
+#include "runtime/device/queue/host_queues.hpp"
 #include "runtime/memory/buffer_home.hpp"
 #include "runtime/memory/region_resource.hpp"
 
 namespace rondo {
 
-/// `Machine` as in lane_device.hpp, which owns both of what this refers to.
+/// `Machine` as in queue_device.hpp, which owns both of what this refers to.
 template <class Machine>
-class lane_buffers final : public buffer_home {
-  using lanes = host_lanes<typename Machine::bus>;
+class queue_buffers final : public buffer_home {
+  using queues = host_queues<typename Machine::bus>;
 
  public:
   /// Claims memory of the machine; before its first launch. `number`: see buffer_home_shift. Throws what the machine throws.
-  lane_buffers(Machine& machine, lanes& way, std::uint64_t bytes, std::uint64_t pinned_bytes,
-               std::uint32_t number)
+  queue_buffers(Machine& machine, queues& way, std::uint64_t bytes, std::uint64_t pinned_bytes,
+                std::uint32_t number)
       : machine_(machine),
         way_(way),
         bytes_(bytes),
@@ -51,7 +51,7 @@ class lane_buffers final : public buffer_home {
   static constexpr std::uint32_t slot_count = 4096;
 
   Machine& machine_;
-  lanes& way_;
+  queues& way_;
   std::uint64_t bytes_, pinned_bytes_;
   std::byte* base_;
   region_resource pinned_;
