@@ -5,7 +5,7 @@
 namespace rondo::bench {
 namespace {
 
-/// A blocking ask from a thread that is no actor, on the other processor.
+/// A blocking ask from a thread that is not an actor, on the other processor.
 measurement ask_echo(sample_budget const& budget, config const& settings, bool pinned,
                      std::chrono::nanoseconds idle_before) {
   auto const rt = start(settings);

@@ -65,7 +65,7 @@ std::string why_no_room(runtime_core const& core, checkpoint_image const& image)
           a.name, device_of(a.id), core.devices.size());
     if (!core.devices.can_host(core.behaviours()[a.behaviour], device_of(a.id)))
       return fmt::format(
-          "the captured actor '{}' lives on device {}, and that is no cpu here; list the devices in the "
+          "the captured actor '{}' lives on device {}, and that is not a cpu here; list the devices in the "
           "order they had",
           a.name, device_of(a.id));
     if (auto const cells = core.devices[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)

@@ -59,7 +59,7 @@ void detail::upgrade(runtime& rt, program const& next) {
   for (auto const& s : plan)
     if (!core.devices.can_host(next.behaviours[s.behaviour], device_of(s.id))) {
       core.actors.finish_upgrade(plan, happened);
-      refuse(fmt::format("actor '{}' would become a captured actor, and its device {} is no cpu",
+      refuse(fmt::format("actor '{}' would become a captured actor, and its device {} is not a cpu",
                          core.names.of_actor(s.id), device_of(s.id)));
     }
   bool quiet = false;

@@ -10,7 +10,7 @@ caf::behavior echo() {
   return {[](std::uint64_t value) { return value + 1; }};
 }
 
-/// A blocking request from a thread that is no actor.
+/// A blocking request from a thread that is not an actor.
 measurement ask(sample_budget const& budget, std::chrono::nanoseconds idle_before) {
   caf_system caf(2);
   auto const server = caf.spawn(echo);

@@ -1,4 +1,4 @@
-// Bringing an actor to life in a cell that the host has chosen.
+// Launches an actor in a cell that the host has chosen.
 #pragma once
 
 #include "kernels/actor/module.hpp"

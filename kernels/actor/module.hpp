@@ -1,17 +1,23 @@
-// A module: the behaviours that are compiled together into one ring kernel, and how a message finds its
-// handler.
+// A module: the behaviours that are compiled together into one ring kernel, and how a message finds its handler.
 //
 // A behaviour is a trivially destructible struct with
+//
 //   using messages = rondo::messages<tell_type, rondo::ask<request, reply>, ...>;
-// and for each message one of
-//   void on(context&, Message const&);                       one at a time
-//   void on(context&, batch<Message> const&);                several that stand next to each other; tells
-//   only uint32_t tiles(context&, Message const&);                a wide message: many teams share its tiles
-//   void tile(context&, Message const&, uint32_t);             ... each runs some of them,
-//   void finish(context&, Message const&);                     ... and the last one ends the message.
-// Optional: `using upgrades = Old;` and `void upgrade(Old const&)`, which takes over the state of an actor whose behaviour
-// was Old in the module before (rondo::upgrade); `void on_start(context&)` after each construction; `static constexpr bool cooperative = true`
-// when handlers are to run on all lanes of a team (else lane 0 runs them alone).
+//
+// and, for each message, one of
+//
+//   void on(context&, Message const&);                one at a time
+//   void on(context&, batch<Message> const&);         several that stand next to each other; only for tells
+//   uint32_t tiles(context&, Message const&);         a wide message: many teams share its tiles
+//   void tile(context&, Message const&, uint32_t);    ... each runs some of them,
+//   void finish(context&, Message const&);            ... and the last one ends the message
+//
+// Optional:
+//
+//   void on_start(context&);                          after each construction
+//   static constexpr bool cooperative = true;         all lanes of a team run the handlers, else lane 0 alone
+//   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an actor whose
+//                                                     behaviour was Old in the previous module (rondo::upgrade)
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// What each actor counts: where its messages ended, and how long they took.
+// Counters of an actor: how its messages ended, and how long they took.
 //
 // Threads: written by the team that runs the actor (W2), read by anyone at any time.
 // Ordering: `totals` is a seqlock, so that a reader sees one moment of the actor. The histogram is not part

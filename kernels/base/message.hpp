@@ -1,4 +1,4 @@
-// What a message is: a 28-byte header and at most 96 bytes of trivially copyable payload.
+// A message: a 28-byte header and at most 96 bytes of trivially copyable payload.
 //
 // A message type is any trivially copyable struct; its identity is the hash of its qualified name, which is
 // the same in every module, process and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).

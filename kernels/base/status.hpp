@@ -37,7 +37,7 @@ enum class errc : std::uint32_t {
   wrong_state,           // the actor's lifecycle state does not allow this
   no_graph,              // a captured actor has no graph, or does not live on a device `cpu`
   peer_gone,             // the process on the other side has ended, or was cut off
-  wrong_size,            // the payload has not as many bytes as a message of this type
+  wrong_size,            // the payload's size is not that of a message of this type
   outcome_unknown,       // the service ended while the message was on its way: it may have been handled
   service_refuses,       // a service does not do this for this client; its text says why
 };

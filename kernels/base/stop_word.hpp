@@ -1,4 +1,4 @@
-// How teams come to stand still, and go on or leave: one word that they obey, one in which each one answers.
+// Stops, resumes and ends teams: one word that they obey, and one per team in which it answers.
 //
 // The word is 0 while they run. An even number has them stand still, and each one answers with that number; the same
 // number with the lowest bit set has those that stand leave. A number is used once, so an answer to an earlier halt is

@@ -1,4 +1,4 @@
-// Whether this build looks at itself: a whole build either does or does not (the CMake option RONDO_TELEMETRY).
+// Compile-time telemetry switch, for a whole build (the CMake option RONDO_TELEMETRY).
 //
 // What only an onlooker misses asks `with_telemetry`: latencies, the peak depth, the message that a team handles, the
 // watchdog, and totals of an actor that goes on. What is accounted for (G1), and which actor a team runs, which errors

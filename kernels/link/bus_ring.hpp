@@ -1,25 +1,25 @@
 // A bounded ring across a bus: many writers on one side, one reader on the other, one writer per shared word.
 //
-// Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) lies where both sides reach
-// it: pinned host memory for a GPU. `bus_writers` lies in the writers' own memory and never crosses the bus,
-// so its read-modify-writes need no atomics of the bus. Zeroed memory is an empty ring. Threads: try_push
-// from any thread of the writing side; bus_reader from one thread of the reading side.
+// Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) lies where both sides reach it: pinned host
+// memory for a GPU. `bus_writers` lies in the writers' own memory and never crosses the bus, so its read-modify-writes need no
+// atomics of the bus. Zeroed memory is an empty ring.
+// Threads: try_push from any thread of the writing side; bus_reader from one thread of the reading side.
 //
-// Tickets count items, 63 bits: they do not wrap in the life of a machine. Slot `ticket & mask` carries an
-// item. Invariants, with B the ring's slots and S the low 32 bits that a slot's sequence holds
-//  B1 S == ticket + 1 (modulo 2^32)  the item of `ticket` is there, and those of its group behind it.
+// Tickets count items, 63 bits: they do not wrap in the life of a machine. Slot `ticket & mask` carries an item.
+//
+// Invariants, with B the ring's slots and S the low 32 bits that a slot's sequence holds
+//  B1 S == ticket + 1 (modulo 2^32): the item of `ticket` is there, and those of its group behind it.
 //  B2 consumed <= ticket < consumed + B for every claimed ticket: no slot is written while it may be read.
-//  B3 Each shared word has one writer: slots and sequences the side that claimed the ticket, `consumed` the
-//  reader. B4 A group's first slot is published last; the reader looks at no other sequence of the group. B5
-//  A closed ring hands out no ticket: `tail` is final, and what was claimed before will be published.
+//  B3 Each shared word has one writer: slots and sequences the side that claimed the ticket, `consumed` the reader.
+//  B4 A group's first slot is published last; the reader looks at no other sequence of the group.
+//  B5 A closed ring hands out no ticket: `tail` is final, and what was claimed before will be published.
+//
 // Ordering
 //  publish  the writer's release store of S -> the reader's acquire load of it: the items of the group.
-//  reuse    the reader's release store of `consumed` -> a writer's acquire load of it, handed on to other
-//  writers
-//           by the release store and acquire load of `seen`: the reader has finished reading.
-// ASSUMES: aligned 4- and 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and
-// a
-//  system-scope release makes the writes before it visible to the other side first.
+//  reuse    the reader's release store of `consumed` -> a writer's acquire load of it, passed to other writers by the release
+//           store and acquire load of `seen`: the reader has finished reading.
+// ASSUMES: aligned 4- and 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope
+// release makes the writes before it visible to the other side first.
 #pragma once
 
 #include "kernels/base/atomic.hpp"

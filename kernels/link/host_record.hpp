@@ -1,4 +1,4 @@
-// What a ring kernel tells its host: answers to asks, and what became of actors and messages.
+// Records from a ring kernel to its host: replies, and what happened to actors and messages.
 #pragma once
 
 #include "kernels/base/message.hpp"

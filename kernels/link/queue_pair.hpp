@@ -1,18 +1,15 @@
 // The two rings between a host and a device with memory of its own: submissions down, completions up.
 //
 // Ownership: none; the device's host side allocates both rings (runtime/device/queue/host_queues.hpp).
-// Threads: down: any host thread writes, the I/O team (io_team.hpp) reads. up: any team writes, one host
-// thread reads.
+// Threads: down: any host thread writes, the I/O team (kernels/grid/io_team.hpp) reads. up: any team writes, one host thread reads.
 //
-// Invariants, beside those of each ring (bus_ring.hpp)
+// Invariants, in addition to those of each ring (bus_ring.hpp)
 //  L1 Only loads and stores cross the bus: a ring's tickets are atomics of its writers' side alone.
-//  L2 Submissions of one host thread are dealt with in the order submitted (its tickets grow, and the one
-//  reader
-//     takes tickets in order). Hence G2 across the bus, and a launch before the posts that follow it.
-//  L3 A submission ends once: in the target's mailbox, or in one completion per message that says why not.
+//  L2 Submissions of one host thread are processed in the order submitted (its tickets grow, and the one reader takes tickets in
+//     order). Hence G2 across the bus, and a launch before the posts that follow it.
+//  L3 A submission ends once: in the target's mailbox, or in one completion per message that gives the reason.
 //  L4 A batch is one group of tickets, so it arrives whole.
-// Ordering: the edges `publish` and `reuse` of each ring; between the two rings there is none but through the
-// actors.
+// Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.
 #pragma once
 
 #include "kernels/link/bus_ring.hpp"

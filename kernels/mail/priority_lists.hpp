@@ -1,20 +1,17 @@
-// The owner's side of a mailbox: which message is next, by exact priority, without moving messages about.
+// The owner's side of a mailbox: which message is next, by exact priority, without moving messages.
 //
-// While all mail has the default priority the owner takes the oldest slot and this file does nothing more.
-// Once a sender raised the alert, the owner links the committed slots into 256 first-in first-out lists and
-// keeps a 256-bit map of those that are not empty. A message that is taken out of turn leaves a hole; the
-// oldest message moves into it, so that slots are given back in order and a mailbox is full only when it
-// holds `capacity` messages.
+// While all mail has the default priority the owner takes the oldest slot, and this file does nothing more. Once a sender has
+// raised the alert, the owner links the committed slots into 256 first-in first-out lists and keeps a 256-bit map of those that
+// are not empty. A message that is taken out of turn leaves a hole; the oldest message moves into it, so that slots are returned
+// in order and a mailbox is full only when it holds `capacity` messages.
 //
 // Threads: the actor's owner alone (W2).
 // Invariants
-//  P1 Messages head..scanned are linked, each in the list of its priority, oldest first. links[i].ticket is
-//  the original
-//     ticket of the message in slot i: its age, which moving does not change.
-//  P2 alert_seen counts the messages of other than the default priority that were linked or taken in turn.
-//     It never passes the alert, which is raised before the commit. While the priority lists is empty (scanned ==
-//     head) and the two are equal, no such message is left, even behind a slot that is still being written;
-//     so the oldest slot is a right choice.
+//  P1 Messages head..scanned are linked, each in the list of its priority, oldest first. links[i].ticket is the original ticket
+//     of the message in slot i: its age, which moving does not change.
+//  P2 alert_seen counts the messages of other than the default priority that were linked or taken in turn. It never passes the
+//     alert, which is raised before the commit. While the lists are empty (scanned == head) and the two are equal, no such
+//     message is left, even behind a slot that is still being written; so the oldest slot is a right choice.
 #pragma once
 
 #include "kernels/mail/arena.hpp"

@@ -1,4 +1,4 @@
-// The queue of actors that have mail: bounded, many producers, many consumers, a sequence number per entry.
+// A queue of actors that have mail: bounded, many producers, many consumers, a sequence number per entry.
 //
 // An actor stands in one band's queue at most once (W4), so a queue with an entry per actor never fills up.
 // The algorithm is Dmitry Vyukov's bounded MPMC queue.

@@ -1,4 +1,4 @@
-// Reads counters out of an arena that runs meanwhile.
+// Reads counters from an arena while its teams run.
 //
 // Threads: any thread of the side that can reach the arena. Nothing here writes to it.
 #pragma once

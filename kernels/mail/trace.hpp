@@ -1,4 +1,4 @@
-// One message's way, written down as it goes: a tag that travels behind the payload of a traced message.
+// The tag of a traced message, which travels behind its payload.
 //
 // A message from outside gets a tag, and whatever its handler sends gets one of the same trace, and so on, over devices too.
 // When such a message has ended, its actor's owner tells the host (record_kind::handled, not_handled), which keeps the hops:

@@ -1,4 +1,4 @@
-// One message whose tiles many teams work on: who may take which tile, and who is last.
+// A wide message in progress: which team takes which tile, and which team finishes last.
 //
 // Invariants
 //  J1 The word is {epoch:24, next:20, total:20}; tile `next` is claimed by advancing it. A claim by

@@ -81,7 +81,7 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
   auto const name = f.name()->string_view();
   auto const* bound = std::ranges::find(bindings, name, &binding::name);
   if (bound == std::end(bindings)) {
-    throw std::logic_error(fmt::format("schemas/config.fbs has the field {}, rondo::config has not", name));
+    throw std::logic_error(fmt::format("schemas/config.fbs has the field {}, rondo::config does not", name));
   }
   field out{.name = f.name()->str(), .doc = {}, .where = bound->where, .pattern = {}, .choices = {}};
   if (f.type()->base_type() != base_type_of(out)) {
@@ -121,7 +121,7 @@ std::vector<field> describe_all() {
   std::vector<field> list;
   for (auto const* f : *schema.root_table()->fields()) list.push_back(describe(schema, *f));
   if (list.size() != std::size(bindings)) {
-    throw std::logic_error("rondo::config has a field that schemas/config.fbs has not");
+    throw std::logic_error("rondo::config has a field that schemas/config.fbs does not have");
   }
   std::ranges::sort(list, {}, &field::id);
   return list;

@@ -1,4 +1,4 @@
-// What a device tells of itself: what it is, what has gone through it, and how it stopped.
+// Reports of a device: its description, its traffic, and how it stopped.
 #pragma once
 
 #include <cstdint>

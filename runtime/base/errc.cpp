@@ -55,7 +55,7 @@ constexpr std::array entries{
           "replays on a device cpu"},
     entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
     entry{"wrong_size",
-          "the payload has not as many bytes as a message of this type: build both ends from one schema"},
+          "the payload's size is not that of a message of this type: build both ends from one schema"},
     entry{"outcome_unknown",
           "the service ended while the message was on its way; it may or may not have been handled"},
     entry{"service_refuses", "the service does not do this for this client"},

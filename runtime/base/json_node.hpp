@@ -22,7 +22,7 @@ inline constexpr json_limits json_file{.bytes = std::size_t{4} << 20, .comments 
 inline constexpr std::size_t max_json_depth = 16;
 inline constexpr std::size_t max_json_entries = 16'384;  // of one list or object
 
-/// Text that is no JSON, or beyond the limits. The text says where: `line 2, column 7: syntax error`.
+/// Text that is not JSON, or beyond the limits. The text says where: `line 2, column 7: syntax error`.
 struct json_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-// Reads the fields of a JSON object one by one, and says of each what is wrong with it: for what people write by hand.
+// Reads the fields of a JSON object that people wrote, and explains what is wrong with a field.
 //
 // Errors are config_error: `origin: path: what was found; what would do`.
 // Threads: one at a time. Lifetime: not longer than the tree it reads.

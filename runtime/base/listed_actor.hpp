@@ -1,4 +1,4 @@
-// An actor as its host knows it: how it was asked for, and where it lives.
+// An actor as its host knows it: its options, and where it lives.
 #pragma once
 
 #include <optional>

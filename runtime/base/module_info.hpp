@@ -1,4 +1,4 @@
-// What the host knows of a module at run time: its behaviours and their messages, by name.
+// A module at run time: its behaviours and their messages, by name.
 #pragma once
 
 #include <string_view>

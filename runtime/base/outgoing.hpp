@@ -1,4 +1,4 @@
-// One message on its way, not yet accepted.
+// A message that has been sent and not yet accepted.
 #pragma once
 
 #include "kernels/base/message.hpp"

@@ -1,5 +1,4 @@
-// Which actors live in a runtime: their names, and in the arena of each device their cells and the memory that each was
-// given.
+// The living actors of a runtime: their names, and their cells and memory in each device's arena.
 //
 // Threads: any; one mutex. Not on the message path.
 #pragma once
@@ -53,7 +52,7 @@ class directory {
   explicit directory(std::vector<arena_layout> const& arenas);
 
   /// Chooses a cell and memory on options.device, which exists. Fails with name_taken, actor_limit, out_of_memory. An empty
-  /// name is no name.
+  /// name is not a name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
   /// Gives all of `actors` the cells and generations that they had, or none of them. On failure specs.size()

@@ -24,7 +24,7 @@ queue_device_options queue_options_for(config const& c);
 /// Throws config_error for more lanes than a team of threads can have.
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults = {}, std::uint32_t place = 0);
-/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error when it is not to be had: why, what to do.
+/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error when it is not available: why, what to do.
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);
 /// Empty when there is a GPU, and the module was compiled for CUDA; else why `auto` takes the CPU.
 std::string why_no_cuda(std::uint64_t module_key);

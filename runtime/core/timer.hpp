@@ -1,4 +1,4 @@
-// A message that is sent again and again: what runtime::every returns.
+// A repeated message: what runtime::every returns.
 #pragma once
 
 #include <memory>

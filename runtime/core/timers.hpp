@@ -1,4 +1,4 @@
-// Things that happen later, or again and again, on the runtime's own thread.
+// Delayed and repeated actions, on the runtime's own thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,4 +1,4 @@
-// What the runtime asks of whatever hosts a ring kernel. The rest of the runtime knows no CPU, CUDA or Metal.
+// The interface of a device: what hosts a ring kernel. The rest of the runtime does not know CPUs, CUDA or Metal.
 #pragma once
 
 #include <chrono>

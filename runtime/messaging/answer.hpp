@@ -1,4 +1,4 @@
-// What an ask ends with, and what is called then.
+// The outcome of an ask, and its handler.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>

@@ -150,7 +150,7 @@ void durable_intake::state::meet_stream(stream_facts const& facts) {
   auto const before = notes;
   if (notes.stream_created_ns != facts.created_ns) {
     if (notes.stream_created_ns != 0)
-      log(fmt::format("NATS: the stream rondo_{} was made anew: its messages are counted from 1 again",
+      log(fmt::format("NATS: the stream rondo_{} was created again: its messages are counted from 1",
                       options.service));
     notes = {facts.created_ns, {}};
   }
@@ -372,7 +372,7 @@ void durable_intake::drain() {
 void durable_intake::checkpoint() {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
-  if (!s.thread.joinable()) throw std::runtime_error("the service has not begun yet; try again");
+  if (!s.thread.joinable()) throw std::runtime_error("the service has not started yet; try again");
   auto const mine = ++s.wanted;
   s.changed.notify_all();
   s.changed.wait(lock, [&] { return s.written >= mine; });

@@ -1,4 +1,4 @@
-// A connection to NATS: subjects that are heard, messages that are sent. A thin layer over cnats.
+// A connection to NATS: subscriptions and publishing. A thin layer over cnats.
 //
 // The connection is kept for ever: when the server goes, cnats looks for it again and again, and what is sent meanwhile
 // waits in its buffer (8 MiB; beyond that, sending is an error). Core NATS delivers at most once: a subscriber that is

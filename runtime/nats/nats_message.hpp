@@ -1,4 +1,4 @@
-// A message of NATS, and how Rondo's own words travel in its headers.
+// A NATS message, and Rondo's fields in its headers.
 //
 //   Rondo-Type         the payload's type: its number, or its qualified name, rondo.basics.add
 //   Rondo-Priority     0 to 255; not given: default_priority
@@ -53,7 +53,7 @@ class nats_message {
   /// Empty: nobody waits for a reply.
   std::string_view reply_to() const noexcept;
   std::span<std::byte const> payload() const noexcept;
-  /// Throws nats_error when one of them is no number, or out of range.
+  /// Throws nats_error when one of them is not a number, or out of range.
   nats_headers headers() const;
 
   natsMsg* get() const noexcept { return message_.get(); }

@@ -1,4 +1,4 @@
-// Has a service's actors answer subjects of NATS: `rondo.SERVICE.ACTOR`, in the queue group `rondo.SERVICE`, so that services
+// Answers NATS requests with a service's actors: `rondo.SERVICE.ACTOR`, in the queue group `rondo.SERVICE`, so that services
 // of one name, in several processes, share the load.
 //
 // The payload is the bytes of the message's struct, the header Rondo-Type says which (see nats_message.hpp). The actor is

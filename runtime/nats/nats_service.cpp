@@ -26,10 +26,10 @@ class nats_service : public bridge {
   explicit nats_service(bridge_parts parts) : parts_(std::move(parts)) {
     auto const& c = parts_.config;
     if (c.name.empty() || c.name.find_first_of(".*> \t/\\") != std::string::npos)
-      throw config_error(
-          fmt::format("name: '{}' is no word of a subject of NATS; with `nats` it must have no dots, blanks, "
-                      "slashes, * and >",
-                      c.name));
+      throw config_error(fmt::format(
+          "name: '{}' cannot be part of a NATS subject; with `nats` it must have no dots, blanks, "
+          "slashes, * and >",
+          c.name));
     durable_options o{.counters = parts_.counters,
                       .service = c.name,
                       .checkpoint = c.checkpoint,

@@ -106,7 +106,7 @@ void nats_stream::state::make_stream() {
     if (there.Retention != js_WorkQueuePolicy)
       throw nats_error(
           NATS_MISMATCH,
-          fmt::format("{}: is there, but is no work queue (its retention is another); give another name",
+          fmt::format("{}: exists, but is not a work queue (it has another retention); choose another name",
                       tried));
     return;
   }
@@ -233,7 +233,7 @@ bool nats_stream::state::ends_request(nats_message const& m) const {
   auto const said = field("Description");
   if (said.find("Deleted") != said.npos)
     throw nats_error(NATS_NOT_FOUND,
-                     fmt::format("{}: the server says '{}'; start again to make it anew", name(), said));
+                     fmt::format("{}: the server says '{}'; restart to create it again", name(), said));
   return field("Status") != "100" && m.subject().substr(inbox.size()) == std::to_string(requests);
 }
 

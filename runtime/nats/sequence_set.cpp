@@ -65,7 +65,7 @@ sequence_set sequence_set::parse(std::string_view text) {
   auto const* at = text.data();
   auto const* const end = at + text.size();
   auto const refuse = [&] {
-    throw std::invalid_argument(fmt::format("'{}' is no set of sequences", text.substr(0, 100)));
+    throw std::invalid_argument(fmt::format("'{}' is not a set of sequences", text.substr(0, 100)));
   };
   auto const number = [&] {
     std::uint64_t n = 0;

@@ -1,4 +1,4 @@
-// Traces as a file that people look at: JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
+// Writes traces as JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
 //
 // Each device is a process there and each actor a thread; the program's calls stand in a process `host`. A bar is a handler
 // at work, or a call that waits for its answer; an arrow leads from the send to the handler that it led to, so the gap

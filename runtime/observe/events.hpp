@@ -1,4 +1,4 @@
-// What a runtime tells its subscribers, and how a subscription ends.
+// Events of a runtime, and subscriptions to them.
 #pragma once
 
 #include <functional>

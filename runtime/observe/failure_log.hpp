@@ -1,4 +1,4 @@
-// The last failure of each living actor, for who looks at a runtime later than it happened.
+// The last failure of each living actor, kept for later inspection.
 //
 // Bounded by the number of actors: only one that has failed takes memory, until it is gone.
 // Threads: any; one mutex. Not on the message path.

@@ -1,4 +1,4 @@
-// What rondo::inspect (runtime/lifecycle.hpp) finds of one actor, at one turn of it.
+// The result of rondo::inspect (runtime/lifecycle.hpp): one actor, at one of its turns.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>

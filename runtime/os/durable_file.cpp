@@ -116,7 +116,8 @@ std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::u
   if (d.get() < 0) fail(file, "cannot be opened", errno);
   struct stat status {};
   if (::fstat(d.get(), &status) != 0) fail(file, "cannot be looked at", errno);
-  if (!S_ISREG(status.st_mode)) fail(file, "is no ordinary file", S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+  if (!S_ISREG(status.st_mode))
+    fail(file, "is not a regular file", S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
   if (static_cast<std::uint64_t>(status.st_size) > limit_bytes) fail(file, "is too large", EFBIG);
   std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
   std::size_t have = 0;

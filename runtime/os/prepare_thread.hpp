@@ -1,4 +1,4 @@
-// What a thread of the runtime is called, and where it runs.
+// Names threads and binds them to cores.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What carries messages to a service's actors by another way than its own sockets: NATS, in runtime/nats/nats_service.hpp.
+// The interface of a bridge, which carries messages to a service's actors other than through its sockets: NATS, in
+// runtime/nats/nats_service.hpp.
 //
 // The service's command makes it, so that the service itself does not depend on what is behind it.
 // Threads: all but `checkpoint` from one; `checkpoint` from any.

@@ -1,4 +1,4 @@
-// What became of the messages that clients gave a key: so that one which is sent again, because its response was lost with
+// The outcomes of messages that clients gave a key: so that one which is sent again, because its response was lost with
 // a connection, is not handled again.
 //
 // The book belongs to one life of the service. A session's records are kept while the client may still ask for them: until

@@ -1,4 +1,4 @@
-// What clients ask of the service itself: launch, control, find, list, inspect, describe, watch, checkpoint.
+// Requests to the service itself: launch, control, find, list, inspect, describe, watch, checkpoint.
 #pragma once
 
 #include <memory>

@@ -183,7 +183,7 @@ void service::parts::make_room_for(session& s) {
   auto const places = std::max(most / 4, std::min<std::size_t>(most, 16));
   if (strangers.size() > places) std::erase_if(strangers, is_none);
   if (strangers.size() > places)
-    strangers.front().lock()->drop(drop_reason::idle, "others wait for its place, and it has not said hello");
+    strangers.front().lock()->drop(drop_reason::idle, "it has not said hello, and its place is needed");
   bool const is_apart = s.from().is_local && !std::ranges::all_of(endpoints, &endpoint::is_unix);
   if (core->sessions.size() > most + (is_apart ? for_local_ones : 0))
     s.drop(drop_reason::too_many_connections,

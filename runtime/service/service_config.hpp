@@ -1,4 +1,4 @@
-// What a service is told at its start: one JSON object, of which `runtime` is the configuration of runtime/base/config.hpp.
+// The configuration of a service: one JSON object, of which `runtime` is the configuration of runtime/base/config.hpp.
 #pragma once
 
 #include <chrono>

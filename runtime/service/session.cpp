@@ -130,7 +130,7 @@ void session::handle(std::span<std::byte const> frame) {
   auto const* const r = verified<wire::request>(frame);
   if (r == nullptr || r->body() == nullptr) {
     service_counters::add(core_.counters.frames_refused);
-    return drop(drop_reason::malformed, "a frame is no request of schemas/wire.fbs, or a damaged one");
+    return drop(drop_reason::malformed, "a frame is not a request of schemas/wire.fbs, or is damaged");
   }
   service_counters::add(core_.counters.requests);
   if (r->id() == 0)

@@ -62,7 +62,7 @@ std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseco
   share::welcome w;
   if (p.cut || !share::read_packet(p.content(), w))
     throw std::runtime_error("the answer to the hello (" + std::to_string(p.size) +
-                             " bytes) is no welcome of a buffer_exporter of this version");
+                             " bytes) is not a welcome of a buffer_exporter of this version");
   beat_ns = w.beat_ns;
   return std::make_shared<import_view>(w, std::move(socket), p.fds, open_device);
 }

@@ -17,12 +17,12 @@ using boost::asio::posix::stream_descriptor;
 constexpr std::uint32_t ticks = 4;           // in the shorter of both timeouts
 constexpr std::size_t most_unwelcomed = 64;  // connections that have said no hello yet
 
-/// Why this is no hello of an importer that can be served; empty when it is one.
+/// Why this is not a hello of an importer that can be served; empty when it is one.
 std::string fault_of(packet const& p) {
   share::packet_header h{.kind = {}};
   if (p.size >= sizeof h) std::memcpy(&h, p.bytes.data(), sizeof h);
   if (p.size < sizeof h || h.magic != share::magic)
-    return "what it said first is no hello of a Rondo importer";
+    return "its first packet is not the hello of a Rondo importer";
   if (h.version != share::version)
     return "it speaks version " + std::to_string(h.version) + " of the protocol, and the exporter version " +
            std::to_string(share::version) + "; build both from the same release";
@@ -130,7 +130,7 @@ bool export_server::serve(connection& c) {
     if (!c.welcomed) {
       if (!shake_hands(c, p)) return false;
     } else if (share::settled s; p.cut || !share::read_packet(p.content(), s)) {
-      return end(c, counts_.departed, c.name() + " sent what is no packet of an importer; cut off");
+      return end(c, counts_.departed, c.name() + " sent a packet that is not an importer's; disconnected");
     }
   }
   auto const lock = std::lock_guard(mutex_);

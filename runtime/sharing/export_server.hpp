@@ -1,4 +1,4 @@
-// The exporter's socket: who comes and goes, who has stopped beating, and what is said to whom.
+// The exporter's socket: importers that connect, leave or stop their heartbeat, and the packets to them.
 //
 // **Threads**: announce, announce_to and count from any thread; a thread of its own does the rest. What an importer may lease
 // is the table's business (export_table.hpp): this admits importers to it, and drops them.

@@ -1,4 +1,4 @@
-// Memory with a file descriptor and no name: what one process makes and others map, kept as long as any of them lives.
+// Memory with a file descriptor and no name: one process creates it, others map it, and it lives as long as any of them.
 //
 // A memfd is sealed when it is made, so that nobody can shorten it under those who have mapped it: reading past the end
 // of a file kills the reader. Threads: one at a time for each object.

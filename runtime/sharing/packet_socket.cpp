@@ -60,7 +60,7 @@ packet_door::packet_door(std::filesystem::path path) : path_(std::move(path)) {
     struct stat found {};
     if (::lstat(path_.c_str(), &found) != 0) return;
     if (!S_ISSOCK(found.st_mode))
-      fail_socket(path_, "something that is no socket is there; remove it", EEXIST);
+      fail_socket(path_, "something other than a socket is there; remove it", EEXIST);
     int const answer = try_connect(new_socket(path_, SOCK_NONBLOCK).get(), address);
     if (answer != ECONNREFUSED && answer != ENOENT)  // which the socket of a dead process says
       fail_socket(path_, "another process listens there; end it, or choose another path", EADDRINUSE);
@@ -102,7 +102,7 @@ owned_fd connect_to(std::filesystem::path const& path, std::chrono::milliseconds
     case ENOENT:
       fail_socket(path, "nothing is there; start the exporter first", error);
     case ECONNREFUSED:
-      fail_socket(path, "nobody listens there any more; start the exporter again", error);
+      fail_socket(path, "nothing listens there any more; restart the exporter", error);
     case EACCES:
       fail_socket(path, "is another user's; exporter and importer must be of one", error);
     default:

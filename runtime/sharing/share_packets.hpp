@@ -1,4 +1,4 @@
-// The handle of a buffer that another process exports, and the packets by which exporter and importer come together.
+// The handle of a buffer that another process exports, and the packets between exporter and importer.
 //
 // Each packet begins with its header. An importer says hello and gets a welcome with the descriptors of data,
 // directory and row (share_words.hpp), or a refusal. Then come announcements this way, and that way `settled`: a

@@ -117,11 +117,11 @@ std::string_view view(flatbuffers::String const* s) { return {s->data(), s->size
 
 void check_head(std::vector<std::byte> const& bytes) {
   checkpoint_head head;
-  require(bytes.size() >= sizeof head, "is no checkpoint, or torn: it has {} bytes", bytes.size());
+  require(bytes.size() >= sizeof head, "is not a checkpoint, or is truncated: it has {} bytes", bytes.size());
   std::memcpy(&head, bytes.data(), sizeof head);
   checkpoint_head const own;
   require(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
-          "is no checkpoint: it does not begin with RONDOCKP");
+          "is not a checkpoint: it does not begin with RONDOCKP");
   require(head.byte_order == own.byte_order, "was written on a machine of another byte order, or is damaged");
   require(head.version == own.version,
           "has the format's version {}, and this program reads version {} alone; restore it with the program "
@@ -285,7 +285,7 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
   auto const tables =
       static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 64);  // no bound but the file's own
   flatbuffers::Verifier verifier(body, bytes.size(), 64, tables);
-  require(schemas::Verifysaved_arenaBuffer(verifier), "is inconsistent: its body is no valid FlatBuffer");
+  require(schemas::Verifysaved_arenaBuffer(verifier), "is inconsistent: its body is not a valid FlatBuffer");
   auto const& file = *schemas::Getsaved_arena(body);
   check_module(file, module);
   checkpoint_image image;

@@ -1,4 +1,4 @@
-// What a checkpoint holds, as plain structs between an arena and a file.
+// The contents of a checkpoint, as plain structs between an arena and a file.
 #pragma once
 
 #include <cstddef>

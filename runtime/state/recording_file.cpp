@@ -191,7 +191,7 @@ recording_reader::recording_reader(std::istream& from, std::vector<behaviour_inf
   recording_head const own;
   from_.read(reinterpret_cast<char*>(&head), sizeof head);
   check_recording(from_.gcount() == sizeof head && std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
-                  "is no recording");
+                  "is not a recording");
   check_recording(head.byte_order == own.byte_order, "was written on a machine of another byte order");
   check_recording(head.version == own.version, "is a recording of version {}; this program reads {}",
                   head.version, own.version);
@@ -223,7 +223,8 @@ bool recording_reader::read_frame() {
 recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module) {
   auto const* const bytes = reinterpret_cast<std::uint8_t const*>(body.data());
   flatbuffers::Verifier verifier(bytes, body.size(), 8, 8);
-  check_recording(verifier.VerifyBuffer<schemas::recorded_entry>(nullptr), "an entry is no valid FlatBuffer");
+  check_recording(verifier.VerifyBuffer<schemas::recorded_entry>(nullptr),
+                  "an entry is not a valid FlatBuffer");
   auto const& e = *flatbuffers::GetRoot<schemas::recorded_entry>(bytes);
   if (auto const* const m = e.what_as_ended_message(); m != nullptr) return unpack(*m);
   if (auto const* const a = e.what_as_new_actor(); a != nullptr) return unpack(*a, module);

@@ -1,4 +1,4 @@
-// What the devices report while a replay (runtime/replay.hpp) has actors handle a recording's messages again.
+// Collects what devices report during a replay (runtime/replay.hpp).
 //
 // Threads: take from any, wait from one.
 #pragma once

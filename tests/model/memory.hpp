@@ -16,7 +16,7 @@
 // counts only if that is still there when it takes effect. Not simulated: stores that are later still. Consume is not
 // used.
 //
-// Threads: none; the scheduler (threads.hpp) runs one fiber at a time and calls in here.
+// Threads: none; the scheduler (execution.hpp) runs one fiber at a time and calls in here.
 #pragma once
 
 #include <array>

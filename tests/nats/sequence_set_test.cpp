@@ -53,7 +53,7 @@ TEST_CASE("a set of sequences joins its ranges", "[nats][serverless]") {
   CHECK(s.text() == "9");
 }
 
-TEST_CASE("what is no set of sequences is refused", "[nats][serverless]") {
+TEST_CASE("what is not a set of sequences is refused", "[nats][serverless]") {
   for (auto const* const wrong : {"", "x", "-1", "1 ", "1 2-3", "1 3", "1 3-", "1 5-4", "1 3-4 5-6",
                                   "1 3-4 2-2", "1  3-4", "99999999999999999999", "1 3-4x"}) {
     CAPTURE(wrong);

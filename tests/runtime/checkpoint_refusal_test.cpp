@@ -146,11 +146,11 @@ TEST_CASE("files that are no checkpoint, or another program's, are refused by na
   scratch s;
   auto rt = start();
   require_refused(*rt, s.file, "cannot be opened");
-  require_refused(*rt, s.directory, "is no ordinary file");
+  require_refused(*rt, s.directory, "is not a regular file");
   write_bytes(s.file, "");
   require_refused(*rt, s.file, "0 bytes");
   write_bytes(s.file, "Dear Sir or Madam, this is a letter and by no means a checkpoint of actors.\n");
-  require_refused(*rt, s.file, "is no checkpoint");
+  require_refused(*rt, s.file, "is not a checkpoint");
   write_sample(s.file);
   auto const good = read_bytes(s.file);
 

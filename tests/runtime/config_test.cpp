@@ -160,7 +160,7 @@ TEST_CASE("a value out of range is refused", "[config]") {
   has(refusal_of(json), reason);
 }
 
-TEST_CASE("text that is no JSON object is refused with its place", "[config]") {
+TEST_CASE("text that is not JSON object is refused with its place", "[config]") {
   has(refusal_of("{\"teams\": 2,\n \"lanes\" }"), ".json: line 2, column ");
   has(refusal_of("{\"teams\": 2,}"), ".json: line 1, column ");
   has(refusal_of("{teams: 2}"), ".json: line 1, column ");

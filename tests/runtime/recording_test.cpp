@@ -210,8 +210,8 @@ TEST_CASE("recordings are refused where they make no sense, with the reason", "[
   auto other = start();
   CHECK_THROWS_WITH(rondo::replay(*other, file), Contains("another module"));
   CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "none"), Contains("cannot be read"));
-  std::ofstream(dir.directory / "text") << "this is no recording at all";
-  CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "text"), Contains("is no recording"));
+  std::ofstream(dir.directory / "text") << "this is not a recording at all";
+  CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "text"), Contains("is not a recording"));
 }
 
 TEST_CASE("a recording whose file cannot be made is refused, and the runtime goes on", "[recording]") {

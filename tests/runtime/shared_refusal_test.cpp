@@ -234,7 +234,7 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
   CHECK(contains(error_of(s.socket), "nobody listens there any more"));
   CHECK(contains(
       error_with([](int socket) { rondo::send_packet(socket, std::as_bytes(std::span("hello yourself"))); }),
-      "is no welcome"));
+      "is not a welcome"));
   CHECK(contains(error_with([](int socket) {
                    share::refusal r;
                    std::fill(std::begin(r.text), std::end(r.text),
@@ -255,7 +255,7 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
   auto const keep = [](auto&) {};
   CHECK(with_welcome(keep, keep) == "");  // so that what follows fails by its change alone
   auto const with_field = [&](auto change) { return with_welcome(change, keep); };
-  CHECK(contains(with_field([](auto& w) { ++w.header.version; }), "is no welcome"));
+  CHECK(contains(with_field([](auto& w) { ++w.header.version; }), "is not a welcome"));
   CHECK(contains(with_field([](auto& w) { w.transports = 4; }), "transports 4"));
   CHECK(contains(with_field([](auto& w) { w.slots = 0; }), "0 slots"));
   CHECK(contains(with_field([](auto& w) { w.slots = ~0u; }), "4294967295 slots"));

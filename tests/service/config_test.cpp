@@ -124,7 +124,7 @@ TEST_CASE("reloading refuses what starting refuses: a public address without a t
   REQUIRE(words.find("the token is missing or wrong") != std::string::npos);
 }
 
-TEST_CASE("what is no socket of this user is not removed for one", "[service][config]") {
+TEST_CASE("what is not a socket of this user is not removed for one", "[service][config]") {
   scratch_directory const files("path");
   auto const path = files.directory / "taken";
   rondo::service::service_config c;

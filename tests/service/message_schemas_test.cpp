@@ -52,8 +52,9 @@ TEST_CASE("a type is found by its whole name, and by its end where that is enoug
   CHECK_FALSE(known.knows("actor_handle"));
   CHECK_FALSE(known.knows("dd"));
   CHECK_FALSE(known.knows(""));
-  CHECK(lookup(known, "dd").starts_with("'dd' is no message of a known schema; known are golden.aligned, "));
-  CHECK(lookup(message_schemas{}, "add") == "'add' is no message of a known schema; no schema is known");
+  CHECK(
+      lookup(known, "dd").starts_with("'dd' is not a message of a known schema; known are golden.aligned, "));
+  CHECK(lookup(message_schemas{}, "add") == "'add' is not a message of a known schema; no schema is known");
 }
 
 TEST_CASE("types are described in one line", "[schemas]") {
@@ -91,8 +92,8 @@ TEST_CASE("a schema may be added again, and one that differs is refused", "[sche
 
 TEST_CASE("schemas that flatc would not write are refused by name", "[schemas]") {
   CHECK(refusal({with({.name = "a"})}) == "accepted");
-  CHECK(refusal_of_bytes(std::string("not a schema")).find("odd.fbs: is no binary schema") == 0);
-  CHECK(refusal_of_bytes(std::string()).find("odd.fbs: is no binary schema") == 0);
+  CHECK(refusal_of_bytes(std::string("not a schema")).find("odd.fbs: is not a binary schema") == 0);
+  CHECK(refusal_of_bytes(std::string()).find("odd.fbs: is not a binary schema") == 0);
   CHECK(refusal_of_bytes(std::string(300'000, 'x')).find("more than 256 KiB") != std::string::npos);
   CHECK(refusal({{.name = "t.s", .fields = {}}}) == "odd.fbs: the schema is damaged: t.s: has no field");
   CHECK(refusal({{.name = "t.s", .bytes = 0, .fields = {{.name = "a"}}}}).find("has 0 bytes") !=

@@ -115,7 +115,7 @@ TEST_CASE("bytes are a string where they can be read, else a list", "[payload]")
         "of 64 numbers");
 }
 
-TEST_CASE("floats are exact, and what is no number is a string", "[payload]") {
+TEST_CASE("floats are exact, and what is not a number is a string", "[payload]") {
   golden::scalars m;
   m.a_float = std::numeric_limits<float>::denorm_min();
   m.a_double = 1e23;
@@ -153,7 +153,7 @@ TEST_CASE("a field that does not fit is refused with its path, what was found an
         "from -128 to "
         "127");
   CHECK(refusal("golden.shapes", R"({"fill": {"pink": 1}})") ==
-        "payload of golden.shapes: fill: \"pink\" is no field of golden.colour; it has red, green, blue");
+        "payload of golden.shapes: fill: \"pink\" is not a field of golden.colour; it has red, green, blue");
   CHECK(refusal("golden.shapes", R"({"fill": 7})") ==
         "payload of golden.shapes: fill: is 7; it must be an object with fields of golden.colour: red, "
         "green, blue");
@@ -186,7 +186,7 @@ TEST_CASE("whole numbers have neither fractions nor exponents, and stay in their
           std::string::npos);
 }
 
-TEST_CASE("text that is no JSON is refused with its place", "[payload]") {
+TEST_CASE("text that is not JSON is refused with its place", "[payload]") {
   CHECK(refusal("add", "{\n  \"amount\": 1,\n}") ==
         "payload of rondo.basics.add: line 3, column 1: syntax error");
   CHECK(refusal("add", "") == "payload of rondo.basics.add: is empty; it must be JSON text");

@@ -195,7 +195,7 @@ TEST_CASE("a client says why it does not trust a service, at once", "[service][t
   CHECK(says(why(other), "it does not speak TLS"));
 }
 
-TEST_CASE("what is no TLS at all is hung up on", "[service][tls][hostile]") {
+TEST_CASE("what is not TLS at all is hung up on", "[service][tls][hostile]") {
   tls_site const site;
   tls_peer p(site.port());
   REQUIRE(p.send("GET / HTTP/1.1\r\n\r\n"));

@@ -177,7 +177,7 @@ TEST_CASE("the recording of a service that was killed is replayed to its counter
   service.end(SIGTERM);
 
   auto const refused = service_test::run(command("replay " + after));
-  CHECK_THAT(refused.second, Contains("is no recording"));
+  CHECK_THAT(refused.second, Contains("is not a recording"));
   auto const taken = service_test::run(command("serve --config " + config.string()));
   CHECK_THAT(taken.second, Contains("move it away"));
 }

@@ -1,4 +1,4 @@
-// What the commands of a service share: how they end, and how they reach it. Private to the library.
+// What the commands share: errors, connection options, and a session with the service. Private to the library.
 #pragma once
 
 #include <CLI/CLI.hpp>

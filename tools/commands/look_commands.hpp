@@ -1,4 +1,4 @@
-// list, inspect and describe: what a service says of its actors, for people, or as JSON for programs.
+// The commands list, inspect and describe: tables for people, JSON for programs.
 //
 // Threads: the main one. Private to the library.
 #pragma once

@@ -1,4 +1,4 @@
-// `rondo replay`: a service's recorded messages once more, without the service.
+// The command replay: handles a service's recorded messages again, without the service.
 #include <fmt/format.h>
 #include <unistd.h>
 

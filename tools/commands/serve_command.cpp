@@ -1,4 +1,4 @@
-// serve: a process that hosts actors until it is told to end.
+// The command serve: a process that hosts actors until it is stopped.
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>

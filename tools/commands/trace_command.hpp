@@ -1,4 +1,4 @@
-// What commands do about traces. Private to the library.
+// Traces of commands. Private to the library.
 #pragma once
 
 #include <cstdint>

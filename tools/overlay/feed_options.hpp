@@ -1,4 +1,4 @@
-// What one camera's feed is asked to do, and what it says of itself.
+// The options of one camera's feed, and its report.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What `rondo overlay` was asked to do.
+// The options of `rondo overlay`.
 #pragma once
 
 #include <cstdint>

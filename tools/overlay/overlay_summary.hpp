@@ -1,4 +1,4 @@
-// What `rondo overlay` tells about its cameras: one line while it runs, a table at the end.
+// The output of `rondo overlay`: one line while it runs, a table at the end.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Which names of a schema may become names of C++.
+// Which names of a schema may become C++ names.
 #pragma once
 
 #include <string_view>

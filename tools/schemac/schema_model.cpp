@@ -243,7 +243,7 @@ schema_model read_schema(std::span<std::uint8_t const> bytes, std::string const&
   };
   constexpr std::size_t smallest = sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
   if (bytes.size() < smallest || !reflection::SchemaBufferHasIdentifier(bytes.data())) {
-    refuse("is no binary schema; make one with flatc --binary --schema --bfbs-comments");
+    refuse("is not a binary schema; make one with flatc --binary --schema --bfbs-comments");
   }
   flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   if (!reflection::VerifySchemaBuffer(verifier)) {

@@ -1,4 +1,4 @@
-// What the schema compiler knows of one schema: its structs and enums, checked and in the order to write
+// A schema as the compiler sees it: its structs and enums, checked and in the order to write
 // them.
 //
 // `read_schema` takes flatc's binary schema (.bfbs). It trusts nothing in it: the bytes pass FlatBuffers'

@@ -1,4 +1,4 @@
-// One actor, and the help page.
+// Panels: details of one actor, and the help page.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Gets reports on a thread of its own, an interval apart, for who shows them.
+// Fetches reports on a thread of its own, at an interval.
 //
 // Threads: `take`, `watch` and the destructor from the one that made it. The destructor waits for a call of the source that
 // is under way.

@@ -1,4 +1,4 @@
-// The host's end of a grid's control block: what it requests of the keeper, and what it asks.
+// The host's end of a grid's control block: requests to the keeper, and queries.
 //
 // Ownership: none of the block. Threads: requests from one at a time, queries from one at a time, the rest from any.
 // Ordering: the edges `request`, `acknowledge` and `page` of kernels/grid/grid.hpp.

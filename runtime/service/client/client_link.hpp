@@ -1,4 +1,4 @@
-// The connection behind a client: makes it, makes it again, and knows what is open on it. Private to the library.
+// The connection behind a client: connects, reconnects, and keeps its open requests. Private to the library.
 //
 // Threads: one, its own, but for submit, stop, said and count_open. What is open stands in `open_` by its id, which is also
 // a send's key: ids grow, so the order of sends survives a new connection.

@@ -1,4 +1,4 @@
-// Names from elsewhere, made fit for terminals, JSON and metrics.
+// Makes names from outside safe for terminals, JSON and metrics.
 #pragma once
 
 #include <string>

@@ -119,7 +119,7 @@ struct_layout const& message_schemas::find(std::string_view type) const {
   }
   if (found == nullptr)
     throw payload_error(fmt::format(
-        "'{}' is no message of a known schema; {}", type,
+        "'{}' is not a message of a known schema; {}", type,
         types_.empty() ? "no schema is known" : fmt::format("known are {}", fmt::join(names(), ", "))));
   return *found;
 }

@@ -1,4 +1,4 @@
-// Messages as JSON: what a person types, and reads, for the bytes of a message's struct.
+// Converts messages between the bytes of their structs and JSON.
 //
 //   {"amount": 42}  <->  2a 00 00 00 00 00 00 00        of `struct add { amount:ulong; }`
 //
@@ -8,7 +8,7 @@
 // field given twice and a value of the wrong kind are refused with the field's path.
 //
 // To JSON: one line, fields in the order of their offsets. Enums by name where the value has one; [ubyte:N] as a string
-// where it is printable ASCII up to zeros at its end, and not empty; what is no number as the strings above. What
+// where it is printable ASCII up to zeros at its end, and not empty; what is not a number as the strings above. What
 // `to_json` writes `to_bytes` reads back to the same bytes, but for padding, flags other than 0 and 1, and the bits of a NaN.
 //
 // threads: const members from any thread; `add` while nobody else is in the object.

@@ -156,7 +156,7 @@ class writer {
     for (std::size_t i = 0; i < object.entries.size(); ++i) {
       auto const found = std::ranges::find(s.fields, object.names[i], &field_layout::name);
       if (found == s.fields.end())
-        fail(fmt::format("{} is no field of {}; it has {}", json_string(object.names[i]), s.name,
+        fail(fmt::format("{} is not a field of {}; it has {}", json_string(object.names[i]), s.name,
                          names_of(s)));
       step const here(path_, found->name);
       auto const place = static_cast<std::size_t>(found - s.fields.begin());

@@ -1,4 +1,4 @@
-// One payload between its bytes and JSON, by a layout: the work behind message_schemas.
+// Converts one payload between bytes and JSON, by its layout; used by message_schemas.
 //
 // threads: functions without state.
 #pragma once

@@ -110,7 +110,8 @@ class reader {
   std::string checked_name(flatbuffers::String const& given, bool dotted, std::string_view owner) {
     std::string_view const name(given.data(), given.size());
     if (name.size() > max_name_bytes) fail(owner, "has a name of more than 256 bytes");
-    if (!(dotted ? is_type_name(name) : is_identifier(name))) fail(owner, "has a name that is no identifier");
+    if (!(dotted ? is_type_name(name) : is_identifier(name)))
+      fail(owner, "has a name that is not an identifier");
     spend(name.size());
     return std::string(name);
   }
@@ -188,7 +189,7 @@ class reader {
     auto const& e = *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(index));
     auto const underlying = kind_of(base_type_of(*e.underlying_type()));
     if (e.is_union() || !is_integer(field.kind) || underlying != field.kind)
-      fail(owner.name, field.name, "is no enum of its own type");
+      fail(owner.name, field.name, "is not an enum of its own type");
     if (auto const known = enums_.find(&e); known != enums_.end()) return known->second;
     auto out = std::make_shared<enum_layout>();
     out->name = checked_name(*e.name(), true, "an enum");
@@ -274,18 +275,20 @@ std::vector<std::shared_ptr<struct_layout const>> read_layouts(std::span<std::by
     throw schema_error(fmt::format("{}: {}", source, reason));
   };
   constexpr std::size_t smallest = sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
-  if (binary_schema.size() > max_schema_bytes) refuse("has more than 256 KiB; that is no schema of messages");
+  if (binary_schema.size() > max_schema_bytes)
+    refuse("has more than 256 KiB; a schema of messages is smaller");
   // Copied, since the verifier takes the buffer's start for aligned.
   auto const* const begin = reinterpret_cast<std::uint8_t const*>(binary_schema.data());
   std::vector<std::uint8_t> const bytes(begin, begin + binary_schema.size());
   if (bytes.size() < smallest || !reflection::SchemaBufferHasIdentifier(bytes.data()))
-    refuse("is no binary schema; make one with flatc --binary --schema --bfbs-comments");
+    refuse("is not a binary schema; make one with flatc --binary --schema --bfbs-comments");
   // Tables may share parts, and each use is verified anew: so their number is bounded by what flatc could write.
   auto const tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 8);
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 16, tables);
   if (!reflection::VerifySchemaBuffer(verifier))
     refuse(
-        "the binary schema is damaged: it is no valid FlatBuffer; make it again with flatc --binary --schema "
+        "the binary schema is damaged: it is not a valid FlatBuffer; make it again with flatc --binary "
+        "--schema "
         "--bfbs-comments");
   return reader(*reflection::GetSchema(bytes.data()), bytes.size(), source).read();
 }

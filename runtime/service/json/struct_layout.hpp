@@ -1,4 +1,4 @@
-// How a message's struct lies in memory, as a binary FlatBuffers schema (.bfbs) says.
+// The memory layout of a message's struct, read from a binary FlatBuffers schema (.bfbs).
 //
 // A schema may come from another process: nothing in it is believed. Its bytes pass FlatBuffers' verifier, then every
 // index, offset, size, name and depth is checked here, once. Whoever has a struct_layout can trust it:

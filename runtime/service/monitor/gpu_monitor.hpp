@@ -1,4 +1,4 @@
-// What the driver says of this machine's GPUs: load, memory, temperature, power and PCIe traffic, from NVIDIA's management
+// Figures of this machine's GPUs: load, memory, temperature, power and PCIe traffic, from NVIDIA's management
 // library, which is looked for at run time.
 //
 // Threads: any; one mutex. A read asks the driver, which takes some 50 ms per GPU for its PCIe counters; it is done again

@@ -1,4 +1,4 @@
-// A report as Prometheus reads it: its text format, version 0.0.4.
+// Writes a report in Prometheus' text format, version 0.0.4.
 //
 // Base units (seconds, bytes), counters end in _total. Every name begins with rondo_. What each means stands in its HELP line.
 // Threads: any; no state.

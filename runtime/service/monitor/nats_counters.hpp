@@ -1,4 +1,4 @@
-// What a service counts about the messages that come from NATS: plain counters that the bridge adds to and a report reads.
+// Counters of messages from NATS: the bridge adds to them, a report reads them.
 //
 // Threads: any. Relaxed throughout: statistics, in no order with anything.
 #pragma once

@@ -1,4 +1,4 @@
-// What a service counts about its connections: plain counters that its server adds to and a report reads.
+// Counters of a service's connections: the server adds to them, a report reads them.
 //
 // Threads: any. Relaxed throughout: statistics, in no order with anything.
 #pragma once
@@ -13,7 +13,7 @@ namespace rondo::service {
 /// Why a service ended a connection, or did not take it.
 enum class drop_reason : std::uint8_t {
   too_large,             // a frame longer than the limit
-  malformed,             // a frame that is no request
+  malformed,             // a frame that is not a request
   unauthorised,          // no token, or another one
   slow_reader,           // it did not take its responses in time
   idle,                  // it said nothing for too long

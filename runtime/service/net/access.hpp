@@ -1,4 +1,4 @@
-// What a client may do: the role of its token, and the actors that this covers.
+// The rights of a client: the role of its token, and the actors that it covers.
 //
 // Each role includes those before it. A client on a Unix socket is the service's own user, and has the last one.
 #pragma once

@@ -69,9 +69,9 @@ std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificat
   auto context = modern(ssl::context::tls_server);
   error_code ec;
   context->use_certificate_chain_file(certificate.string(), ec);
-  require(ec, certificate, "is no certificate in PEM");
+  require(ec, certificate, "is not a certificate in PEM");
   context->use_private_key_file(key.string(), ssl::context::pem, ec);
-  require(ec, key, "is no private key in PEM, or not that of the certificate");
+  require(ec, key, "is not a private key in PEM, or not that of the certificate");
   // Sessions are not resumed: nothing is kept, computed or sent for clients that have left.
   SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);

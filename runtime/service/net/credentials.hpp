@@ -1,4 +1,4 @@
-// What a service proves itself with, and knows its friends by: a token, a certificate and its key, read from files.
+// Credentials: token, certificate and key, read from files.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>

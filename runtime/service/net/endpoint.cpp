@@ -38,7 +38,7 @@ endpoint endpoint::parse(std::string const& text, std::string const& origin) {
   e.path = text.substr(4, colon - 4);
   if (e.path.starts_with('[') && e.path.ends_with(']')) e.path = e.path.substr(1, e.path.size() - 2);
   auto const port = parse_number(text.substr(colon + 1));
-  if (!port || *port > 65'535) refuse("has a port that is no number from 0 to 65535");
+  if (!port || *port > 65'535) refuse("has a port that is not a number from 0 to 65535");
   e.port = static_cast<std::uint16_t>(*port);
   boost::system::error_code no_address;
   boost::asio::ip::make_address(e.path, no_address);

@@ -1,4 +1,4 @@
-// Tells which of many sockets are readable; each is registered once, not for each wait.
+// Reports which of many sockets are readable; each is registered once, not for each wait.
 //
 // Asio's own waits cost a system call for every request of a connection, so this is a level-triggered epoll of its own. Asio
 // watches it as one descriptor, and only while the thread sleeps now and then: an epoll inside another one slows down every sender's

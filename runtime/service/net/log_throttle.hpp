@@ -1,4 +1,4 @@
-// Keeps one cause that comes often from filling the log: a few lines of it a second, and then how many were left out.
+// Limits log lines per cause: a few lines a second, then the number of those left out.
 //
 // Threads: one.
 #pragma once

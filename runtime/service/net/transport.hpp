@@ -42,7 +42,7 @@ class transport {
   virtual bool hung_up() const noexcept = 0;
   /// Why nothing can be said to the peer, now or later: TLS does not trust it. Empty: it can, or has just gone.
   virtual std::string refusal() const { return {}; }
-  /// Waits in vain end with operation_aborted.
+  /// Waits that are pending end with operation_aborted.
   virtual void close() noexcept = 0;
   /// `write` may be called from any thread, one at a time, while the owner's reads.
   virtual bool writes_from_any_thread() const noexcept = 0;

@@ -16,7 +16,7 @@ std::string why_not_trusted(std::filesystem::path const& folder) {
   for (auto at = real;; at = at.parent_path()) {
     struct stat about {};
     if (::stat(at.c_str(), &about) != 0) return fmt::format("{}: {}", at.string(), std::strerror(errno));
-    if (!S_ISDIR(about.st_mode)) return fmt::format("{} is no folder", at.string());
+    if (!S_ISDIR(about.st_mode)) return fmt::format("{} is not a folder", at.string());
     if (about.st_uid != ::geteuid() && about.st_uid != 0)
       return fmt::format("{} belongs to user {}, who could put something else there", at.string(),
                          about.st_uid);
