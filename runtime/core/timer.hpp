@@ -1,4 +1,4 @@
-// A repeated message: what runtime::every returns.
+// The handle of a repeated message, returned by runtime::every.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 
 namespace rondo {
 
-/// A repetition; ends when this goes. Must not outlive the runtime.
+/// A repetition, which ends when this is destroyed. Must not outlive the runtime.
 class timer {
  public:
   timer() = default;
@@ -18,7 +18,8 @@ class timer {
   }
   ~timer() { cancel(); }
 
-  /// No call begins after this one has returned on the runtime's thread; elsewhere one may just be under way.
+  /// Ends the repetition. If called on the runtime's thread, no action begins after this returns; on another thread, one may
+  /// still be running.
   void cancel();
 
  private:

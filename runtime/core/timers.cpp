@@ -1,6 +1,6 @@
 #include "runtime/core/timers.hpp"
 
-#include <boost/asio/post.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
@@ -13,6 +13,7 @@ struct timer::state : std::enable_shared_from_this<timer::state> {
     clock.async_wait([s = shared_from_this()](boost::system::error_code ec) {
       if (ec || s->cancelled) return;
       s->action();
+      if (s->cancelled) return;  // by the action
       s->clock.expires_at(s->clock.expiry() + s->period);
       s->arm();
     });
@@ -27,7 +28,7 @@ struct timer::state : std::enable_shared_from_this<timer::state> {
 void timer::cancel() {
   if (!state_) return;
   auto const s = std::exchange(state_, nullptr);
-  boost::asio::post(s->clock.get_executor(), [s] {
+  boost::asio::dispatch(s->clock.get_executor(), [s] {
     s->cancelled = true;
     s->clock.cancel();
   });

@@ -15,8 +15,8 @@ class timer_service {
  public:
   explicit timer_service(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-  /// Calls `action` every `period`, first after one period. Does not drift: each time is a multiple of the
-  /// first.
+  /// Calls `action` every `period`, first after one period. Does not drift: each time is a multiple of `period` after
+  /// the start.
   timer every(std::chrono::nanoseconds period, std::function<void()> action);
   void once(std::chrono::nanoseconds delay, std::function<void()> action);
 

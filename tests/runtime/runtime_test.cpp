@@ -1,4 +1,4 @@
-// What a runtime refuses, finds, repeats and reports.
+// The interface of a runtime: refusals, lookups, timers and reports.
 #include <bit>
 #include <boost/asio/steady_timer.hpp>
 #include <set>
@@ -41,7 +41,7 @@ static_assert(!rondo::message_type<too_large>, "97 bytes do not fit");
 static_assert(!rondo::message_type<owning>, "not trivially copyable");
 static_assert(!rondo::takes<counter, total> && !rondo::takes<idler, add>);
 
-TEST_CASE("a device that is not to be had is refused with what to do", "[runtime]") {
+TEST_CASE("an unavailable device is refused with advice", "[runtime]") {
   CHECK_THAT(text_of([] { start(with_device("abacus")); }),
              Contains("abacus") && Contains("unknown") && Contains("cpu"));
   CHECK_THAT(text_of([] { start(with_device("metal")); }), Contains("metal") && Contains("RONDO_DEVICE=cpu"));
@@ -60,7 +60,7 @@ TEST_CASE("a setting out of range is refused before anything starts", "[runtime]
   CHECK_THROWS_AS(start(c), rondo::config_error);
 }
 
-TEST_CASE("auto chooses a device and says why", "[runtime]") {
+TEST_CASE("auto chooses a device and gives the reason", "[runtime]") {
   auto const rt = start(with_device("auto"));
   CHECK_FALSE(rt->reason().empty());
   CHECK_FALSE(rt->info().name.empty());
@@ -68,7 +68,7 @@ TEST_CASE("auto chooses a device and says why", "[runtime]") {
   CHECK(rt->launch<counter>("c").ask(get{}, patience, rondo::block).value().value == 0);
 }
 
-TEST_CASE("launching checks its options", "[runtime]") {
+TEST_CASE("launching validates its options", "[runtime]") {
   auto const rt = start();
   CHECK_THAT(text_of([&] { rt->launch<counter>("red\033[31m"); }), Contains("byte 3") && Contains("0x1b"));
   CHECK_THAT(text_of([&] { rt->launch<counter>(std::string(256, 'n')); }),
@@ -80,7 +80,7 @@ TEST_CASE("launching checks its options", "[runtime]") {
   CHECK_THAT(text_of([&] { rt->launch<counter>("never", {.supervise = {.poison_after = 0}}); }),
              Contains("never") && Contains("poison_after"));
   rt->launch<counter>("taken");
-  CHECK_THAT(text_of([&] { rt->launch<counter>("taken"); }), Contains("name lives already"));
+  CHECK_THAT(text_of([&] { rt->launch<counter>("taken"); }), Contains("another actor has this name"));
   CHECK(rt->try_launch<idler>("taken").error() == errc::name_taken);
   CHECK(rt->try_launch_untyped("x", "no such behaviour", {}).error() == errc::not_found);
   CHECK(rt->list().size() == 1);
@@ -107,11 +107,11 @@ TEST_CASE("actors, pinned teams and memory run out with an error", "[runtime]") 
   for (int i = 0; i < 4; ++i) rt->launch<counter>("");
   CHECK(rt->try_launch<counter>("").error() == errc::actor_limit);
   CHECK_FALSE(rondo::terminate(*rt, pinned[0].id(), rondo::termination::drain, rondo::block));
-  // Its team notices in its own time that it is free.
+  // Its team notices after a while that it is free.
   CHECK(eventually([&] { return rt->try_launch<counter>("again", {.pinned = true}).has_value(); }));
 }
 
-TEST_CASE("find and list know the living actors by name and behaviour", "[runtime]") {
+TEST_CASE("find and list return the living actors by name and behaviour", "[runtime]") {
   auto const rt = start();
   auto const a = rt->launch<counter>("a");
   rt->launch<idler>("b");
@@ -129,16 +129,16 @@ TEST_CASE("find and list know the living actors by name and behaviour", "[runtim
   CHECK(rt->behaviours()[0].messages.size() == 5);
 }
 
-TEST_CASE("a timer repeats its message until it goes", "[runtime]") {
+TEST_CASE("a timer repeats its message until it is destroyed", "[runtime]") {
   auto const rt = start();
-  // Room for all that comes while a busy machine lets no team run.
+  // Room for all messages that arrive while a busy machine does not run any team.
   auto const c = rt->launch<counter>("c", {.capacity = 1u << 16});
   auto const value = [&] { return c.ask(get{}, patience, rondo::block).value().value; };
   {
     auto const every_ms = rt->every(1ms, c, add{1});
     CHECK(eventually([&] { return value() >= 5; }));
     auto moved = rt->every(1h, c, add{1000});
-    moved = rt->every(1ms, c, add{1});  // ends the one that it was
+    moved = rt->every(1ms, c, add{1});  // ends the previous timer
     auto const before = value();
     CHECK(eventually([&] { return value() >= before + 5; }));
   }
@@ -155,7 +155,26 @@ TEST_CASE("a timer repeats its message until it goes", "[runtime]") {
   CHECK(after < 1000);
 }
 
-TEST_CASE("what a timer cannot deliver is a dead letter", "[runtime]") {
+TEST_CASE("a timer sends nothing after the runtime's thread has cancelled it, even if it was due",
+          "[runtime]") {
+  auto const rt = start();
+  auto const c = rt->launch<counter>("c");
+  rondo::timer repeated;
+  boost::asio::steady_timer first(rt->executor());
+  std::promise<void> later_on;
+  boost::asio::post(rt->executor(), [&] {
+    first.expires_after(1ms);
+    first.async_wait([&](error_code) { repeated = {}; });
+    repeated = rt->every(2ms, c, add{1});
+    std::this_thread::sleep_for(20ms);  // both are due when the thread looks at its timers again
+  });
+  boost::asio::steady_timer pause(rt->executor(), 50ms);
+  pause.async_wait([&](error_code) { later_on.set_value(); });
+  soon(later_on.get_future());
+  CHECK(c.ask(get{}, patience, rondo::block).value().value == 0);
+}
+
+TEST_CASE("a timer's message that cannot be delivered is a dead letter", "[runtime]") {
   auto const rt = start();
   std::promise<rondo::dead_letter> first;
   std::once_flag once;
@@ -173,7 +192,7 @@ TEST_CASE("what a timer cannot deliver is a dead letter", "[runtime]") {
   CHECK(body.amount == 7);
 }
 
-TEST_CASE("subscriptions end when they go, also from inside their handler", "[runtime]") {
+TEST_CASE("subscriptions end on destruction, even inside their own handler", "[runtime]") {
   auto const rt = start();
   auto const c = rt->launch<counter>("c", {.active = false});
   std::atomic<int> lasting{0}, single{0};
@@ -190,7 +209,7 @@ TEST_CASE("subscriptions end when they go, also from inside their handler", "[ru
   CHECK(rt->snapshot().dead_letters == 3);
 }
 
-TEST_CASE("a ref cast to another behaviour is refused by the actor itself", "[runtime]") {
+TEST_CASE("a ref cast to another behaviour is refused by the actor", "[runtime]") {
   auto const rt = start();
   auto const i = rt->launch<idler>("idler");
   auto const wrong = std::bit_cast<rondo::actor_ref<counter>>(i);
@@ -198,7 +217,7 @@ TEST_CASE("a ref cast to another behaviour is refused by the actor itself", "[ru
   CHECK(i.ask(later{}, patience, rondo::block).value().value == 1);
 }
 
-TEST_CASE("the table of a snapshot names actors and their counts", "[runtime]") {
+TEST_CASE("the table of a snapshot contains actors and their counts", "[runtime]") {
   auto const rt = start();
   auto const c = rt->launch<counter>("a-counter-with-a-long-name");
   for (int i = 0; i < 20; ++i) REQUIRE(c.ask(get{}, patience, rondo::block));
