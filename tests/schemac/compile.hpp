@@ -1,4 +1,4 @@
-// Runs flatc and the built rondo-schemac as a user would, in a folder that goes away with the object.
+// Runs flatc and the built rondo-schemac as a user would, in a folder that is removed with the object.
 #pragma once
 
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ inline std::filesystem::path const schemas = RONDO_TEST_SCHEMAS;
 
 struct outcome {
   int exit_code = -1;
-  std::string complaint;  ///< what was written to stderr
+  std::string complaint;  ///< the text on stderr
 };
 
 inline std::string read_text(std::filesystem::path const& path) {
@@ -49,7 +49,7 @@ class workbench {
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  /// Makes `stem`.bfbs of a schema; throws if flatc itself refuses it.
+  /// Creates `stem`.bfbs from a schema; throws if flatc refuses it.
   void flatc(std::filesystem::path const& schema) const {
     auto const done = run(std::string(RONDO_FLATC) + " --binary --schema --bfbs-comments -o '" +
                           folder_.string() + "' '" + schema.string() + "'");

@@ -1,4 +1,4 @@
-// Schemas inside programs: the header that rondo-schemac writes beside the messages.
+// Schemas inside programs: the second header that rondo-schemac writes, next to the one with the messages.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -44,7 +44,7 @@ TEST_CASE("a schema's file name becomes a C++ name", "[schemac]") {
         std::string::npos);
 }
 
-TEST_CASE("a header that cannot be written is an error of its own", "[schemac]") {
+TEST_CASE("a header that cannot be written has its own error", "[schemac]") {
   workbench bench;
   bench.flatc(schemas / "shared.fbs");
   auto const done = bench.compile("shared", "--embed '" + bench.path("no/such/folder.hpp").string() + "'");

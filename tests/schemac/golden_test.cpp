@@ -1,3 +1,4 @@
+// The header that rondo-schemac writes for the golden schema.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,7 +10,7 @@ using schemac_test::read_text;
 using schemac_test::schemas;
 using schemac_test::workbench;
 
-// After a wanted change of the output: read the difference, then copy the new header over the old one.
+// After an intended change of the output: review the difference, then copy the new header over the old one.
 TEST_CASE("the header of the golden schema is the golden header", "[schemac]") {
   workbench bench;
   bench.flatc(schemas / "golden.fbs");

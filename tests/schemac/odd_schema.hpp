@@ -1,4 +1,4 @@
-// Binary schemas made by hand: also such as flatc would never write, though FlatBuffers' verifier passes them.
+// Binary schemas made by hand, including some that flatc would never write although FlatBuffers' verifier accepts them.
 #pragma once
 
 #include <flatbuffers/reflection_generated.h>

@@ -1,4 +1,4 @@
-// What the schema compiler refuses, driven as a user would: a schema through flatc, then rondo-schemac.
+// The refusals of the schema compiler, which is run as a user would: a schema through flatc, then rondo-schemac.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -66,7 +66,7 @@ TEST_CASE("a schema without structs is refused", "[schemac]") {
   check_refused("enum lonely : byte { a }", "declares no struct");
 }
 
-TEST_CASE("names that C++ cannot take are refused", "[schemac]") {
+TEST_CASE("names that are invalid in C++ are refused", "[schemac]") {
   check_refused("struct s { class:int; }", "t.s.class: is a C++ keyword");
   check_refused("struct s { co_await:int; }", "t.s.co_await: is a C++ keyword");
   check_refused("struct requires { a:int; }", "t.requires: the name 'requires' is a C++ keyword");
@@ -82,7 +82,7 @@ TEST_CASE("a name that only contains a keyword is accepted", "[schemac]") {
   CHECK(compile("struct s { classes:int; new_value:int; padding:int; }").exit_code == 0);
 }
 
-TEST_CASE("bytes that are no binary schema are refused", "[schemac]") {
+TEST_CASE("bytes that are not a binary schema are refused", "[schemac]") {
   workbench bench;
   auto const refused = [&](std::string const& bytes) {
     bench.write("wrong.bfbs", bytes);
@@ -107,7 +107,7 @@ TEST_CASE("a binary schema cut short anywhere is refused", "[schemac]") {
   }
 }
 
-TEST_CASE("bad options give 64 and help gives 0", "[schemac]") {
+TEST_CASE("bad options exit with 64 and help with 0", "[schemac]") {
   workbench bench;
   CHECK(bench.schemac("").exit_code == usage);
   CHECK(bench.schemac("--schema only.bfbs").exit_code == usage);
@@ -115,7 +115,7 @@ TEST_CASE("bad options give 64 and help gives 0", "[schemac]") {
   CHECK(bench.schemac("--help").exit_code == 0);
 }
 
-TEST_CASE("a schema that cannot be read gives 66", "[schemac]") {
+TEST_CASE("a schema that cannot be read exits with 66", "[schemac]") {
   workbench bench;
   auto const missing = bench.compile("missing");
   CHECK(missing.exit_code == no_input);
@@ -124,7 +124,7 @@ TEST_CASE("a schema that cannot be read gives 66", "[schemac]") {
   CHECK(bench.compile("folder").exit_code == no_input);
 }
 
-TEST_CASE("an output that cannot be written gives 73 and leaves nothing behind", "[schemac]") {
+TEST_CASE("an output that cannot be written exits with 73 and leaves nothing behind", "[schemac]") {
   workbench bench;
   bench.write("s.fbs", preamble + "struct s { a:int; }");
   bench.flatc(bench.path("s.fbs"));

@@ -24,16 +24,9 @@ constexpr auto keywords = std::to_array<std::string_view>({
 });
 static_assert(std::ranges::is_sorted(keywords));
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 std::string_view refuse_name(std::string_view name) {
-  if (name.empty() || !is_letter(name.front()) ||
-      !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); })) {
-    return "is not a C++ identifier";
-  }
   if (std::ranges::binary_search(keywords, name)) return "is a C++ keyword; rename it";
   bool const capital_after_underscore = name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z';
   if (capital_after_underscore || name.find("__") != std::string_view::npos) {

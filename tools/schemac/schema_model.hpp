@@ -1,29 +1,20 @@
-// A schema as the compiler sees it: its structs and enums, checked and in the order to write
-// them.
+// What the schema compiler knows of one schema: its structs and enums, checked and in the order to write them.
 //
-// `read_schema` takes flatc's binary schema (.bfbs). It trusts nothing in it: the bytes pass FlatBuffers'
-// verifier, and every index, offset, size and name is checked before it is used. What is left is a plain
-// description that `header_writer` can print without another question.
+// `read_schema` takes flatc's binary schema (.bfbs), whose layouts runtime/service/json/struct_layout.hpp reads and checks; here
+// follows what C++ and messages require in addition. `header_writer` prints the result as it is.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "runtime/service/json/struct_layout.hpp"
+
 namespace rondo::schemac {
 
-/// The largest payload of an actor message, in bytes, and its largest alignment. Limits of
-/// `kernels/base/message.hpp`.
-inline constexpr std::size_t message_limit_bytes = 96;
-inline constexpr std::size_t message_limit_align = 16;
-
-/// A schema that is refused. The text names the schema file, the struct and the field.
-struct schema_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using service::schema_error;  // its text names the schema file, the struct and the field
 
 struct enum_value {
   std::string name;

@@ -7,33 +7,11 @@
 
 namespace rondo::schemac {
 
-scalar_spelling scalar_of(reflection::BaseType type) {
-  switch (type) {
-    case reflection::Bool:
-      return {"bool", 1};
-    case reflection::Byte:
-      return {"std::int8_t", 1};
-    case reflection::UByte:
-      return {"std::uint8_t", 1};
-    case reflection::Short:
-      return {"std::int16_t", 2};
-    case reflection::UShort:
-      return {"std::uint16_t", 2};
-    case reflection::Int:
-      return {"std::int32_t", 4};
-    case reflection::UInt:
-      return {"std::uint32_t", 4};
-    case reflection::Long:
-      return {"std::int64_t", 8};
-    case reflection::ULong:
-      return {"std::uint64_t", 8};
-    case reflection::Float:
-      return {"float", 4};
-    case reflection::Double:
-      return {"double", 8};
-    default:
-      return {};
-  }
+std::string_view scalar_name(service::field_kind kind) {
+  static constexpr std::string_view names[] = {
+      "bool",          "std::int8_t",  "std::uint8_t",  "std::int16_t", "std::uint16_t", "std::int32_t",
+      "std::uint32_t", "std::int64_t", "std::uint64_t", "float",        "double",        ""};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string global_name(std::string_view dotted) {
@@ -42,22 +20,20 @@ std::string global_name(std::string_view dotted) {
   return name;
 }
 
-std::vector<std::string> docs_of(flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> const* lines) {
-  std::vector<std::string> docs;
-  if (lines == nullptr) return docs;
-  for (auto const* line : *lines) {
-    std::string text = line->str();
+std::vector<std::string> comment_lines(std::span<std::string const> docs) {
+  std::vector<std::string> lines(docs.begin(), docs.end());
+  for (auto& text : lines) {
     std::ranges::replace_if(
         text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     // A comment line that ends in a backslash would swallow the line after it.
     text.erase(text.find_last_not_of("\\ \t") + 1);
-    docs.push_back(std::move(text));
   }
-  return docs;
+  return lines;
 }
 
-std::string literal_of(std::int64_t value, reflection::BaseType underlying) {
-  if (underlying == reflection::ULong) return fmt::format("{}u", static_cast<std::uint64_t>(value));
+std::string literal_of(std::uint64_t bits, service::field_kind underlying) {
+  if (underlying == service::field_kind::uint64) return fmt::format("{}u", bits);
+  auto const value = static_cast<std::int64_t>(bits);
   // C++ has no negative literals: the lowest value must be an expression.
   if (value == std::numeric_limits<std::int64_t>::min()) return fmt::format("{} - 1", value + 1);
   return fmt::format("{}", value);

@@ -84,7 +84,8 @@ void fill_example(std::byte* at, struct_layout const& s) {
 
 void message_schemas::add(std::span<std::byte const> binary_schema, std::string_view source) {
   auto types = types_;
-  for (auto& type : read_layouts(binary_schema, source)) {
+  for (auto& type : read_layouts(binary_schema, source).structs) {
+    if (!type->is_payload()) continue;
     auto const [known, is_new] = types.try_emplace(type->name, type);
     if (!is_new && !same_layout(*known->second, *type))
       throw schema_error(fmt::format(

@@ -13,7 +13,6 @@ namespace rondo::service {
 namespace {
 
 constexpr std::size_t max_name_bytes = 256;
-constexpr std::int32_t max_align = alignof(message);  // what a payload is aligned to
 
 // FlatBuffers' own accessors cast the byte to an enum that may not hold it.
 int base_type_of(reflection::Type const& type) {
@@ -78,16 +77,17 @@ class reader {
   reader(reflection::Schema const& schema, std::size_t schema_bytes, std::string_view source)
       : schema_(schema), source_(source), left_(8 * schema_bytes) {}
 
-  std::vector<std::shared_ptr<struct_layout const>> read() {
-    std::vector<std::shared_ptr<struct_layout const>> all;
-    std::set<std::string_view> names;
+  schema_layout read() {
+    for (auto const* e : *schema_.enums())
+      if (!e->is_union()) read_enum(*e);
     for (auto const* object : *schema_.objects()) {
       spend(1);
-      if (!object->is_struct() || object->bytesize() > static_cast<std::int32_t>(max_payload_bytes)) continue;
-      all.push_back(read_struct(*object, 1));
-      if (!names.insert(all.back()->name).second) fail(all.back()->name, "is declared twice");
+      if (object->is_struct())
+        read_struct(*object, 1);
+      else if (is_message(*object))
+        read_.message_tables.push_back(checked_name(*object->name(), true, "a table"));
     }
-    return all;
+    return std::move(read_);
   }
 
  private:
@@ -116,15 +116,29 @@ class reader {
     return std::string(name);
   }
 
-  // Only the first line, and only what a terminal can show.
-  std::string doc_of(flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> const* lines) {
-    std::string doc;
-    if (lines == nullptr || lines->size() == 0) return doc;
-    auto const* const first = lines->Get(0);
-    for (char const c : std::string_view(first->data(), std::min<std::size_t>(first->size(), max_name_bytes)))
-      if (c >= ' ' && c <= '~' && (c != ' ' || !doc.empty())) doc += c;
-    spend(doc.size());
-    return doc;
+  std::vector<std::string> docs_of(
+      flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> const* lines) {
+    std::vector<std::string> docs;
+    if (lines == nullptr) return docs;
+    for (auto const* line : *lines) {
+      spend(sizeof(std::string) + line->size());
+      docs.push_back(line->str());
+    }
+    return docs;
+  }
+
+  template <class Type>  // reflection::Object or Enum
+  type_notes notes_of(Type const& type) {
+    auto const* const file = type.declaration_file();
+    if (file != nullptr) spend(file->size());
+    return {file == nullptr ? std::string() : file->str(), docs_of(type.documentation())};
+  }
+
+  bool is_message(reflection::Object const& object) {
+    if (object.attributes() == nullptr) return false;
+    spend(object.attributes()->size());
+    return std::ranges::any_of(*object.attributes(),
+                               [](auto const* a) { return a->key()->string_view() == "message"; });
   }
 
   std::shared_ptr<struct_layout const> read_struct(reflection::Object const& object, std::uint32_t level) {
@@ -132,14 +146,14 @@ class reader {
     auto out = std::make_shared<struct_layout>();
     out->name = checked_name(*object.name(), true, "a struct");
     if (level > max_layout_depth) fail(out->name, "contains itself, or structs nest too deep");
-    if (object.bytesize() <= 0 || object.bytesize() > static_cast<std::int32_t>(max_payload_bytes) ||
-        object.minalign() <= 0 || object.minalign() > max_align ||
+    if (object.bytesize() <= 0 || object.minalign() <= 0 ||
         !std::has_single_bit(static_cast<std::uint32_t>(object.minalign())) ||
         object.bytesize() % object.minalign() != 0)
       fail(out->name, fmt::format("has {} bytes aligned to {}", object.bytesize(), object.minalign()));
     out->bytes = static_cast<std::uint32_t>(object.bytesize());
     out->align = static_cast<std::uint32_t>(object.minalign());
-    out->doc = doc_of(object.documentation());
+    out->is_message = is_message(object);
+    out->notes = notes_of(object);
     if (object.fields()->size() == 0) fail(out->name, "has no field");
     if (object.fields()->size() > out->bytes) fail(out->name, "has more fields than bytes");
     for (auto const* field : *object.fields()) {
@@ -148,7 +162,9 @@ class reader {
       if (out->depth > max_layout_depth) fail(out->name, "structs nest too deep");
     }
     check_places(*out);
+    if (!names_.insert(out->name).second) fail(out->name, "is declared twice");
     done_.emplace(&object, out);
+    read_.structs.push_back(out);
     return out;
   }
 
@@ -162,6 +178,7 @@ class reader {
     if (!kind) fail(owner.name, out.name, "has no fixed size");
     out.kind = *kind;
     out.offset = field.offset();
+    out.docs = docs_of(field.documentation());
     if (is_array) out.length = type.fixed_length();
     if (is_array && out.length == 0) fail(owner.name, out.name, "is an array of no elements");
     std::uint32_t align = 0;
@@ -176,42 +193,50 @@ class reader {
       align = out.nested->align;
     } else {
       out.element_bytes = align = static_cast<std::uint32_t>(bytes_of(out.kind));
-      if (type.index() >= 0) out.choices = read_enum(owner, out, type.index());
+      if (type.index() >= 0) out.choices = enum_at(owner, out, type.index());
     }
     if (out.offset % align != 0 || align > owner.align) fail(owner.name, out.name, "is misaligned");
     return out;
   }
 
-  std::shared_ptr<enum_layout const> read_enum(struct_layout const& owner, field_layout const& field,
-                                               std::int32_t index) {
+  std::shared_ptr<enum_layout const> enum_at(struct_layout const& owner, field_layout const& field,
+                                             std::int32_t index) {
     if (static_cast<flatbuffers::uoffset_t>(index) >= schema_.enums()->size())
-      fail(owner.name, field.name, "is an enum that is not there");
+      fail(owner.name, field.name, "has an enum that is not there");
     auto const& e = *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(index));
-    auto const underlying = kind_of(base_type_of(*e.underlying_type()));
-    if (e.is_union() || !is_integer(field.kind) || underlying != field.kind)
-      fail(owner.name, field.name, "is not an enum of its own type");
+    auto const out = e.is_union() ? nullptr : read_enum(e);
+    if (!out || out->kind != field.kind) fail(owner.name, field.name, "does not have the type of its enum");
+    return out;
+  }
+
+  std::shared_ptr<enum_layout const> read_enum(reflection::Enum const& e) {
     if (auto const known = enums_.find(&e); known != enums_.end()) return known->second;
     auto out = std::make_shared<enum_layout>();
     out->name = checked_name(*e.name(), true, "an enum");
+    auto const kind = kind_of(base_type_of(*e.underlying_type()));
+    if (!kind || !is_integer(*kind)) fail(out->name, "is an enum without an integer type");
+    out->kind = *kind;
+    out->notes = notes_of(e);
     std::set<std::string> names;
     for (auto const* value : *e.values()) {
       spend(sizeof(enum_entry));
-      out->entries.push_back(
-          {checked_name(*value->name(), false, out->name), static_cast<std::uint64_t>(value->value())});
+      out->entries.push_back({checked_name(*value->name(), false, out->name),
+                              static_cast<std::uint64_t>(value->value()), docs_of(value->documentation())});
       if (!names.insert(out->entries.back().name).second)
         fail(out->name, out->entries.back().name, "is given twice");
-      if (!fits(value->value(), field.kind)) fail(out->name, out->entries.back().name, "is out of range");
+      if (!fits(value->value(), *kind)) fail(out->name, out->entries.back().name, "is out of range");
     }
+    if (!names_.insert(out->name).second) fail(out->name, "is declared twice");
     enums_.emplace(&e, out);
+    read_.enums.push_back(out);
     return out;
   }
 
   static bool fits(std::int64_t value, field_kind kind) {
     if (kind == field_kind::int64 || kind == field_kind::uint64) return true;  // all 64 bits
     auto const bits = 8 * bytes_of(kind);
-    bool const is_signed = kind == field_kind::int8 || kind == field_kind::int16 || kind == field_kind::int32;
-    auto const low = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
-    auto const high = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+    auto const low = is_signed(kind) ? -(std::int64_t{1} << (bits - 1)) : 0;
+    auto const high = (std::int64_t{1} << (is_signed(kind) ? bits - 1 : bits)) - 1;
     return value >= low && value <= high;
   }
 
@@ -225,11 +250,14 @@ class reader {
       end = f.offset + std::uint64_t{f.element_bytes} * f.count();
       if (end > s.bytes) fail(s.name, f.name, "reaches beyond its struct");
     }
+    if (s.fields.front().offset != 0) fail(s.name, "has a gap before its first field");
   }
 
   reflection::Schema const& schema_;
   std::string_view source_;
   std::size_t left_;
+  schema_layout read_;
+  std::set<std::string> names_;  // of types
   std::map<reflection::Object const*, std::shared_ptr<struct_layout const>> done_;
   std::map<reflection::Enum const*, std::shared_ptr<enum_layout const>> enums_;
 };
@@ -240,6 +268,11 @@ std::string_view name_of(field_kind kind) noexcept {
   static constexpr std::string_view names[] = {"bool", "byte", "ubyte", "short", "ushort", "int",
                                                "uint", "long", "ulong", "float", "double", "struct"};
   return names[static_cast<std::size_t>(kind)];
+}
+
+bool is_signed(field_kind kind) noexcept {
+  return kind == field_kind::int8 || kind == field_kind::int16 || kind == field_kind::int32 ||
+         kind == field_kind::int64;
 }
 
 std::size_t bytes_of(field_kind kind) noexcept {
@@ -259,18 +292,23 @@ std::string_view struct_layout::short_name() const noexcept {
   return std::string_view(name).substr(name.rfind('.') + 1);  // npos + 1 is 0
 }
 
+static bool same_enum(enum_layout const& a, enum_layout const& b) {
+  return a.name == b.name && std::ranges::equal(a.entries, b.entries, [](auto const& x, auto const& y) {
+           return x.name == y.name && x.bits == y.bits;
+         });
+}
+
 bool same_layout(struct_layout const& a, struct_layout const& b) {
   auto const same_field = [](field_layout const& f, field_layout const& g) {
     return f.name == g.name && f.kind == g.kind && f.offset == g.offset && f.length == g.length &&
-           !f.choices == !g.choices && (!f.choices || *f.choices == *g.choices) && !f.nested == !g.nested &&
-           (!f.nested || same_layout(*f.nested, *g.nested));
+           !f.choices == !g.choices && (!f.choices || same_enum(*f.choices, *g.choices)) &&
+           !f.nested == !g.nested && (!f.nested || same_layout(*f.nested, *g.nested));
   };
   return a.name == b.name && a.bytes == b.bytes && a.align == b.align &&
          std::ranges::equal(a.fields, b.fields, same_field);
 }
 
-std::vector<std::shared_ptr<struct_layout const>> read_layouts(std::span<std::byte const> binary_schema,
-                                                               std::string_view source) {
+schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source) {
   auto const refuse = [&](std::string_view reason) {
     throw schema_error(fmt::format("{}: {}", source, reason));
   };
@@ -282,7 +320,7 @@ std::vector<std::shared_ptr<struct_layout const>> read_layouts(std::span<std::by
   std::vector<std::uint8_t> const bytes(begin, begin + binary_schema.size());
   if (bytes.size() < smallest || !reflection::SchemaBufferHasIdentifier(bytes.data()))
     refuse("is not a binary schema; make one with flatc --binary --schema --bfbs-comments");
-  // Tables may share parts, and each use is verified anew: so their number is bounded by what flatc could write.
+  // Tables may share parts, and each use is verified again; so their number is bounded by what flatc could write.
   auto const tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 8);
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 16, tables);
   if (!reflection::VerifySchemaBuffer(verifier))

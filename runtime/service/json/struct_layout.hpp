@@ -1,12 +1,12 @@
-// The memory layout of a message's struct, read from a binary FlatBuffers schema (.bfbs).
+// The layout of structs in memory, read from a binary FlatBuffers schema (.bfbs): for JSON payloads, and for the schema compiler.
 //
-// A schema may come from another process: nothing in it is believed. Its bytes pass FlatBuffers' verifier, then every
-// index, offset, size, name and depth is checked here, once. Whoever has a struct_layout can trust it:
-//   1. fields are in the order of their offsets, do not overlap, and lie within the struct;
-//   2. a struct has at most max_payload_bytes, at least one field, and structs nest at most max_layout_depth deep;
+// A schema may come from another process, so nothing in it is trusted. Its bytes pass FlatBuffers' verifier, then every index,
+// offset, size, name and depth is checked once. A struct_layout can be relied on:
+//   1. fields are in the order of their offsets, the first one at 0; they do not overlap, and lie within the struct;
+//   2. a struct has at least one field, and structs nest at most max_layout_depth deep;
 //   3. names are C++ identifiers (types: joined by dots), so they need no escaping in JSON or logs.
 //
-// threads: layouts are immutable.
+// Threads: layouts are immutable.
 #pragma once
 
 #include <cstddef>
@@ -51,16 +51,25 @@ std::string_view name_of(field_kind kind) noexcept;
 /// Of one scalar.
 std::size_t bytes_of(field_kind kind) noexcept;
 
+bool is_signed(field_kind kind) noexcept;
+
+/// What a schema says of a type beyond its layout.
+struct type_notes {
+  std::string declared_in;        // the file; empty: older versions of flatc do not write it
+  std::vector<std::string> docs;  // lines of its comment, as they came: nothing is escaped
+};
+
 struct enum_entry {
   std::string name;
   std::uint64_t bits;  // two's complement
-  bool operator==(enum_entry const&) const = default;
+  std::vector<std::string> docs{};
 };
 
 struct enum_layout {
-  std::string name;  // with namespace
-  std::vector<enum_entry> entries;
-  bool operator==(enum_layout const&) const = default;
+  std::string name{};                   // with namespace
+  field_kind kind = field_kind::uint8;  // the integer that holds it
+  std::vector<enum_entry> entries{};
+  type_notes notes{};
 };
 
 /// The names of the first dozen values, for people.
@@ -76,6 +85,7 @@ struct field_layout {
   std::uint32_t length = 0;                     // elements of an array; 0: a single value
   std::shared_ptr<enum_layout const> choices;   // of an enum, else null
   std::shared_ptr<struct_layout const> nested;  // of a nested struct, else null
+  std::vector<std::string> docs{};
 
   std::uint32_t count() const noexcept { return length == 0 ? 1 : length; }
   /// What may be written as a string.
@@ -87,19 +97,27 @@ struct struct_layout {
   std::uint32_t bytes = 0;
   std::uint32_t align = 1;
   std::uint32_t depth = 1;  // 1: no nested struct
-  std::vector<field_layout> fields;
-  std::string doc;  // the first line of its comment; not part of what makes two layouts the same
+  std::vector<field_layout> fields{};
+  bool is_message = false;  // has the attribute (message)
+  type_notes notes{};
 
   /// Without the namespace.
   std::string_view short_name() const noexcept;
+  /// Whether a message can hold it.
+  bool is_payload() const noexcept { return bytes <= max_payload_bytes && align <= alignof(message); }
 };
 
-/// The same names, offsets and types, all the way down.
+/// Whether names, offsets and types are the same, all the way down. Notes and comments may differ.
 bool same_layout(struct_layout const& a, struct_layout const& b);
 
-/// All structs of the schema that are small enough for a message. `source` is how errors call the schema. Throws
-/// schema_error.
-std::vector<std::shared_ptr<struct_layout const>> read_layouts(std::span<std::byte const> binary_schema,
-                                                               std::string_view source);
+struct schema_layout {
+  std::vector<std::shared_ptr<struct_layout const>> structs;  // a struct comes after those it contains
+  std::vector<std::shared_ptr<enum_layout const>> enums;
+  std::vector<std::string>
+      message_tables;  // tables with the attribute (message), although their layout is not fixed
+};
+
+/// Reads the structs and enums of a schema; errors call it `source`. Throws schema_error.
+schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source);
 
 }  // namespace rondo::service
