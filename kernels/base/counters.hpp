@@ -1,7 +1,7 @@
-// Counters of an actor: how its messages ended, and how long they took.
+// An actor's counters: the outcomes of its messages, and how long they took.
 //
-// Threads: written by the team that runs the actor (W2), read by anyone at any time.
-// Ordering: `totals` is a seqlock, so that a reader sees one moment of the actor. The histogram is not part
+// Threads: written by the team that runs the actor (W2), read by any thread at any time.
+// Ordering: published_totals is a seqlock, so a reader sees the actor at one moment. The histogram is not part
 // of it.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace rondo {
 
-/// One moment of an actor's counters. At rest accepted == handled + rejected + dead + waiting (G1).
+/// An actor's counters at one moment. At rest accepted == handled + rejected + dead + waiting (G1).
 struct actor_totals {
-  std::uint64_t accepted = 0;  // tickets that senders took; counted on the senders' side of the mailbox
+  std::uint64_t accepted = 0;  // tickets that senders took, counted on the senders' side of the mailbox
   std::uint64_t handled = 0;
   std::uint64_t rejected = 0;  // answered to the sender with a reason
   std::uint64_t dead = 0;      // dead-lettered with a reason
@@ -20,22 +20,36 @@ struct actor_totals {
   std::uint64_t latency_sum_ns = 0;
   std::uint32_t latency_samples = 0;
   std::uint32_t peak_depth = 0;  // most messages seen waiting at the start of a slice
+
+  /// Messages that were completed, with any outcome.
+  RONDO_HD constexpr std::uint64_t ended() const noexcept { return handled + rejected + dead; }
 };
 
-/// Adds up counters; the peak is the larger of the two.
+/// Calls `f(of.accepted...)` and so on, for each count of messages. Takes any structs with these members.
+template <class F, class... Counters>
+RONDO_HD constexpr void each_outcome(F f, Counters&... of) {
+  f(of.accepted...);
+  f(of.handled...);
+  f(of.rejected...);
+  f(of.dead...);
+  f(of.failures...);
+}
+/// The same for all counters that can be summed.
+template <class F, class... Counters>
+RONDO_HD constexpr void each_sum(F f, Counters&... of) {
+  each_outcome(f, of...);
+  f(of.latency_sum_ns...);
+  f(of.latency_samples...);
+}
+
+/// Adds counters; the peak is the larger of the two.
 RONDO_HD inline actor_totals& operator+=(actor_totals& sum, actor_totals const& more) {
-  sum.accepted += more.accepted;
-  sum.handled += more.handled;
-  sum.rejected += more.rejected;
-  sum.dead += more.dead;
-  sum.failures += more.failures;
-  sum.latency_sum_ns += more.latency_sum_ns;
-  sum.latency_samples += more.latency_samples;
+  each_sum([](auto& to, auto value) { to += value; }, sum, more);
   sum.peak_depth = more.peak_depth > sum.peak_depth ? more.peak_depth : sum.peak_depth;
   return sum;
 }
 
-/// The totals in shared memory.
+/// The totals as published to other threads.
 class alignas(64) published_totals {
   struct nothing_else {
     RONDO_HD void operator()() const noexcept {}
@@ -43,17 +57,17 @@ class alignas(64) published_totals {
 
  public:
   published_totals() = default;  // zeroed memory is all zeros
-  /// Zeros after version / 2 publications, so that a test sees the version overflow. Precondition: `version` is even.
+  /// Zeros, as if published version / 2 times: a test can make the version overflow. Precondition: `version` is even.
   RONDO_HD explicit published_totals(std::uint32_t version) noexcept : published_totals() {
-    version_.store(version, memory_order::relaxed);  // relaxed: nobody else has it yet
+    version_.store(version, memory_order::relaxed);  // relaxed: not shared yet
   }
 
-  /// Only the team that runs the actor calls this. `also` stores, relaxed, what has to be of the same moment.
+  /// Only the team that runs the actor calls this. `also` makes relaxed stores of values that belong to the same moment.
   template <class Also = nothing_else>
   RONDO_HD void publish(actor_totals const& t, Also also = {}) noexcept {
     auto const version = version_.load(memory_order::relaxed);  // relaxed: own value
     version_.store(version + 1, memory_order::relaxed);
-    atomic_fence(memory_order::release);  // the odd version is seen before any of the new values
+    atomic_fence(memory_order::release);  // the odd version becomes visible before any of the new values
     // Relaxed: bracketed by the versions.
     accepted_.store(t.accepted, memory_order::relaxed);
     handled_.store(t.handled, memory_order::relaxed);
@@ -71,19 +85,19 @@ class alignas(64) published_totals {
   /// The owner's own view: no race, no retry.
   RONDO_HD actor_totals own() const noexcept { return values(version_.load(memory_order::relaxed)); }
 
-  /// False when the owner was publishing meanwhile; try again. `also` loads, relaxed, what is to be of the same moment.
+  /// False if the owner was publishing; try again. `also` makes relaxed loads of values that belong to the same moment.
   template <class Also = nothing_else>
   RONDO_HD bool try_read(actor_totals& out, Also also = {}) const noexcept {
     auto const before = version_.load(memory_order::acquire);  // pairs with the final store of publish
     if ((before & 1) != 0) return false;
     out = values(before);
     also();
-    atomic_fence(memory_order::acquire);  // the values were read before the version is read again
+    atomic_fence(memory_order::acquire);  // the values are read before the version is read again
     return version_.load(memory_order::relaxed) == before;
   }
 
  private:
-  // The version's upper half carries the peak depth, so that the totals fill one line.
+  // The version's upper half carries the peak depth, so that the totals fit in one cache line.
   RONDO_HD static constexpr std::uint64_t peak_bits(std::uint32_t peak) noexcept {
     return std::uint64_t{peak} << 32;
   }
@@ -105,7 +119,7 @@ class alignas(64) published_totals {
   atomic<std::uint32_t> latency_samples_;
 
  public:
-  atomic<std::uint32_t> counted_ring;  // see actor_cell::tail_seen, with which it changes; 0: none
+  atomic<std::uint32_t> counted_ring;  // 0: none; changes together with actor_cell::tail_seen
 };
 static_assert(sizeof(published_totals) == 64);
 
@@ -133,7 +147,7 @@ class latency_histogram {
   RONDO_HD std::uint32_t count(int bucket) const noexcept {
     return counts_[buckets - 1 - bucket].load(memory_order::relaxed);  // relaxed: a statistic
   }
-  /// Sets what a checkpoint kept. Precondition: nobody owns the actor.
+  /// Restores a count from a checkpoint. Precondition: no team owns the actor.
   RONDO_HD void set(int bucket, std::uint32_t count) noexcept {
     counts_[buckets - 1 - bucket].store(count, memory_order::relaxed);  // relaxed: the cell is not in use
   }
@@ -142,7 +156,7 @@ class latency_histogram {
   }
 
  private:
-  atomic<std::uint32_t> counts_[buckets];  // longest first; see actor_cell.hpp
+  atomic<std::uint32_t> counts_[buckets];  // longest durations first; see actor_cell.hpp
 };
 static_assert(sizeof(latency_histogram) == 192);
 

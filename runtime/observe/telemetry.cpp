@@ -31,8 +31,7 @@ double actor_report::mean_latency_ns() const {
 }
 
 bool telemetry::conserved() const {
-  return live.accepted + retired.accepted == live.handled + retired.handled + live.rejected +
-                                                 retired.rejected + live.dead + retired.dead + waiting;
+  return live.accepted + retired.accepted == live.ended() + retired.ended() + waiting;
 }
 
 char const* name_of(lifecycle state) noexcept {

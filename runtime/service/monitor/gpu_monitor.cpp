@@ -10,8 +10,8 @@ namespace rondo::service {
 
 namespace {
 
-// The part of NVML's interface that is used here, as its documentation gives it ("NVML API Reference Guide"): its header is
-// not in the toolkit's minimal packages. 0 is success everywhere; handles are opaque.
+// The part of NVML's interface that is used here, from its documentation ("NVML API Reference Guide"): its header is not in
+// the toolkit's minimal packages. 0 means success; handles are opaque.
 using nvml_status = int;
 using nvml_device = void*;
 struct nvml_utilization {
@@ -46,7 +46,7 @@ struct gpu_monitor::nvml {
     if (library != nullptr) dlclose(library);
   }
 
-  /// Empty, or what is missing.
+  /// Loads the library. Returns what is missing, or an empty string.
   std::string begin(std::string const& path) {
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
@@ -72,9 +72,9 @@ struct gpu_monitor::nvml {
     find(get_power, "nvmlDeviceGetPowerUsage");
     find(get_pcie_throughput, "nvmlDeviceGetPcieThroughput");
     if (!missing.empty())
-      return fmt::format("{} has no function {}; another driver is needed", path, missing);
+      return fmt::format("{} does not have the function {}; install another driver", path, missing);
     if (auto const status = init(); status != 0)
-      return fmt::format("{} does not start: {}", path, error_string(status));
+      return fmt::format("{} could not be initialised: {}", path, error_string(status));
     begun = true;
     return {};
   }
@@ -122,7 +122,7 @@ gpu_reading gpu_monitor::read() {
   if (auto const status = nvml_->get_count(&count); status != 0)
     reading.unavailable = fmt::format("the driver does not answer: {}", nvml_->error_string(status));
   else if (count == 0)
-    reading.unavailable = "the driver knows of no GPU";
+    reading.unavailable = "the driver reports no GPU";
   for (unsigned i = 0; i < count; ++i) reading.gpus.push_back(nvml_->read_one(i));
   last_ = std::move(reading);
   read_at_ = now;

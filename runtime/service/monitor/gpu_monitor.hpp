@@ -1,8 +1,8 @@
-// Figures of this machine's GPUs: load, memory, temperature, power and PCIe traffic, from NVIDIA's management
-// library, which is looked for at run time.
+// Reads the load, memory, temperature, power and PCIe traffic of this machine's GPUs from NVIDIA's management library
+// (NVML), which is loaded at run time.
 //
-// Threads: any; one mutex. A read asks the driver, which takes some 50 ms per GPU for its PCIe counters; it is done again
-// only when the last one is older than a second.
+// Threads: any; one mutex. A read asks the driver, which takes some 50 ms per GPU for its PCIe counters, so a reading is
+// reused for a second.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace rondo::service {
 
-/// A number that the driver does not tell is -1.
+/// A number that the driver does not report is -1.
 struct gpu_line {
   std::uint32_t index = 0;
   std::string name{};
@@ -27,12 +27,12 @@ struct gpu_line {
 
 struct gpu_reading {
   std::vector<gpu_line> gpus{};
-  std::string unavailable{};  // why there are none; empty: there are
+  std::string unavailable{};  // why there are no GPUs; empty: there are
 };
 
 class gpu_monitor {
  public:
-  /// Never throws for want of a GPU, a driver or the library: `read` says what is missing.
+  /// Does not throw if there is no GPU, driver or library: `read` says what is missing.
   explicit gpu_monitor(std::string library = "libnvidia-ml.so.1",
                        std::chrono::nanoseconds keep = std::chrono::seconds(1));
   ~gpu_monitor();

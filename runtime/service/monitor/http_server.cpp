@@ -38,14 +38,14 @@ response make_response(http_answer answer, unsigned version, bool keep_alive) {
   return r;
 }
 
-/// What is said to a request that could not be read; status 0: nothing, as nobody listens.
+/// The response to a request that could not be read. Status 0: none, since the client is gone.
 http_answer answer_to(error_code ec, http_options const& options) {
   if (ec == http::error::header_limit)
     return {431, "text/plain",
             "the header is longer than " + std::to_string(options.header_bytes) + " bytes\n"};
   if (ec == http::error::body_limit)
     return {413, "text/plain", "the body is longer than " + std::to_string(options.body_bytes) + " bytes\n"};
-  if (ec == beast::error::timeout) return {408, "text/plain", "the request did not come in time\n"};
+  if (ec == beast::error::timeout) return {408, "text/plain", "the request did not arrive in time\n"};
   bool const malformed = ec.category() == make_error_code(http::error::bad_version).category() &&
                          ec != http::error::end_of_stream && ec != http::error::partial_message;
   if (malformed) return {400, "text/plain", "not an HTTP request: " + ec.message() + "\n"};
@@ -76,7 +76,7 @@ struct http_server::core : std::enable_shared_from_this<http_server::core> {
   http_routes const routes;
   http_options const options;
   std::uint16_t port = 0;
-  // In the strand, both:
+  // Used only in the strand:
   asio::ip::tcp::acceptor acceptor;
   std::list<stream> streams;
 };
@@ -88,7 +88,7 @@ auto http_server::core::accept() -> task<> {
     stream taken(context);
     co_await acceptor.async_accept(taken.socket(), asio::redirect_error(asio::use_awaitable, ec));
     if (ec == asio::error::operation_aborted || !acceptor.is_open()) co_return;
-    if (ec) {  // no descriptors, say: others will be given back
+    if (ec) {  // out of descriptors, for example: some will be free again
       asio::steady_timer pause(context, std::chrono::milliseconds(100));
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
       continue;
@@ -97,7 +97,7 @@ auto http_server::core::accept() -> task<> {
       static constexpr std::string_view busy =
           "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
       taken.socket().non_blocking(true, ec);
-      if (!ec) taken.socket().write_some(asio::buffer(busy), ec);  // it fits, or is not said
+      if (!ec) taken.socket().write_some(asio::buffer(busy), ec);  // not sent if it does not fit
       continue;
     }
     asio::co_spawn(context, serve(streams.insert(streams.end(), std::move(taken))), asio::detached);

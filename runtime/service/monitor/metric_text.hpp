@@ -1,4 +1,4 @@
-// Writes Prometheus' text format, one family after the other.
+// Writes the Prometheus text format, one family after another.
 //
 // Threads: one at a time.
 #pragma once
@@ -16,15 +16,15 @@ class metric_text {
  public:
   using labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  /// All samples that follow are of this family. `type`: counter, gauge or histogram.
+  /// Starts a family, to which all samples that follow belong. `type`: counter, gauge or histogram.
   void family(std::string_view name, std::string_view type, std::string_view help);
-  /// `suffix`: _bucket, _sum and _count of a histogram.
+  /// `suffix`: _bucket, _sum or _count, for a histogram.
   void sample(labels of, std::integral auto value, std::string_view suffix = {}) {
     add(of, std::to_string(value), suffix);
   }
   void sample(labels of, double value, std::string_view suffix = {});
 
-  /// Families of one sample without labels.
+  /// A family of one sample without labels.
   void counter(std::string_view name, std::string_view help, std::uint64_t value) {
     family(name, "counter", help);
     sample({}, value);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/base/counters.hpp"
 #include "runtime/service/monitor/metric_text.hpp"
 
 namespace rondo::service {
@@ -17,7 +18,7 @@ namespace {
 constexpr double ns = 1e-9;
 constexpr std::string_view other = "other";
 
-/// One set of labels among actors: an actor, or the sum of those that have none of their own.
+/// One series: an actor, or the sum of those beyond the limit.
 struct actor_line {
   std::string_view name, behaviour;
   std::string device;
@@ -28,12 +29,10 @@ struct actor_line {
   std::vector<std::uint64_t> latencies{};
 };
 
+constexpr auto sum = [](auto& to, auto value) { to += value; };
+
 void add(actor_line& to, reports::actorT const& a) {
-  to.accepted += a.accepted;
-  to.handled += a.handled;
-  to.rejected += a.rejected;
-  to.dead += a.dead;
-  to.failures += a.failures;
+  each_outcome(sum, to, a);
   to.waiting += a.waiting;
   to.capacity += a.capacity;
   to.peak_depth = std::max<std::uint64_t>(to.peak_depth, a.peak_depth);
@@ -73,7 +72,7 @@ void write_latencies(metric_text& to, std::vector<actor_line> const& lines,
                      std::vector<std::uint64_t> const& floors) {
   to.family(
       "rondo_actor_latency_seconds", "histogram",
-      "From sending a message to the end of its handling, of the sampled messages (latency_sample_every). "
+      "Time from sending a message to the end of its handler, for sampled messages (latency_sample_every). "
       "Bounds are exclusive.");
   for (auto const& a : lines) {
     std::uint64_t seen = 0;
@@ -103,17 +102,17 @@ void write_actors(metric_text& to, report const& r, std::size_t limit) {
     for (auto const& a : lines)
       to.sample({{"actor", a.name}, {"behaviour", a.behaviour}, {"device", a.device}}, a.*value);
   };
-  each("rondo_actor_accepted_total", "counter", "Messages that the mailbox took.", &actor_line::accepted);
-  each("rondo_actor_handled_total", "counter", "Messages that a handler ended with.", &actor_line::handled);
-  each("rondo_actor_rejected_total", "counter", "Messages answered to their sender with a reason.",
+  each("rondo_actor_accepted_total", "counter", "Messages accepted by the mailbox.", &actor_line::accepted);
+  each("rondo_actor_handled_total", "counter", "Messages handled.", &actor_line::handled);
+  each("rondo_actor_rejected_total", "counter", "Messages refused; the sender was told the reason.",
        &actor_line::rejected);
   each("rondo_actor_dead_total", "counter", "Messages that became dead letters.", &actor_line::dead);
   each("rondo_actor_failures_total", "counter", "Handlers that failed.", &actor_line::failures);
   each("rondo_actor_waiting_messages", "gauge", "Messages in the mailbox.", &actor_line::waiting);
-  each("rondo_actor_capacity_messages", "gauge", "Messages that the mailbox holds.", &actor_line::capacity);
-  each("rondo_actor_peak_depth_messages", "gauge", "Most messages ever seen waiting.",
+  each("rondo_actor_capacity_messages", "gauge", "Capacity of the mailbox.", &actor_line::capacity);
+  each("rondo_actor_peak_depth_messages", "gauge", "Most messages ever seen in the mailbox.",
        &actor_line::peak_depth);
-  each("rondo_actor_running_seconds", "gauge", "How long its present handler has run at least; 0: none runs.",
+  each("rondo_actor_running_seconds", "gauge", "Time since its current handler started; 0: none is running.",
        &actor_line::running_seconds);
   write_latencies(to, lines, r.latency_floors_ns);
 
@@ -121,31 +120,31 @@ void write_actors(metric_text& to, report const& r, std::size_t limit) {
   for (auto const* const name : {"active", "launched", "deactivated", "terminating", "discarding", "failed"})
     states[name] = 0;
   for (auto const& a : r.actors) ++states[a->state];
-  to.family("rondo_actors", "gauge", "Actors that live, by state.");
+  to.family("rondo_actors", "gauge", "Actors by state.");
   for (auto const& [state, count] : states) to.sample({{"state", state}}, count);
-  to.gauge("rondo_actors_limit", "Actors that can live at once.", r.actor_limit);
+  to.gauge("rondo_actors_limit", "Most actors at once.", r.actor_limit);
 }
 
 void write_totals(metric_text& to, report const& r) {
-  auto const sum = [&](auto field) { return (*r.live).*field + (*r.retired).*field; };
-  using totals = reports::totalsT;
-  to.counter("rondo_messages_accepted_total", "Messages that mailboxes took, of all actors that ever lived.",
-             sum(&totals::accepted));
-  to.counter("rondo_messages_handled_total", "Messages that handlers ended with.", sum(&totals::handled));
-  to.counter("rondo_messages_rejected_total", "Messages answered with a reason.", sum(&totals::rejected));
-  to.counter("rondo_messages_dead_total", "Messages that were accepted and became dead letters.",
-             sum(&totals::dead));
-  to.counter("rondo_failures_total", "Handlers that failed.", sum(&totals::failures));
-  to.counter("rondo_dead_letters_total", "Dead letters, those that no mailbox took included.",
+  auto all = *r.live;
+  each_outcome(sum, all, *r.retired);
+  to.counter("rondo_messages_accepted_total",
+             "Messages accepted by mailboxes, of all actors since the start.", all.accepted);
+  to.counter("rondo_messages_handled_total", "Messages handled.", all.handled);
+  to.counter("rondo_messages_rejected_total", "Messages refused; the sender was told the reason.",
+             all.rejected);
+  to.counter("rondo_messages_dead_total", "Accepted messages that became dead letters.", all.dead);
+  to.counter("rondo_failures_total", "Handlers that failed.", all.failures);
+  to.counter("rondo_dead_letters_total", "Dead letters, including messages that no mailbox accepted.",
              r.dead_letters);
-  to.counter("rondo_late_answers_total", "Answers that came after their ask had ended.", r.late_answers);
+  to.counter("rondo_late_answers_total", "Replies that arrived after their ask had ended.", r.late_answers);
   to.gauge("rondo_messages_waiting", "Messages in mailboxes.", r.waiting);
-  to.gauge("rondo_messages_crossing", "Messages that the host carries from one device to another.",
-           r.crossing);
-  to.gauge("rondo_asks_waiting", "Asks without an answer yet.", r.asks_waiting);
-  to.gauge("rondo_asks_limit", "Asks that can wait at once.", r.ask_limit);
+  to.gauge("rondo_messages_crossing", "Messages on their way from one device to another.", r.crossing);
+  to.gauge("rondo_asks_waiting", "Asks waiting for a reply.", r.asks_waiting);
+  to.gauge("rondo_asks_limit", "Most asks that can wait at once.", r.ask_limit);
   to.gauge("rondo_conserved",
-           "1: accepted = handled + rejected + dead + waiting; means something at rest alone.",
+           "1 if accepted = handled + rejected + dead + waiting; meaningful only when no message is being "
+           "handled.",
            r.conserved ? 1 : 0);
 }
 
@@ -161,17 +160,17 @@ void write_devices(metric_text& to, report const& r) {
       }
     }
   };
-  to.family("rondo_device_info", "gauge", "What each device is; always 1.");
+  to.family("rondo_device_info", "gauge", "Name and description of each device; always 1.");
   for (std::size_t d = 0; d < r.devices.size(); ++d)
     to.sample({{"device", std::to_string(d)},
                {"name", r.devices[d]->name},
                {"description", r.devices[d]->description}},
               1);
-  each("rondo_device_teams", "gauge", "Teams that take any actor.",
+  each("rondo_device_teams", "gauge", "Teams that run any actor.",
        [](line const& d) { return d.pool_teams; });
-  each("rondo_device_busy_teams", "gauge", "Teams that run a handler at present.",
+  each("rondo_device_busy_teams", "gauge", "Teams that are running a handler.",
        [](line const& d) { return std::ranges::count_if(d.teams, [](auto const& t) { return t->busy; }); });
-  each("rondo_device_begun_total", "counter", "Messages that teams have begun to handle.", [](line const& d) {
+  each("rondo_device_begun_total", "counter", "Messages whose handler has started.", [](line const& d) {
     std::uint64_t sum = 0;
     for (auto const& t : d.teams) sum += t->beats;
     return sum;
@@ -183,9 +182,9 @@ void write_devices(metric_text& to, report const& r) {
   };
   using queues = reports::queue_pairT;
   if (std::ranges::any_of(r.devices, [](auto const& d) { return d->queues != nullptr; })) {
-    each("rondo_queue_submissions_waiting", "gauge", "Submissions that the device has not taken yet.",
+    each("rondo_queue_submissions_waiting", "gauge", "Submissions that the device has not read yet.",
          of_lanes(&queues::submissions_waiting));
-    each("rondo_queue_submission_slots", "gauge", "Submissions that can wait at once.",
+    each("rondo_queue_submission_slots", "gauge", "Capacity for submissions.",
          of_lanes(&queues::submission_slots));
     each("rondo_queue_submitted_total", "counter", "Submissions to the device.",
          of_lanes(&queues::submitted));
@@ -194,12 +193,11 @@ void write_devices(metric_text& to, report const& r) {
   }
   using copies = reports::copiesT;
   auto const of_copies = [](auto field) { return [field](line const& d) { return (*d.transfers).*field; }; };
-  each("rondo_transfers_to_device_total", "counter", "Copies of buffers to the device.",
+  each("rondo_transfers_to_device_total", "counter", "Buffer copies to the device.",
        of_copies(&copies::to_device));
-  each("rondo_transfers_to_host_total", "counter", "Copies of buffers to the host.",
-       of_copies(&copies::to_host));
-  each("rondo_transfer_bytes_total", "counter", "Bytes of these copies.", of_copies(&copies::bytes));
-  each("rondo_transfer_hidden_seconds_total", "counter", "Time of copies that nobody had to wait for.",
+  each("rondo_transfers_to_host_total", "counter", "Buffer copies to the host.", of_copies(&copies::to_host));
+  each("rondo_transfer_bytes_total", "counter", "Bytes of buffer copies.", of_copies(&copies::bytes));
+  each("rondo_transfer_hidden_seconds_total", "counter", "Time of buffer copies that no handler waited for.",
        [](line const& d) { return static_cast<double>(d.transfers->hidden_ns) * ns; });
 }
 
@@ -211,34 +209,33 @@ void write_pools(metric_text& to, report const& r) {
       to.sample({{"place", p->place}, {"device", p->place == "host" ? "" : std::to_string(p->device)}},
                 (*p).*value);
   };
-  each("rondo_pool_cap_bytes", "gauge", "Bytes that the pool's buffers may take.", &pool::cap_bytes);
+  each("rondo_pool_cap_bytes", "gauge", "Capacity of the pool.", &pool::cap_bytes);
   each("rondo_pool_in_use_bytes", "gauge", "Bytes of buffers in use.", &pool::in_use_bytes);
   each("rondo_pool_cached_bytes", "gauge", "Bytes kept for reuse.", &pool::cached_bytes);
-  each("rondo_pool_peak_bytes", "gauge", "The most that both ever were together.", &pool::peak_bytes);
-  each("rondo_pool_waste_bytes", "gauge", "Bytes in use that were not asked for.", &pool::waste_bytes);
+  each("rondo_pool_peak_bytes", "gauge", "Most bytes ever in use and cached.", &pool::peak_bytes);
+  each("rondo_pool_waste_bytes", "gauge", "Bytes in use beyond the requested sizes.", &pool::waste_bytes);
   each("rondo_pool_buffers", "gauge", "Buffers in use.", &pool::buffers_in_use);
-  each("rondo_pool_hits_total", "counter", "Buffers from the cache.", &pool::hits);
-  each("rondo_pool_misses_total", "counter", "Buffers for which memory was claimed.", &pool::misses);
-  each("rondo_pool_refusals_total", "counter", "Buffers that were refused.", &pool::refusals);
+  each("rondo_pool_hits_total", "counter", "Allocations served from the cache.", &pool::hits);
+  each("rondo_pool_misses_total", "counter", "Allocations that claimed new memory.", &pool::misses);
+  each("rondo_pool_refusals_total", "counter", "Allocations refused.", &pool::refusals);
 }
 
 void write_connections(metric_text& to, reports::clientsT const& c) {
-  to.gauge("rondo_connections", "Connections that are open.", c.open);
-  to.counter("rondo_connections_total", "Connections that were made.", c.total);
-  to.family("rondo_connections_dropped_total", "counter",
-            "Connections that the service ended or did not take.");
+  to.gauge("rondo_connections", "Open connections.", c.open);
+  to.counter("rondo_connections_total", "Connections accepted.", c.total);
+  to.family("rondo_connections_dropped_total", "counter", "Connections that the service closed or refused.");
   for (auto const& d : c.dropped) to.sample({{"reason", d->reason}}, d->connections);
   to.counter("rondo_requests_total", "Requests from clients.", c.requests);
   to.counter("rondo_responses_total", "Responses to clients.", c.responses);
   to.counter("rondo_received_bytes_total", "Bytes from clients.", c.bytes_in);
   to.counter("rondo_sent_bytes_total", "Bytes to clients.", c.bytes_out);
-  to.counter("rondo_frames_refused_total", "Frames that were not let through.", c.frames_refused);
+  to.counter("rondo_frames_refused_total", "Frames refused.", c.frames_refused);
 }
 
 void write_files(metric_text& to, reports::kept_filesT const& f) {
-  to.counter("rondo_checkpoints_total", "Checkpoints that were written.", f.checkpoints);
-  to.counter("rondo_checkpoints_failed_total", "Checkpoints that could not be written; the log says why.",
-             f.checkpoints_failed);
+  to.counter("rondo_checkpoints_total", "Checkpoints written.", f.checkpoints);
+  to.counter("rondo_checkpoints_failed_total",
+             "Checkpoints that could not be written; the log has the reason.", f.checkpoints_failed);
   to.counter("rondo_recordings_failed_total", "Recordings that ended because they could not be written.",
              f.recordings_failed);
 }
@@ -249,17 +246,16 @@ void write_nats(metric_text& to, reports::nats_trafficT const& n) {
     to.sample({{"kind", "request"}}, requests);
     to.sample({{"kind", "durable"}}, durable);
   };
-  to.gauge("rondo_nats_connected", "1: NATS' server is there; 0: its return is waited for.",
-           n.connected ? 1 : 0);
-  both("rondo_nats_messages_taken_total", "Messages that came from NATS, each delivery of a stored one.",
-       n.requests, n.durable);
+  to.gauge("rondo_nats_connected", "1: connected to NATS; 0: waiting to reconnect.", n.connected ? 1 : 0);
+  both("rondo_nats_messages_taken_total",
+       "Messages received from NATS; each delivery of a stored one counts.", n.requests, n.durable);
   both("rondo_nats_messages_refused_total",
-       "Of these, those that no actor handled, for a reason that was told or logged.", n.requests_refused,
+       "Messages from NATS that no actor handled; the reason was sent back or logged.", n.requests_refused,
        n.durable_refused);
-  to.counter("rondo_nats_messages_redelivered_total", "Of the stored ones, those that had come before.",
-             n.redelivered);
+  to.counter("rondo_nats_messages_redelivered_total",
+             "Deliveries of stored messages that had been delivered before.", n.redelivered);
   to.counter("rondo_nats_messages_acknowledged_total",
-             "Stored messages that NATS may forget: a checkpoint on the disk has what they did.",
+             "Stored messages acknowledged to NATS: a checkpoint on disk contains their effects.",
              n.acknowledged);
 }
 
@@ -272,7 +268,7 @@ void write_gpus(metric_text& to, report const& r) {
   };
   using gpu = reports::gpuT;
   each("rondo_gpu_utilization_ratio",
-       "Share of the time that a kernel ran, says the driver: a ring kernel is always one.",
+       "Share of time that a kernel was running, as the driver reports it: a ring kernel always is.",
        &gpu::utilization_percent, 0.01);
   each("rondo_gpu_memory_used_bytes", "Memory in use.", &gpu::memory_used_bytes, 1);
   each("rondo_gpu_memory_bytes", "Memory.", &gpu::memory_total_bytes, 1);
@@ -288,10 +284,9 @@ void write_gpus(metric_text& to, report const& r) {
 
 std::string to_metrics(report const& r, metrics_options const& options) {
   metric_text to;
-  to.family("rondo_service_info", "gauge", "The service and its life; always 1.");
+  to.family("rondo_service_info", "gauge", "Name and incarnation of the service; always 1.");
   to.sample({{"service", r.service}, {"incarnation", std::to_string(r.incarnation)}}, 1);
-  to.gauge("rondo_uptime_seconds", "How long this life of the service has lasted.",
-           static_cast<double>(r.uptime_ns) * ns);
+  to.gauge("rondo_uptime_seconds", "Time since the service started.", static_cast<double>(r.uptime_ns) * ns);
   write_totals(to, r);
   write_actors(to, r, options.actors);
   write_devices(to, r);

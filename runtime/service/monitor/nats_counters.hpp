@@ -1,6 +1,6 @@
 // Counters of messages from NATS: the bridge adds to them, a report reads them.
 //
-// Threads: any. Relaxed throughout: statistics, in no order with anything.
+// Threads: any. Relaxed throughout: statistics, not ordered with anything.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ struct nats_counters {
   std::atomic<bool> connected{false};
   std::atomic<std::uint64_t> requests{0}, requests_refused{0};
   std::atomic<std::uint64_t> durable{0}, durable_refused{0};  // deliveries of stored messages
-  std::atomic<std::uint64_t> redelivered{0};                  // of these, those that had come before
+  std::atomic<std::uint64_t> redelivered{0};                  // of these, deliveries after the first
   std::atomic<std::uint64_t> acknowledged{0};
 
   static void add(std::atomic<std::uint64_t>& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }

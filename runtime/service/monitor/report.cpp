@@ -29,6 +29,8 @@ char const* name_of(failure_action action) noexcept {
   return names[static_cast<std::size_t>(action)];
 }
 
+constexpr auto copy = [](auto& to, auto value) { to = value; };
+
 std::string type_name_in(gathered const& from, std::uint32_t type) {
   auto const at = from.types.find(type);
   return at == from.types.end() ? fmt::format("{:#010x}", type) : at->second;
@@ -54,13 +56,7 @@ std::unique_ptr<reports::failureT> to_report(actor_failure const& f, gathered co
 
 std::unique_ptr<reports::totalsT> to_report(actor_totals const& t) {
   auto out = std::make_unique<reports::totalsT>();
-  out->accepted = t.accepted;
-  out->handled = t.handled;
-  out->rejected = t.rejected;
-  out->dead = t.dead;
-  out->failures = t.failures;
-  out->latency_sum_ns = t.latency_sum_ns;
-  out->latency_samples = t.latency_samples;
+  each_sum(copy, *out, t);
   return out;
 }
 
@@ -178,15 +174,9 @@ void reporter::add_actors(report& to, gathered const& from) const {
       out->pinned = o->second.pinned;
       out->capacity = o->second.capacity.value_or(runtime_.settings().default_capacity);
     }
-    out->accepted = n.accepted;
-    out->handled = n.handled;
-    out->rejected = n.rejected;
-    out->dead = n.dead;
-    out->failures = n.failures;
+    each_sum(copy, *out, n);
     out->waiting = a.now.waiting;
     out->peak_depth = n.peak_depth;
-    out->latency_sum_ns = n.latency_sum_ns;
-    out->latency_samples = n.latency_samples;
     if (n.latency_samples != 0)  // most actors of a large runtime have none
       out->latency_counts.assign(std::begin(a.now.latency_counts), std::end(a.now.latency_counts));
     if (a.last_failure) out->last_failure = to_report(*a.last_failure, from);
