@@ -1,4 +1,4 @@
-// Actors: Rondo beside CAF, with the raw anchors of the same works in the same run.
+// Compares Rondo's actors with CAF and with raw queues that do the same work, in the same run.
 #include "bench/harness/harness.hpp"
 #include "bench/peers/caf_cases.hpp"
 #include "bench/peers/raw_queues.hpp"

@@ -1,9 +1,8 @@
-// What a buffer costs: acquire plus release of a pool beside malloc and mimalloc, a lease, and a look at data that two sides
-// share when there is nothing to copy.
+// The cost of a buffer: acquire plus release from a pool, compared with malloc and mimalloc; a lease; and an access to shared
+// data when there is nothing to copy.
 //
-// Host-side cost per pair, alone and with two threads on one pool. "touch" writes the first byte of each
-// page, as whoever fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and
-// date.
+// Host-side cost per pair, alone and with two threads on one pool. "touch" writes the first byte of each page, as any code
+// that fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and date.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -53,7 +52,7 @@ void malloc_free(benchmark::State& state) {
   }
 }
 
-/// Loaded by itself: a program that links it has it in malloc's place, too.
+/// Loaded at run time: a program that links mimalloc also uses it for malloc.
 struct mimalloc {
   void* (*malloc)(std::size_t);
   void (*free)(void*);
@@ -96,7 +95,7 @@ void malloc_touch_free(benchmark::State& state) {
   }
 }
 
-/// Fresh pages of the kernel, which is where malloc has a large block from that it has not kept.
+/// Fresh pages from the kernel, which is where malloc gets a large block that it has not cached.
 void fresh_touch_free(benchmark::State& state) {
   auto const bytes = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
@@ -117,14 +116,14 @@ void read_lease(benchmark::State& state) {
   }
 }
 
-/// The handle for handlers of data that is up to date there.
+/// Gets a handler's handle for data that is up to date on the device.
 void unified_device(benchmark::State& state) {
   rondo::memory_pair::counters counts;
   rondo::unified_buffer<std::uint32_t> data({&shared_pool(), &shared_pool(), &counts}, {1024});
   data.overwrite().value()[0] = 1;
   for (auto _ : state) benchmark::DoNotOptimize(data.device().value());
 }
-/// The same data on the host, under a lease.
+/// Accesses the same data on the host, under a lease.
 void unified_host(benchmark::State& state) {
   rondo::memory_pair::counters counts;
   rondo::unified_buffer<std::uint32_t> data({&shared_pool(), &shared_pool(), &counts}, {1024});

@@ -1,4 +1,4 @@
-// Raw queues: what the machine allows, before any actor is scheduled.
+// Measures raw queues: the speed that the machine allows without any scheduling of actors.
 #include "bench/harness/harness.hpp"
 #include "bench/peers/raw_queues.hpp"
 

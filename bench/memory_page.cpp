@@ -14,7 +14,7 @@ namespace rondo::bench {
 
 namespace {
 
-/// Medians, in processor nanoseconds for one thread's operation, by the benchmark's name.
+/// Medians, in nanoseconds of processor time for one thread's operation, by the benchmark's name.
 class figures {
  public:
   explicit figures(std::string const& json) {

@@ -1,4 +1,4 @@
-// The part of docs/benchmarks.md that bench_memory's figures fill.
+// Writes the part of docs/benchmarks.md that shows the figures of bench_memory.
 #pragma once
 
 #include <ostream>
@@ -6,12 +6,12 @@
 
 namespace rondo::bench {
 
-/// `json`: what bench_memory wrote with --benchmark_out and repetitions, or empty when it did not run. Throws std::runtime_error that
-/// names the file and what it lacks.
+/// `json`: the output of bench_memory with --benchmark_out and repetitions, or empty if it did not run. Throws
+/// std::runtime_error that names the file and what is missing in it.
 void write_memory_part(std::ostream& out, std::string const& json);
-/// Writes that part anew in a page that is there; the rest stays as it is. Throws as above, and when the page lacks the part.
+/// Rewrites that part of an existing page and leaves the rest unchanged. Throws as above, and if the page does not have the
+/// part.
 void renew_memory_part(std::string const& page, std::string const& json);
-/// Writes that part anew in a page that is there; the rest stays as it is. Throws as above, and when the page lacks the part.
 void renew_memory_part(std::string const& page, std::string const& json);
 
 }  // namespace rondo::bench

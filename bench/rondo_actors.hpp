@@ -1,4 +1,4 @@
-// The behaviours that the benches run, and the runtime that hosts them. They live on the CPU device only.
+// The behaviours that the benches run, and the runtime that hosts them. They run on the CPU device only.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace rondo::bench {
 
-/// Binds the thread that handles it: of a pinned actor, or of a runtime with one team.
+/// Binds the thread that handles it: the team of a pinned actor, or the only team of a runtime.
 struct sit_on {
   int cpu;
 };
@@ -42,7 +42,7 @@ struct ball {
   std::uint64_t value;
 };
 
-/// Ping-pong: whoever was served first counts the rounds, the partner returns value + 1.
+/// Ping-pong: the actor that receives `serve` counts the rounds; its partner returns value + 1.
 struct player {
   struct serve {
     address<player> partner;
@@ -81,7 +81,7 @@ struct player {
   }
 };
 
-/// Passes a token to the next actor; the last hop answers the sum of the hop numbers.
+/// Passes a token to the next actor; the last hop answers with the sum of the hop numbers.
 struct ring_member {
   struct next_is {
     address<ring_member> next;
@@ -111,7 +111,7 @@ struct ring_member {
   }
 };
 
-/// Adds up what producers send, one message at a time.
+/// Adds up the numbers that producers send, one message at a time.
 struct sink {
   using messages = rondo::messages<payload, ask<sum_so_far, sum>, ask<sit_on, seated>>;
   std::uint64_t total = 0;
@@ -123,7 +123,7 @@ struct sink {
   }
 };
 
-/// The same, taking messages that stand next to each other together.
+/// The same, but takes messages that are next to each other as one batch.
 struct batch_sink {
   using messages = rondo::messages<payload, ask<sum_so_far, sum>, ask<sit_on, seated>>;
   std::uint64_t total = 0;
@@ -150,7 +150,7 @@ struct busy_worker {
   void on(context&, urgent const& m) { m.race->handle_urgent(); }
 };
 
-/// What spawning launches: a number that grows and is answered.
+/// The behaviour that the spawn case launches: a number that grows and is returned.
 struct counter {
   using messages = rondo::messages<ask<number, sum>>;
   std::uint64_t total = 0;
@@ -159,7 +159,7 @@ struct counter {
 
 RONDO_MODULE(bench_actors, echo, player, ring_member, sink, batch_sink, busy_worker, counter)
 
-/// The settings as shipped, on the CPU device with `teams` teams.
+/// The default settings, on the CPU device with `teams` teams.
 inline config with_teams(std::uint32_t teams) {
   config c;
   c.device = "cpu";
@@ -170,14 +170,14 @@ inline config with_teams(std::uint32_t teams) {
 /// Starts a runtime of these actors.
 std::unique_ptr<runtime> start(config const& settings);
 
-/// The answer of an ask that cannot fail unless something is broken; throws std::runtime_error naming `what`.
+/// The answer of an ask that fails only if something is broken; then throws std::runtime_error naming `what`.
 template <class T>
 T expect(std::string_view what, result<T> const& outcome) {
   if (!outcome) throw std::runtime_error(std::string(what) + ": " + outcome.error().message());
   return *outcome;
 }
 
-/// For answers that end a long piece of work.
+/// The time limit for answers that end a long piece of work.
 inline constexpr std::chrono::seconds patience{20};
 
 /// Binds the thread of `actor`, which must be pinned or the runtime's only team.

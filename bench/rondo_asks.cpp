@@ -1,3 +1,4 @@
+// Rondo: asks from outside, and an urgent message.
 #include "bench/harness/sampling.hpp"
 #include "bench/rondo_actors.hpp"
 #include "bench/rondo_cases.hpp"

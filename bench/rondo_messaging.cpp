@@ -1,3 +1,4 @@
+// Rondo: ping-pong, ring, fan-in, and the cost of metrics.
 #include <atomic>
 #include <future>
 
@@ -59,13 +60,13 @@ measurement ring(sample_budget const& budget) {
   });
 }
 
-/// Tells until the mailbox has room. Messages: one payload, or a span of them.
+/// Retries until the mailbox has room. Messages: one payload, or a span of them.
 template <class Sink, class Messages>
 void tell_all(actor_ref<Sink> const& to, Messages const& messages) {
   unsigned refusals = 0;
   while (auto const refused = to.try_tell(messages)) {
     if (refused != errc::mailbox_full) throw std::runtime_error("fan-in: " + refused.message());
-    // Long enough for the actor to make room for several; and the actor's thread may be waiting for this
+    // Waits long enough for the actor to make room for several messages; the actor's thread may also be waiting for this
     // processor.
     for (int i = 0; i < 32; ++i) relax();
     if (++refusals % 8 == 0) std::this_thread::yield();
@@ -93,7 +94,7 @@ measurement fan_in(sample_budget const& budget, unsigned producers, placement wh
   settings.latency_sample_every = latency_sample_every;
   auto const rt = start(settings);
   auto const consumer = rt->launch<Sink>("", {.capacity = 4096, .pinned = where == placement::pinned});
-  // With one producer each side owns a processor; with more the system shares them out.
+  // With one producer each side has its own processor; with more the system schedules them.
   if (producers == 1) seat(consumer, budget.cpus[0]);
   std::uint64_t before = 0;
   return throughput(budget, "messages_per_s", 1, [&](std::uint64_t& count) {
@@ -109,7 +110,7 @@ measurement fan_in(sample_budget const& budget, unsigned producers, placement wh
     stopwatch const watch;
     go.store(true, std::memory_order_release);
     for (auto& thread : threads) thread.get();
-    // Behind all messages: its answer says that they were handled.
+    // This ask is behind all messages: its answer means that they were handled.
     auto total = consumer.ask(sum_so_far{}, patience, block);
     while (total.error() == errc::mailbox_full) total = consumer.ask(sum_so_far{}, patience, block);
     timing const took = watch.stop();
@@ -134,9 +135,9 @@ void append_fan_in(case_list& cases, unsigned producers) {
   add("rondo pinned, batches of 64", fan_in<64, batch_sink>, placement::pinned);
 }
 
-/// Counters of messages are part of the protocol and cannot be switched off; what can be is taking the time
-/// of a message when it is sent and when it was handled. So the rate "without" has all counters and, in one
-/// message of 1,048,576, a time. tools/bench --telemetry compares builds with and without all that is for looking.
+/// Message counters are part of the protocol and cannot be switched off. Only the timing of messages, when they are sent and
+/// when they were handled, can be switched off. The rate "without" therefore has all counters, and times one message in
+/// 1,048,576. tools/bench --telemetry compares builds with and without all telemetry.
 case_list metrics_cases() {
   case_list cases;
   auto const add = [&](char const* peer, std::uint32_t every, bool anchor) {

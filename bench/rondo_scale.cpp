@@ -1,3 +1,4 @@
+// Rondo: many actors, and an idle runtime.
 #include "bench/harness/isolate.hpp"
 #include "bench/harness/sampling.hpp"
 #include "bench/rondo_actors.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t spawned = 100'000;
 
-/// Every actor is asked once afterwards: an actor that cannot answer was not spawned.
+/// Every actor is asked once afterwards; an actor that cannot answer was not spawned.
 void check_all_answer(std::vector<actor_ref<counter>> const& actors) {
   std::uint64_t total = 0;
   for (auto const& actor : actors)
@@ -16,10 +17,10 @@ void check_all_answer(std::vector<actor_ref<counter>> const& actors) {
   check_equal("sum of the answers", std::uint64_t{2} * spawned, total);
 }
 
-/// bytes_per_actor holds everything that the runtime added, its tables for 100,000 actors too; "after_mail"
-/// when each has handled a message.
+/// bytes_per_actor contains everything that the runtime added, including its tables for 100,000 actors; "after_mail" is
+/// measured after each actor has handled a message.
 measurement spawn(sample_budget const&) {
-  std::vector<actor_ref<counter>> actors(spawned);  // written, so that it is resident
+  std::vector<actor_ref<counter>> actors(spawned);  // filled, so that it is resident
   double const before_bytes = resident_bytes();
   auto settings = with_teams(1);
   settings.actors = spawned;
@@ -39,11 +40,11 @@ measurement spawn(sample_budget const&) {
   return m;
 }
 
-/// Nothing to do for eight budgets: what the teams, parked by then, and the service thread burn meanwhile.
+/// Idle for eight budgets: the processor time that the teams, which are parked by then, and the service thread use.
 measurement idle(sample_budget const& budget) {
   auto const rt = start(with_teams(2));
   std::vector const actor{rt->launch<counter>("")};
-  std::this_thread::sleep_for(budget.time);  // start-up is not idling
+  std::this_thread::sleep_for(budget.time);  // start-up does not count as idling
   stopwatch const watch;
   std::this_thread::sleep_for(budget.time * 8);
   timing const took = watch.stop();

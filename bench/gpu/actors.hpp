@@ -1,7 +1,7 @@
-// The behaviours that bench_gpu runs on the device `cuda`: an echo, a pair that plays ping-pong, producers and a
-// consumer, traders that all send to all, and one that is always busy.
+// The behaviours that bench_gpu runs on the device `cuda`: an echo, a pair that plays ping-pong, producers and a consumer,
+// traders that all send to each other, and an actor that is always busy.
 //
-// Plain structs outside anonymous namespaces, so that nvcc and the host's compiler spell their names alike.
+// Plain structs outside anonymous namespaces, so that nvcc and the host's compiler give them the same names.
 #pragma once
 
 #include "kernels/actor/module.hpp"
@@ -36,13 +36,13 @@ struct large_ping : numbered<12> {};
 struct large_pong : numbered<12> {};
 static_assert(sizeof(small_ping) == 32 && sizeof(large_ping) == max_payload_bytes);
 
-/// A request whose data is in a buffer: the echo writes the number there, and answers with what it reads.
+/// A request whose data is in a buffer: the echo writes the number there, and answers with the number that it reads back.
 struct buffer_ping {
   buffer_ref where;
   uint64_t number;
 };
 
-/// Fails its handler, and with it its actor.
+/// Makes its handler fail, and with it the actor.
 struct crash {};
 struct lives {};
 struct handled_in_this_life {
@@ -85,12 +85,12 @@ struct echo {
 struct ball {
   uint64_t value;
 };
-/// What a match came to: the sum of the values that came back, and how long it took on the device's clock.
+/// The result of a match: the sum of the values that came back, and its duration on the device's clock.
 struct match {
   uint64_t total, ns;
 };
 
-/// Whoever is served counts the rounds and times them; the partner returns value + 1.
+/// The player that receives `serve` counts and times the rounds; its partner returns value + 1.
 struct player {
   struct serve {
     address<player> partner;
@@ -128,7 +128,7 @@ struct player {
 
 // -- many to one, all to all, host to device
 
-/// 32 bytes, of which the receiver adds one word up.
+/// 32 bytes, of which the receiver adds up one word.
 struct parcel {
   uint64_t value, rest[3];
 };
@@ -137,7 +137,7 @@ struct counted {
   uint64_t messages, sum;
 };
 
-/// Counts what it gets, one message at a time.
+/// Counts the parcels that it receives, one message at a time.
 struct consumer {
   using messages = rondo::messages<parcel, ask<count, counted>>;
   counted so_far{};
@@ -148,7 +148,7 @@ struct consumer {
   RONDO_HD void on(context& ctx, count const&) { ctx.reply(so_far); }
 };
 
-/// The same, taking messages that stand next to each other together.
+/// The same, but takes messages that are next to each other as one batch.
 struct batch_consumer {
   using messages = rondo::messages<parcel, ask<count, counted>>;
   counted so_far{};
@@ -159,18 +159,18 @@ struct batch_consumer {
   RONDO_HD void on(context& ctx, count const&) { ctx.reply(so_far); }
 };
 
-/// Ends a producer's burst, so that its team may run others.
+/// Ends a producer's burst, so that its team can run other actors.
 struct go_on {};
 inline constexpr uint32_t burst = 32;
 
-/// Sends the parcels 0, 1, ... `parcels - 1` to one consumer, as fast as that has room for them.
+/// Sends the parcels 0, 1, ... `parcels - 1` to one consumer, as fast as the consumer has room for them.
 struct producer {
   struct produce {
     address<consumer> to;
     uint64_t parcels;
   };
   struct produced {
-    uint64_t refusals;  // times that the mailbox was full
+    uint64_t refusals;  // how often the mailbox was full
   };
   using messages = rondo::messages<ask<produce, produced>, go_on>;
 
@@ -204,7 +204,7 @@ struct producer {
   }
 };
 
-/// Sends parcels to all the others in turn, and counts what it gets from them.
+/// Sends parcels to all other traders in turn, and counts the parcels that it receives from them.
 struct trader {
   struct trade {
     actor_id first;  // the traders are the cells from this one on, in their first life
@@ -247,7 +247,7 @@ struct trader {
       auto const outcome =
           ctx.tell(address<trader>{{order.first.index + next, order.first.generation}}, parcel{sent, {}});
       if (outcome == errc::mailbox_full || outcome == errc::arena_full)
-        ++refusals;  // the next one may have room
+        ++refusals;  // the next trader may have room
       else if (outcome != errc::ok)
         return ctx.fail(outcome);
       else
@@ -256,7 +256,7 @@ struct trader {
     if (sent == order.parcels) return (void)ctx.reply_to(asker, traded{refusals});
     auto const outcome = ctx.tell(ctx.self_as<trader>(), go_on{});
     if (outcome == errc::mailbox_full)
-      waits_for_mail = true;  // then parcels are in it, and the next one takes this up again
+      waits_for_mail = true;  // then its mailbox holds parcels, and the next one resumes this loop
     else if (outcome != errc::ok)
       ctx.fail(outcome);
   }
@@ -267,7 +267,7 @@ struct trader {
 struct chore {};
 struct rest {};
 
-/// Each chore takes a microsecond and sends itself anew, until `rest`: so as many wait as were sent, for ever.
+/// Each chore takes a microsecond and resends itself until `rest`, so the number of waiting chores stays constant.
 struct busy {
   using messages = rondo::messages<ask<small_ping, small_pong>, chore, ask<rest, counted>>;
   uint64_t done = 0;

@@ -1,5 +1,5 @@
-// What bare CUDA does in the place of a message: launch and wait, a graph and wait, flags through pinned memory; and
-// the memory-bound kernel that runs beside a ring kernel.
+// What bare CUDA does instead of sending a message: launch and wait, a graph and wait, flags through pinned memory. Also the
+// memory-bound kernel that runs next to a ring kernel.
 #include <atomic>
 #include <cstdint>
 
@@ -14,12 +14,12 @@ namespace {
 
 __global__ void do_nothing() {}
 
-/// The least that a request is: a number in, a number out.
+/// The smallest request: one number in, one number out.
 __global__ void answer_once(flags* at) {
   at->answered.store(at->asked.load(memory_order::relaxed) + 1, memory_order::relaxed);  // relaxed: flags
 }
 
-/// Serves one request after the other until it is asked to stop.
+/// Serves one request after another until it is asked to stop.
 __global__ void answer_all(flags* at) {
   dead_man host;
   for (std::uint32_t last = 0; !host.over();) {
@@ -37,7 +37,7 @@ void prepare(sample_budget const& budget) {
   pin_to(budget.cpus[0]);
 }
 
-/// Nothing is computed, so nothing is checked: the shortest that launching and waiting can be.
+/// Computes nothing, so there is nothing to check: the shortest possible launch and wait.
 measurement launch_nothing(sample_budget const& budget) {
   prepare(budget);
   stream const in;
@@ -54,7 +54,7 @@ measurement launch_and_wait(sample_budget const& budget) {
   pinned<flags> const shared;
   return round_trips(budget, [&](std::uint64_t number) -> std::uint64_t {
     shared->asked.store(static_cast<std::uint32_t>(number),
-                        memory_order::relaxed);  // relaxed, both: the stream's order
+                        memory_order::relaxed);  // relaxed, both: the stream orders them
     answer_once<<<1, 1, 0, in>>>(shared.on_device());
     in.wait();
     return shared->answered.load(memory_order::relaxed);
@@ -95,7 +95,7 @@ measurement graph_and_wait(sample_budget const& budget) {
   kernel_graph const graph(shared.on_device());
   return round_trips(budget, [&](std::uint64_t number) -> std::uint64_t {
     shared->asked.store(static_cast<std::uint32_t>(number),
-                        memory_order::relaxed);  // relaxed, both: the stream's order
+                        memory_order::relaxed);  // relaxed, both: the stream orders them
     graph.launch(in);
     in.wait();
     return shared->answered.load(memory_order::relaxed);
@@ -110,15 +110,16 @@ measurement flag_ping_pong(sample_budget const& budget) {
   answer_all<<<1, 1, 0, in>>>(shared.on_device());
   check(cudaGetLastError());
   return round_trips(budget, [&](std::uint64_t number) -> std::uint64_t {
-    auto const asked = static_cast<std::uint32_t>(number + 1);  // 0 is what the kernel has seen
-    shared->asked.store(asked, memory_order::relaxed);          // relaxed, both: flags
+    auto const asked =
+        static_cast<std::uint32_t>(number + 1);         // 0 is the value that the kernel has already seen
+    shared->asked.store(asked, memory_order::relaxed);  // relaxed, both: flags
     while (shared->answered.load(memory_order::relaxed) != asked + 1) {
     }
     return number + 1;
   });
 }
 
-// -- beside a ring kernel
+// -- next to a ring kernel
 
 __global__ void copy_words(uint4 const* from, uint4* to, std::size_t words) {
   std::size_t const step = std::size_t{gridDim.x} * blockDim.x;
@@ -126,7 +127,7 @@ __global__ void copy_words(uint4 const* from, uint4* to, std::size_t words) {
     to[i] = from[i];
 }
 
-constexpr std::size_t copied_bytes = std::size_t{512} << 20;  // ten times what any L2 cache holds
+constexpr std::size_t copied_bytes = std::size_t{512} << 20;  // ten times the capacity of any L2 cache
 constexpr int pattern = 0x5a;
 constexpr int launches_between_looks = 4;
 
@@ -139,7 +140,7 @@ case_list bare_cases() {
   case_list cases{round_trip("launch and wait", launch_and_wait),
                   round_trip("launch and wait, empty kernel", launch_nothing),
                   round_trip("graph and wait", graph_and_wait), round_trip("flag ping-pong", flag_ping_pong)};
-  // All of them, whatever peers are asked for: Rondo's round trips are compared with each.
+  // All of them, even if only some peers were requested: each of Rondo's round trips is compared with all of them.
   for (auto& one : cases) one.anchor = true;
   return cases;
 }

@@ -14,7 +14,7 @@ RONDO_EMULATED_MODULE(rondo::bench::gpu::bench_actors)
 namespace rondo::bench::gpu {
 namespace {
 
-/// Binds the thread of this process that has this name, which it gives itself some time after its start.
+/// Binds the thread of this process that has this name. The thread gives itself the name some time after its start.
 void pin_thread(std::string_view name, int cpu) {
   auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   cpu_set_t set;
@@ -88,14 +88,14 @@ measurement with_runtime(config const& settings, std::function<measurement(runti
 bare_device::bare_device(config const& settings)
     : device_(std::move(make_devices(program_of<bench_actors>(), settings).front().dev)),
       directory_({detail::plan_arena(device_->shape())}) {
-  device_->start([box = box_.get()](host_record const& r) { box->take(r); }, {});
+  device_->start([box = box_.get()](device_event const& r) { box->take(r); }, {});
 }
 
 void bare_device::stop() {
   if (!end()) throw device_stuck("the device did not stop");
 }
 
-/// What still runs keeps its memory, for ever.
+/// The threads that still run keep using its memory, so it is never freed.
 bool bare_device::end() {
   if (!device_ || device_->stop(std::chrono::seconds(5)).stopped) return true;
   (void)device_.release();
@@ -121,18 +121,18 @@ message const& bare_device::ask_untyped(actor_id to, std::uint32_t type, void co
   if (auto const refused = device_->mail().post({.to = to, .header = h, .payloads = payload, .bytes = bytes});
       refused != errc::ok)
     throw std::runtime_error(std::string("posting an ask: ") + name_of(refused));
-  while (box_->answered.load(std::memory_order_acquire) != asked_) relax();  // the watchdog bounds it
+  while (box_->answered.load(std::memory_order_acquire) != asked_) relax();  // the watchdog bounds this loop
   if (box_->reason != errc::ok)
     throw std::runtime_error(std::string("an ask ended with ") + name_of(box_->reason));
   return box_->answer;
 }
 
-void bare_device::letter_box::take(host_record const& r) noexcept {
-  if (r.kind != record_kind::reply) return;
+void bare_device::letter_box::take(device_event const& r) noexcept {
+  if (r.kind != event_kind::reply) return;
   reason = r.reason;
   answer.header.type = r.body.header.type;
   __builtin_memcpy(answer.payload, r.body.payload, r.body.bytes);
-  // Release: the answer. One ask at a time, so nobody reads it while it is written.
+  // Release: publishes the answer. There is one ask at a time, so nobody reads the answer while it is written.
   answered.store(r.body.header.reply_to.generation, std::memory_order_release);
 }
 

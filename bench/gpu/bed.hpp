@@ -1,5 +1,5 @@
-// What Rondo's cases on the device `cuda` share: the runtime or the bare device that they run on, started, checked
-// and stopped, and the threads of a round trip on the two processors whose distance is probed.
+// The parts that Rondo's cases on the device `cuda` share: starting, checking and stopping the runtime or bare device under
+// test, and binding the threads of a round trip to the two processors whose distance is probed.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace rondo::bench::gpu {
 
-/// Which device runs the cases. `rehearsal`: the emulated one, to check this program where there is no GPU.
+/// The device that runs the cases. `rehearsal` is the emulated device, to check this program where there is no GPU.
 struct bed_options {
   std::string device = "cuda";
   bool rehearsal = false;
@@ -27,33 +27,33 @@ bed_options& chosen_bed();
 enum class placement { pooled, pinned };
 constexpr char const* to_string(placement p) { return p == placement::pinned ? "pinned" : "pooled"; }
 
-/// The settings as shipped, for `actors`, of which `pinned` may have a team of their own; with `polling`, no thread of
-/// the host sleeps while it waits.
+/// The default settings, for `actors` actors, of which `pinned` have a team of their own; with `polling`, no host thread
+/// sleeps while it waits.
 config settings_for(std::uint32_t actors, std::uint32_t pinned = 0, bool polling = true);
 
-/// For answers that end a long piece of work.
+/// The time limit for answers that end a long piece of work.
 inline constexpr std::chrono::seconds patience{20};
 
-/// The answer of an ask that cannot fail unless something is broken; throws std::runtime_error naming `what`.
+/// The answer of an ask that fails only if something is broken; then throws std::runtime_error naming `what`.
 template <class T>
 T expect(std::string_view what, result<T> const& outcome) {
   if (!outcome) throw std::runtime_error(std::string(what) + ": " + outcome.error().message());
   return *outcome;
 }
 
-/// Binds the calling thread, which asks, to the first processor, and the one that takes completions to the second.
+/// Binds the calling thread, which asks, to the first processor, and the thread that takes completions to the second.
 void seat_threads(cpu_pair cpus);
 
-/// Waits until no message waits and all are accounted for (G1); throws when that does not come.
+/// Waits until no message waits and all are accounted for (G1); throws if that takes too long.
 telemetry at_rest(runtime& rt);
 
-/// The grid still runs, and nothing else can be measured any more.
+/// The grid is still running, and nothing else can be measured.
 struct device_stuck : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Starts a runtime of these actors, gives it to `work`, checks that it lost no message, and stops it. Throws
-/// device_stuck when it does not stop.
+/// Starts a runtime of these actors, calls `work` with it, checks that no message was lost, and stops it. Throws device_stuck
+/// if it does not stop.
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
 
 template <class Behaviour>
@@ -64,8 +64,8 @@ std::vector<actor_ref<Behaviour>> launch_all(runtime& rt, std::uint32_t actors,
   return all;
 }
 
-/// Asks all of them at once and waits for the answers; `request_of(i)` is what the i-th one is asked. Throws when one
-/// fails. Precondition: the way to the device has a slot for each.
+/// Asks all of them at once and waits for the answers; `request_of(i)` is the request for the i-th actor. Throws if one
+/// fails. Precondition: the submission ring has a slot for each.
 template <class Behaviour, class RequestOf>
 void ask_all(std::vector<actor_ref<Behaviour>> const& all, RequestOf request_of) {
   using reply = reply_to_t<Behaviour, decltype(request_of(0))>;
@@ -81,7 +81,7 @@ void ask_all(std::vector<actor_ref<Behaviour>> const& all, RequestOf request_of)
     throw std::runtime_error("asking all: " + make_error_code(static_cast<errc>(reason)).message());
 }
 
-/// What consumers or traders have counted, all together.
+/// The sum of the counts of all consumers or traders.
 template <class Behaviour>
 counted count_all(std::vector<actor_ref<Behaviour>> const& all) {
   counted sum{};
@@ -93,9 +93,9 @@ counted count_all(std::vector<actor_ref<Behaviour>> const& all) {
   return sum;
 }
 
-/// The device without a runtime: posts an ask, and takes its answer where the device hands out its records.
+/// The device without a runtime: posts an ask, and takes its answer directly from the device's completions.
 ///
-/// Threads: one that asks; the device's own deliver.
+/// Threads: one asks; the device's own thread delivers.
 class bare_device {
  public:
   explicit bare_device(config const& settings);
@@ -105,7 +105,7 @@ class bare_device {
 
   actor_id launch_echo(actor_options const& options);
 
-  /// Window 1: waits for the answer, polling. Throws when it is no answer.
+  /// Window 1: waits for the answer, polling. Throws if the completion is not an answer.
   template <class Pong, class Ping>
   Pong ask(actor_id to, Ping const& m) {
     message const& answer = ask_untyped(to, type_id<Ping>, &m, sizeof m);
@@ -115,17 +115,17 @@ class bare_device {
     __builtin_memcpy(&pong, answer.payload, sizeof pong);
     return pong;
   }
-  /// Throws device_stuck when the grid does not end.
+  /// Throws device_stuck if the grid does not end.
   void stop();
 
  private:
-  /// Where the device's thread puts an answer.
+  /// The device's thread writes an answer here.
   struct alignas(64) letter_box {
-    std::atomic<std::uint32_t> answered{0};  // the number of the ask that the rest belongs to
+    std::atomic<std::uint32_t> answered{0};  // the number of the ask that the other fields belong to
     errc reason = errc::ok;
     message answer{};
 
-    void take(host_record const& record) noexcept;
+    void take(device_event const& event) noexcept;
   };
   bool end();
   message const& ask_untyped(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes);

@@ -1,7 +1,7 @@
-// bench_gpu: Rondo's device `cuda` beside bare CUDA, in one process. bench_gpu --help says what can be chosen.
+// bench_gpu: compares Rondo's device `cuda` with bare CUDA, in one process. bench_gpu --help lists the options.
 //
-// Every sample is watched: one that takes longer than its case may ends the process with 3, its name, and the results
-// of all samples before it.
+// Every sample is watched: if one takes longer than its case allows, the process exits with status 3, the name of the case,
+// and the results of all earlier samples.
 #include <fmt/core.h>
 #include <fmt/ostream.h>
 #include <unistd.h>
@@ -43,14 +43,14 @@ case_list selected_cases(options const& chosen) {
   append(cases, device_cases());
   append(cases, memory_cases());
   append(cases, sustained_cases(std::chrono::seconds(chosen.seconds)));
-  if (chosen.rehearse) return cases;  // the others are CUDA's
+  if (chosen.rehearse) return cases;  // the other cases need CUDA
   append(cases, copy_cases());
   append(cases, bare_cases());
   append(cases, bare_memory_cases());
   return cases;
 }
 
-/// Takes the samples of a session and publishes what they found, even if one of them hangs.
+/// Takes the samples of a session and publishes the results, even if one of the samples hangs.
 class bench {
  public:
   bench(case_list cases, options const& chosen)
@@ -74,7 +74,7 @@ class bench {
   }
 
  private:
-  /// On a thread of its own, which may bind itself to a processor. A case that fails is told, and left out from then on.
+  /// On a separate thread, which may bind itself to a processor. A case that fails is reported and skipped from then on.
   measurement sample(bench_case const& work, sample_budget const& budget) {
     auto const name = describe(work) + " by " + work.peer;
     if (failed_.contains(name)) return {};
@@ -100,7 +100,7 @@ class bench {
       fmt::print(stderr, "bench_gpu: {}\n", e.what());
     }
     std::fflush(nullptr);
-    _exit(exit_hangs);  // the driver ends what runs on the GPU
+    _exit(exit_hangs);  // the driver ends the kernels that still run
   }
 
   void publish() const {
@@ -131,7 +131,7 @@ int start(options const& chosen) {
     return exit_failed;
   }
   if (chosen.session.list) return all.work().list(), 0;
-  // Before anything else calls CUDA: it has all modules loaded at once.
+  // Before anything else calls CUDA: this makes it load all modules at once.
   if (std::string why; !chosen.rehearse && cuda_machine::count(why) == 0) {
     fmt::print(stderr,
                "bench_gpu: there is no GPU to measure: {}. --rehearse runs the cases of Rondo on the "

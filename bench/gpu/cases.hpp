@@ -1,4 +1,4 @@
-// The cases of bench_gpu, by what they measure.
+// The cases of bench_gpu, grouped by what they measure.
 #pragma once
 
 #include <chrono>
@@ -8,29 +8,29 @@
 
 namespace rondo::bench::gpu {
 
-/// Host to actor to host, by each way in; urgent asks under load; the first answer after idleness.
+/// Host to actor to host, over each path; urgent asks under load; the first answer after idleness.
 case_list latency_cases();
-/// Launching an actor, restarting one that failed.
+/// Launching an actor, and restarting one that failed.
 case_list lifecycle_cases();
 /// Actor to actor, many to one, all to all.
 case_list device_cases();
-/// One thread of the host that sends for `duration`.
+/// One host thread that sends for `duration`.
 case_list sustained_cases(std::chrono::seconds duration);
-/// Buffers of the device, copies from pinned memory.
+/// Buffers of the device, and copies from pinned memory.
 case_list memory_cases();
-/// The same, and graphs, by bare CUDA (memory.cu).
+/// The same, and graphs, with bare CUDA (memory.cu).
 case_list bare_memory_cases();
-/// A copy kernel alone, and beside an idle runtime.
+/// A copy kernel alone, and next to an idle runtime.
 case_list copy_cases();
-/// A runtime that is up and has nothing to do for `duration`.
+/// A runtime that is idle for `duration`.
 case_list idle_cases(std::chrono::seconds duration);
 
-/// What bare CUDA does: launch and wait, graph and wait, flags through pinned memory (baselines.cu).
+/// Bare CUDA: launch and wait, graph and wait, flags through pinned memory (baselines.cu).
 case_list bare_cases();
-/// What the hardware does: orders and depths of polling, torn words, modules loaded meanwhile (experiments.cu).
+/// The hardware itself: orders and depths of polling, torn words, loading a module while a kernel runs (experiments.cu).
 case_list experiment_cases();
 
-/// A memory-bound kernel on a stream of its own. Claims its memory when it is made: do that before a ring kernel runs.
+/// A memory-bound kernel on its own stream. Allocates its memory in the constructor: construct it before a ring kernel runs.
 class copier {
  public:
   /// `multiprocessors` 0: as many as the GPU has.
@@ -39,7 +39,7 @@ class copier {
   copier(copier const&) = delete;
   copier& operator=(copier const&) = delete;
 
-  /// Copies for about `time`, checks a part of the copy, and returns bytes read and written per second.
+  /// Copies for about `time`, checks a part of the copy, and returns the bytes read and written per second.
   double run(std::chrono::nanoseconds time);
 
  private:

@@ -1,8 +1,8 @@
-// What the hardware does, asked without Rondo: how a number best crosses the bus, whether words of 16 bytes tear on
-// the way, and whether a module can be loaded while a kernel runs that does not end.
+// Experiments with the hardware, without Rondo: which way a number crosses the bus fastest, whether words of 16 bytes tear on
+// the bus, and whether a module can be loaded while a kernel that never ends is running.
 //
-// The inbox lies in pinned memory of the host, ordinary or write-combined. Memory of the device is not among the
-// places: CUDA maps none of it for the host (gdrcopy does, by a kernel driver of its own).
+// The inbox lies in pinned host memory, ordinary or write-combined. Device memory is not tried, because CUDA does not map it
+// for the host (gdrcopy does, with its own kernel driver).
 #include <atomic>
 #include <cstdint>
 #include <future>
@@ -17,7 +17,7 @@
 namespace rondo::bench::gpu {
 namespace {
 
-// -- words of 16 bytes that are stored and loaded whole
+// -- words of 16 bytes that are stored and loaded as one
 
 struct alignas(16) word16 {
   std::uint64_t low, high;
@@ -38,7 +38,7 @@ __device__ void store_whole(word16* at, word16 w) {
                : "memory");
 }
 
-/// ASSUMES: an aligned SSE access is one access; processors with AVX say so.
+/// ASSUMES: an aligned SSE access is one access; processors with AVX guarantee that.
 word16 load_whole_on_host(word16 const* at) {
   __m128i t;
   asm volatile("movdqa %1, %0" : "=x"(t) : "m"(*reinterpret_cast<__m128i const*>(at)) : "memory");
@@ -51,10 +51,10 @@ void store_whole_on_host(word16* at, word16 w) {
   asm volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(at)) : "x"(t) : "memory");
 }
 
-// -- a message of 32 bytes there and back
+// -- a round trip of a message of 32 bytes
 
-/// Tagged: three words, each of 12 bytes of payload and a tag, which is there when its word is. Released: two words of
-/// payload, published by the flag.
+/// Tagged: three words, each of 12 bytes of payload and a tag; when the tag has arrived, so has its word. Released: two words
+/// of payload, published by the flag.
 enum class ordering { tagged_words, release_flag };
 
 struct alignas(128) letter {
@@ -72,15 +72,15 @@ __host__ __device__ constexpr std::uint32_t tag_of(word16 w) {
   return static_cast<std::uint32_t>(w.high >> 32);
 }
 
-/// A warp polls with `Depth` loads under way, each sent out when an older one has come back, and answers each payload word
-/// plus one. A message of tag stop_asked ends it.
+/// A warp polls with `Depth` loads in flight, issues a new one when the oldest returns, and answers each payload word plus
+/// one. A message with the tag stop_asked ends it.
 template <ordering Order, int Depth>
 __global__ void answer_letters(letter const* down, letter* up) {
   constexpr bool tags = Order == ordering::tagged_words;
   auto const lane = threadIdx.x;
   auto const* const word = &down->words[lane < tagged_words ? lane : 0];
   auto const look = [&] {
-    // Relaxed: what it publishes is acquired by the fence below. Every lane loads it: one request.
+    // Relaxed: the fence below acquires what it publishes. Every lane loads it: one request.
     if constexpr (!tags) return word16{0, std::uint64_t{down->flag.load(memory_order::relaxed)} << 32};
     return load_whole(word);
   };
@@ -88,7 +88,7 @@ __global__ void answer_letters(letter const* down, letter* up) {
 #pragma unroll
   for (int i = 0; i < Depth; ++i) {
     under_way[i] = look();
-    __nanosleep(1000 / Depth);  // about a way there and back, shared out
+    __nanosleep(1000 / Depth);  // about the time of a round trip, divided among the loads
   }
   dead_man host;
   for (std::uint32_t next = 1;;) {
@@ -112,7 +112,7 @@ __global__ void answer_letters(letter const* down, letter* up) {
           store_whole(&up->words[lane], {payload.low + 1, payload.high + 1});
         }
         __syncwarp();
-        if (lane == 0) up->flag.store(next, memory_order::release);  // the payload, of all lanes
+        if (lane == 0) up->flag.store(next, memory_order::release);  // publishes the payload of all lanes
       }
       host.alive();
       ++next;
@@ -120,7 +120,7 @@ __global__ void answer_letters(letter const* down, letter* up) {
   }
 }
 
-/// The host's side of the same.
+/// The host's side of the same round trip.
 class correspondent {
  public:
   correspondent(ordering order, bool write_combined)
@@ -169,10 +169,10 @@ class correspondent {
     } else {
       for (std::uint32_t i = 0; i < payload_words; ++i)
         store_whole_on_host(&down.words[i], {number + i, half});
-      if (write_combined_) _mm_sfence();            // such stores keep no order among themselves
-      down.flag.store(tag, memory_order::release);  // the payload
+      if (write_combined_) _mm_sfence();            // write-combined stores are not ordered among themselves
+      down.flag.store(tag, memory_order::release);  // publishes the payload
     }
-    if (write_combined_) _mm_sfence();  // sends them on their way
+    if (write_combined_) _mm_sfence();  // flushes them
   }
 
   ordering order_;
@@ -200,7 +200,7 @@ void append_round_trips(case_list& cases) {
 
 // -- torn words
 
-/// Both halves of a word that was stored whole say the same.
+/// Both halves of a word that was stored as one are equal.
 __host__ __device__ constexpr word16 consistent(std::uint64_t low) {
   return {low, low * 0x9e37'79b9'7f4a'7c15ull};
 }
@@ -215,7 +215,7 @@ struct tally {
     last = w.low;
   }
 };
-constexpr std::uint32_t watched_words = 256;  // a thread each
+constexpr std::uint32_t watched_words = 256;  // one thread for each
 
 __global__ void watch_words(word16 const* words, flags* at, tally* found) {
   tally mine{};
@@ -274,17 +274,17 @@ measurement look_for_torn_words(sample_budget const& budget, bool host_writes) {
   return m;
 }
 
-// -- a module that is loaded meanwhile
+// -- a module that is loaded while a kernel runs
 
 __global__ void never_end(flags* at) {
   at->answered.store(1, memory_order::relaxed);  // relaxed, both: flags
   for (dead_man host; at->asked.load(memory_order::relaxed) != stop_asked && !host.over();) {
   }
 }
-/// Of this program's own module, and not launched before.
+/// A kernel of this program's own module that has not been launched before.
 __global__ void touch(std::uint32_t* at) { *at = 1; }
 
-/// A module of its own, which the driver compiles and loads when it is asked to.
+/// A separate module, which the driver compiles and loads on request.
 constexpr char const* second_module = R"(
 .version 8.0
 .target sm_75
@@ -300,7 +300,7 @@ constexpr char const* second_module = R"(
 }
 )";
 
-/// One after the other on a stream of its own; how long each took. Unloading is left to the process's end.
+/// One after the other on its own stream; returns how long each took. Unloading is left to the end of the process.
 measurement load_and_launch(pinned<std::uint32_t> const& touched) {
   check(cudaSetDevice(0));
   stream const in;
@@ -335,14 +335,14 @@ measurement load_and_launch(pinned<std::uint32_t> const& touched) {
   return m;
 }
 
-/// blocked 1: it went on only once the kernel that does not end was ended; the times then say nothing.
+/// blocked 1: the call returned only after the endless kernel was ended; the times are then meaningless.
 measurement load_meanwhile(sample_budget const&) {
   constexpr std::chrono::seconds patience{5};
   check(cudaSetDevice(0));
   pinned<flags> const shared;
   pinned<std::uint32_t> const touched;
   stream const in;
-  std::future<measurement> loaded;  // waited for below: the kernel has ended by then
+  std::future<measurement> loaded;  // waited for below, after the kernel has ended
   bool blocked = false;
   {
     kernel_end const end(*shared, in);
@@ -373,7 +373,7 @@ case_list experiment_cases() {
                      {},
                      [=](sample_budget const& b) { return look_for_torn_words(b, host_writes); }});
   bench_case load{"experiment_module_load", "second module", {}, load_meanwhile};
-  load.most_samples = 1;  // the first launch of a kernel comes once
+  load.most_samples = 1;  // a kernel has only one first launch
   cases.push_back(std::move(load));
   return cases;
 }
@@ -383,7 +383,7 @@ case_list experiment_cases() {
 #else
 
 namespace rondo::bench::gpu {
-case_list experiment_cases() { return {}; }  // they store words of 16 bytes by SSE
+case_list experiment_cases() { return {}; }  // the experiments store words of 16 bytes with SSE
 }  // namespace rondo::bench::gpu
 
 #endif

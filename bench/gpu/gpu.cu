@@ -12,7 +12,7 @@ struct clocks {
   std::uint64_t cycles, ns;
 };
 
-/// Runs for 20 ms and says how many cycles its multiprocessor made.
+/// Runs for 20 ms and reports how many cycles its multiprocessor counted.
 __global__ void measure_clock(clocks* found) {
   auto const begin_ns = dead_man::now();
   auto const begin = clock64();
@@ -24,7 +24,7 @@ __global__ void measure_clock(clocks* found) {
 double multiprocessor_mhz() {
   stream const in;
   pinned<clocks> const found;
-  for (int i = 0; i < 2; ++i) {  // the first one wakes the GPU
+  for (int i = 0; i < 2; ++i) {  // the first run wakes the GPU
     measure_clock<<<1, 1, 0, in>>>(found.on_device());
     check(cudaGetLastError());
     in.wait();
@@ -52,7 +52,7 @@ std::string line_of(std::string const& path) {
 
 void check(cudaError_t outcome, std::source_location where) {
   if (outcome == cudaSuccess) return;
-  cudaGetLastError();  // it is answered here
+  cudaGetLastError();  // clears the error
   throw std::runtime_error(std::string("CUDA, line ") + std::to_string(where.line()) + " of " +
                            where.file_name() + ": " + cudaGetErrorString(outcome) + " (" +
                            cudaGetErrorName(outcome) + ")");
@@ -79,7 +79,7 @@ std::vector<std::pair<std::string, std::string>> facts() {
   char bus_id[32] = {};
   check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0));
   for (auto& c : bus_id)
-    c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);  // as sysfs spells it
+    c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);  // the spelling of sysfs
   auto const pci = std::string("/sys/bus/pci/devices/") + bus_id + '/';
   return {{"name", gpu.name},
           {"compute_capability", std::to_string(gpu.major) + '.' + std::to_string(gpu.minor)},

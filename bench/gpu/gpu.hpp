@@ -1,5 +1,5 @@
-// The little that the bare CUDA code of the benches shares: one check of errors, a stream and memory that go with
-// their scope, flags in pinned memory, and what is known of the GPU.
+// The helpers that the bare CUDA code of the benches shares: one function that checks errors, a stream and memory that are
+// freed with their scope, flags in pinned memory, and facts about the GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,16 +14,16 @@
 
 namespace rondo::bench::gpu {
 
-/// Throws std::runtime_error with the place of the call and CUDA's words.
+/// Throws std::runtime_error with the location of the call and CUDA's error text.
 void check(cudaError_t outcome, std::source_location where = std::source_location::current());
 
-/// Facts for the provenance of results: name, clocks (those that the driver names, and one that was just measured),
-/// versions, how it is connected.
+/// Facts for the provenance of results: name, clocks (those that the driver reports, and one that was just measured),
+/// versions, and how the GPU is connected.
 std::vector<std::pair<std::string, std::string>> facts();
-/// "eager" or "lazy", as the driver says.
+/// "eager" or "lazy", as reported by the driver.
 std::string module_loading();
 
-/// Work in it waits for no other stream, and no other stream for it.
+/// A stream that does not wait for other streams, and that other streams do not wait for.
 class stream {
  public:
   stream() { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
@@ -38,8 +38,8 @@ class stream {
   cudaStream_t handle_ = nullptr;
 };
 
-/// Zeroed memory of the host that the GPU reaches over the bus. To be made, and to go, while no kernel runs that does not
-/// end: CUDA would wait for it.
+/// Zeroed host memory that the GPU reaches over the bus. Create and destroy it while no endless kernel runs: CUDA would wait
+/// for that kernel.
 template <class T>
 class pinned {
  public:
@@ -48,7 +48,8 @@ class pinned {
     check(cudaHostAlloc(&at, count * sizeof(T), cudaHostAllocMapped | flags));
     host_ = static_cast<T*>(at);
     std::memset(at, 0, count * sizeof(T));
-    check(cudaHostGetDevicePointer(&at, host_, 0));  // not the same address for write-combined memory
+    check(cudaHostGetDevicePointer(&at, host_,
+                                   0));  // differs from the host's address for write-combined memory
     device_ = static_cast<T*>(at);
   }
   ~pinned() { cudaFreeHost(host_); }
@@ -64,19 +65,19 @@ class pinned {
   T *host_ = nullptr, *device_ = nullptr;
 };
 
-/// A word of the host and one of the GPU, each with one writer. Both relaxed: a number alone is handed over.
+/// A word of the host and a word of the GPU, each with one writer. Both relaxed: only a number is passed.
 struct flags {
   alignas(128) atomic<std::uint32_t, scope::system> asked;
   alignas(128) atomic<std::uint32_t, scope::system> answered;
 };
 inline constexpr std::uint32_t stop_asked = ~0u;
 
-/// Asks a kernel that serves `flags` to end, and waits until it has, when the scope is left.
+/// At the end of the scope, asks a kernel that serves `flags` to end, and waits until it has ended.
 class kernel_end {
  public:
   kernel_end(flags& of, stream const& in) noexcept : flags_(of), stream_(in) {}
   ~kernel_end() {
-    flags_.asked.store(stop_asked, memory_order::relaxed);  // relaxed: a number alone
+    flags_.asked.store(stop_asked, memory_order::relaxed);  // relaxed: only a number
     cudaStreamSynchronize(stream_);
   }
   kernel_end(kernel_end const&) = delete;
@@ -88,7 +89,7 @@ class kernel_end {
 };
 
 #if defined(__CUDACC__)
-/// Ends a kernel whose host has gone: `over` says so some 20 seconds after the last `alive`. Looks at the clock rarely.
+/// Ends a kernel whose host is gone: `over` returns true some 20 seconds after the last `alive`. Reads the clock rarely.
 struct dead_man {
   std::uint32_t looks = 0;
   std::uint64_t since_ns = now();

@@ -1,4 +1,4 @@
-// Round trips between the host and an actor: by each way in, urgent ones under load, the first one after idleness.
+// Round trips between the host and an actor: over each path, of urgent messages under load, and the first one after idleness.
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// 32 and 96 bytes there and back.
+/// A request and an answer of 32 or 96 bytes.
 struct small_trip {
   using ping = small_ping;
   using pong = small_pong;
@@ -32,7 +32,7 @@ auto ping_of(std::uint64_t number) {
   return p;
 }
 
-/// What came back, if all of the answer says the same.
+/// The number in the answer, if all words of the answer agree.
 template <class Pong>
 std::uint64_t value_of(Pong const& pong) {
   if (!pong.holds(pong.words[0])) throw std::runtime_error("an answer's words differ");
@@ -62,7 +62,7 @@ measurement by_blocking(sample_budget const& budget, std::vector<actor_ref<echo>
   });
 }
 
-/// An Asio handler that runs where the answer arrives, and tells the thread that asked.
+/// An Asio handler that runs where the answer arrives, and notifies the thread that asked.
 template <class Trip>
 measurement by_callback(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
   struct alignas(64) outcome {
@@ -80,7 +80,7 @@ measurement by_callback(sample_budget const& budget, std::vector<actor_ref<echo>
                               found.pong = pong;
                               found.there.store(true, std::memory_order_release);
                             }));
-    while (!found.there.load(std::memory_order_acquire)) relax();  // the watchdog bounds it
+    while (!found.there.load(std::memory_order_acquire)) relax();  // the watchdog bounds this loop
     if (found.ec) throw boost::system::system_error(found.ec, "asking");
     return value_of(found.pong);
   });
@@ -96,7 +96,7 @@ asio::awaitable<void> trips(trip_recorder& recorder, std::vector<actor_ref<echo>
   }
 }
 
-/// A coroutine on an io_context that the thread which asks polls.
+/// A coroutine on an io_context that is polled by the asking thread.
 template <class Trip>
 measurement by_coroutine(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
   asio::io_context io{1};
@@ -133,7 +133,7 @@ void append_round_trips(case_list& cases, placement where, std::uint32_t actors)
   add("coroutine", by_runtime(by_coroutine<Trip>));
 }
 
-/// The same with a handle of a buffer of so many bytes in the device's memory, which the actor leases and writes.
+/// The same with the handle of a buffer of this size in the device's memory, which the actor leases and writes.
 measurement by_buffer(sample_budget const& budget, placement where, std::uint64_t bytes) {
   actor_options const how{.pinned = where == placement::pinned};
   return with_runtime(settings_for(1, how.pinned ? 1 : 0), [&](runtime& rt) {
@@ -152,7 +152,7 @@ measurement by_buffer(sample_budget const& budget, placement where, std::uint64_
 
 enum class load { same_actor, other_actors };
 
-/// Sends `each` chores to all of `actors`; they go on until they are told to rest.
+/// Sends `each` chores to all of `actors`; they continue until they receive `rest`.
 void set_to_work(std::vector<actor_ref<busy>> const& actors, std::uint32_t each) {
   for (std::uint32_t i = 0; i < each; ++i)
     for (auto const& one : actors)
@@ -160,8 +160,8 @@ void set_to_work(std::vector<actor_ref<busy>> const& actors, std::uint32_t each)
         if (refused != errc::device_busy) throw std::runtime_error("the load: " + refused.message());
 }
 
-/// An ask of priority 255 while chores of a microsecond wait: 1000 before the actor itself, or 4 before each of 512 others,
-/// which is more than any GPU has teams.
+/// An ask of priority 255 while chores of a microsecond wait: 1000 in the actor's own mailbox, or 4 in each of 512 other
+/// actors, which is more actors than any GPU has teams.
 measurement urgent(sample_budget const& budget, placement where, load of) {
   actor_options const how{.capacity = 4096, .pinned = where == placement::pinned};
   return with_runtime(settings_for(1024, how.pinned ? 1 : 0), [&](runtime& rt) {
@@ -215,7 +215,7 @@ case_list latency_cases() {
   case_list cases;
   for (auto const where : {placement::pooled, placement::pinned})
     for (std::uint32_t const actors : {1u, 100u, 10'000u}) {
-      if (where == placement::pinned && actors > 100) continue;  // each has a team of its own
+      if (where == placement::pinned && actors > 100) continue;  // each has its own team
       append_round_trips<small_trip>(cases, where, actors);
       append_round_trips<large_trip>(cases, where, actors);
     }

@@ -1,4 +1,4 @@
-// Launching an actor and restarting one that failed, until it answers.
+// Launching an actor, and restarting one that failed, until it answers.
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
@@ -18,7 +18,7 @@ double ns_between(clock::time_point from, clock::time_point to) {
 
 small_ping ping_of(std::uint64_t number) { return {numbered<4>::of(number)}; }
 
-/// The outcome of an operation that completes with an error_code, on the device's thread: the caller polls for it.
+/// The outcome of an operation that completes with an error_code on the device's thread; the caller polls for it.
 template <class Begin>
 error_code polled(Begin begin) {
   std::atomic<int> outcome{-1};
@@ -26,11 +26,11 @@ error_code polled(Begin begin) {
     outcome.store(ec.value(), std::memory_order_release);
   }));
   int value = -1;
-  while ((value = outcome.load(std::memory_order_acquire)) < 0) relax();  // the watchdog bounds it
+  while ((value = outcome.load(std::memory_order_acquire)) < 0) relax();  // the watchdog bounds this loop
   return make_error_code(static_cast<errc>(value));
 }
 
-/// From the call that launches an actor to its first answer; then from the call that terminates it until it is gone.
+/// From the call that launches an actor to its first answer; then from the call that terminates it until it has terminated.
 measurement launch(sample_budget const& budget, placement where) {
   actor_options const how{.pinned = where == placement::pinned};
   return with_runtime(settings_for(1024, how.pinned ? 8 : 0), [&](runtime& rt) {
@@ -60,9 +60,9 @@ measurement launch(sample_budget const& budget, placement where) {
   });
 }
 
-/// From an ask whose handler fails to its answer, which is given when the actor has been made anew.
+/// From an ask whose handler fails to its answer, which the restarted actor gives.
 measurement restart(sample_budget const& budget, placement where) {
-  // As many restarts as it takes: the window in which they are counted is the shortest there is.
+  // Allows any number of restarts: the window in which they are counted is the shortest possible.
   actor_options const how{.pinned = where == placement::pinned,
                           .supervise = {.poison_after = 1, .max_restarts = 0xffff, .within_ms = 1}};
   return with_runtime(settings_for(1, how.pinned ? 1 : 0), [&](runtime& rt) {

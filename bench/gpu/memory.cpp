@@ -1,4 +1,4 @@
-// A buffer of the device from the pool, and a copy down from pinned memory, beside a ring kernel.
+// A device buffer from the pool, and a copy from pinned memory to the device, next to a ring kernel.
 #include "bench/gpu/memory.hpp"
 
 #include "bench/gpu/bed.hpp"
@@ -15,7 +15,7 @@ measurement acquire(sample_budget const& budget) {
     seat_threads(budget.cpus);
     return repeated(budget, "acquire_release_ns", [&](std::uint64_t) {
       auto buffer = rt.buffers().acquire(acquired_bytes);
-      // While the way down is full of earlier ones the caller waits, and that counts.
+      // While the submission ring is full of earlier ones the caller waits; that time counts.
       for (; !buffer && buffer.error() == errc::device_busy; buffer = rt.buffers().acquire(acquired_bytes))
         relax();
       rt.buffers().release(expect("acquiring", buffer));

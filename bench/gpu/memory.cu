@@ -1,4 +1,4 @@
-// What bare CUDA does in the place of a buffer, a copy and a captured actor's graph; and Rondo's graphs.
+// What bare CUDA does instead of a buffer, a copy and a captured actor's graph; and Rondo's graphs.
 #include <vector>
 
 #include "bench/gpu/cases.hpp"
@@ -20,7 +20,7 @@ measurement malloc_and_free(sample_budget const& budget) {
   });
 }
 
-/// With the stream's pool kept warm, as one would use it.
+/// Keeps the stream's pool warm, as a program would.
 measurement malloc_async_and_free(sample_budget const& budget) {
   check(cudaSetDevice(0));
   pin_to(budget.cpus[0]);
@@ -55,7 +55,7 @@ measurement bare_copy(sample_budget const& budget) {
   return found;
 }
 
-/// One step of the work that is launched singly, and replayed.
+/// One step of the work, which is launched singly and replayed.
 struct add_step {
   std::uint32_t* to;
   std::uint32_t n;
@@ -73,7 +73,7 @@ class step_memory {
   }
   ~step_memory() { cudaFreeAsync(at_, in_); }
   std::uint32_t* at() const noexcept { return at_; }
-  /// That `rounds` rounds of all steps have run.
+  /// Checks that `rounds` rounds of all steps have run.
   void expect(std::uint64_t rounds) const {
     std::uint32_t first = 0;
     check(cudaMemcpyAsync(&first, at_, sizeof first, cudaMemcpyDeviceToHost, in_));
@@ -106,7 +106,7 @@ measurement replayed(sample_budget const& budget) {
   step_memory const memory;
   cuda_graphs engine(0, [](cudaError_t e, char const*) { return e == cudaSuccess; });
   auto const graph = engine.make_graph();
-  graph->record([&](rondo::stream& s) {
+  graph->capture([&](rondo::stream& s) {
     for (std::uint32_t n = 0; n < steps; ++n) s.for_each(elements, add_step{memory.at(), n});
   });
   std::uint64_t rounds = 0;

@@ -1,4 +1,4 @@
-// What Rondo's cases of memory and bare CUDA's share: sizes, and the loop.
+// Sizes and the loop, shared by the memory cases of Rondo and of bare CUDA.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace rondo::bench::gpu {
 
 inline constexpr std::uint64_t acquired_bytes = 64 << 10, copied_bytes = 32 << 20;
 
-/// Calls `step(i)` until the budget is used, and records how long each call took; the first eighth is warm-up.
+/// Calls `step(i)` until the budget is used, and records the duration of each call; the first eighth is warm-up.
 template <class Step>
 measurement repeated(sample_budget const& budget, std::string const& metric, Step&& step) {
   using clock = std::chrono::steady_clock;

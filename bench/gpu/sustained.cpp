@@ -1,4 +1,4 @@
-// One thread of the host that sends for a long time, with no more under way than the mailboxes hold.
+// One host thread that sends for a long time, with at most as many messages in flight as the mailboxes hold.
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <deque>
@@ -13,10 +13,10 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t capacity = 8192;         // of a mailbox
-constexpr std::uint64_t window = capacity - 64;  // parcels under way to one actor; the rest is for marks
+constexpr std::uint64_t window = capacity - 64;  // parcels in flight to one actor; the rest is for marks
 constexpr std::uint64_t mark_every = window / 4;
 
-/// A consumer and what is known of its mail. A mark is an ask behind the parcels: its answer says how many were handled.
+/// A consumer and the state of its mail. A mark is an ask behind the parcels: its answer says how many were handled.
 struct line {
   actor_ref<batch_consumer> to;
   std::uint64_t sent = 0, marked = 0, sum = 0;
@@ -28,7 +28,7 @@ struct line {
 
   void mark() {
     marked = sent;
-    marks_out.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count of this thread's asks
+    marks_out.fetch_add(1, std::memory_order_relaxed);  // relaxed: counts this thread's asks
     to.ask(count{}, ask_options{},
            boost::asio::bind_executor(
                boost::asio::system_executor(), [this](error_code ec, counted const& so_far) {
@@ -36,14 +36,14 @@ struct line {
                    handled.store(so_far.messages,
                                  std::memory_order_relaxed);  // relaxed, all: published by marks_out
                    marks_answered.fetch_add(1, std::memory_order_relaxed);
-                 } else if (ec != errc::device_busy) {  // that one is asked again
+                 } else if (ec != errc::device_busy) {  // a refused mark is asked again
                    failure.store(ec.value(), std::memory_order_relaxed);
                  }
                  marks_out.fetch_sub(1, std::memory_order_release);
                }));
   }
 
-  /// Waits until `more` parcels find room for sure.
+  /// Waits until there is certainly room for `more` parcels.
   void make_room(std::uint64_t more) {
     if (sent - marked >= mark_every) mark();
     while (sent + more - handled.load(std::memory_order_relaxed) > window) {
@@ -67,7 +67,7 @@ struct line {
   }
 };
 
-/// Tells until the way to the device has room; returns how often it had none.
+/// Retries until the submission ring has room; returns how often it was full.
 template <class Messages>
 std::uint64_t tell(actor_ref<batch_consumer> const& to, Messages const& messages) {
   std::uint64_t busy = 0;
@@ -79,7 +79,7 @@ std::uint64_t tell(actor_ref<batch_consumer> const& to, Messages const& messages
   return busy;
 }
 
-/// Every parcel sent was accepted and handled, and nothing else happened to any.
+/// Checks that every parcel was accepted and handled, and that no other message was counted.
 void check_all_handled(runtime& rt, std::deque<line> const& lines) {
   std::uint64_t sent = 0, marks = 0;
   for (auto const& l : lines) {
@@ -87,7 +87,7 @@ void check_all_handled(runtime& rt, std::deque<line> const& lines) {
     check_equal("parcels handled", l.sent, found.messages);
     check_equal("sum of what was sent", l.sum, found.sum);
     sent += l.sent;
-    marks += l.marks_answered.load(std::memory_order_relaxed) + 1;  // and the one above
+    marks += l.marks_answered.load(std::memory_order_relaxed) + 1;  // and the mark above
   }
   auto const t = at_rest(rt);  // conserved
   check_equal("messages accepted", sent + marks, t.live.accepted);
@@ -95,10 +95,10 @@ void check_all_handled(runtime& rt, std::deque<line> const& lines) {
   check_equal("dead letters", std::uint64_t{0}, t.dead_letters);
 }
 
-/// To `actors` in turn, `Batch` parcels at a time, for `duration`; the rate of the whole, and of each second.
+/// Sends to `actors` in turn, `Batch` parcels at a time, for `duration`; reports the total rate, and the rate of each second.
 template <std::size_t Batch>
 measurement sustain(sample_budget const& budget, std::chrono::seconds duration, std::uint32_t actors) {
-  std::deque<line> lines;  // outlive the runtime, whose end calls the handlers of marks that are still out
+  std::deque<line> lines;  // outlive the runtime, which calls the handlers of open marks when it is destroyed
   return with_runtime(settings_for(actors), [&](runtime& rt) {
     for (auto const& one : launch_all<batch_consumer>(rt, actors, {.capacity = capacity}))
       lines.emplace_back(one);
@@ -121,7 +121,7 @@ measurement sustain(sample_budget const& budget, std::chrono::seconds duration, 
       else
         busy += tell(l.to, std::span<parcel const>(parcels));
       l.sent += Batch;
-      if (turn % 64 != 0) continue;  // the clock is not read for each message
+      if (turn % 64 != 0) continue;  // does not read the clock for each message
       auto const now = clock::now();
       if (now - second >= std::chrono::seconds(1)) {
         std::chrono::duration<double> const took = now - second;

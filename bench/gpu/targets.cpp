@@ -15,16 +15,16 @@ constexpr auto round_trip_work = "gpu_round_trip", bare_work = "gpu_round_trip_b
 enum class kind {
   at_most,         // the figure itself
   at_least,        // the figure itself
-  at_most_beyond,  // less that of the bare peer
-  at_least_times,  // the bare peer's in times of it
+  at_most_beyond,  // minus the figure of the bare peer
+  at_least_times,  // as a multiple of the bare peer's figure
 };
 
-/// A figure that is to be reached on a GPU of the H200's class over PCIe.
+/// A target for a GPU of the H200's class over PCIe.
 struct target {
   char const* title;
   char const* work;
-  char const* parameters;  // a part of them
-  char const* peer;        // a part of its name
+  char const* parameters;  // a substring of them
+  char const* peer;        // a substring of its name
   char const* metric;
   double summary::*point;
   kind what;
@@ -79,7 +79,7 @@ result const* find_bare(results const& all, std::string_view peer, std::string_v
   return nullptr;
 }
 
-/// The best of those that the target is about; null: none was measured.
+/// The best result that the target applies to; null: none was measured.
 result const* best_of(results const& all, target const& wanted, std::string_view distance) {
   result const* best = nullptr;
   bool const up = higher_is_better(wanted.metric);

@@ -1,4 +1,4 @@
-// Messages among actors of the device: ping-pong, many to one, all to all; and a copy kernel beside an idle runtime.
+// Message rates among actors of the device: ping-pong, many to one, all to all; and a copy kernel next to an idle runtime.
 #include "bench/gpu/bed.hpp"
 #include "bench/gpu/cases.hpp"
 #include "bench/harness/sampling.hpp"
@@ -6,8 +6,8 @@
 namespace rondo::bench::gpu {
 namespace {
 
-/// Matches of growing length until one takes an eighth of the budget, then such matches until it is used. Timed on the
-/// device, from the first ball to the last.
+/// Runs matches of growing length until one takes an eighth of the budget, then repeats it until the budget is used. Timed on
+/// the device, from the first ball to the last.
 measurement hops(sample_budget const& budget, placement where) {
   actor_options const how{.pinned = where == placement::pinned};
   return with_runtime(settings_for(2, how.pinned ? 2 : 0), [&](runtime& rt) {
@@ -30,7 +30,8 @@ measurement hops(sample_budget const& budget, placement where) {
   });
 }
 
-/// `producers` actors send to one, which has a team of its own. Consumer: one that takes messages one by one or in batches.
+/// `producers` actors send to one actor, which has its own team. Consumer: the type that takes messages one by one or in
+/// batches.
 template <class Consumer>
 measurement many_to_one(sample_budget const& budget, std::uint32_t producers) {
   return with_runtime(settings_for(producers + 1, 1), [&](runtime& rt) {
@@ -41,9 +42,9 @@ measurement many_to_one(sample_budget const& budget, std::uint32_t producers) {
       auto const each = std::max<std::uint64_t>(messages / producers, 1);
       messages = each * producers;
       stopwatch const watch;
-      // The consumer's messages are the same whatever its type is.
+      // The messages are the same for both types of consumer.
       ask_all(all, [&](std::size_t) { return producer::produce{{consumers[0].id()}, each}; });
-      auto const now = count_all(consumers);  // behind all that was sent
+      auto const now = count_all(consumers);  // after everything that was sent
       timing const took = watch.stop();
       check_equal("messages", messages, now.messages - before.messages);
       check_equal("sum of what was sent", producers * (each * (each - 1) / 2), now.sum - before.sum);
@@ -53,14 +54,14 @@ measurement many_to_one(sample_budget const& budget, std::uint32_t producers) {
   });
 }
 
-/// Each of `traders` sends to all the others in turn.
+/// Each of `traders` actors sends to all the others in turn.
 measurement all_to_all(sample_budget const& budget, std::uint32_t traders) {
   auto settings = settings_for(traders);
   settings.submission_slots =
       std::max(settings.submission_slots, 2 * ceil_power_of_two(traders));  // for ask_all
   return with_runtime(settings, [&](runtime& rt) {
     auto const all = launch_all<trader>(rt, traders, {.capacity = 256});
-    for (std::uint32_t i = 0; i < traders; ++i)  // what a trader takes for granted
+    for (std::uint32_t i = 0; i < traders; ++i)  // traders rely on this
       if (!(all[i].id() == actor_id{all[0].id().index + i, all[0].id().generation}))
         throw std::runtime_error("the cells of a new runtime are not given out in order");
     counted before{};
@@ -79,9 +80,9 @@ measurement all_to_all(sample_budget const& budget, std::uint32_t traders) {
   });
 }
 
-/// A copy kernel on `multiprocessors` (0: all), alone or beside a runtime that has nothing to do.
+/// A copy kernel on `multiprocessors` (0: all), alone or next to an idle runtime.
 measurement copy(sample_budget const& budget, std::uint32_t multiprocessors, bool beside_runtime) {
-  copier memory_bound(multiprocessors);  // its memory is claimed before a ring kernel runs
+  copier memory_bound(multiprocessors);  // allocates its memory before a ring kernel runs
   auto const run = [&] {
     measurement m;
     memory_bound.run(budget.time / 8);  // warm-up
@@ -97,7 +98,7 @@ measurement copy(sample_budget const& budget, std::uint32_t multiprocessors, boo
   });
 }
 
-/// Nothing to do for `duration`: what the threads of the host burn meanwhile. What the GPU draws is read from outside.
+/// Idle for `duration`: the processor time that the host's threads use. The GPU's power draw is read from outside.
 measurement idle(std::chrono::seconds duration) {
   return with_runtime(settings_for(1, 0, false), [&](runtime& rt) {
     auto const actor = rt.launch<echo>("");

@@ -1,4 +1,4 @@
-// Ends the process when a piece of work takes too long: what hangs in a GPU's driver cannot be interrupted.
+// Ends the process when a piece of work takes too long, because a hang in a GPU's driver cannot be interrupted.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace rondo::bench::gpu {
 
-/// Threads: `begin` and `end` from one, in turn; `expired` is called on the watchdog's own thread, while the other one
-/// is still between the two, so it may read what that one wrote before `begin`. It must not return.
+/// Threads: `begin` and `end` are called from one thread, in turn. `expired` is called on the watchdog's thread while the
+/// other thread is between the two, so it may read everything written before `begin`. It must not return.
 class watchdog {
   using clock = std::chrono::steady_clock;
 
@@ -51,7 +51,7 @@ class watchdog {
       } else if (clock::now() < until_) {
         changed_.wait_until(lock, until_);
       } else {
-        expired_(what_);  // under the lock: `end` comes too late
+        expired_(what_);  // under the lock, so that `end` comes too late
       }
     }
   }

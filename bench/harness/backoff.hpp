@@ -1,5 +1,4 @@
-// How a polling loop of a bench waits: a short spin, then it yields, so that more threads than processors
-// make progress.
+// Backoff for polling loops of benches: spins briefly, then yields, so that more threads than processors make progress.
 #pragma once
 
 #include <thread>

@@ -12,8 +12,8 @@
 
 namespace rondo::bench {
 
-/// What one sample may use: `time` for its timed region (the whole sample stays below 0.5 s at the default),
-/// and these two processors. `run` is called in a forked process of its own, already confined to them.
+/// The resources of one sample: `time` for its timed region (the whole sample stays below 0.5 s by default), and these two
+/// processors. `run` is called in a forked process, already confined to them.
 struct sample_budget {
   std::chrono::nanoseconds time;
   cpu_pair cpus;
@@ -22,13 +22,13 @@ struct sample_budget {
 /// Cases with the same name and parameters do the same work and may be compared.
 struct bench_case {
   std::string name;                                             ///< the work: "fan_in"
-  std::string peer;                                             ///< who does it: "caf detached"
+  std::string peer;                                             ///< the implementation: "caf detached"
   std::vector<std::pair<std::string, std::string>> parameters;  ///< of the work: {"producers", "4"}
-  std::function<measurement(sample_budget const&)> run;         ///< throws when a result is wrong
-  bool anchor = false;             ///< others of this work print their ratio to it
-  std::chrono::seconds limit{30};  ///< of one sample; one that is still running then hangs
-  unsigned attempts = 4;           ///< at one sample, when the processors' distance changes under it
-  unsigned most_samples = ~0u;     ///< whatever the rounds; for samples that take long
+  std::function<measurement(sample_budget const&)> run;         ///< throws if a result is wrong
+  bool anchor = false;             ///< the other peers of this work print their ratio to it
+  std::chrono::seconds limit{30};  ///< of one sample; a sample that takes longer counts as hanging
+  unsigned attempts = 4;           ///< at one sample, if the processors' distance changes during it
+  unsigned most_samples = ~0u;     ///< regardless of the rounds; for samples that take long
 };
 
 using case_list = std::vector<bench_case>;

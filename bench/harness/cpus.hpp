@@ -1,4 +1,4 @@
-// The two processors a bench run is confined to, and how a thread takes one of them.
+// The two processors that a bench run is confined to, and how a thread is pinned to one of them.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace rondo::bench {
 using cpu_pair = std::array<int, 2>;
 
 /// Restricts the calling thread, and the threads it starts from now on, to `cpus`.
-/// Throws std::runtime_error when the system refuses one of them.
+/// Throws std::runtime_error if the system refuses one of them.
 template <class Cpus>
 void confine_to(Cpus const& cpus) {
   cpu_set_t set;
@@ -32,7 +32,7 @@ void confine_to(Cpus const& cpus) {
 /// Pins the calling thread to one processor.
 inline void pin_to(int cpu) { confine_to(std::array<int, 1>{cpu}); }
 
-/// The first two processors this process may use; throws when there is only one.
+/// The first two processors this process may use; throws if there is only one.
 inline cpu_pair first_two_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);

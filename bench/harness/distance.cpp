@@ -35,7 +35,7 @@ double cache_line_round_trip_ns(cpu_pair cpus) {
         for (backoff wait; ball.load(std::memory_order_acquire) != value;) wait.pause();
       }
       std::chrono::duration<double, std::nano> const took = std::chrono::steady_clock::now() - start;
-      // The shortest burst: preemption and the partner's start can only lengthen one.
+      // The shortest burst: preemption and the partner's start can only make a burst longer.
       best_ns = std::min(best_ns, took.count() / trips);
     }
   });

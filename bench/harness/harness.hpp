@@ -6,9 +6,8 @@
 
 namespace rondo::bench {
 
-/// The main function of a bench program: a session (session.hpp) of samples that each run in a forked process, with
-/// the options of a session and --seconds. Returns 1, with the reason on standard error, when a case computed a wrong
-/// result.
+/// The main function of a bench program: a session (session.hpp) of samples that each run in a forked process, with the
+/// options of a session and --seconds. Returns 1, with the reason on standard error, if a case computed a wrong result.
 int bench_main(int argc, char** argv, case_list cases);
 
 }  // namespace rondo::bench

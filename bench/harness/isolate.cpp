@@ -22,7 +22,7 @@ std::vector<std::uint8_t> encode(measurement const& m) {
   flexbuffers::Builder out;
   out.Map([&] {
     for (auto const& one : m.metrics) out.Add(one.name.c_str(), one.values);
-    // A flexbuffer map sorts its keys; the order, which names the headline, travels beside it.
+    // A flexbuffer map sorts its keys, so the order, which determines the headline, is sent separately.
     out.Vector("order", [&] {
       for (auto const& one : m.metrics) out.String(one.name);
     });
@@ -100,7 +100,7 @@ measurement run_isolated(bench_case const& work, sample_budget const& budget) {
   if (child == 0) {
     close(ends[0]);
     write_all(ends[1], sample_in_child(work, budget));
-    _exit(0);  // destructors of the parent's objects are the parent's
+    _exit(0);  // the parent's objects are destroyed by the parent
   }
   close(ends[1]);
   auto const bytes = read_all(ends[0]);

@@ -1,5 +1,4 @@
-// What one sample of a case measured: named lists of figures, the unit in the name ("hops_per_s",
-// "round_trip_ns").
+// The measurement of one sample of a case: named lists of figures, with the unit in the name ("hops_per_s", "round_trip_ns").
 #pragma once
 
 #include <algorithm>
@@ -39,8 +38,7 @@ struct summary {
   double min = 0, p50 = 0, p90 = 0, p99 = 0, p99_9 = 0, max = 0;
 };
 
-/// Exact percentiles by the nearest-rank rule; sorts its own copy. Every figure is one that was really
-/// measured.
+/// Exact percentiles by the nearest-rank rule; sorts its own copy. Every percentile is a value that was measured.
 inline summary summarise(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());

@@ -1,4 +1,4 @@
-// The loops most cases share: fill the budget with operations, or record the latency of each request.
+// The loops that most cases share: fill the budget with operations, or record the latency of each request.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 
 namespace rondo::bench {
 
-/// Throws when a case computed the wrong thing: its speed would mean nothing. Call it outside the timed
-/// region.
+/// Throws if a case computed a wrong result: its speed would mean nothing. Call it outside the timed region.
 template <class Value>
 void check_equal(std::string_view what, Value expected, Value found) {
   if (found != expected)
@@ -23,10 +22,10 @@ void check_equal(std::string_view what, Value expected, Value found) {
                              std::to_string(found));
 }
 
-/// Runs `body(n)`, which does n operations, checks them and returns the timing of its timed region, with
-/// growing n until the budget can be estimated (this is the warm-up too), then once with n filling the
-/// budget. The body may take `std::uint64_t& n` and round it. `messages_each`: how many messages one
-/// operation takes, for the processor time per message.
+/// Runs `body(n)`, which does n operations, checks them and returns the duration of its timed region. n grows until the
+/// budget can be estimated (this is also the warm-up); then one run with that n fills the budget. The body may take
+/// `std::uint64_t& n` and round it. `messages_each`: how many messages one operation takes, for the processor time per
+/// message.
 template <class Body>
 measurement throughput(sample_budget const& budget, std::string const& unit, double messages_each,
                        Body&& body) {
@@ -56,7 +55,7 @@ class trip_recorder {
   }
 
   bool more() const noexcept { return now_ - begin_ < budget_; }
-  /// The number of the trip that begins, and has to come back as number + 1.
+  /// The number of the trip that begins; it must come back as number + 1.
   std::uint64_t begin() {
     start_ = clock::now();
     return sent_;
@@ -82,8 +81,8 @@ class trip_recorder {
   stopwatch cpu_;
 };
 
-/// Calls `request(i)`, which must return i + 1, until the budget is used, and records each round trip.
-/// `idle_before` is slept before each request and is in no figure.
+/// Calls `request(i)`, which must return i + 1, until the budget is used, and records each round trip. Sleeps `idle_before`
+/// before each request; the sleep is not counted.
 template <class Request>
 measurement round_trips(sample_budget const& budget, Request&& request,
                         std::chrono::nanoseconds idle_before = std::chrono::nanoseconds{0}) {
@@ -96,7 +95,7 @@ measurement round_trips(sample_budget const& budget, Request&& request,
   return trips.finish();
 }
 
-/// Polls until `ready` or throws after 30 s: a bench that hangs must say where.
+/// Polls until `ready`, or throws after 30 s, so that a hanging bench reports where it hangs.
 template <class Ready>
 void wait_until(std::string_view what, Ready&& ready) {
   auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);

@@ -62,7 +62,7 @@ void session::run() {
     for (auto& one : entries_)
       if (one.taken < one.work.most_samples) take_sample(one, budget);
   }
-  // The file keeps the order of the program, not of the last shuffle.
+  // The file keeps the order of the program, not that of the last shuffle.
   std::sort(entries_.begin(), entries_.end(), [](entry const& a, entry const& b) {
     return std::pair(describe(a.work), a.work.peer) < std::pair(describe(b.work), b.work.peer);
   });

@@ -1,5 +1,5 @@
-// What a bench program does with its cases: samples them in rounds of shuffled order, keeps near and far apart,
-// and writes one JSON line per result.
+// A session of a bench program: samples its cases in rounds of shuffled order, keeps near and far apart, and writes one JSON
+// line per result.
 #pragma once
 
 #include <array>
@@ -21,21 +21,21 @@ class App;
 
 namespace rondo::bench {
 
-/// What the command line says.
+/// The command line.
 struct session_options {
-  std::vector<std::string> cases, peers;  // parts of names; none: all
+  std::vector<std::string> cases, peers;  // substrings of names; empty: all
   unsigned rounds = 8;
   double seconds = 0.25;  // the timed region of a sample
   unsigned seed = std::random_device{}();
-  std::vector<int> cpus;  // two; none: the first two allowed
-  std::string json;       // results are appended to it; empty: standard output
+  std::vector<int> cpus;  // two; empty: the first two allowed
+  std::string json;       // results are appended to this file; empty: standard output
   bool list = false;
 };
 
 /// Adds --case, --peer, --rounds, --seed, --cpus, --json and --list.
 void add_options(CLI::App& app, session_options& chosen);
 
-/// A case and everything found about it so far, by distance.
+/// A case and everything measured for it so far, by distance.
 struct entry {
   bench_case work;
   std::array<collected, 2> found{};
@@ -51,18 +51,18 @@ std::string describe(bench_case const& work);
 /// Threads: one at a time.
 class session {
  public:
-  /// Takes one sample. One without metrics is left out: whoever takes it has told why.
+  /// Takes one sample. An empty measurement is skipped: the function that takes the sample has already reported why.
   using sampler = std::function<measurement(bench_case const&, sample_budget const&)>;
 
-  /// Selects from `cases`. Anchors of a selected work run even when only other peers were asked for: ratios need
-  /// them in the same run. `progress` gets a line per sample.
+  /// Selects from `cases`. Anchors of a selected work run even if only other peers were requested, because ratios need them
+  /// in the same run. `progress` gets a line per sample.
   session(case_list cases, session_options chosen, sampler take, std::FILE* progress);
 
   bool empty() const noexcept { return entries_.empty(); }
-  /// Names the selected cases.
+  /// The names of the selected cases.
   void list() const;
-  /// One sample: probe the distance of the two processors, take it, probe again. When the two probes disagree the
-  /// sample is discarded, counted as mixed and taken again, up to the case's attempts.
+  /// Takes one sample: probes the distance of the two processors, takes the sample, probes again. If the two probes disagree
+  /// the sample is discarded, counted as mixed and repeated, up to the case's attempts.
   void run();
   void write(provenance const& from, std::ostream& out) const;
 

@@ -22,7 +22,7 @@ inline double process_cpu_ns() {
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
-/// Starts when it is made.
+/// Starts at construction.
 class stopwatch {
  public:
   timing stop() const {

@@ -1,3 +1,4 @@
+// CAF: asks from outside, and an urgent message.
 #include "bench/harness/sampling.hpp"
 #include "bench/peers/caf_cases.hpp"
 #include "bench/peers/caf_system.hpp"

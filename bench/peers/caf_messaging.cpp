@@ -1,3 +1,4 @@
+// CAF: ping-pong, ring and fan-in.
 #include <thread>
 
 #include "bench/harness/sampling.hpp"
@@ -5,7 +6,7 @@
 #include "bench/peers/caf_system.hpp"
 #include "bench/peers/raw_queues.hpp"
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rondo::bench::payload)  // stays inside this process, is never serialised
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rondo::bench::payload)  // stays inside this process and is never serialised
 
 namespace rondo::bench {
 namespace {
@@ -67,7 +68,7 @@ caf::behavior sink(caf::event_based_actor*, caf_tally* tally) {
   return {[=](payload const& message) { tally->count(message.value); }};
 }
 
-/// The mailbox is unbounded: what the sink cannot follow shows as peak memory.
+/// The mailbox is unbounded: messages that the sink has not handled yet show up as peak memory.
 measurement fan_in(sample_budget const& budget, unsigned producers) {
   caf_tally tally;
   caf_system caf(2);

@@ -1,3 +1,4 @@
+// CAF: many actors, and an idle system.
 #include "bench/harness/isolate.hpp"
 #include "bench/harness/sampling.hpp"
 #include "bench/peers/caf_cases.hpp"
@@ -12,7 +13,7 @@ caf::behavior counter(caf::stateful_actor<std::uint64_t>* self) {
   return {[=](std::uint64_t amount) { return self->state += amount; }};
 }
 
-/// Every actor is asked once afterwards: an actor that cannot answer was not spawned.
+/// Every actor is asked once afterwards; an actor that cannot answer was not spawned.
 void check_all_answer(caf_system& caf) {
   caf::scoped_actor self{caf.system()};
   std::uint64_t sum = 0;
@@ -42,11 +43,11 @@ measurement spawn(sample_budget const&) {
   return m;
 }
 
-/// Nothing to do for eight budgets: what the workers burn meanwhile.
+/// Idle for eight budgets: the processor time that the workers use.
 measurement idle(sample_budget const& budget, std::string const& policy) {
   caf_system caf(2, policy);
   caf.spawn(counter);
-  std::this_thread::sleep_for(budget.time);  // start-up is not idling
+  std::this_thread::sleep_for(budget.time);  // start-up does not count as idling
   stopwatch const watch;
   std::this_thread::sleep_for(budget.time * 8);
   timing const took = watch.stop();

@@ -1,4 +1,4 @@
-// A CAF actor system with a chosen number of workers that ends its actors when it goes.
+// A CAF actor system with a chosen number of workers that ends its actors on destruction.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class caf_system {
   explicit caf_system(std::size_t workers, std::string const& policy = "stealing")
       : config_(workers, policy), system_(config_) {}
 
-  /// CAF waits for its actors when it is destroyed, and actors that know each other never end by themselves.
+  /// CAF waits for its actors in the destructor, and actors that reference each other never end by themselves.
   ~caf_system() {
     for (auto const& actor : actors_) caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   }
@@ -47,7 +47,7 @@ class caf_system {
   std::vector<caf::actor> actors_;
 };
 
-/// Counts what an actor received; the thread that started the work waits for the last one.
+/// Counts the messages that an actor received; the thread that started the work waits for the last one.
 class caf_tally {
  public:
   void expect(std::uint64_t messages) {

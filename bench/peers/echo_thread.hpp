@@ -1,4 +1,4 @@
-// A pinned thread that answers value + 1, over a pair of queues: the raw form of ping-pong and ask.
+// A pinned thread that answers value + 1 over a pair of queues: the raw form of ping-pong and ask.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace rondo::bench {
 
-/// `Queue` has push(uint64), pop(uint64&). One thread asks; the destructor stops and joins the echo.
+/// `Queue` has push(uint64), pop(uint64&). One thread asks; the destructor stops and joins the echo thread.
 template <class Queue>
 class echo_thread {
  public:

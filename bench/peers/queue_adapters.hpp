@@ -14,9 +14,8 @@ namespace rondo::bench {
 
 inline constexpr std::size_t queue_slots = 8192;
 
-/// `batch` is how many messages one push or pop carries at most. A producer belongs to one thread; push
-/// returns false when the queue is full and then took nothing. pop, called by the one consumer, returns how
-/// many it wrote to `into`.
+/// `batch` is the maximum number of messages per push or pop. A producer belongs to one thread; push returns false if the
+/// queue is full, and then takes nothing. pop, called by the one consumer, returns how many messages it wrote to `into`.
 class boost_lockfree_queue {
  public:
   static constexpr auto name = "boost::lockfree::queue";
@@ -37,8 +36,8 @@ class moodycamel_queue {
  public:
   static constexpr auto name = Batch == 1 ? "moodycamel" : "moodycamel bulk";
   static constexpr std::size_t batch = Batch;
-  // The queue grows without end; its try_ forms, which do not, were seen to refuse for ever on an empty
-  // queue. So the producer looks at the size once in 32 messages.
+  // The queue grows without bound. Its bounded try_ functions were seen to fail forever on an empty queue, so the producer
+  // checks the size once in 32 messages.
   struct producer {
     explicit producer(moodycamel_queue& queue) : queue_(queue.queue_), token_(queue.queue_) {}
     bool push(payload const* from) {
@@ -64,7 +63,7 @@ class moodycamel_queue {
   moodycamel::ConsumerToken consumer_{queue_};
 };
 
-/// What one writes without a library.
+/// A queue written without a library.
 class mutex_deque {
  public:
   static constexpr auto name = "mutex + deque";

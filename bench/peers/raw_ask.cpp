@@ -1,3 +1,4 @@
+// A request to a serving thread over raw queues.
 #include <readerwriterqueue/readerwriterqueue.h>
 
 #include <condition_variable>

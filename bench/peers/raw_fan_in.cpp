@@ -1,3 +1,4 @@
+// Several producers and one consumer over raw queues.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -30,7 +31,7 @@ timing fan_in(std::uint64_t count_each, unsigned producers, cpu_pair cpus) {
   pin_to(cpus[0]);
   for (unsigned i = 0; i < producers; ++i)
     threads.emplace_back([&] {
-      // With one producer each side owns a processor; with more the system shares them out.
+      // With one producer each side has its own processor; with more the system schedules them.
       producers == 1 ? pin_to(cpus[1]) : confine_to(cpus);
       produce(*queue, count_each, go);
     });

@@ -1,3 +1,4 @@
+// Ping-pong between two threads over raw queues.
 #include <readerwriterqueue/readerwriterqueue.h>
 
 #include <boost/lockfree/spsc_queue.hpp>

@@ -1,7 +1,7 @@
-// The raw queues Debian packages, behind one small interface, and the cases that measure them.
+// The raw queues that Debian packages, behind one small interface, and the cases that measure them.
 //
-// They show what the machine allows: no scheduling, no lifecycle, no priorities. Not here: atomic_queue,
-// which Debian 12 cannot install beside Boost 1.81 (its package depends on Boost 1.74).
+// They show what the machine allows: no scheduling, no lifecycle, no priorities. atomic_queue is missing, because Debian 12
+// cannot install it together with Boost 1.81 (its package depends on Boost 1.74).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace rondo::bench {
 
-/// The message of the fan-in works: 64 bytes, of which eight are looked at.
+/// The message of the fan-in cases: 64 bytes, of which eight are read.
 struct payload {
   std::uint64_t value = 0;
   std::array<std::byte, 56> rest{};
@@ -28,10 +28,10 @@ case_list raw_fan_in_cases();
 /// A request from a thread to a serving thread, which polls (hot) or is parked (after 1 ms of idling).
 case_list raw_ask_cases();
 
-/// One token through a run queue of 1,000 entries on one thread: what scheduling costs at the very least.
+/// One token through a run queue of 1,000 entries on one thread: the minimum cost of scheduling.
 case_list raw_ring_cases();
 
-/// All of them, or the anchors alone.
+/// All of them, or only the anchors.
 case_list raw_cases();
 case_list raw_anchors();
 

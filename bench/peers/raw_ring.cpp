@@ -1,3 +1,4 @@
+// A token through a run queue on one thread.
 #include <deque>
 
 #include "bench/harness/sampling.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t ring_size = 1000;
 
-/// An actor reduced to the least that can be scheduled: its mail and whom it passes the token to.
+/// An actor reduced to the minimum that can be scheduled: its mail, and the actor that it passes the token to.
 struct bare_actor {
   std::uint64_t mail = 0;
   std::uint64_t handled = 0;

@@ -1,4 +1,4 @@
-// One urgent message sent to an actor that is in the middle of 20,000 ordinary ones of 1 us each.
+// One urgent message sent to an actor that is working through 20,000 ordinary ones of 1 us each.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,8 @@
 
 namespace rondo::bench {
 
-/// The actor under test calls the two handle functions; the sample's thread calls run. The backlog is sent
-/// first and the actor has begun on it, so a mailbox that looks at priorities only when it fetches a batch is
-/// found out.
+/// The actor under test calls the two handle functions; the sample's thread calls run. The backlog is sent first and the
+/// actor has started on it, so this detects a mailbox that considers priorities only when it fetches a batch.
 class urgent_race {
  public:
   static constexpr std::uint64_t backlog = 20'000;
@@ -34,8 +33,8 @@ class urgent_race {
     urgent_done_.store(true, std::memory_order_release);
   }
 
-  /// Headline: "ordinary_handled_first", the ordinary messages handled after the urgent one was accepted and before
-  /// it was handled; 0 or 1 is the best possible: the message that was in hand may count.
+  /// Headline: "ordinary_handled_first", the ordinary messages handled after the urgent one was accepted and before it was
+  /// handled. 0 or 1 is the best possible: the message being handled at that moment may count.
   template <class SendOrdinary, class SendUrgent>
   measurement run(sample_budget const& budget, SendOrdinary&& send_ordinary, SendUrgent&& send_urgent) {
     measurement m;
@@ -43,7 +42,7 @@ class urgent_race {
     do {
       handled_.store(0, std::memory_order_relaxed);
       urgent_done_.store(false, std::memory_order_relaxed);
-      // Sent while the actor works: its first fetches take what is there already.
+      // Sent while the actor works: its first fetches take what is already there.
       for (std::uint64_t i = 0; i < backlog; ++i) send_ordinary(i);
       wait_until("the actor to begin",
                  [&] { return handled_.load(std::memory_order_acquire) >= head_start; });
@@ -53,7 +52,7 @@ class urgent_race {
       wait_until("the urgent message", [&] { return urgent_done_.load(std::memory_order_acquire); });
       wait_until("the backlog", [&] { return handled_.load(std::memory_order_acquire) >= backlog; });
       if (handled_by_then > backlog / 2)
-        continue;  // this process was held up: no backlog was left to overtake
+        continue;  // this process was preempted: no backlog was left to overtake
       m["ordinary_handled_first"].push_back(
           static_cast<double>(handled_before_urgent_ - std::min(handled_by_then, handled_before_urgent_)));
       m["urgent_latency_ns"].push_back(

@@ -1,5 +1,5 @@
 # gnuplot -c latency.gp DATA TITLE OUT.svg: percentiles of round trips, one line per peer and distance. DATA has a header that
-# names the series, then rows: percentile us us ... From the ninth on, when the colours begin again, lines are dashed.
+# names the series, then rows: percentile us us ... From the ninth series on the colours repeat, and lines are dashed.
 data = ARG1
 columns = int(system(sprintf("awk 'NR == 2 { print NF }' '%s'", data)))
 

@@ -1,5 +1,5 @@
-# gnuplot -c throughput.gp DATA TITLE OUT.svg: horizontal bars, one pair (near, far) per peer; logarithmic, as the peers lie
-# a hundred times apart. DATA has rows: "label" near far.
+# gnuplot -c throughput.gp DATA TITLE OUT.svg: horizontal bars, one pair (near, far) per peer; logarithmic, because the peers
+# differ by a factor of a hundred. DATA has rows: "label" near far.
 data = ARG1
 stats data using 0 nooutput
 rows = STATS_records

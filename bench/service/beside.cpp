@@ -1,17 +1,17 @@
-// What a client that behaves well notices of others that do not: how long its puts of 64 bytes take, one at a time, alone and
-// beside them.
+// Measures how much a well-behaved client is affected by clients that misbehave: the latency of its puts of 64 bytes, one at
+// a time, alone and next to them.
 //
 //   bench_service_beside --socket PATH --rounds 9 --asks 20000
 //
-// In each round: alone, beside the one kind, alone, beside the next kind, ...; the ratio of a sample to the one before, which
-// was taken alone. So a machine that is busy with other things is as busy for both. Prints a JSON line for each kind
-// with the medians over the rounds; --samples shows each.
+// Each round takes samples alone, next to the first kind, alone, next to the second kind, and so on. The ratio compares a
+// sample with the one before it, which was taken alone, so that other load on the machine affects both equally. Prints a JSON
+// line for each kind with the medians over the rounds; --samples shows each sample.
 //
-// The others come from one thread that sleeps between its turns, so that they cost the service more than the machine. They
-// write prebuilt bytes and look at nothing that comes back.
+// The misbehaving clients share one thread that sleeps between its turns, so that they load the service more than the
+// machine. They write prebuilt bytes and ignore the responses.
 //
-// The client asks for a real-time priority, which needs root, and still waits for system calls of others on kernels without
-// preemption. So give it three idle cores; on two, the wall is what it is.
+// The well-behaved client requests a real-time priority, which needs root. On kernels without preemption it still waits for
+// the system calls of others. Give it three idle cores; with two cores, the wall time also contains such waits.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -40,7 +40,7 @@ struct options {
   bool samples = false;
 };
 
-/// A socket that does not block.
+/// A non-blocking socket.
 class loose_end {
  public:
   explicit loose_end(std::string const& path) : socket_(connect_to(path)) {}
@@ -53,9 +53,9 @@ class loose_end {
     if (socket_ >= 0) ::close(socket_);
   }
   int get() const noexcept { return socket_; }
-  /// Whether all of it was taken.
+  /// Whether all bytes were taken.
   bool send(std::string const& bytes) const {
-    errno = EAGAIN;  // for one that was taken in part
+    errno = EAGAIN;  // if only a part was taken
     return ::send(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
   }
@@ -64,7 +64,7 @@ class loose_end {
   int socket_;
 };
 
-/// Clients that misbehave. `turn` is called again and again, with a rest between; `done` counts what it says.
+/// Clients that misbehave. `turn` is called repeatedly, with a pause in between; `done` counts their actions.
 class nuisance {
  public:
   virtual ~nuisance() = default;
@@ -72,8 +72,8 @@ class nuisance {
   std::uint64_t done = 0;
 };
 
-/// Keeps the service's end full of requests, and takes the answers. In small parts: some systems let nobody else have the core
-/// before a call has ended.
+/// Keeps the service's receive buffer full of requests, and takes the answers. Writes in small parts, because some systems do
+/// not preempt a thread before its call has returned.
 class flood final : public nuisance {
  public:
   explicit flood(std::string const& path) : end_(path) {
@@ -86,7 +86,7 @@ class flood final : public nuisance {
     for (ssize_t n = 0; (n = ::recv(end_.get(), answers_.data(), answers_.size(), MSG_DONTWAIT)) > 0;)
       bytes_ += static_cast<std::size_t>(n);
     done = bytes_ / answer_bytes_;
-    // A part of a batch may have been taken: the rest of it comes first.
+    // A part of a batch may have been taken: the rest is sent first.
     for (ssize_t n = 0; (n = ::send(end_.get(), puts_.data() + at_, puts_.size() - at_, MSG_DONTWAIT)) > 0;)
       at_ = (at_ + static_cast<std::size_t>(n)) % puts_.size();
   }
@@ -98,8 +98,8 @@ class flood final : public nuisance {
   std::vector<char> answers_ = std::vector<char>(4 * 1024);
 };
 
-/// Those that ask and do not listen, until they are dropped; and each turn a new one that says nothing, one that announces too
-/// much, and one that talks nonsense.
+/// Clients that send requests and do not read until they are dropped. In each turn there is also a new client that says
+/// nothing, one that announces too large a frame, and one that sends invalid bytes.
 class rabble final : public nuisance {
  public:
   explicit rabble(std::string path) : path_(std::move(path)) {
@@ -112,7 +112,7 @@ class rabble final : public nuisance {
   }
   void turn() override {
     while (slow_.size() < 8) slow_.emplace_back(path_).send(hello_frame());
-    // Once a batch was taken in part, what follows is nonsense; but the service reads no further then.
+    // After a partly taken batch the next bytes are invalid, but by then the service no longer reads.
     std::erase_if(slow_, [&](loose_end& s) {
       while (s.send(puts_)) continue;
       return errno != EAGAIN;
@@ -133,7 +133,8 @@ class rabble final : public nuisance {
   std::deque<loose_end> slow_, silent_, others_;
 };
 
-/// The client is not to wait for the others' thread, but for the service alone; where the system does not allow that, it does.
+/// The client must wait only for the service, not for the other clients' thread. Where the system does not allow this, it
+/// waits for both.
 void go_first(bool first) {
   sched_param const how{.sched_priority = first ? 1 : 0};
   ::sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &how);
@@ -153,7 +154,7 @@ struct sample {
   double nuisances_per_second = 0;
 };
 
-/// How long the puts of one client take, while `beside` has its turns.
+/// Measures the puts of one client, while `beside` takes its turns.
 sample measure(options const& o, nuisance* beside, std::chrono::microseconds rest) {
   std::atomic<bool> over{false};
   std::thread other;
@@ -178,7 +179,7 @@ sample measure(options const& o, nuisance* beside, std::chrono::microseconds res
       auto const took = clock_type::now() - start;
       if (n <= 0) fail("reading");
       require_done({answer, static_cast<std::size_t>(n)});
-      if (i >= o.asks / 10)  // before that the other has to come into its stride
+      if (i >= o.asks / 10)  // before that, the other clients are not yet at full load
         took_us.push_back(std::chrono::duration<double, std::micro>(took).count());
     }
     go_first(false);

@@ -1,9 +1,9 @@
 // One thread that loads a server over a Unix socket with requests of 64 bytes: puts to a cell of `rondo serve`, or SETs to
-// redis-server. The same loop for both, so that what differs is the server.
+// redis-server. Both use the same loop, so only the servers differ.
 //
 //   bench_service_load --kind rondo --socket PATH --clients 50 --pipeline 16 --requests 1000000
 //
-// Prints one JSON line: round trips per second, and how long each took from the write of its batch to its answer.
+// Prints one JSON line: round trips per second, and the latency of each from the write of its batch to its answer.
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
@@ -32,7 +32,7 @@ struct connection {
   clock_type::time_point began{};
 };
 
-/// Takes whole answers off the front; throws for one that is an error.
+/// Takes complete answers from the front; throws if one is an error.
 std::size_t take_answers(connection& c, bool redis) {
   std::size_t at = 0, count = 0;
   if (redis) {
@@ -46,7 +46,7 @@ std::size_t take_answers(connection& c, bool redis) {
       std::uint32_t length = 0;
       std::memcpy(&length, c.in.data() + at, 4);
       if (c.in.size() - at < length + 4u) break;
-      // Checked as a client would, without a copy: frames are made of whole words.
+      // Checked as a client would, without a copy: frames consist of whole words.
       alignas(16) std::byte frame[256];
       if (length + 4u > sizeof frame) throw std::runtime_error("an answer is no reply to a put");
       std::memcpy(frame, c.in.data() + at, length + 4u);

@@ -1,4 +1,5 @@
-// A connection to a service's cell `store`, made of a socket and prebuilt bytes: what the benches of services load it with.
+// A connection to a service's cell `store`, made of a socket and prebuilt bytes; the benches of services use it to create
+// load.
 //
 // Threads: one at a time per socket. Errors throw.
 #pragma once
@@ -31,7 +32,7 @@ inline int connect_to(std::string const& path) {
   return s;
 }
 
-/// Blocks until a whole frame has come. Precondition: nothing follows it yet.
+/// Blocks until a whole frame has arrived. Precondition: no bytes of the next frame have arrived yet.
 inline std::string read_frame(int s) {
   std::string frame;
   char buffer[4096];
@@ -56,7 +57,7 @@ inline std::string hello_frame() {
   return to_string(service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));
 }
 
-/// Says hello and finds the cell; returns the frame of a put of 64 bytes, which is answered.
+/// Sends hello and finds the cell; returns the frame of a put of 64 bytes. The service answers each put.
 inline std::string open_cell(int s) {
   auto const hello = hello_frame();
   if (::write(s, hello.data(), hello.size()) < 0) fail("hello");
@@ -76,7 +77,7 @@ inline std::string open_cell(int s) {
       p, 3, wire::Createsend(p, actor, 0, type_id<basics::put>, 128, true, false, 0, 0, 0, payload)));
 }
 
-/// Throws unless `frame` says that a put was done.
+/// Throws unless `frame` confirms a put.
 inline void require_done(std::span<std::byte const> frame) {
   auto const* const r = service::verified<wire::response>(frame);
   if (r == nullptr || r->body_as_outcome() == nullptr)

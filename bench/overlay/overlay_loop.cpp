@@ -1,9 +1,8 @@
-// The overlay's stages in a plain loop over threads, without actors: the reference that actors are compared
-// with.
+// The overlay's stages in a plain loop over threads, without actors: the reference with which the actors are compared.
 //
-// Each frame is cut into tiles that N threads share, with a barrier between the phases. Frames are decoded
-// before, and encoded after, the timed part; both are timed apart. One JSON line goes to standard output.
-#include "bench/overlay_loop.hpp"
+// Each frame is cut into tiles that N threads share, with a barrier between the phases. Frames are decoded before the timed
+// part and encoded after it; decoding and encoding are timed separately. One JSON line goes to standard output.
+#include "bench/overlay/overlay_loop.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -41,7 +40,7 @@ struct options {
   std::vector<std::int64_t> still_at;
 };
 
-/// The frames, decoded one at a time into one place, or all of them before the first is handed out.
+/// The frames: decoded one at a time into the same memory, or all of them in advance.
 class clip {
  public:
   clip(rondo::tools::video_reader& reader, options const& o) : reader_(reader), preload_(o.preload) {
@@ -81,7 +80,7 @@ int run(options const& o) {
   tools::video_reader reader(o.input);
   auto const& format = reader.format();
   overlay::overlay_params const params;
-  // A few tiles per thread even out their work; one tile alone needs no halo.
+  // A few tiles per thread balance the work; a single tile needs no halo.
   int const tiles = o.tiles > 0 ? o.tiles : (o.threads == 1 ? 1 : 4 * o.threads);
   bench::overlay_loop loop(format.width, format.height, o.threads, tiles, params);
   clip source(reader, o);

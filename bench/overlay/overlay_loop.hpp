@@ -1,5 +1,4 @@
-// One camera's overlay on a fixed set of threads: tiles are shared by an atomic counter, phases end at a
-// barrier.
+// One camera's overlay on a fixed set of threads: tiles are handed out by an atomic counter, phases end at a barrier.
 #pragma once
 
 #include <atomic>
@@ -31,7 +30,7 @@ class aligned_memory {
   void* data_;
 };
 
-/// Threads: `process` is called by one thread, which works too; `threads - 1` more are started.
+/// Threads: `process` is called by one thread, which also works on tiles; `threads - 1` more are started.
 class overlay_loop {
  public:
   overlay_loop(int width, int height, int threads, int tiles, overlay::overlay_params const& params)
