@@ -11,12 +11,12 @@ void detail::capture_graph(runtime& rt, std::string actor, std::uint32_t device,
                            std::function<void(stream&, std::byte const*, std::byte*)> const& work) {
   auto& core = rt.core();
   if (device >= core.devices.size())
-    throw std::invalid_argument(fmt::format(
-        "capturing a graph for '{}': device {} was asked for, and this runtime has {}, counted from 0", actor,
-        device, core.devices.size()));
-  core.graphs.record({std::move(actor), static_cast<std::uint32_t>(request_bytes),
-                      static_cast<std::uint32_t>(reply_bytes), work},
-                     core.devices[device].dev->graphs(), core.memory(device));
+    throw std::invalid_argument(
+        fmt::format("capturing a graph for '{}': there is no device {}; this runtime has {}, counted from 0",
+                    actor, device, core.devices.size()));
+  core.graphs.capture({std::move(actor), static_cast<std::uint32_t>(request_bytes),
+                       static_cast<std::uint32_t>(reply_bytes), work},
+                      core.devices[device].dev->graphs(), core.memory(device));
 }
 
 }  // namespace rondo

@@ -1,8 +1,8 @@
-// Records the graph that a captured actor replays for each message: see kernels/actor/captured.hpp.
+// Capture of the graph that a captured actor replays for each message (kernels/actor/captured.hpp).
 //
 //   rondo::capture_graph<blur>(rt, "blur", 1, [](rondo::stream& s, blur_frame const* in, blurred* out) { ... });
 //
-// It may come before the actor is launched or restored; captured again it takes effect between two messages.
+// It may be called before the actor is launched or restored. Called again, it takes effect between two messages.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,9 @@ void capture_graph(runtime& rt, std::string actor, std::uint32_t device, std::si
                    std::function<void(stream&, std::byte const*, std::byte*)> const& work);
 }
 
-/// `work` is called with a rondo::stream and the addresses of request and reply as the device sees them; its steps run on
-/// `device`. Throws boost::system::system_error when there is no memory for those, std::runtime_error when the machine refuses,
-/// std::invalid_argument for a device that the runtime does not have.
+/// Calls `work` with a rondo::stream and the device addresses of request and reply; its steps will run on `device`. Throws
+/// boost::system::system_error if there is no memory for request and reply, std::runtime_error if the machine fails, and
+/// std::invalid_argument for a device that does not exist.
 template <captured_behaviour Behaviour, class Work>
 void capture_graph(runtime& rt, std::string actor, std::uint32_t device, Work work) {
   using request = typename Behaviour::request_type;

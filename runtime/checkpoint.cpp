@@ -30,7 +30,7 @@ std::vector<revival> revivals_of(checkpoint_image const& image) {
   std::vector<revival> all;
   all.reserve(image.actors.size());
   for (auto const& a : image.actors) {
-    // Inactive until its state is there.
+    // Inactive until its state is restored.
     actor_options const options{.device = device_of(a.id),
                                 .capacity = a.capacity,
                                 .pinned = a.pinned,
@@ -45,7 +45,7 @@ std::string explain(errc reason, saved_actor const& a) {
   switch (reason) {
     case errc::wrong_state:
       return fmt::format(
-          "the place of actor '{}' (cell {}, generation {}) was given to another actor since; restore into a "
+          "the place of actor '{}' (cell {}, generation {}) now belongs to another actor; restore into a "
           "new runtime",
           a.name, cell_of(a.id), a.id.generation);
     case errc::out_of_memory:
@@ -56,20 +56,20 @@ std::string explain(errc reason, saved_actor const& a) {
   }
 }
 
-/// What of this runtime is too small or of another kind than the image asks for; empty: nothing.
+/// Why this runtime cannot hold the image: what is too small or of the wrong kind. Empty if it can.
 std::string why_no_room(runtime_core const& core, checkpoint_image const& image) {
   for (auto const& a : image.actors) {
     if (device_of(a.id) >= core.devices.size())
       return fmt::format(
-          "actor '{}' lives on device {}, and this runtime has {}, counted from 0; list it in `device`",
-          a.name, device_of(a.id), core.devices.size());
+          "actor '{}' was on device {}, but this runtime has {}, counted from 0; list it in `device`", a.name,
+          device_of(a.id), core.devices.size());
     if (!core.devices.can_host(core.behaviours()[a.behaviour], device_of(a.id)))
       return fmt::format(
-          "the captured actor '{}' lives on device {}, and that is not a cpu here; list the devices in the "
-          "order they had",
+          "the captured actor '{}' was on device {}, which is not a cpu device here; list the devices in "
+          "their old order",
           a.name, device_of(a.id));
     if (auto const cells = core.devices[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)
-      return fmt::format("actor '{}' lives in cell {}, and this runtime has {}; raise `actors`", a.name,
+      return fmt::format("actor '{}' was in cell {}, but this runtime has {}; raise `actors`", a.name,
                          cell_of(a.id), cells);
   }
   for (std::uint32_t d = 0; d < core.devices.size(); ++d) {
@@ -78,8 +78,8 @@ std::string why_no_room(runtime_core const& core, checkpoint_image const& image)
       return device_of(a.id) == d && a.capacity <= shape.ring_slots && !a.mail.empty();
     });
     if (sharing > shape.rings)
-      return fmt::format("{} actors have mail, and there are {} blocks for it; raise `mail_blocks`", sharing,
-                         shape.rings);
+      return fmt::format("{} actors have mail, but there are only {} mail blocks; raise `mail_blocks`",
+                         sharing, shape.rings);
   }
   return {};
 }
@@ -110,7 +110,7 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
       image.retired = past.retired;
       image.dead_letters = past.dead_letters;
     } catch (...) {
-      failure = std::current_exception();  // nothing may leave a safepoint: the teams have to go on
+      failure = std::current_exception();  // no exception may leave a safepoint: the teams must resume
     }
   };
   bool quiet = false;
@@ -132,14 +132,15 @@ std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file) {
 void restore_image(runtime_core& core, checkpoint_image& image, std::filesystem::path const& file) {
   std::unique_lock const held(core.launching);
   if (core.closed()) refuse(file, "was not restored: " + make_error_code(core.closed_for()).message());
-  if (core.recording) refuse(file, "was not restored: a recording is going on; begin it afterwards");
-  if (core.actors.alive() != 0) refuse(file, "was not restored: actors live in this runtime; use a new one");
+  if (core.recording)
+    refuse(file, "was not restored: a recording is in progress; start it after the restore");
+  if (core.actors.alive() != 0) refuse(file, "was not restored: this runtime has actors; use a new one");
   if (auto const why = why_no_room(core, image); !why.empty()) refuse(file, "was not restored: " + why);
 
   std::vector<launch_spec> specs;
   if (auto const refused = core.actors.revive(revivals_of(image), specs); refused != errc::ok)
     refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()]));
-  // Pinned actors first: of the teams that they own there may be too few.
+  // Pinned actors first, because there may be too few teams for them.
   std::ranges::stable_partition(specs, [](launch_spec const& s) { return s.pinned; });
   std::string failure;
   std::size_t launched = 0;
@@ -156,7 +157,7 @@ void restore_image(runtime_core& core, checkpoint_image& image, std::filesystem:
       try {
         for (auto const& arena : arenas)
           if (failure.empty()) failure = place_actors(arena, image, passed_ns);
-        // Here, before their senders run again.
+        // At the safepoint, before their senders run again.
         for (auto const& a : image.actors)
           for (auto m : a.arriving) {
             m.body.header = revived(m, now_ns(), passed_ns);

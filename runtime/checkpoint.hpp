@@ -1,6 +1,6 @@
-// Writes all actors of a runtime to a file, and brings them back in another one.
+// Checkpoints: all actors of a runtime are written to a file, and restored in another runtime.
 //
-// What is kept, and what is not: runtime/state/actor_images.hpp. Threads: any.
+// runtime/state/actor_images.hpp says what is kept and what is not. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace rondo {
 
 class runtime;
 
-/// Writes all actors, their states and waiting mail to `file`, at a point where no handler runs. Blocks its caller, senders
-/// hardly. The file is complete or not there at all; an old one is kept until then. `notes` are bytes of the caller's own that
-/// `restore` gives back: what must agree with the states, such as which messages of a queue are in them. Throws
-/// std::runtime_error naming the file and the reason.
+/// Writes all actors, their states, and their waiting mail to `file`, at a safepoint. Blocks its caller, but senders
+/// hardly at all. Replaces an old file only with a complete new one. `notes` are the caller's own bytes, which `restore`
+/// returns: data that must agree with the states, such as which messages of a queue they include. Throws
+/// std::runtime_error with the file and the reason.
 void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::byte const> notes = {});
 
-/// Launches all actors of a checkpoint with their ids, states and mail; counters continue from there. Returns the
-/// checkpoint's notes. Precondition: no actor lives, and nobody else uses the runtime until this has returned. Blocks. Throws
-/// std::runtime_error for a file that is torn, foreign, of another module, or does not fit into this runtime; then no actor
-/// lives.
+/// Launches all actors of a checkpoint with their ids, states, and mail; counters continue from their saved values. Returns
+/// the checkpoint's notes. Precondition: the runtime has no actors, and no other thread uses it during the call. Blocks.
+/// Throws std::runtime_error for a file that is torn, foreign, from another module, or too large for this runtime; the
+/// runtime then has no actors.
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file);
 
 }  // namespace rondo

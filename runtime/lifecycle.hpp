@@ -1,8 +1,8 @@
-// Activates, deactivates, terminates and inspects actors.
+// Lifecycle operations on actors: activate, deactivate, terminate, inspect.
 //
 //   co_await rondo::terminate(rt, clicks.id(), rondo::termination::drain);
 //
-// These requests bypass the mailbox: an actor obeys before its next message. Threads: any.
+// They bypass the mailbox: an actor carries them out before its next message. Threads: any.
 #pragma once
 
 #include "runtime/observe/inspection.hpp"
@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// How an actor is terminated: with its waiting mail handled first, or dead-lettered.
+/// What happens to the waiting mail of a terminated actor: it is handled first, or dead-lettered.
 enum class termination { drain, discard };
 
 namespace detail {
@@ -28,12 +28,12 @@ auto control(runtime& rt, actor_id actor, control_bits bits, Token&& token) {
 }
 }  // namespace detail
 
-/// Each completes with void(error_code) when it is done; actor_gone for an actor that does not live.
+/// Each operation completes with void(error_code) when it is done; actor_gone if the actor has terminated.
 template <class Token = boost::asio::use_awaitable_t<>>
 auto activate(runtime& rt, actor_id actor, Token&& token = {}) {
   return detail::control(rt, actor, control_activate, std::forward<Token>(token));
 }
-/// A deactivated actor keeps its mail and handles none.
+/// A deactivated actor keeps its mail but does not handle it.
 template <class Token = boost::asio::use_awaitable_t<>>
 auto deactivate(runtime& rt, actor_id actor, Token&& token = {}) {
   return detail::control(rt, actor, control_deactivate, std::forward<Token>(token));
@@ -44,7 +44,7 @@ auto terminate(runtime& rt, actor_id actor, termination how, Token&& token = {})
   return detail::control(rt, actor, how == termination::drain ? control_drain : control_discard,
                          std::forward<Token>(token));
 }
-/// Completes with void(error_code, inspection): state, counters and depth by priority at one turn of the actor.
+/// Completes with void(error_code, inspection): state, counters, and depth by priority, all from one turn of the actor.
 template <class Token = boost::asio::use_awaitable_t<>>
 auto inspect(runtime& rt, actor_id actor, Token&& token = {}) {
   return boost::asio::async_initiate<Token, void(error_code, inspection)>(

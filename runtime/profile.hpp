@@ -1,10 +1,10 @@
-// What an operation costs: time, memory and copies, with warm-up and repeats.
+// Measurement of an operation's cost in time, memory, and copies, with warm-up and repeats.
 //
 //   auto const p = rondo::profile_operation(rt, [&] { return worker.ask(work{}, 1s, rondo::block); });
 //   fmt::print("{}\n", rondo::to_text(p));
 //
-// Times are of the host's steady clock, around the whole call: what a caller waits for, on every device. Threads: one; what
-// else uses the runtime meanwhile is counted, too.
+// Times are from the host's steady clock, around the whole call: the time that a caller waits. Threads: one. Concurrent use of
+// the runtime is counted too.
 #pragma once
 
 #include <algorithm>
@@ -21,23 +21,23 @@
 namespace rondo {
 
 struct profile_options {
-  std::uint32_t device = 0;   // whose buffers and copies are looked at
-  std::uint32_t warm_up = 1;  // calls that are not counted
-  std::uint32_t repeats = 5;  // calls that are; at least 1
+  std::uint32_t device = 0;   // whose buffers and copies are measured
+  std::uint32_t warm_up = 1;  // unmeasured calls before the others
+  std::uint32_t repeats = 5;  // measured calls, at least 1
 };
 
 struct operation_costs {
   std::vector<std::chrono::nanoseconds> times;  // of each repeat, shortest first
-  /// Bytes of buffers in use after the repeats less those before: what the operation keeps, or gives back.
+  /// Change in bytes of buffers in use over all repeats: what the operation keeps or, if negative, releases.
   std::int64_t host_bytes = 0, device_bytes = 0;
-  transfer_counts copies;  // in all repeats
+  transfer_counts copies;  // during all repeats
 
   std::chrono::nanoseconds fastest() const { return times.front(); }
   std::chrono::nanoseconds slowest() const { return times.back(); }
   std::chrono::nanoseconds median() const { return times[times.size() / 2]; }
 };
 
-/// With the last call's result; none for an operation that returns nothing.
+/// Adds the last call's result; absent if the operation returns nothing.
 template <class Result>
 struct operation_profile : operation_costs {
   std::optional<Result> result;
@@ -47,7 +47,7 @@ struct operation_profile<void> : operation_costs {};
 
 namespace detail {
 
-/// The counters that a profile is the difference of.
+/// The counters whose differences make up a profile.
 struct costs_so_far {
   std::int64_t host_bytes = 0, device_bytes = 0;
   transfer_counts copies;
@@ -64,14 +64,14 @@ struct costs_so_far {
 
 }  // namespace detail
 
-/// Calls `operation` warm_up times, then `repeats` times. Lets what it throws through. Throws std::invalid_argument for no
-/// repeats.
+/// Calls `operation` `warm_up` times, then `repeats` times. Propagates its exceptions. Throws std::invalid_argument if repeats
+/// is 0.
 template <class Operation>
 auto profile_operation(runtime& rt, Operation operation, profile_options const& options = {}) {
   using result_type = std::invoke_result_t<Operation&>;
   using clock = std::chrono::steady_clock;
   if (options.repeats == 0)
-    throw std::invalid_argument("profile_operation: repeats is 0; measure at least once");
+    throw std::invalid_argument("profile_operation: repeats is 0; it must be at least 1");
   operation_profile<result_type> p;
   for (std::uint32_t i = 0; i < options.warm_up; ++i) static_cast<void>(operation());
   detail::costs_so_far const before(rt, options.device);
@@ -91,7 +91,7 @@ auto profile_operation(runtime& rt, Operation operation, profile_options const& 
   return p;
 }
 
-/// One line: "median 12.3 us (10.1 to 20.0, 5 times); buffers +0 B host, +4096 B device; copies 1 down, 1 up".
+/// One line such as "median 12.3 us (10.1 to 20.0, 5 times); buffers +0 B host, +4096 B device; copies 1 down, 1 up".
 std::string to_text(operation_costs const& costs);
 
 }  // namespace rondo

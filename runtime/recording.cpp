@@ -9,10 +9,10 @@ namespace rondo {
 namespace {
 
 [[noreturn]] void refuse(std::filesystem::path const& file, std::string const& why) {
-  throw std::runtime_error(file.string() + ": was not begun: " + why);
+  throw std::runtime_error(file.string() + ": the recording was not started: " + why);
 }
 
-/// The actors that live; their mail is written when it ends.
+/// The living actors without their mail, which is written when it completes.
 checkpoint_image image_of(runtime_core const& core, std::vector<arena_ref> const& arenas) {
   checkpoint_image image;
   auto const living = core.actors.list();
@@ -30,7 +30,7 @@ checkpoint_image image_of(runtime_core const& core, std::vector<arena_ref> const
 recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(rt) {
   auto& core = rt.core();
   std::unique_lock const held(core.launching);
-  if (core.recording) refuse(file, "another recording is going on");
+  if (core.recording) refuse(file, "another recording is in progress");
   auto begun =
       std::make_unique<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
   std::exception_ptr failure;
@@ -41,13 +41,13 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
       for (auto const& arena : arenas) arena.header().journal.store(journal_report, memory_order::relaxed);
       core.recording = std::move(begun);
     } catch (...) {
-      failure = std::current_exception();  // nothing may leave a safepoint
+      failure = std::current_exception();  // no exception may leave a safepoint
     }
   });
   if (quiet && !failure) return;
   begun.reset();
   std::error_code ignored;
-  std::filesystem::remove(file, ignored);  // it holds nothing
+  std::filesystem::remove(file, ignored);  // it is empty
   if (failure) std::rethrow_exception(failure);
   refuse(file, core.why_no_safepoint());
 }
@@ -70,14 +70,14 @@ bool recording::flush() {
 void recording::end() {
   auto& core = runtime_.core();
   std::unique_lock const held(core.launching);
-  if (ended_) throw std::runtime_error("the recording has ended before");
-  if (!core.recording) {  // the runtime's stop has ended it, and reported what went wrong
+  if (ended_) throw std::runtime_error("the recording has already ended");
+  if (!core.recording) {  // stopping the runtime has ended it and reported any errors
     ended_ = true;
     return;
   }
   std::unique_ptr<recorder> last;
   if (!core.set_journal(0, [&] { last = std::move(core.recording); }))
-    throw std::runtime_error("the recording goes on: " + core.why_no_safepoint());
+    throw std::runtime_error("the recording continues: " + core.why_no_safepoint());
   ended_ = true;
   last->close();
 }

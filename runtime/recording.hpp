@@ -1,10 +1,10 @@
-// Writes each message that ends in a runtime, with how it ended, to a file; runtime/replay.hpp has actors handle them again.
+// A recording: a file of each message that actors complete, with its outcome. runtime/replay.hpp lets actors handle them again.
 //
-//   rondo::recording tape(rt, "morning.recording");   // the actors that live come first, as they are
+//   rondo::recording tape(rt, "morning.recording");   // writes the living actors first
 //   ...
-//   tape.end();                                       // throws if the file does not hold everything
+//   tape.end();                                       // throws if the file is incomplete
 //
-// What each message's sender does pays for it. While one is going on, `restore` and `upgrade` are refused.
+// Recording slows down the path of each message. During a recording, `restore` and `upgrade` are refused.
 #pragma once
 
 #include <filesystem>
@@ -13,22 +13,22 @@ namespace rondo {
 
 class runtime;
 
-/// Threads: any. The runtime's stop ends it, too; must not outlive the runtime.
+/// Threads: any. Stopping the runtime also ends the recording. Must not outlive the runtime.
 class recording {
  public:
-  /// Begins. Blocks until no handler runs. Throws std::runtime_error when the file exists or cannot be created, when another
-  /// recording is going on, or when no safepoint was reached.
+  /// Starts recording. Blocks until a safepoint. Throws std::runtime_error if the file exists or cannot be created, if
+  /// another recording is in progress, or if no safepoint was reached.
   recording(runtime& rt, std::filesystem::path const& file);
   recording(recording const&) = delete;
   recording& operator=(recording const&) = delete;
-  /// As `end`; what goes wrong is a failure report of the runtime.
+  /// As `end`, but errors become failure reports of the runtime.
   ~recording();
 
-  /// What was written reaches the file, for programs that may be killed; otherwise 64 KiB are collected first. False when the
-  /// file does not hold everything, and will not.
+  /// Writes the collected entries to the file, for programs that may be killed; otherwise up to 64 KiB are collected first.
+  /// False if the file is incomplete and will stay so.
   bool flush();
-  /// Throws std::runtime_error when it has ended before, or when the file does not hold everything; the latter is a failure
-  /// report, too, when it happens.
+  /// Ends the recording. Throws std::runtime_error if it has already ended or if the file is incomplete. The latter was
+  /// also a failure report when it happened.
   void end();
 
  private:

@@ -18,16 +18,16 @@ constexpr std::size_t told_differences = 20;
 
 std::string ending(bool handled, errc reason) {
   if (!handled) return fmt::format("was not handled ({})", name_of(reason));
-  return reason == errc::ok ? "was handled" : fmt::format("failed its handler ({})", name_of(reason));
+  return reason == errc::ok ? "was handled" : fmt::format("made its handler fail ({})", name_of(reason));
 }
 
-/// One replay, from the first entry to the last.
+/// One replay; called with each entry in turn.
 struct rerun {
   runtime_core& core;
   std::filesystem::path const& file;
   replayer ends{};
   replay_report report{};
-  std::vector<std::unique_ptr<rondo::guest>> guests{};  // by device; null: its teams run what is posted
+  std::vector<std::unique_ptr<rondo::guest>> guests{};  // by device; null: the device's teams run the actors
 
   [[noreturn]] void refuse(std::string const& why) const {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), why));
@@ -43,7 +43,7 @@ struct rerun {
   void operator()(recorded_launch const& l) {
     ++report.launched;
     if (!core.devices.has_device_of(l.actor))
-      refuse(fmt::format("actor '{}' lived on device {}, and this runtime has {}, counted from 0", l.name,
+      refuse(fmt::format("actor '{}' was on device {}, but this runtime has {}, counted from 0", l.name,
                          device_of(l.actor), core.devices.size()));
     actor_options const options{
         .device = device_of(l.actor), .capacity = l.capacity, .pinned = l.pinned, .supervise = l.supervise};
@@ -76,12 +76,13 @@ struct rerun {
       if (guest) guest->run(std::chrono::seconds(1));
     }
     if (refused != errc::ok)
-      return differs(m.actor, fmt::format("it takes no message: {}", make_error_code(refused).message()));
+      return differs(m.actor,
+                     fmt::format("it does not accept the message: {}", make_error_code(refused).message()));
     for (;;) {
       if (auto const now = ends.wait(m.actor, std::chrono::milliseconds(100)); now) return compare(m, *now);
       if (core.closed()) refuse("the replay ended early: " + make_error_code(core.closed_for()).message());
       if (!core.actors.find(m.actor))
-        return differs(m.actor, "it has ended, and when it was recorded it had not");
+        return differs(m.actor, "it has terminated, but had not when it was recorded");
     }
   }
 
@@ -91,10 +92,10 @@ struct rerun {
     if (now.handled != then.handled || now.reason != then.reason)
       return differs(
           then.actor,
-          fmt::format("a {} {}, and when it was recorded it {}", core.names.of_type(then.body.header.type),
+          fmt::format("a {} {}, but when it was recorded it {}", core.names.of_type(then.body.header.type),
                       ending(now.handled, now.reason), ending(then.handled, then.reason)));
     if (now.digest != then.digest && now.digest != untold_digest && then.digest != untold_digest)
-      differs(then.actor, fmt::format("the handler of a {} sends something else than when it was recorded",
+      differs(then.actor, fmt::format("the handler of a {} does not send what it sent when it was recorded",
                                       core.names.of_type(then.body.header.type)));
   }
 };
@@ -110,7 +111,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
   try {
     recording_reader reader(in, core.behaviours());
     auto image = reader.image();
-    for (auto& a : image.actors) {  // whatever it was: the recording says what it handles, and when it ends
+    for (auto& a : image.actors) {  // the recording says what it handles and when it terminates
       a.paused = false;
       a.state = lifecycle::active;
       a.control = 0;
@@ -132,7 +133,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
     }
     run.guests.clear();
     bool const quiet = core.set_journal(0, [&] { core.replay = nullptr; });
-    if (!quiet) {  // a handler still runs, and may report to what ends here
+    if (!quiet) {  // a handler is still running, and may report to objects that are destroyed here
       launching.unlock();
       core.stop();
       run.refuse("the replay was stopped: " + core.why_no_safepoint());

@@ -1,4 +1,4 @@
-// Launches the actors of a checkpoint's image: what `restore` and `replay` have in common.
+// The launch of a checkpoint image's actors, shared by `restore` and `replay`.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace rondo {
 
 class runtime_core;
 
-/// Errors as of `restore`; `file` is named in them.
+/// Throws as `restore` does; the errors name `file`.
 void restore_image(runtime_core& core, checkpoint_image& image, std::filesystem::path const& file);
 
 }  // namespace rondo

@@ -8,7 +8,7 @@ namespace rondo {
 namespace {
 
 std::unique_ptr<runtime_core> make_core(config settings, program const& p) {
-  auto devices = make_devices(p, settings);  // first: it says more about a device that is not available
+  auto devices = make_devices(p, settings);  // first: it says more about an unavailable device
   validate(settings);
   return std::make_unique<runtime_core>(std::move(settings), p, std::move(devices));
 }

@@ -1,16 +1,16 @@
-// The host object: owns devices and their ring kernels, launches actors, and stops it all.
+// The runtime: owns devices and their ring kernels, launches actors, and stops everything.
 //
 //   rondo::runtime rt{rondo::use<counters>};
 //   auto clicks = rt.launch<counter>("clicks", {.capacity = 1024});
 //   clicks.try_tell(add{2});
 //   total t = clicks.ask(get{}, 10ms, rondo::block).value();
 //
-// With several devices (`"device": "cpu,cuda:0"`) each actor lives on one of them, refs look the same, and messages cross
-// by way of the host. The devices share one fate: when one is lost, all that is pending ends with device_lost.
+// With several devices (`"device": "cpu,cuda:0"`), each actor lives on one of them, refs look the same, and the host
+// forwards messages between them. If one device is lost, everything pending on any device completes with device_lost.
 //
-// Other things that can be done with a runtime have headers of their own: lifecycle.hpp (terminate, inspect, ...),
-// checkpoint.hpp, recording.hpp, replay.hpp, upgrade.hpp, graph/capture_graph.hpp.
-// Threads: all functions from any thread; construction and destruction alone.
+// Further operations have their own headers: lifecycle.hpp (terminate, inspect, ...), checkpoint.hpp, recording.hpp,
+// replay.hpp, upgrade.hpp, capture_graph.hpp.
+// Threads: all functions may be called from any thread; construction and destruction must not overlap other calls.
 #pragma once
 
 #include "runtime/base/config.hpp"
@@ -24,7 +24,7 @@
 
 namespace rondo {
 
-// Include the header of each that you use.
+// Include the header of each class that you use.
 class buffer_pool;       // runtime/memory/buffer_pool.hpp
 struct chosen_device;    // runtime/core/make_device.hpp
 class guest;             // runtime/base/guest.hpp
@@ -40,20 +40,20 @@ class runtime {
   template <class Module>
   explicit runtime(use_t<Module>, config settings = {})
       : runtime(std::move(settings), program_of<Module>()) {}
-  /// The same on devices that the caller has made for `settings` and `Module`, each for its place in the list.
+  /// The same on devices that the caller has made for `settings` and `Module`, each for its index in the list.
   template <class Module>
   runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)
       : runtime(std::move(settings), program_of<Module>(), std::move(chosen)) {}
-  /// Stops; see `stop`.
+  /// Calls `stop`.
   ~runtime();
   runtime(runtime const&) = delete;
   runtime& operator=(runtime const&) = delete;
 
   // -- actors
 
-  /// Throws boost::system::system_error with name_taken, actor_limit, out_of_memory or stopped, and std::invalid_argument for
-  /// a capacity of 0, an unknown device, or a name of more than 255 bytes or with control characters. An empty name makes an
-  /// actor that only its ref reaches.
+  /// Launches an actor. With an empty name, only its ref reaches it. Throws boost::system::system_error with name_taken,
+  /// actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of 0, an unknown device, or a name of
+  /// more than 255 bytes or with control characters.
   template <class Behaviour>
   actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
     auto const made = try_launch<Behaviour>(std::move(name), options);
@@ -66,26 +66,28 @@ class runtime {
   result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
                                       actor_options const& options);
 
-  /// The living actor of this name; not_found when there is none, or it has another behaviour.
+  /// The living actor with this name; not_found if there is none or it has another behaviour.
   template <class Behaviour>
   result<actor_ref<Behaviour>> find(std::string_view name) const {
     return ref<Behaviour>(find_untyped(name, type_name<Behaviour>));
   }
-  /// The living actor of this name or id, whatever its behaviour; not_found or actor_gone when there is none. The ref knows
-  /// the present module: look again after an upgrade.
+  /// The living actor with this name or id, of any behaviour; not_found or actor_gone if there is none. The ref describes
+  /// the current module: after an upgrade, look the actor up again.
   result<any_ref> find_any(std::string_view name) const;
   result<any_ref> at(actor_id actor) const;
-  /// The living actors by index: at most `most`, the first of at least `from`. Or one of them; actor_gone.
+  /// The living actors in the order of their indices: at most `most`, starting at index `from`.
   std::vector<listed_actor> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
+  /// One living actor, or actor_gone.
   result<listed_actor> listed(actor_id actor) const;
-  /// Of the present module.
+  /// The behaviours of the current module.
   std::vector<behaviour_info> const& behaviours() const noexcept;
 
-  /// Ends an ask of any_ref::ask, whose handler is called here with `cancelled`, unless it has been called before.
+  /// Cancels an ask of any_ref::ask: calls its handler, on this thread, with `cancelled`, unless it has already been called.
   void cancel(actor_id ask);
   bool is_waiting(actor_id ask) const noexcept;
 
-  /// Sends a copy of `m` every `period` until the returned timer goes. What cannot be delivered is a dead letter.
+  /// Sends a copy of `m` every `period` until the returned timer is destroyed. A copy that cannot be delivered becomes a dead
+  /// letter.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
@@ -98,10 +100,10 @@ class runtime {
   telemetry snapshot();
   /// The last settings().trace_hops hops of traced messages.
   trace_log& traces() const noexcept;
-  /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription goes.
+  /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription is destroyed.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
-  /// The same with each failure of an actor, and each handler that runs longer than handler_limit_ms; the latter are not
-  /// noticed in a build without telemetry (kernels/base/telemetry.hpp).
+  /// The same for each failure of an actor, and for each handler that runs longer than handler_limit_ms. A build without
+  /// telemetry (kernels/base/telemetry.hpp) does not detect the latter.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
   // -- devices and memory. Precondition: device < device_count()
@@ -110,24 +112,25 @@ class runtime {
   device_info info(std::uint32_t device = 0) const;
   /// Why this device was chosen.
   std::string const& reason(std::uint32_t device = 0) const noexcept;
-  /// See runtime/base/guest.hpp; null beyond settings().guest_teams, and for a device other than `cpu`.
+  /// See runtime/base/guest.hpp. Null if all settings().guest_teams are in use, and for a device other than `cpu`.
   std::unique_ptr<guest> make_guest(std::uint32_t device = 0);
-  /// The buffers that actors of this device can lease: in the host's memory for `cpu`, else in the device's own.
+  /// The buffers that actors of this device can lease: in host memory for `cpu`, otherwise in the device's own memory.
   buffer_pool& buffers(std::uint32_t device = 0) noexcept;
   buffer_pool& host_buffers() noexcept;
-  /// What host_buffers lie in, for a buffer_exporter; null without settings().share_buffers.
+  /// The memory of host_buffers, for a buffer_exporter; null without settings().share_buffers.
   memfd_resource* shared_memory() noexcept;
-  /// For a unified_buffer between this program and the actors of that device; and how often one was copied so far.
+  /// The memory for a unified_buffer between this program and the actors of that device.
   memory_pair memory(std::uint32_t device = 0) noexcept;
+  /// The copies of unified buffers so far.
   transfer_counts transfers(std::uint32_t device = 0) const noexcept;
 
   config const& settings() const noexcept;
   boost::asio::any_io_executor executor();
-  /// Ends the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. Names the team and the
-  /// actor when one does not end. Idempotent.
+  /// Stops the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. The report names team
+  /// and actor if a team does not stop. Idempotent.
   stop_report stop();
 
-  /// For the functions that have headers of their own.
+  /// For the operations with their own headers.
   runtime_core& core() const noexcept { return *core_; }
 
  private:

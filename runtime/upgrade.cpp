@@ -10,7 +10,7 @@ namespace rondo {
 
 namespace {
 
-/// What becomes of each behaviour of `old`, by index.
+/// The successor of each behaviour of `old`, by index.
 std::vector<directory::succession> fates_of(program const& old, program const& next) {
   std::vector<directory::succession> fates(old.behaviours.size());
   for (std::size_t i = 0; i < fates.size(); ++i) {
@@ -24,10 +24,10 @@ std::vector<directory::succession> fates_of(program const& old, program const& n
   return fates;
 }
 
-/// False for an actor that has ended, and whose host has not heard of it yet.
+/// Applies the plan to one actor. False if the actor has terminated and the host does not know it yet.
 bool succeed(arena_ref const& arena, directory::successor const& s, program const& next) {
   actor_cell& cell = arena.cell(s.id.index);
-  // Relaxed, all of it: a safepoint orders what owners wrote.
+  // Relaxed, all loads: the safepoint orders what owners wrote.
   if (cell.generation.load(memory_order::relaxed) != s.id.generation) return false;
   if (s.state != s.old_state)
     next.behaviours[s.behaviour].upgrade(arena.base() + s.state, arena.base() + s.old_state);
@@ -45,13 +45,13 @@ void detail::upgrade(runtime& rt, program const& next) {
   };
   std::unique_lock const held(core.launching);
   if (core.closed()) refuse(make_error_code(core.closed_for()).message());
-  if (core.recording) refuse("a recording is going on, and belongs to one module; end it first");
+  if (core.recording) refuse("a recording is in progress and belongs to one module; end it first");
   auto const& old = *core.running.load(std::memory_order_acquire);
   std::vector<directory::successor> plan;
   auto const planned = core.actors.plan_upgrade(fates_of(old, next), plan);
   if (planned == errc::not_found)
     refuse(fmt::format(
-        "actor '{}' has the behaviour {}, which no behaviour of the new module has as its name or `upgrades`",
+        "actor '{}' has the behaviour {}, which is neither the name nor the `upgrades` of a new behaviour",
         core.names.of_actor(plan.back().id), old.behaviours[plan.back().old_behaviour].name));
   if (planned != errc::ok) refuse(make_error_code(planned).message());
 
@@ -59,7 +59,7 @@ void detail::upgrade(runtime& rt, program const& next) {
   for (auto const& s : plan)
     if (!core.devices.can_host(next.behaviours[s.behaviour], device_of(s.id))) {
       core.actors.finish_upgrade(plan, happened);
-      refuse(fmt::format("actor '{}' would become a captured actor, and its device {} is not a cpu",
+      refuse(fmt::format("actor '{}' would become a captured actor, but its device {} is not a cpu device",
                          core.names.of_actor(s.id), device_of(s.id)));
     }
   bool quiet = false;

@@ -1,4 +1,4 @@
-// Catch2 under one name: version 2 (Debian 12) and version 3 spell their header differently.
+// Includes Catch2 version 2 (Debian 12) or version 3, whose headers have different names.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -1,4 +1,4 @@
-// A certificate of one's own, for services that tests talk to by TLS.
+// A self-signed certificate for services that tests talk to by TLS.
 #pragma once
 
 #include <filesystem>

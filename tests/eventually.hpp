@@ -1,4 +1,4 @@
-// Waiting in tests for what another thread, process or device does.
+// Waits in tests for another thread, process or device.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 
 namespace rondo_test {
 
-/// How long a test waits for what must come. It bounds a hang; no test is decided by it.
+/// How long a test waits for an event that must happen. It only bounds a hang; it does not decide a test.
 inline constexpr std::chrono::seconds patience{60};
 
-/// Waits until `holds()`. After `patience` writes the caller's place to stderr and returns false.
+/// Waits until `holds()`. After `patience` it writes the caller's location to stderr and returns false.
 template <class Condition>
 bool eventually(Condition holds, std::source_location where = std::source_location::current()) {
   auto const end = std::chrono::steady_clock::now() + patience;

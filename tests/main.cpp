@@ -1,4 +1,4 @@
-// The one translation unit that carries Catch2's main; version 3 brings its own.
+// The only translation unit with Catch2's main; version 3 has its own.
 #if !__has_include(<catch2/catch_all.hpp>)
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// A directory of a test's own, which goes with it.
+// A temporary directory for one test, removed with the object.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace rondo_test {
 struct scratch_directory {
   std::filesystem::path directory;
 
-  /// One per process and name; what an earlier test left there goes first.
+  /// One per process and name; removes files that an earlier test left there.
   explicit scratch_directory(std::string const& name)
       : directory(std::filesystem::temp_directory_path() /
                   ("rondo-" + name + "-" + std::to_string(::getpid()))) {

@@ -1,4 +1,4 @@
-// The seed of a randomised test: RONDO_SEED if it is set, else a new one; printed either way.
+// The seed of a randomised test: RONDO_SEED if it is set, otherwise a new one; prints it in both cases.
 #pragma once
 
 #include <cstdint>

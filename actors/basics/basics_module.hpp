@@ -1,4 +1,4 @@
-// The built-in module: a few actors that a service is tried with. Their messages are in schemas/basics.fbs.
+// The built-in module: minimal actors to try a service with. Their messages are in schemas/basics.fbs.
 #pragma once
 
 #include "generated/basics_messages.hpp"
@@ -6,7 +6,7 @@
 
 namespace rondo::basics {
 
-/// Adds up what it is told.
+/// Sums the amounts it receives.
 struct counter {
   using messages = rondo::messages<add, rondo::ask<get, total>, rondo::ask<add_and_get, total>>;
   std::uint64_t sum = 0;
@@ -26,19 +26,19 @@ struct cell {
   RONDO_HD void on(context& ctx, fetch const&) { ctx.reply(now); }
 };
 
-/// Answers with what it gets.
+/// Answers with the number it receives.
 struct echo {
   using messages = rondo::messages<rondo::ask<ping, pong>>;
   RONDO_HD void on(context& ctx, ping const& m) { ctx.reply(pong{m.number}); }
 };
 
-/// Sends on to the next relay, and the answer back; the last one answers. It has at most 64 hops on their way.
+/// Forwards hops to the next relay and answers back; the last one answers. It has at most 64 hops in flight.
 struct relay {
   using messages = rondo::messages<link, rondo::ask<hop, hopped>, hopped, rejected>;
   static constexpr std::uint32_t limit = 64;
   address<relay> next{};
   reply_token waiting[limit]{};
-  std::uint64_t taken = 0;  // a bit for each place of `waiting`
+  std::uint64_t taken = 0;  // one bit per entry of `waiting`
 
   RONDO_HD void on(context&, link const& m) { next.id = {m.next.index, m.next.generation}; }
   RONDO_HD void on(context& ctx, hop const& m) {

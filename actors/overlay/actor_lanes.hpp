@@ -1,4 +1,4 @@
-// How a handler's lanes call a stage (actors/overlay/lanes.hpp), and how one of them acts for all.
+// Adapters from a handler's lanes to the `Team` of a stage (actors/overlay/lanes.hpp), and a helper to run code on one lane.
 #pragma once
 
 #include "actors/overlay/lanes.hpp"
@@ -6,7 +6,7 @@
 
 namespace rondo::overlay {
 
-/// A team of several lanes as a stage wants it.
+/// The `Team` of a stage for a team of several lanes.
 struct context_lanes {
   context const& ctx;
 
@@ -31,7 +31,7 @@ struct context_lanes {
   RONDO_HD void sync() const { ctx.team().sync(); }
 };
 
-/// Calls `stage(team)`. A single lane gets a team that compilers see through: its loops are vectorised.
+/// Calls `stage(team)`. A single lane gets a team that compilers see through, so that its loops are vectorised.
 template <class Stage>
 RONDO_HD void with_lanes(context const& ctx, Stage const& stage) {
   if (ctx.team().lanes() == 1)

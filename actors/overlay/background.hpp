@@ -1,13 +1,13 @@
-// The background model: what the camera sees when nobody is there, and which pixels differ from it.
+// The background model: what the camera sees when nobody is there, and which pixels of a frame differ from it.
 //
 // It works at half resolution, where luma (averaged over 2x2) and 4:2:0 chroma have the same size. Each pixel
-// remembers two colours: the background, and a candidate. A colour that is seen gains confidence, one that is
-// not loses it; when the candidate has more confidence than the background the two change places. So a person
-// in the very first frame leaves no ghost for long, someone who stands still is absorbed only after
-// `confidence_limit / 2` frames, and a background that returns is known again at once.
+// has two colours: the background and a candidate. A colour that is seen gains confidence; one that is
+// not seen loses it. When the candidate has more confidence than the background, the two change places. So the ghost
+// of a person in the very first frame soon disappears, a person who stands still is absorbed only after
+// `confidence_limit / 2` frames, and a background that returns is recognised at once.
 //
 // Threads: a tile touches only its own rows of the model and of the mask; different tiles may run at the same
-// time. All arithmetic is 16-bit integer (grey levels times 64), so that every device gives the same mask.
+// time. All arithmetic is 16-bit integer (grey levels times 64), so that every device computes the same mask.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,12 @@ struct background_params {
   std::int16_t luma_threshold = 15;    ///< smallest luma difference that can be foreground
   std::int16_t chroma_threshold = 13;  ///< the same for |du| + |dv|
   std::int16_t noise_factor = 5;       ///< luma threshold in units of the pixel's mean deviation, if larger
-  std::int16_t shadow_floor = 42;  ///< a shadow keeps at least this / 64 of the luma; 64 turns shadows off
-  std::int16_t shadow_chroma = 7;  ///< and changes |du| + |dv| by at most this
-  std::int16_t confidence_limit =
-      900;  ///< frames of confidence at most; half of it absorbs what stands still
+  std::int16_t shadow_floor = 42;  ///< a shadow keeps at least this / 64 of the luma; 64: no shadow detection
+  std::int16_t shadow_chroma = 7;  ///< a shadow changes |du| + |dv| by at most this
+  std::int16_t confidence_limit = 900;  ///< maximum confidence; still objects are absorbed after half of it
 };
 
-/// The model's planes, all `width` by `height` with one stride; a trivially copyable reference to flat
+/// The model's planes, all `width` by `height` with the same stride. A trivially copyable reference to flat
 /// memory.
 struct background_ref {
   std::int32_t width = 0;
@@ -38,7 +37,7 @@ struct background_ref {
   std::int16_t* deviation = nullptr;
 };
 
-/// Carves a model for frames of `frame_width` by `frame_height`; the memory needs no initialisation.
+/// Carves a model for frames of `frame_width` by `frame_height`. The memory needs no initialisation.
 RONDO_HD inline background_ref carve_background(carver& memory, std::int32_t frame_width,
                                                 std::int32_t frame_height) {
   background_ref model;
@@ -65,7 +64,7 @@ RONDO_HD constexpr std::int16_t abs16(std::int16_t a) { return s16(a < 0 ? -a : 
 RONDO_HD constexpr std::int16_t min16(std::int16_t a, std::int16_t b) { return a < b ? a : b; }
 RONDO_HD constexpr std::int16_t max16(std::int16_t a, std::int16_t b) { return a > b ? a : b; }
 
-// Conditions are masks, -1 for true and 0 for false, and choices are made with bits: g++ vectorises this.
+// Conditions are masks, -1 for true and 0 for false, and selections are bit operations: g++ vectorises this.
 RONDO_HD constexpr std::int16_t at_most(std::int16_t a, std::int16_t b) { return s16(-(a <= b)); }
 RONDO_HD constexpr std::int16_t pick(std::int16_t condition, std::int16_t a, std::int16_t b) {
   return s16(b ^ ((a ^ b) & condition));
@@ -134,7 +133,7 @@ RONDO_HD inline void background_row(Team const& team, std::int32_t width, backgr
 
 }  // namespace detail
 
-/// Starts the model of rows `rows` (half resolution) from this frame and clears their mask.
+/// Initialises the model of rows `rows` (half resolution) from this frame and clears their mask.
 template <class Team>
 RONDO_HD void learn_background(Team const& team, background_ref const& model, frame_view const& frame,
                                band rows, image_view<std::uint8_t> const& mask) {
@@ -153,8 +152,8 @@ RONDO_HD void learn_background(Team const& team, background_ref const& model, fr
   }
 }
 
-/// Compares rows `rows` (half resolution) with the model, updates the model, and writes 1 to `mask` where the
-/// frame shows foreground, else 0. `mask` is `model.width` by `model.height`.
+/// Compares rows `rows` (half resolution) with the model, updates the model, and sets `mask` to 1 where the
+/// frame shows foreground, otherwise to 0. `mask` is `model.width` by `model.height`.
 template <class Team>
 RONDO_HD void subtract_background(Team const& team, background_ref const& model,
                                   background_params const& params, frame_view const& frame, band rows,

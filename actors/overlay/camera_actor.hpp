@@ -1,18 +1,18 @@
-// The actor of one camera: keeps its background and its tracks, and finds what moves on each frame.
+// The actor of one camera: keeps its background model and its tracks, and finds what moves in each frame.
 //
 // A frame is an ask. It waits in the actor's own queue, so that `pause` can hold it back and `snapshot` can
-// come before it, until the one ahead has passed these steps:
+// overtake it, until the frame ahead has passed these steps:
 //
 //   detect   wide: each tile compares its rows with the background
-//   label    wide: each tile cleans its mask and finds its runs; at the end regions and tracks are brought up
-//            to date and the frame's drawing is composed
-//   draw     the painter's (painter_actor.hpp), which answers the asker while the next frame is detected
+//   label    wide: each tile cleans its mask and finds its runs; the last one updates regions and tracks and
+//            composes the frame's drawing
+//   draw     done by the painter (painter_actor.hpp), which answers the asker; at the same time, the next frame is detected
 //
-// The camera sends itself `detect` and `label`, before waiting frames by priority. When its mailbox is full
-// of other mail the step stays due and goes out with the next message that is handled.
+// The camera sends `detect` and `label` to itself, with a higher priority than frames. If its mailbox is full
+// of other mail, the step stays due and is sent when the next message is handled.
 //
-// Memory: `open_camera` names a buffer for what tiles share. What outlives a checkpoint is in the state:
-// counts and tracks. The background is learnt anew from the next frame.
+// Memory: `open_camera` names a buffer for the data that tiles share. Counts and tracks are in the state, so that
+// checkpoints keep them. After a restore, the background is learnt again from the next frame.
 #pragma once
 
 #include "actors/overlay/painter_actor.hpp"
@@ -28,12 +28,12 @@ class camera {
                                    pause, resume, ask<snapshot, snapshot_noted>>;
   static constexpr bool cooperative = true;
 
-  /// Frames that may wait or run; one more is answered with mailbox_full.
+  /// Frames that may wait; a further one is answered with mailbox_full.
   static constexpr std::uint32_t queue_slots = 16;
-  /// Of the steps between a camera and itself.
+  /// Priority of the steps that a camera sends to itself.
   static constexpr std::uint8_t step_priority = 192;
 
-  /// Answers wrong_state while frames wait or run, and the buffer's error when there is no memory.
+  /// Answers wrong_state while frames wait or run, and the buffer's error if there is no memory.
   RONDO_HD void on(context& ctx, open_camera const& m) {
     by_one(ctx, [&] {
       ctx.reply(camera_opened{m.camera, static_cast<std::uint32_t>(open(ctx, m)), frames_});
@@ -108,7 +108,7 @@ class camera {
     reply_token asker{};
   };
 
-  // -- by one lane
+  // -- called by one lane
 
   RONDO_HD errc open(context& ctx, open_camera const& m);
   RONDO_HD void accept(context& ctx, waiting_frame const& f) {
@@ -132,14 +132,14 @@ class camera {
     if (f.asker.to.valid()) ctx.reply_to(f.asker, result_of(f, status));
   }
 
-  // -- by all lanes
+  // -- called by all lanes
 
-  /// Sends what is due, and starts the next frame when none runs.
+  /// Sends the step that is due, and starts the next frame if none runs.
   RONDO_HD void advance(context& ctx);
   RONDO_HD errc send_step(context& ctx, step due);
 
   open_camera settings_{};
-  tracker_state tracks_{};    // as after the last frame
+  tracker_state tracks_{};    // after the last frame
   std::uint64_t frames_ = 0;  // finished
   std::uint64_t started_ = 0;
   std::uint32_t ticket_ = 0, now_ticket_ = 0;
@@ -150,9 +150,9 @@ class camera {
   waiting_frame queue_[queue_slots] = {};
   std::uint32_t first_ = 0, waiting_ = 0;
 
-  waiting_frame now_{};    // the frame at hand, valid unless idle
-  frame_parts parts_{};    // of now_, under a lease from detecting to labelling
-  overlay_ref overlay_{};  // into settings_.memory, under a lease likewise
+  waiting_frame now_{};    // the current frame, valid unless idle
+  frame_parts parts_{};    // of now_, leased from detecting to labelling
+  overlay_ref overlay_{};  // into settings_.memory, leased likewise
   std::uint32_t overflow_ = 0;
 
   std::uint64_t rate_since_ns_ = 0;

@@ -1,4 +1,4 @@
-// What the camera does between its wide steps; see camera_actor.hpp, which includes this.
+// The camera's functions between its wide steps; included by camera_actor.hpp.
 #pragma once
 
 #include "actors/overlay/camera_actor.hpp"
@@ -27,7 +27,7 @@ RONDO_HD inline errc camera::open(context& ctx, open_camera const& m) {
   return fits ? errc::ok : errc::buffer_out_of_bounds;
 }
 
-/// Leases the frame and the working memory until `label` ends.
+/// Leases the frame and the working memory until `label` has finished.
 RONDO_HD inline errc camera::take_buffers(context& ctx) {
   frame const& f = now_.picture;
   if (f.format != pixel_format::i420 || f.width != settings_.width || f.height != settings_.height)

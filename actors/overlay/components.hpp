@@ -1,12 +1,12 @@
-// Connected components of a bit mask: runs of each row, joined by union-find, become regions with a box and
+// Connected components of a bit mask: union-find joins the runs of all rows into regions, each with a box and
 // an area.
 //
-// A tile finds the runs of its rows and joins those that touch (8-neighbours) within the tile;
-// `finish_regions` joins across the borders of tiles and lists the regions. Runs lie in one array in which
-// each tile owns a slice, and a set's root is its lowest run, so that neither the regions nor their order
+// A tile finds the runs of its rows and joins runs that touch (8-neighbours) within the tile.
+// `finish_regions` joins across tile borders and lists the regions. All runs are in one array, of which
+// each tile owns a slice, and a set's root is its lowest run. So neither the regions nor their order
 // depend on the number of tiles.
 //
-// Threads: tiles may run at the same time, each by ONE lane; `finish_regions` runs alone, after all of them.
+// Threads: tiles may run at the same time, each on ONE lane; `finish_regions` runs alone, after all of them.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,23 @@
 
 namespace rondo::overlay {
 
-/// A box of pixels [x0, x1) by [y0, y1) of the mask and the number of set pixels in it.
+/// A box of mask pixels [x0, x1) by [y0, y1), and the number of set pixels in it.
 struct region {
   std::int32_t x0, y0, x1, y1;
   std::int32_t area;
-  std::int32_t look_y = 0, look_u = 0,
-               look_v = 0;  ///< mean colour of the upper half, once `sample_looks` ran
+  std::int32_t look_y = 0, look_u = 0, look_v = 0;  ///< mean colour of the upper part; see sample_looks
 };
 
-/// What one frame's mask contains. `overflow` counts regions that found no place.
+/// The regions of one frame's mask. `overflow` counts regions dropped for lack of space.
 struct region_list {
   static constexpr std::int32_t capacity = 256;
   std::int32_t count;
   std::int32_t overflow;
-  std::int32_t lost_runs;  ///< runs that found no place in their tile; their pixels are in no region
+  std::int32_t lost_runs;  ///< runs dropped for lack of space in their tile; their pixels are in no region
   region items[capacity];
 };
 
-/// Pixels [x0, x1) of row y; at a root also the sums of its set.
+/// Pixels [x0, x1) of row y. A root also holds the area and box of its set.
 struct mask_run {
   std::int32_t parent;
   std::int32_t area;
@@ -52,7 +51,7 @@ struct component_ref {
   std::int32_t runs_per_row = 0;
 };
 
-/// Room for `runs_per_row` runs per row on average over each tile (a row of w pixels has at most (w + 1) /
+/// Reserves `runs_per_row` runs per row on average over each tile (a row of w pixels has at most (w + 1) /
 /// 2).
 RONDO_HD inline component_ref carve_components(carver& memory, std::int32_t height, std::int32_t tile_count,
                                                std::int32_t runs_per_row = 32) {
@@ -109,7 +108,7 @@ RONDO_HD inline std::int32_t next_pixel(bit_mask const& mask, std::uint64_t cons
 
 }  // namespace detail
 
-/// Labels rows `rows` of the mask as tile `tile`. Called by one lane.
+/// Finds and joins the runs of rows `rows` as tile `tile`. Called by one lane.
 RONDO_HD inline void label_tile(component_ref const& c, bit_mask const& mask, std::int32_t tile, band rows) {
   std::int32_t const first = rows.first * c.runs_per_row, end = rows.last * c.runs_per_row;
   std::int32_t used = first, lost = 0;
@@ -135,7 +134,7 @@ RONDO_HD inline void label_tile(component_ref const& c, bit_mask const& mask, st
   c.tiles[tile] = {first, used - first, lost};
 }
 
-/// Joins the tiles and lists the regions of at least `min_area` pixels in the order of their first pixel.
+/// Joins the tiles and lists the regions of at least `min_area` pixels, in the order of their first pixel.
 RONDO_HD inline void finish_regions(component_ref const& c, std::int32_t min_area, region_list& out) {
   mask_run* const runs = c.runs;
   out.count = out.overflow = out.lost_runs = 0;
@@ -174,8 +173,8 @@ RONDO_HD inline void finish_regions(component_ref const& c, std::int32_t min_are
   }
 }
 
-/// Notes the mean colour of each region's upper 60 percent, the part of a person that changes least. The
-/// frame has twice the mask's size. About a hundred pixels of each region are read. Called by one lane.
+/// Sets each region's look: the mean colour of its upper 60 percent, the part of a person that changes least. The
+/// frame is twice the mask's size. Reads about a hundred pixels of each region. Called by one lane.
 RONDO_HD inline void sample_looks(frame_view const& frame, bit_mask const& mask, region_list& list) {
   for (std::int32_t i = 0; i < list.count; ++i) {
     region& r = list.items[i];

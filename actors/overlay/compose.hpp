@@ -1,4 +1,4 @@
-// Turns tracks into a drawing: a box and a label for each, and a line with the camera's name and the frame
+// Composition of a drawing from tracks: a box and a label for each track, and a line with the camera's name and the frame
 // rate.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace rondo::overlay {
 
-/// What the status line says. `camera` ends with a 0.
+/// The contents of the status line. `camera` ends with a 0.
 struct status_line {
   char camera[32];
   std::int32_t frames_per_s_x10;  ///< tenths of frames per second; 0 leaves it out
 };
 
-/// The colour of a track; neighbours in id are far apart in hue.
+/// The colour of a track. Consecutive ids have very different hues.
 RONDO_HD inline colour track_colour(std::int32_t id) {
   static constexpr colour palette[] = {
       from_rgb(64, 196, 255),  from_rgb(255, 171, 64),  from_rgb(178, 255, 89), from_rgb(255, 82, 130),

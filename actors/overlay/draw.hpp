@@ -1,9 +1,9 @@
-// Draws a draw_list on a frame, tile by tile: anti-aliased boxes by signed distance, and text.
+// Drawing a draw_list on a frame, tile by tile: anti-aliased boxes by signed distance, and text.
 //
-// A pixel's coverage follows from its centre's distance to the shape's edge; a chroma sample takes the mean
-// coverage of its four pixels. Work goes by blocks of 2x2 pixels. Threads: a tile writes only its own rows,
-// which must start at an even row; different tiles may run at the same time, and their number does not change
-// the picture.
+// A pixel's coverage follows from the distance of its centre to the shape's edge; a chroma sample takes the mean
+// coverage of its four pixels. The unit of work is a block of 2x2 pixels.
+// Threads: a tile writes only its own rows, which must start at an even row. Different tiles may run at the same time,
+// and their number does not change the picture.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ RONDO_HD inline void blend(std::uint8_t& pixel, std::int32_t value, std::int32_t
 }
 
 /// Signed distance, in 1/16 pixel, from (x, y) to the edge of a rounded box; negative inside.
-/// The square root is of an exact integer, so that every device rounds it alike.
+/// The square root is taken of an exact integer, so that all devices round it alike.
 RONDO_HD inline std::int32_t distance16(rounded_box const& b, std::int32_t x, std::int32_t y) {
   std::int32_t const r = b.radius16;
   std::int32_t const qx = most(b.box.x0 + r - x, x - (b.box.x1 - r));
@@ -50,7 +50,7 @@ RONDO_HD inline void draw_block(frame_view const& f, std::int32_t bx, std::int32
   blend(f.v.at(bx, by), c.v, sum / 4);
 }
 
-/// Blends `count` items of one row evenly; compilers vectorise it.
+/// Blends `value` into `count` items of one row; compilers vectorise it.
 template <class Team>
 RONDO_HD inline void blend_span(Team const& team, std::uint8_t* __restrict row, std::int32_t count,
                                 std::uint8_t value, std::int32_t alpha) {
@@ -60,7 +60,7 @@ RONDO_HD inline void blend_span(Team const& team, std::uint8_t* __restrict row, 
     row[i] = static_cast<std::uint8_t>(static_cast<std::uint16_t>(row[i] * keep + add) >> 8);
 }
 
-/// Blocks [first, last) of 2x2 pixels that touch [from16, to16) and lie in [0, limit).
+/// Blocks [first, last) of 2x2 pixels that touch [from16, to16), clipped to [0, limit).
 RONDO_HD constexpr band blocks_of(std::int32_t from16, std::int32_t to16, std::int32_t limit) {
   std::int32_t const first = from16 < 0 ? 0 : from16 / 32, last = to16 < 0 ? 0 : (to16 + 31) / 32;
   return {least(first, limit), least(last, limit)};
@@ -71,7 +71,7 @@ RONDO_HD inline void draw_box(Team const& team, frame_view const& f, rounded_box
   std::int32_t const outer = b.stroke16 / 2 + 16, inner = most(b.radius16, b.stroke16 / 2 + 16);
   band const across = blocks_of(b.box.x0 - outer, b.box.x1 + outer, f.u.width);
   band const down = blocks_of(b.box.y0 - outer, b.box.y1 + outer, f.u.height);
-  // Blocks wholly inside, away from stroke and corners, are filled evenly.
+  // Blocks entirely inside, away from stroke and corners, have full coverage.
   band flat{(b.box.x0 + inner + 31) / 32, (b.box.x1 - inner) / 32};
   flat.first = least(most(flat.first, across.first), across.last);
   flat.last = most(flat.first, least(flat.last, across.last));
@@ -125,7 +125,7 @@ RONDO_HD inline void draw_text(Team const& team, frame_view const& f, text_line 
 
 }  // namespace detail
 
-/// Draws the part of `list` that falls on rows `rows` of the frame; `rows.first` is even.
+/// Draws the part of `list` on rows `rows` of the frame. Precondition: `rows.first` is even.
 template <class Team>
 RONDO_HD void draw_tile(Team const& team, frame_view const& frame, draw_list const& list, band rows) {
   for (std::int32_t i = 0; i < list.boxes; ++i) {

@@ -1,4 +1,4 @@
-// A 5x7 dot font for ASCII 32 to 126, drawn for this project, and the smooth outlines it is scaled with.
+// A 5x7 dot font for ASCII 32 to 126, drawn for this project, and its smooth scaling.
 #pragma once
 
 #include <cstdint>
@@ -113,13 +113,13 @@ RONDO_HD inline std::uint8_t glyph_row(char c, std::int32_t row) {
   return index >= 0 && index < 95 && row >= 0 && row < glyph_rows ? dots[index][row] : std::uint8_t{0};
 }
 
-/// 256 where the character has a dot, else 0. Columns count from the left; anything outside is empty.
+/// 256 where the character has a dot, otherwise 0. Columns count from the left; dots outside the character are empty.
 RONDO_HD inline std::int32_t glyph_dot(char c, std::int32_t column, std::int32_t row) {
   return column >= 0 && column < glyph_columns && ((glyph_row(c, row) >> (4 - column)) & 1) != 0 ? 256 : 0;
 }
 
-/// Coverage (0 to 256) of the point (x, y) by a character, in 1/256 of a dot from its top left corner, when a
-/// dot is `pixels16` sixteenths of a pixel wide. The dots are interpolated and cut at one half, which joins
+/// Coverage (0 to 256) of the point (x, y) by a character, if a dot is `pixels16` sixteenths of a pixel wide. The point
+/// is in 1/256 of a dot from the character's top left corner. The dots are interpolated and cut at one half, which joins
 /// diagonals and rounds corners; the cut is one pixel soft.
 RONDO_HD inline std::int32_t glyph_coverage(char c, std::int32_t x, std::int32_t y, std::int32_t pixels16) {
   std::int32_t const px = x - 128, py = y - 128;  // dot centres

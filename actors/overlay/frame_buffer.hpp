@@ -1,6 +1,6 @@
-// What the buffer of a frame holds: the pixels, and behind them the drawing that goes on top.
+// The layout of a frame's buffer: the pixels, followed by the drawing for the frame.
 //
-// The drawing travels with its frame, so that a frame can be drawn on while the next one is looked at.
+// The drawing travels with its frame, so that the painter can draw while the camera analyses the next frame.
 #pragma once
 
 #include "actors/overlay/image_view.hpp"
@@ -23,7 +23,7 @@ RONDO_HD inline frame_parts carve_frame_buffer(carver& memory, std::int32_t widt
   return parts;
 }
 
-/// Bytes of a buffer for frames of this size; align it to `carver::alignment`, as every buffer is.
+/// Bytes of a buffer for frames of this size. It must be aligned to `carver::alignment`, as every buffer is.
 RONDO_HD inline std::size_t frame_buffer_bytes(std::int32_t width, std::int32_t height) {
   carver measure(nullptr);
   carve_frame_buffer(measure, width, height);

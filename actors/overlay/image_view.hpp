@@ -1,4 +1,4 @@
-// Views of pixels: one plane, and one 4:2:0 frame of a luma and two chroma planes. They own nothing.
+// Non-owning views of pixels: one plane, and a 4:2:0 frame of one luma and two chroma planes.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct band {
   std::int32_t last = 0;
 };
 
-/// Tile `index` of `count` bands of `rows` rows; inner borders are multiples of `align` rows.
+/// Band `index` when `rows` rows are split into `count` bands; inner borders are multiples of `align` rows.
 RONDO_HD constexpr band band_of(std::int32_t rows, std::int32_t count, std::int32_t index,
                                 std::int32_t align = 1) {
   std::int64_t const units = (rows + align - 1) / align;
@@ -43,7 +43,7 @@ struct frame_view {
   image_view<std::uint8_t> v;
 };
 
-/// Hands out aligned pieces of one block of memory, so that a stage's state is flat and can live anywhere.
+/// Hands out aligned pieces of one block of memory, so that a stage's state is flat and can be anywhere.
 /// With a null base it only measures: `used()` is then the size to allocate.
 class carver {
  public:
@@ -65,7 +65,7 @@ class carver {
   std::size_t used_ = 0;
 };
 
-/// A frame of `width` by `height` pixels carved from `memory`; rows are padded to 64 bytes.
+/// Carves a frame of `width` by `height` pixels from `memory`; rows are padded to 64 bytes.
 RONDO_HD inline frame_view carve_frame(carver& memory, std::int32_t width, std::int32_t height) {
   auto const plane = [&](std::int32_t w, std::int32_t h) {
     std::int32_t const stride = (w + 63) / 64 * 64;

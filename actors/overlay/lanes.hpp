@@ -1,7 +1,7 @@
-// The team of one lane: what a stage is given when a single thread runs it.
+// The team of one lane, for a stage that a single thread runs.
 //
 // Every stage takes a `Team` with two members, so that the same source serves a CPU thread and a GPU block:
-//   lanes(n)  a range of the indexes of [0, n) that this lane handles;
+//   lanes(n)  the range of indexes in [0, n) that this lane handles;
 //   sync()    a barrier of the team's lanes, which orders their memory accesses.
 // All lanes of a team call a stage together with the same arguments.
 #pragma once

@@ -1,10 +1,10 @@
-// Mask clean-up: a 3x3 majority filter removes specks, a vertical opening what is flat, and a
-// closing joins what belongs together.
+// Mask clean-up: a 3x3 majority filter removes specks, a vertical opening removes flat objects, and a
+// closing joins the parts of an object.
 //
-// A mask of bytes (0 or 1) becomes rows of bits, 64 pixels to a word, lowest bit leftmost, so that one
-// instruction treats 64 pixels. A tile reads the byte mask of its rows and of `clean_halo` rows around them
-// and writes bits of its own rows alone: tiles may run at the same time, and their number does not change the
-// result. At the image's border the majority counts outside pixels as background; opening and closing ignore
+// A mask of bytes (0 or 1) becomes rows of bits, 64 pixels per word, lowest bit leftmost, so that one
+// instruction handles 64 pixels. A tile reads the byte mask of its rows and of `clean_halo` rows around them,
+// and writes only the bits of its own rows: tiles may run at the same time, and their number does not change the
+// result. At the image's border, the majority filter counts outside pixels as background; opening and closing ignore
 // them.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace rondo::overlay {
 
 /// Radii in mask pixels, each at most 31.
 struct clean_params {
-  std::int32_t open_y = 2;  ///< what is lower than 2 * open_y + 1 goes: ropes and branches in the wind
+  std::int32_t open_y = 2;  ///< removes objects lower than 2 * open_y + 1: ropes and branches in the wind
   std::int32_t close_x = 1;
   std::int32_t close_y = 3;
 };
 
-/// A mask of one bit per pixel; `words` 64-bit words make a row, bits past `width` are 0.
+/// A mask of one bit per pixel. A row has `words` 64-bit words; bits past `width` are 0.
 struct bit_mask {
   std::uint64_t* data = nullptr;
   std::int32_t width = 0;
@@ -38,10 +38,10 @@ RONDO_HD inline bit_mask carve_bits(carver& memory, std::int32_t width, std::int
   return {memory.take<std::uint64_t>(items), width, height, words};
 }
 
-/// Rows around a tile that its result depends on.
+/// The number of rows above and below a tile on which its result depends.
 RONDO_HD constexpr std::int32_t clean_halo(clean_params const& p) { return 1 + 2 * p.open_y + 2 * p.close_y; }
 
-/// Words of scratch memory that one tile of `rows` rows of `width` pixels needs.
+/// Words of scratch memory for one tile of `rows` rows of `width` pixels.
 RONDO_HD constexpr std::int32_t clean_scratch_words(std::int32_t width, std::int32_t rows,
                                                     clean_params const& p) {
   return 2 * (rows + 2 * clean_halo(p)) * ((width + 63) / 64);
@@ -49,7 +49,7 @@ RONDO_HD constexpr std::int32_t clean_scratch_words(std::int32_t width, std::int
 
 namespace detail {
 
-/// 64 bytes of 0 or 1 become 64 bits; a multiplication gathers eight at a time.
+/// Packs up to 64 bytes of 0 or 1 into bits; one multiplication gathers eight.
 RONDO_HD inline std::uint64_t pack64(std::uint8_t const* bytes, std::int32_t count) {
   std::uint64_t word = 0;
   for (std::int32_t k = 0; k < count; k += 8) {
@@ -67,7 +67,7 @@ RONDO_HD inline std::uint64_t inside(std::int32_t width, std::int32_t w) {
   return left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
 }
 
-/// Word w of a row moved by `by` pixels to the right (negative: left); `fill` (0 or ~0) comes in from
+/// Word w of a row moved by `by` pixels to the right (negative: left). `fill` (0 or ~0) is shifted in from
 /// outside.
 RONDO_HD inline std::uint64_t moved(std::uint64_t const* row, std::int32_t words, std::int32_t w,
                                     std::int32_t by, std::uint64_t fill) {
@@ -84,7 +84,7 @@ RONDO_HD inline two_bits add3(std::uint64_t a, std::uint64_t b, std::uint64_t c)
   return {a ^ b ^ c, (a & b) | (c & (a ^ b))};
 }
 
-/// Pixels of word w that have five or more of their 3x3 neighbours set; null rows count as empty.
+/// Pixels of word w whose 3x3 neighbourhood has five or more set pixels. Null rows count as empty.
 RONDO_HD inline std::uint64_t majority(std::uint64_t const* up, std::uint64_t const* mid,
                                        std::uint64_t const* down, std::int32_t words, std::int32_t w) {
   auto const across = [&](std::uint64_t const* row) {
@@ -100,8 +100,8 @@ RONDO_HD inline std::uint64_t majority(std::uint64_t const* up, std::uint64_t co
 
 }  // namespace detail
 
-/// Cleans rows `rows` of `mask` into `out` (same size). `scratch` holds clean_scratch_words(...) words and
-/// belongs to this tile while the call runs.
+/// Cleans rows `rows` of `mask` into `out` (same size). `scratch` has clean_scratch_words(...) words, which only
+/// this call uses while it runs.
 template <class Team>
 RONDO_HD void clean_mask(Team const& team, image_view<std::uint8_t> const& mask, clean_params const& p,
                          band rows, std::uint64_t* scratch, bit_mask const& out) {
@@ -119,8 +119,8 @@ RONDO_HD void clean_mask(Team const& team, image_view<std::uint8_t> const& mask,
     team.sync();
   };
 
-  // Word w of rows [r - reach, r + reach] of a plane, all or any of them; rows outside the image are left
-  // out.
+  // Bitwise and, or bitwise or, of word w of rows [r - reach, r + reach] of a plane. Rows outside the image are
+  // skipped.
   auto const all_of = [&](std::uint64_t* plane, std::int32_t r, std::int32_t w, std::int32_t reach) {
     std::uint64_t keep = ~std::uint64_t{0};
     for (std::int32_t k = r > reach ? r - reach : 0; k <= r + reach && k < mask.height; ++k)
@@ -156,7 +156,7 @@ RONDO_HD void clean_mask(Team const& team, image_view<std::uint8_t> const& mask,
   });
   each_word(grown, [&](std::int32_t r, std::int32_t w) {
     at(back, r)[w] = any_of(front, r, w, p.close_y) |
-                     ~detail::inside(width, w);  // outside must not make the erosion shrink anything
+                     ~detail::inside(width, w);  // outside pixels must not let the erosion shrink anything
   });
   each_word(grown, [&](std::int32_t r, std::int32_t w) {
     std::uint64_t keep = ~std::uint64_t{0};

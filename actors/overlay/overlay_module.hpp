@@ -1,4 +1,4 @@
-// The module of `rondo overlay`: cameras and their painters.
+// The module of `rondo overlay`: camera and painter actors.
 //
 //   rondo::runtime rt{rondo::use<rondo::overlay::overlay_module>};
 //   auto painter = rt.launch<rondo::overlay::painter>("painter 1");

@@ -1,7 +1,7 @@
-// The actor that draws: boxes, labels and the status line go onto a frame, then the frame's asker is
-// answered.
+// The actor that draws boxes, labels, and the status line on a frame, and then answers the frame's
+// asker.
 //
-// It keeps nothing between frames. While it draws one frame, the camera looks at the next.
+// It keeps nothing between frames. While it draws one frame, the camera analyses the next.
 #pragma once
 
 #include "actors/overlay/actor_lanes.hpp"
@@ -12,7 +12,7 @@
 
 namespace rondo::overlay {
 
-/// From a camera to its painter: the frame's drawing lies in its buffer. `result` is the answer for `asker`.
+/// From a camera to its painter. The drawing is in the frame's buffer; `result` is the answer for `asker`.
 struct draw_job {
   buffer_handle pixels;
   std::uint16_t width, height, tiles;
@@ -25,7 +25,7 @@ class painter {
   using messages = rondo::messages<draw_job>;
   static constexpr bool cooperative = true;
 
-  /// Takes the frame for itself; no tiles when it is not to be had.
+  /// Takes the write lease of the frame. If that fails, there are no tiles.
   RONDO_HD std::uint32_t tiles(context& ctx, draw_job const& job) {
     by_one(ctx, [&] {
       buffer_view<std::byte> view;

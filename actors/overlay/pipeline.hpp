@@ -1,13 +1,13 @@
-// All memory and all stages of one camera's overlay, cut into tiles: what an actor or a plain loop calls.
+// The pipeline of one camera's overlay: all memory and all stages, split into tiles, for an actor or a plain loop.
 //
-// A frame goes through four phases; within a phase the tiles may run at the same time, between them is a
-// barrier:
+// A frame goes through four phases. Within a phase the tiles may run at the same time; there is a barrier between
+// phases:
 //   1. detect_tile   every tile: compares the frame with the background            (reads luma and chroma)
 //   2. label_tile    every tile: cleans the mask and finds its runs
-//   3. finish_frame  once:       regions, tracks, what to draw                     (one lane)
+//   3. finish_frame  once:       updates regions and tracks, composes the drawing  (one lane)
 //   4. draw_tile     every tile: draws on the frame in place
 //
-// The state is one flat block of memory of `overlay_bytes(...)`; `overlay_ref` only points into it.
+// The state is one flat block of `overlay_bytes(...)` bytes; `overlay_ref` points into it.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ struct overlay_params {
   clean_params clean;
   tracker_params tracker;
   std::int32_t min_area = 30;         ///< smallest region, in mask pixels
-  std::int32_t relearn_percent = 60;  ///< a scene that changed by more than this is learnt anew
+  std::int32_t relearn_percent = 60;  ///< if more of the scene than this changes, it is learnt again
 };
 
-/// What the phases of one camera share besides the planes.
+/// Data that the phases of one camera share, in addition to the planes.
 struct overlay_scene {
   std::int64_t frames;     ///< frames finished
-  std::int32_t relearn;    ///< not 0: the next frame starts the background anew
+  std::int32_t relearn;    ///< not 0: the next frame restarts the background
   std::int32_t relearned;  ///< how often that happened after the first frame
   tracker_state tracks;
   region_list regions;
@@ -69,7 +69,7 @@ RONDO_HD inline overlay_ref carve_overlay(carver& memory, std::int32_t width, st
   return o;
 }
 
-/// Bytes for one camera; align the memory to `carver::alignment`.
+/// Bytes for one camera. The memory must be aligned to `carver::alignment`.
 RONDO_HD inline std::size_t overlay_bytes(std::int32_t width, std::int32_t height, std::int32_t tiles,
                                           overlay_params const& params) {
   carver measure(nullptr);
@@ -77,7 +77,7 @@ RONDO_HD inline std::size_t overlay_bytes(std::int32_t width, std::int32_t heigh
   return measure.used();
 }
 
-/// Call once before the first frame, and again to forget everything.
+/// Must be called once before the first frame; call it again to forget everything.
 RONDO_HD inline void reset_overlay(overlay_ref const& o) {
   o.scene->frames = 0;
   o.scene->relearn = 1;
@@ -107,7 +107,7 @@ RONDO_HD void label_tile(Team const& team, overlay_ref const& o, overlay_params 
   if (lead) label_tile(o.components, o.clean, tile, rows);
 }
 
-/// First half of phase 3, by one lane: regions and tracks. Reads the frame, which must not be drawn on yet.
+/// First half of phase 3, called by one lane: regions and tracks. Reads the frame, so it must not be drawn on yet.
 RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p, frame_view const& frame) {
   overlay_scene& s = *o.scene;
   finish_regions(o.components, p.min_area, s.regions);
@@ -116,7 +116,7 @@ RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p,
   std::int64_t const pixels = std::int64_t{o.mask.width} * o.mask.height;
   s.relearn = set * 100 > pixels * p.relearn_percent ? 1 : 0;
   if (s.relearn != 0) {
-    ++s.relearned;  // the light or the camera changed: what differs is not people
+    ++s.relearned;  // the light or the camera changed: the differences are not people
     s.regions.count = 0;
   }
   sample_looks(frame, o.clean, s.regions);
@@ -124,7 +124,7 @@ RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p,
   ++s.frames;
 }
 
-/// Phase 3, by one lane.
+/// Phase 3, called by one lane.
 RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, frame_view const& frame,
                                   status_line const& status) {
   update_scene(o, p, frame);

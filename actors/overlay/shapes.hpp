@@ -1,4 +1,4 @@
-// What is to be drawn on one frame: rounded boxes and lines of text, in order, as flat data.
+// The drawing for one frame, as flat data: rounded boxes and lines of text, in order.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rondo::overlay {
 
-/// A colour as it is stored in a frame (BT.601, limited range).
+/// A colour as stored in a frame (BT.601, limited range).
 struct colour {
   std::uint8_t y, u, v;
 };
@@ -20,7 +20,7 @@ RONDO_HD constexpr colour from_rgb(std::int32_t r, std::int32_t g, std::int32_t 
           static_cast<std::uint8_t>((128 * 256 + 112 * r - 94 * g - 18 * b + 128) / 256)};
 }
 
-/// A box with round corners. Alphas run from 0 (nothing) to 256 (opaque). The stroke lies centred on the
+/// A box with rounded corners. Alphas range from 0 (transparent) to 256 (opaque). The stroke is centred on the
 /// edge.
 struct rounded_box {
   box16 box;
@@ -29,7 +29,7 @@ struct rounded_box {
   std::int16_t fill_alpha, stroke_alpha;
 };
 
-/// A line of ASCII text; (x16, y16) is the top left corner, a font dot is `dot16` sixteenths of a pixel wide.
+/// A line of ASCII text. (x16, y16) is the top left corner; a font dot is `dot16` sixteenths of a pixel wide.
 struct text_line {
   static constexpr std::int32_t capacity = 48;
   std::int32_t x16, y16, dot16;
@@ -39,7 +39,7 @@ struct text_line {
   char text[capacity];
 };
 
-/// One frame's drawing: all boxes first, then all text. What finds no place is counted.
+/// One frame's drawing: all boxes first, then all text. `overflow` counts shapes dropped for lack of space.
 struct draw_list {
   static constexpr std::int32_t box_capacity = 256, text_capacity = 96;
   std::int32_t boxes, texts, overflow;

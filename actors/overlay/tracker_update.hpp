@@ -1,4 +1,4 @@
-// How the tracker joins regions to tracks; see tracker.hpp, which includes this file, for the cases (1 to 5).
+// The tracker's matching of regions to tracks. tracker.hpp, which includes this file, explains the cases (1 to 5).
 #pragma once
 
 #include "actors/overlay/tracker.hpp"
@@ -29,7 +29,7 @@ RONDO_HD constexpr std::int64_t covered(box16 const& a, box16 const& b) {
   return smaller > 0 ? overlap(a, b) * 100 / smaller : 0;
 }
 
-/// Working memory of one update; lives on the caller's stack (about 10 KiB).
+/// Working memory of one update, on the caller's stack (about 10 KiB).
 struct matching {
   box16 regions[region_list::capacity];
   std::int16_t owner[region_list::capacity];  ///< the track that follows this region, or -1
@@ -41,17 +41,17 @@ struct matching {
   bool ended[tracker_state::capacity];
 };
 
-/// Difference in colour; chroma counts double, for light changes luma more.
+/// The difference in colour. Chroma counts double, because light changes affect luma more.
 RONDO_HD inline std::int32_t unlike(track const& t, region const& r) {
   return magnitude(t.look_y / 16 - r.look_y) + 2 * magnitude(t.look_u / 16 - r.look_u) +
          2 * magnitude(t.look_v / 16 - r.look_v);
 }
 
-/// How well a region continues a track: 0 for not at all; else overlap of both, more for settled tracks.
+/// How well a region continues a track: 0: not at all; otherwise grows with their overlap, and for settled tracks.
 RONDO_HD inline std::int64_t affinity(tracker_params const& p, track const& t, box16 const& predicted,
                                       box16 const& r, region const& seen) {
   if (covered(predicted, r) < p.min_overlap) {
-    // A small, fast object may leave its own box between frames: accept a near centre of similar size.
+    // A small, fast object may leave its box between frames: accept a nearby region of similar size.
     std::int32_t const dx = magnitude(r.x0 + r.x1 - predicted.x0 - predicted.x1) / 2;
     std::int32_t const dy = magnitude(r.y0 + r.y1 - predicted.y0 - predicted.y1) / 2;
     bool const near = dx < width(predicted) && dy < height(predicted) / 2;
@@ -63,7 +63,7 @@ RONDO_HD inline std::int64_t affinity(tracker_params const& p, track const& t, b
          most(0, 300 - p.look_weight * unlike(t, seen));
 }
 
-/// Gives every track the one region that continues it best, best pairs first (case 1).
+/// Assigns to each track the one region that continues it best; best pairs first (case 1).
 RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p, region_list const& list,
                                 matching& m) {
   for (;;) {
@@ -89,7 +89,7 @@ RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p,
   }
 }
 
-/// Whether `piece` and what the track follows already are parts of one upright body of about the track's
+/// Whether `piece` and the regions already assigned to the track are parts of one upright body of about the track's
 /// size.
 RONDO_HD inline bool fits(tracker_params const& p, box16 const& body, box16 const& known,
                           box16 const& piece) {
@@ -129,7 +129,7 @@ RONDO_HD inline void match_pieces(tracker_state const& s, tracker_params const& 
   }
 }
 
-/// Finds tracks that share another's region (case 3).
+/// Finds tracks that share another track's region (case 3).
 RONDO_HD inline void match_groups(tracker_state const& s, std::int32_t regions, matching& m) {
   for (std::int32_t t = 0; t < s.count; ++t) {
     if (m.pieces[t] != 0 || !shown(s.items[t])) continue;
@@ -143,8 +143,8 @@ RONDO_HD inline void match_groups(tracker_state const& s, std::int32_t regions, 
   }
 }
 
-/// What track t should follow inside the region it shares: its own size, at the region's edges that are its
-/// own.
+/// The box that track t should follow in its shared region: it keeps its size and, where it is outermost, follows the
+/// region's edges.
 RONDO_HD inline box16 share_of(tracker_state const& s, matching const& m, std::int32_t t) {
   box16 const& r = m.regions[m.group[t]];
   box16 const& own = m.predicted[t];
@@ -164,7 +164,7 @@ RONDO_HD inline box16 share_of(tracker_state const& s, matching const& m, std::i
   return moved(own, most(-limit_x, least(limit_x, dx)), most(-limit_y, least(limit_y, dy)));
 }
 
-/// Moves a track towards what was measured; `resize` also lets its size follow.
+/// Moves a track towards the measured box; with `resize`, its size follows too.
 RONDO_HD inline void follow(track& t, box16 const& predicted, box16 const& measured, bool resize) {
   std::int32_t const px = predicted.x0 + predicted.x1, py = predicted.y0 + predicted.y1;  // twice the centre
   std::int32_t const rx = measured.x0 + measured.x1 - px, ry = measured.y0 + measured.y1 - py;
@@ -179,7 +179,7 @@ RONDO_HD inline void follow(track& t, box16 const& predicted, box16 const& measu
   t.box = {(cx - w) / 2, (cy - h) / 2, (cx + w) / 2, (cy + h) / 2};
 }
 
-/// The colour follows at 1/8 per frame.
+/// Moves the track's look towards the region's, by 1/8 per frame.
 RONDO_HD inline void remember_look(track& t, region const& r) {
   t.look_y += 2 * r.look_y - t.look_y / 8;
   t.look_u += 2 * r.look_u - t.look_u / 8;
@@ -191,7 +191,7 @@ RONDO_HD inline bool outside(tracker_state const& s, box16 const& b) {
   return cx < 0 || cy < 0 || cx >= s.frame_width * 16 || cy >= s.frame_height * 16;
 }
 
-/// True if the track that its region continues best has covered this one for long: then nobody else is there.
+/// True if the owner of its shared region has covered this track for long: there is no second person.
 RONDO_HD inline bool redundant(tracker_state const& s, tracker_params const& p, matching const& m,
                                std::int32_t t) {
   if (m.group[t] < 0 || s.items[t].grouped < p.max_grouped / 4) return false;
@@ -199,7 +199,7 @@ RONDO_HD inline bool redundant(tracker_state const& s, tracker_params const& p, 
   return owner != t && overlap(s.items[owner].box, s.items[t].box) * 100 >= area(s.items[t].box) * 70;
 }
 
-/// True if a region is no larger than one track: whoever shares it is hidden or gone.
+/// True if a region is no larger than one track: another person who shares it is hidden or gone.
 RONDO_HD inline bool holds_one(box16 const& region, box16 const& body) {
   return width(region) * 10 <= width(body) * 13 && height(region) * 10 <= height(body) * 12;
 }

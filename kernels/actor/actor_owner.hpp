@@ -1,8 +1,8 @@
-// What a team may do to the actor it owns, apart from handling mail: obey control, account, supervise, end,
-// let go.
+// The operations of a team on the actor that it owns, other than handling mail: control, accounting, supervision,
+// termination, release.
 //
-// Threads: the one team that owns the actor (W2). Everything here is rare next to handling mail, or done once
-// a slice.
+// Threads: the one team that owns the actor (W2). All of this is rare compared to handling mail, or runs once
+// per slice.
 #pragma once
 
 #include "kernels/actor/lane_crew.hpp"
@@ -21,7 +21,7 @@ class actor_owner {
         crew_(sched, t, host),
         index_(index),
         cell_(arena_.cell(index)),
-        self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: changed by owners only
+        self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: only owners change it
         totals_(cell_.totals.own()) {
     look_at_word();
   }
@@ -38,7 +38,7 @@ class actor_owner {
     return (cell_.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
   }
 
-  /// Finds the ring that senders may have attached meanwhile.
+  /// Loads the word, and adopts a ring that a sender may have attached.
   RONDO_HD void look_at_word() noexcept {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     paused_ = word.has(actor_word::paused);
@@ -57,9 +57,9 @@ class actor_owner {
 
   // -- control
 
-  /// Carries out what control asks for. Afterwards `paused_` and `state()` are up to date.
+  /// Carries out the pending control operations. Afterwards `paused_` and `state()` are up to date.
   RONDO_CALL RONDO_HD void obey() {
-    // Acquire: pairs with scheduler::signal. The bit is cleared before control is read: no signal is lost.
+    // Acquire: pairs with scheduler::signal. The bit is cleared before control is read, so no signal is lost.
     cell_.word.fetch_and(~actor_word::signalled, memory_order::acquire);
     auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
     if ((asked & control_start) != 0) {
@@ -91,10 +91,10 @@ class actor_owner {
     cell_.state.store(static_cast<std::uint32_t>(next),
                       memory_order::relaxed);  // relaxed: ownership orders it
     host_.emit(
-        {.kind = record_kind::state_changed, .actor = self_, .detail = static_cast<std::uint64_t>(next)});
+        {.kind = event_kind::state_changed, .actor = self_, .detail = static_cast<std::uint64_t>(next)});
   }
 
-  /// Refuses new mail from here on; what waits is handled, or discarded, by the slices that follow.
+  /// Refuses new mail from now on. The following slices handle or discard the waiting messages.
   RONDO_CALL RONDO_HD void close_as(lifecycle next) {
     cell_.word.fetch_and(~(actor_word::open | actor_word::paused),
                          memory_order::relaxed);  // relaxed: as above
@@ -103,9 +103,9 @@ class actor_owner {
   }
 
   RONDO_CALL RONDO_HD void report_depths() {
-    // The host reads the counters when it has the report: they must be those of this turn.
+    // The host reads the counters once it has the report, so they must include this turn.
     scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
-    host_record r{.kind = record_kind::depths, .actor = self_};
+    device_event r{.kind = event_kind::depths, .actor = self_};
     depth_page page{};
     if (has_ring_) priority_lists().scan();
     auto const flush = [&](bool last) {
@@ -124,9 +124,9 @@ class actor_owner {
     flush(true);
   }
 
-  // -- ends of messages
+  // -- message outcomes
 
-  /// Tells the asker of `h` why there is no answer.
+  /// Sends the asker of `h` the reason why there is no answer.
   RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
     context ctx{scheduler_, team_, host_, self_};
     ctx.begin(h);
@@ -137,20 +137,20 @@ class actor_owner {
     answer.correlation = h.correlation;
     answer.flags = flag_is_reply;
     rejected const body{reason, h.type};
-    ctx.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full needs no answer
+    ctx.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full gets no answer
   }
 
-  /// Ends a message that is not handled: to its sender when that one waits, else as a dead letter.
+  /// Completes a message without handling it: rejected if its sender waits for an answer, otherwise a dead letter.
   RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
     message_slot const& slot = ring_.slot(ticket);
-    if (is_reported(slot.header)) report(record_kind::not_handled, slot, reason, 0);
+    if (is_reported(slot.header)) report(event_kind::not_handled, slot, reason, 0);
     if ((slot.header.flags & flag_wants_reply) != 0) {
       ++totals_.rejected;
       refuse(slot.header, reason);
     } else {
       ++totals_.dead;
-      host_record r{
-          .kind = record_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
+      device_event r{
+          .kind = event_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
       r.body.header = slot.header;
       r.body.bytes = max_payload_bytes;
       __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
@@ -159,18 +159,18 @@ class actor_owner {
     priority_lists().take(ticket);
   }
 
-  /// Whether the host is to hear how a message ended.
+  /// Whether a message's outcome is reported to the host.
   RONDO_HD bool is_reported(message_header const& h) const noexcept {
     return journal_ != 0 || (h.flags & flag_traced) != 0;
   }
-  RONDO_CALL RONDO_HD void report(record_kind kind, message_slot const& slot, errc reason,
+  RONDO_CALL RONDO_HD void report(event_kind kind, message_slot const& slot, errc reason,
                                   std::uint32_t digest) {
-    host_record r{.kind = kind,
-                  .reason = reason,
-                  .actor = self_,
-                  .detail = now_ns(),
-                  .behaviour = digest,
-                  .team = team_.index()};
+    device_event r{.kind = kind,
+                   .reason = reason,
+                   .actor = self_,
+                   .detail = now_ns(),
+                   .behaviour = digest,
+                   .team = team_.index()};
     r.body.header = slot.header;
     r.body.bytes = max_payload_bytes;
     __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
@@ -179,15 +179,15 @@ class actor_owner {
 
   // -- supervision (G9)
 
-  /// A handler failed on `ticket`: the message stays for another try after a restart, or ends.
+  /// A handler failed on `ticket`: the message stays for another attempt after a restart, or is completed.
   RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure, std::uint32_t digest) {
     message_header& header = ring_.slot(ticket).header;
-    if (is_reported(header)) report(record_kind::handled, ring_.slot(ticket), failure, digest);
+    if (is_reported(header)) report(event_kind::handled, ring_.slot(ticket), failure, digest);
     header.count_attempt();
     bool const last_try = header.attempts() >= cell_.supervise.poison_after;
     bool const goes_on = supervise(failure, header.type);
     if ((journal_ & journal_mute) != 0) {
-      ++totals_.dead;  // counted (G1), and no letter: the next try, if there was one, is in the recording
+      ++totals_.dead;  // counted (G1), but no event: the recording contains any further attempt
       priority_lists().take(ticket);
     } else if (!goes_on)
       dispose(ticket, failure);
@@ -195,12 +195,12 @@ class actor_owner {
       dispose(ticket, cell_.supervise.poison_after > 1 ? errc::quarantined : failure);
   }
 
-  /// Restarts the actor with fresh state, or ends it; true when it goes on. `type`: of the message at hand; 0: its start.
+  /// Restarts the actor with fresh state, or terminates it. True if it goes on. `type`: of the failed message; 0: on_start.
   RONDO_CALL RONDO_HD bool supervise(errc failure, std::uint32_t type) {
     ++totals_.failures;
     auto const report = [&](failure_action action) {
-      host_record r;
-      r.kind = record_kind::actor_failed;
+      device_event r;
+      r.kind = event_kind::actor_failed;
       r.reason = failure;
       r.actor = self_;
       r.detail = static_cast<std::uint64_t>(action);
@@ -212,7 +212,7 @@ class actor_owner {
     if (cell_.supervise.rule == on_failure::restart && may_restart()) {
       Module::construct(cell_.behaviour(), arena_.state(cell_));
       if (Module::has_start(cell_.behaviour()))
-        cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: to ourselves
+        cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
       report(failure_action::restarted);
       return true;
     }
@@ -231,30 +231,29 @@ class actor_owner {
     return ++cell_.window_restarts <= cell_.supervise.max_restarts;
   }
 
-  // -- leaving
+  // -- termination and release
 
-  /// Ends a closing actor whose mail is all dealt with. True when the actor is gone; it is not owned any
-  /// more.
+  /// Terminates a closing actor that has no mail left. True if the actor is gone: the caller no longer owns
+  /// it.
   RONDO_CALL RONDO_HD bool end_when_empty() {
-    auto bits =
-        cell_.word.load(memory_order::relaxed);  // relaxed: close_as looked when the last ring was there
+    auto bits = cell_.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
     if (actor_word{bits}.ring() != 0) {
       scheduler_.adopt_ring(cell_, actor_word{bits});
       if (actor_word{bits}.tail() != cell_.head) return false;  // a sender is still writing
     }
     scheduler_.publish(cell_, actor_word{bits}, totals_, true);
-    host_record r{.kind = record_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};
+    device_event r{.kind = event_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};
     r.body.bytes = sizeof totals_;
     __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
     auto const ring = actor_word{bits}.ring();
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
     cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
     cell_.control.store(control_for(self_.generation + 1, 0),
-                        memory_order::relaxed);  // late control finds nobody
+                        memory_order::relaxed);  // a late control operation finds no actor
     cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
     cell_.generation.store(self_.generation + 1, memory_order::relaxed);
-    // What queues still hold stays marked (W4); paused keeps whoever pops it from running a dead cell. Relaxed: nobody
-    // reads the cell through this word; the host has the record, and launches the successor.
+    // Entries still in queues stay marked (W4); `paused` keeps a team that pops one from running a dead cell. Relaxed: no
+    // thread reads the cell through this word; the host launches the successor after the event.
     while (!cell_.word.compare_exchange(bits,
                                         actor_word{bits & actor_word::queued_mask}
                                             .with(actor_word::paused)
@@ -263,24 +262,23 @@ class actor_owner {
                                         memory_order::relaxed, memory_order::relaxed)) {
     }
     if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
-    if (pinned)  // before a successor may own the team
+    if (pinned)  // before a successor can own the team
       arena_.team(cell_.team.load(memory_order::relaxed))
           .pinned_actor.store(0, memory_order::relaxed);  // relaxed, both: emit publishes
     host_.emit(r);  // last: the host may give the cell to a successor at once
     return true;
   }
 
-  /// True when the actor is let go; false when control came in.
+  /// Releases the actor. False if a control operation came in: the caller still owns it.
   RONDO_CALL RONDO_HD bool release() {
-    if (control_waits())
-      return false;  // a start after a restart, or a signal that the word does not show yet
+    if (control_waits()) return false;  // on_start after a restart, or a signal that is not in the word yet
     auto const released = scheduler_.release(index_, totals_);
     mail_left_ = released.mail_left;
     if (released.still_owned) {
-      obey();  // even if control is empty: it may have been obeyed before the signal reached the word
+      obey();  // even if control is empty: it may have been carried out before the signal reached the word
       return false;
     }
-    if (released.room_wanted) host_.emit({.kind = record_kind::room, .actor = self_});
+    if (released.room_wanted) host_.emit({.kind = event_kind::room, .actor = self_});
     return true;
   }
 
@@ -297,7 +295,7 @@ class actor_owner {
   mail_ring_ref ring_{};
   bool has_ring_ = false, paused_ = false, mail_left_ = false;
   lifecycle lifecycle_ =
-      static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: changed by owners only
+      static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: only owners change it
 };
 
 }  // namespace rondo

@@ -1,19 +1,19 @@
-// Captured actors: an actor whose handler is a recorded graph of device work that the host replays.
+// Captured actors: an actor whose handler is a captured graph of device work that the host replays.
 //
 //   struct blur : rondo::captured<blur_frame, blurred> {};      // in the module
 //   rondo::capture_graph<blur>(rt, "blur", 1, [](rondo::stream& s, blur_frame const* in, blurred* out) { ... });
 //   auto b = rt.launch<blur>("blur");                           // on a device `cpu`; the work runs on device 1
 //
-// For what library kernels do better than a handler could. It is an actor like any other: mailbox, priorities, deadlines,
-// supervision and telemetry. Recording is in runtime/graph.
+// For work that library kernels do better than a handler. A captured actor is an actor like any other, with a mailbox,
+// priorities, deadlines, supervision, and telemetry. Recording is in runtime/graph.
 #pragma once
 
 #include "kernels/actor/module.hpp"
 
 namespace rondo {
 
-/// Base of a behaviour that takes `Request` alone, and answers `Reply`. Both are copied to and from the graph as bytes. A
-/// replay that fails fails the handler: no_graph, device_lost.
+/// Base of a behaviour that takes only `Request` and answers with `Reply`. Both are copied to and from the graph as bytes.
+/// If the replay fails, the handler fails with its reason: no_graph, device_lost.
 template <class Request, class Reply>
 struct captured {
   using request_type = Request;
@@ -24,7 +24,7 @@ struct captured {
     Reply reply{};
     auto const outcome = ctx.replay(&request, sizeof request, &reply, sizeof reply);
     if (outcome != errc::ok) return ctx.fail(outcome);
-    static_cast<void>(ctx.reply(reply));  // nobody waits for the answer to a tell
+    static_cast<void>(ctx.reply(reply));  // fails for a tell, which has no asker
   }
 };
 

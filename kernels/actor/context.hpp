@@ -1,17 +1,18 @@
-// What a handler may do: answer, send, fail, look at its message, share work among its team's lanes.
+// The context of a handler call: how a handler replies, sends, fails, reads its message's header, and shares work among
+// its team's lanes.
 //
-// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `send`,
-// `send_later` and `fail` take effect once: call them on all lanes with the same arguments.
+// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`,
+// `tell_later`, and `fail` take effect once: call them on all lanes with the same arguments.
 #pragma once
 
 #include "kernels/base/team.hpp"
-#include "kernels/link/host_record.hpp"
+#include "kernels/link/device_event.hpp"
 #include "kernels/mail/scheduler.hpp"
 #include "kernels/mail/trace.hpp"
 
 namespace rondo {
 
-/// The address of an actor whose behaviour is known; may travel in messages.
+/// The address of an actor of a known behaviour; may travel in messages.
 template <class Behaviour>
 struct address {
   actor_id id{};
@@ -22,7 +23,7 @@ struct send_options {
   std::uint32_t deadline_us = 0;  // 0: none
 };
 
-/// Where an answer that is given later has to go; see context::defer.
+/// The destination of a deferred answer; see context::defer.
 struct reply_token {
   actor_id to{};
   std::uint32_t correlation = 0;
@@ -33,37 +34,37 @@ class context {
   RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self) noexcept
       : scheduler_(sched), team_(team), host_(host), self_(self), journal_(sched.arena().journal()) {}
 
-  /// The actor that runs.
+  /// The actor that this handler belongs to.
   RONDO_HD actor_id self() const noexcept { return self_; }
   template <class Behaviour>
   RONDO_HD address<Behaviour> self_as() const noexcept {
     return {self_};
   }
-  /// Priority, time of sending, correlation of the message at hand.
+  /// The header of the message being handled: priority, time of sending, correlation.
   RONDO_HD message_header const& header() const noexcept { return *header_; }
   /// Nanoseconds on the device's clock.
   RONDO_HD std::uint64_t now_ns() const noexcept { return rondo::now_ns(); }
-  /// Nanoseconds until the message's deadline; the largest number when it has none.
+  /// Nanoseconds until the message's deadline; the largest number if it has none.
   RONDO_HD std::uint64_t time_left_ns() const noexcept {
     if (header_->deadline_us == 0) return ~0ull;
     auto const limit = std::uint64_t{header_->deadline_us} * 1000, age = header_->age_ns(rondo::now_ns());
     return age < limit ? limit - age : 0;
   }
 
-  /// Answers the message at hand. Fails with wrong_state when nobody waits for an answer or it was given
-  /// before, with the send's error when the asker is an actor.
+  /// Answers the message being handled. Fails with wrong_state if no sender waits for an answer or if it was already
+  /// given. If the asker is an actor, fails with the errors of `tell`.
   template <message_type Reply>
   RONDO_HD errc reply(Reply const& answer) noexcept {
     if ((header_->flags & flag_wants_reply) == 0 || answered_) return errc::wrong_state;
     answered_ = true;
     return team_.leader() ? reply_to({header_->reply_to, header_->correlation}, answer) : errc::ok;
   }
-  /// Promises an answer later: the ask is not ended when the handler returns.
+  /// Promises a later answer: the ask stays open when the handler returns.
   RONDO_HD reply_token defer() noexcept {
     answered_ = true;
     return {header_->reply_to, header_->correlation};
   }
-  /// Gives the answer that `token` promised.
+  /// Sends the answer that `token` promised.
   template <message_type Reply>
   RONDO_HD errc reply_to(reply_token token, Reply const& answer) noexcept {
     message_header h;
@@ -76,26 +77,26 @@ class context {
     return errc::ok;
   }
 
-  /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, arena_full. To an actor of another
-  /// device the host carries it: ok means that it is on its way, where it waits for room like a patient sender; when it
-  /// cannot be delivered, a request is answered `rejected`, and all else is a dead letter.
+  /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, or arena_full. The host forwards a message
+  /// to another device: ok then means that it is in transit, where it waits for room like a patient sender. If it
+  /// cannot be delivered, a request is answered with `rejected`; any other message becomes a dead letter.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD errc tell(address<Behaviour> to, Message const& m,
                                                         send_options options = {})
   noexcept { return send_untyped(to.id, m, options, 0, {}); }
-  /// Sends a request; the answer comes back as a message of the reply's type with this `correlation`.
+  /// Sends a request. The answer arrives as a message of the reply's type with this `correlation`.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD errc ask(address<Behaviour> to, Message const& m,
                                                        std::uint32_t correlation, send_options options = {})
   noexcept { return send_untyped(to.id, m, options, correlation, self_); }
-  /// Has the host send `m` after `delay_us`, on the host's clock. If it cannot be delivered then, it is a
+  /// Tells the host to send `m` after `delay_us` on the host's clock. If it cannot be delivered then, it becomes a
   /// dead letter.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD void tell_later(std::uint64_t delay_us, address<Behaviour> to,
                                                               Message const& m,
                                                               send_options options = {}) noexcept {
     if (!team_.leader()) return;
-    host_record r{.kind = record_kind::send_later, .actor = to.id, .detail = delay_us};
+    device_event r{.kind = event_kind::send_later, .actor = to.id, .detail = delay_us};
     r.body.header = header_for<Message>(options, 0, {});
     r.body.bytes = sizeof m;
     __builtin_memcpy(r.body.payload, &m, sizeof m);
@@ -109,14 +110,14 @@ class context {
     host_.emit(r);
   }
 
-  /// Reports that the handler cannot do its work. The actor's supervision rule decides what follows.
+  /// Reports that the handler failed. The actor's supervision rule decides what follows.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { failure_ = reason; }
 
-  /// The buffers that handles in messages refer to; take a lease before touching one
+  /// The buffers that handles in messages refer to. Take a lease before accessing one
   /// (kernels/buffers/buffer_lease.hpp).
   RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
 
-  /// Replays the graph that the host has recorded for this actor; see kernels/actor/captured.hpp. Blocks the team.
+  /// Replays the graph that the host captured for this actor; see kernels/actor/captured.hpp. Blocks the team.
   RONDO_HD errc replay(void const* request, std::uint32_t request_bytes, void* reply,
                        std::uint32_t reply_bytes) const noexcept {
 #if defined(__CUDA_ARCH__)
@@ -140,23 +141,23 @@ class context {
     digest_ = 0;
   }
   RONDO_HD bool answered() const noexcept { return answered_; }
-  /// Stands for what was sent so far, in its order, while the journal is on; else 0.
+  /// A hash of everything sent so far, in order, while the journal is on; otherwise 0.
   RONDO_HD std::uint32_t digest() const noexcept { return digest_; }
   RONDO_HD errc failure() const noexcept { return failure_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
 
-  /// Sends a message to an actor, wherever it lives.
+  /// Sends a message to an actor on any device.
   RONDO_CALL RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
                                 std::uint32_t bytes) noexcept {
     if (is_watched()) [[unlikely]]
       return post_watched(to, header, payload, bytes);
     return post_anywhere(to, header, payload, bytes);
   }
-  /// Ends the host's ask `token` with `reason`, and with a payload when there is an answer.
+  /// Completes the host's ask `token` with `reason`, and with a payload if there is an answer.
   RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
                                        void const* payload, std::uint32_t bytes) noexcept {
-    host_record r{.kind = record_kind::reply, .reason = reason, .actor = self_};
+    device_event r{.kind = event_kind::reply, .reason = reason, .actor = self_};
     r.body.header.type = type;
     r.body.header.reply_to = token.to;
     if (journal_ != 0) note_sent(token.to, r.body.header, reason);
@@ -200,13 +201,13 @@ class context {
   }
   RONDO_HD void note_word(std::uint32_t word) noexcept { digest_ = (digest_ ^ word) * 16777619u; }
   RONDO_CALL RONDO_HD void note_sent(actor_id to, message_header const& h, errc outcome) noexcept {
-    // An ask of the host has another number in each run.
+    // The ids of host asks differ from run to run.
     if ((to.index & host_ask_bit) == 0) note_word(to.index), note_word(to.generation);
     note_word(h.type);
     note_word(h.correlation);
     note_word(h.priority | static_cast<std::uint32_t>(outcome) << 8);
   }
-  /// Of what has padding, or floating-point numbers, equal messages may differ as bytes.
+  /// Skips types with padding or floating-point numbers, where equal messages may differ as bytes.
   template <class Message>
   RONDO_HD void note_payload(Message const& m) noexcept {
     if constexpr (std::has_unique_object_representations_v<Message>) {
@@ -220,7 +221,7 @@ class context {
 
   RONDO_CALL RONDO_HD void forward(actor_id to, message_header const& header, void const* payload,
                                    std::uint32_t bytes) const noexcept {
-    host_record r{.kind = record_kind::forward, .actor = to};
+    device_event r{.kind = event_kind::forward, .actor = to};
     r.body.header = header;
     r.body.bytes = bytes;
     copy_payload(r.body.payload, payload, bytes);
@@ -258,7 +259,7 @@ class context {
   bool answered_ = false;
   errc failure_ = errc::ok;
   std::uint32_t const journal_;  // journal_bits
-  std::uint32_t sent_ = 0;       // with a tag, by the handler at hand
+  std::uint32_t sent_ = 0;       // tagged messages that this handler call has sent
   std::uint32_t digest_ = 0;
 };
 

@@ -1,14 +1,14 @@
-// How lane 0 of a team has the other lanes join a cooperative handler.
+// The crew of a team's lanes: lane 0 calls the others to join a cooperative handler.
 //
-// Lane 0 alone schedules. For a cooperative behaviour it publishes what to run, and all lanes run it between
-// two syncs. With one lane, nothing of this costs anything.
+// Only lane 0 schedules. For a cooperative behaviour it publishes the call, and all lanes run it between
+// two syncs. With one lane, none of this costs anything.
 #pragma once
 
 #include "kernels/actor/module.hpp"
 
 namespace rondo {
 
-/// One handler invocation, as told to all lanes.
+/// One handler call, as published to all lanes.
 struct handler_call {
   enum class what : std::uint32_t { leave, one, batch, tiles, tile, finish, start };
   what kind;
@@ -16,12 +16,12 @@ struct handler_call {
 };
 static_assert(sizeof(handler_call) <= sizeof(team_shared::command));
 
-/// What a handler call came to.
+/// The result of a handler call.
 struct call_result {
   errc failure = errc::ok;
   bool answered = false;
   std::uint32_t tiles = 0;
-  std::uint32_t digest = 0;  // of what it sent
+  std::uint32_t digest = 0;  // of the messages it sent
 };
 
 template <class Module>
@@ -30,7 +30,7 @@ class lane_crew {
   RONDO_HD lane_crew(scheduler& sched, team const& t, host_port const& host) noexcept
       : scheduler_(sched), team_(t), host_(host) {}
 
-  /// Lane 0: runs `call` on the lanes that the behaviour asks for.
+  /// Lane 0: runs `call` on all lanes if the behaviour is cooperative, otherwise on this lane.
   RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self) const {
     if (team_.lanes() == 1) return invoke(call, self, team_);
     if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour()))
@@ -42,13 +42,13 @@ class lane_crew {
     result.failure = static_cast<errc>(team_.shared()->failure.exchange(0, memory_order::relaxed));
     return result;
   }
-  /// Lane 0: sends the other lanes home.
+  /// Lane 0: makes the other lanes return from `serve`.
   RONDO_HD void dismiss() const {
     if (team_.lanes() == 1) return;
     publish({handler_call::what::leave, 0, 0, 0});
     team_.sync();
   }
-  /// Lanes other than 0: serve until dismissed.
+  /// Lanes other than 0: run published calls until dismissed.
   RONDO_CALL RONDO_HD void serve() const {
     for (;;) {
       team_.sync();
@@ -92,7 +92,7 @@ class lane_crew {
       else
         Module::handle_wide(wide_step::finish, cell.behaviour(), state, ctx, slot, 0);
     }
-    if (ctx.failure() != errc::ok && lanes.lanes() > 1)  // any lane may fail; the first one's reason stands
+    if (ctx.failure() != errc::ok && lanes.lanes() > 1)  // any lane may fail; the first reason wins
       note_failure(ctx.failure());
     result.failure = ctx.failure();
     result.answered = ctx.answered();

@@ -1,32 +1,32 @@
-// Launches an actor in a cell that the host has chosen.
+// Launching an actor in a cell that the host has chosen.
 #pragma once
 
 #include "kernels/actor/module.hpp"
 
 namespace rondo {
 
-/// Everything that the host decides about a new actor. Travels in one message to devices that own their
+/// The host's decisions about a new actor. Travels in one message to devices that own their
 /// arena.
 struct launch_spec {
-  actor_id id;                 // a free cell, and the generation that shall live there
+  actor_id id;                 // a free cell, and the new actor's generation
   std::uint64_t state_offset;  // of memory for the behaviour's state, aligned to 64
-  std::uint64_t ring_offset;   // of a ring of its own; used when ring_id is not 0
-  std::uint64_t heap_end;      // no actor's memory ends beyond it
-  std::uint32_t ring_id;       // 0: it takes shared rings when it has mail
+  std::uint64_t ring_offset;   // of a dedicated ring; used if ring_id is not 0
+  std::uint64_t heap_end;      // upper bound of all actors' memory
+  std::uint32_t ring_id;       // 0: takes a shared ring when it has mail
   std::uint32_t ring_slots;
   std::uint32_t capacity;
   supervision supervise;
-  std::uint32_t team;  // that a pinned actor owns
+  std::uint32_t team;  // the team that a pinned actor owns
   std::uint16_t behaviour;
   bool pinned;
-  bool active;         // false: it keeps its mail until it is activated
+  bool active;         // false: keeps its mail until it is activated
   bool ring_has_past;  // the ring's memory was used before and must be cleared
-  bool restored;       // its state and counters come from a checkpoint afterwards: on_start is not run
+  bool restored;       // state and counters are restored from a checkpoint afterwards; on_start does not run
 };
 static_assert(sizeof(launch_spec) <= max_payload_bytes && std::is_trivially_copyable_v<launch_spec>);
 
-/// Launches the actor; from here on senders may post to spec.id. Precondition: the cell is free, or its last
-/// actor's `terminated` record was emitted.
+/// Launches the actor; senders may then post to spec.id. Precondition: the cell is free, or its last
+/// actor's `terminated` event was emitted.
 template <class Module>
 RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   arena_ref const& arena = sched.arena();
@@ -71,19 +71,19 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   auto bits = cell.word.load(memory_order::relaxed);
   for (;;) {
     auto word = actor_word{bits & actor_word::queued_mask}
-                    // W4: entries of the last actor may still stand in queues
+                    // W4: entries of the last actor may still be in queues
                     .with(actor_word::open)
                     .with_ring(spec.ring_id)
                     .with_generation(spec.id.generation);
     if (!spec.active) word = word.with(actor_word::paused);
     if (spec.pinned) word = word.with(actor_word::pinned);
-    // Signalled from the first moment: on_start comes before any mail.
+    // Signalled from the start: on_start runs before any mail is handled.
     if (starts) word = word.with(actor_word::signalled).queued_for(0);
-    // Release: the cell, to senders and to the first owner.
+    // Release: publishes the cell to senders and to the first owner.
     if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;
   }
   if (spec.pinned) {
-    // Relaxed: the team's claim acquires the cell; one that comes too early fails, and the doorbell calls it again.
+    // Relaxed: the team's claim acquires the cell. A claim that comes too early fails, and the doorbell triggers another.
     arena.team(spec.team).pinned_actor.store(spec.id.index + 1, memory_order::relaxed);
     sched.ring_doorbell(spec.team);
   }

@@ -1,4 +1,4 @@
-// A module: the behaviours that are compiled together into one ring kernel, and how a message finds its handler.
+// A module: the behaviours that are compiled together into one ring kernel, and the dispatch of messages to handlers.
 //
 // A behaviour is a trivially destructible struct with
 //
@@ -7,15 +7,15 @@
 // and, for each message, one of
 //
 //   void on(context&, Message const&);                one at a time
-//   void on(context&, batch<Message> const&);         several that stand next to each other; only for tells
-//   uint32_t tiles(context&, Message const&);         a wide message: many teams share its tiles
-//   void tile(context&, Message const&, uint32_t);    ... each runs some of them,
-//   void finish(context&, Message const&);            ... and the last one ends the message
+//   void on(context&, batch<Message> const&);         several adjacent messages; only for tells
+//   uint32_t tiles(context&, Message const&);         a wide message: returns its number of tiles,
+//   void tile(context&, Message const&, uint32_t);    ... each of which some team runs;
+//   void finish(context&, Message const&);            ... the team that ran the last one completes the message
 //
 // Optional:
 //
 //   void on_start(context&);                          after each construction
-//   static constexpr bool cooperative = true;         all lanes of a team run the handlers, else lane 0 alone
+//   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
 //   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an actor whose
 //                                                     behaviour was Old in the previous module (rondo::upgrade)
 #pragma once
@@ -29,7 +29,7 @@ namespace rondo {
 
 inline constexpr std::uint32_t max_batch = 64;
 
-/// Messages of one type that stand next to each other in a mailbox, oldest first.
+/// Messages of one type that are adjacent in a mailbox, oldest first.
 template <class Message>
 class batch {
  public:
@@ -84,7 +84,7 @@ inline constexpr bool is_cooperative<B> = B::cooperative;
 template <class B, class Entries>
 struct behaviour_dispatch;
 
-/// All dispatch is by comparing type ids, which are constants: no table, no virtual call.
+/// Dispatch compares type ids, which are constants: no table, no virtual call.
 template <class B, class... Entries>
 struct behaviour_dispatch<B, messages<Entries...>> {
   static_assert(std::is_trivially_copyable_v<B> && std::is_trivially_destructible_v<B>,
@@ -138,7 +138,7 @@ RONDO_HD std::uint32_t call_wide(wide_step step, B& b, context& ctx, M const& m,
 
 namespace detail {
 
-/// FNV-1a over 32-bit words, 64 bits wide.
+/// One step of 64-bit FNV-1a over 32-bit words.
 constexpr std::uint64_t mix_key(std::uint64_t key, std::uint32_t word) noexcept {
   return (key ^ word) * 0x100'0000'01b3ull;
 }
@@ -161,7 +161,7 @@ constexpr std::uint64_t key_of() noexcept {
 template <class... Behaviours>
 struct module_of {
   static constexpr std::uint32_t size = sizeof...(Behaviours);
-  /// Stands for the names of all behaviours and messages, in order: equal when two compilers spell them alike.
+  /// A hash of the names of all behaviours and messages, in order: equal if two compilers spell them alike.
   static constexpr std::uint64_t key = detail::key_of<Behaviours...>();
 
   template <class B>
@@ -200,7 +200,7 @@ struct module_of {
     });
   }
 
-  /// Handles the message in `slot` if its handler takes one at a time. Returns the kind of its handler.
+  /// Handles the message in `slot` if its handler takes one message at a time. Returns the kind of its handler.
   RONDO_HD static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
                                           message_slot const& slot) {
     handler_kind kind = handler_kind::none;
@@ -213,7 +213,7 @@ struct module_of {
     return kind;
   }
 
-  /// Handles `count` messages that start at `ticket` with their batch handler.
+  /// Passes `count` messages from `ticket` on to their batch handler.
   RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx,
                                     mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
@@ -236,8 +236,8 @@ struct module_of {
     return tiles;
   }
 
-  /// Calls f(std::type_identity<B>{}) for the behaviour with this index. By reference: to copy a closure right after it was
-  /// written stalls the processor for longer than all the rest takes.
+  /// Calls f(std::type_identity<B>{}) for the behaviour with this index. `f` is passed by reference: copying a closure right
+  /// after it was written stalls the processor for longer than the rest of the call.
   template <class F>
   RONDO_HD static void visit(std::uint16_t behaviour, F const& f) {
     std::uint16_t index = 0;

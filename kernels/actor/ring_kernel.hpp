@@ -1,14 +1,14 @@
-// The loop that never ends: takes ready actors, runs them, helps with wide messages, backs off when idle.
+// The ring kernel, a team's main loop: takes ready actors, runs them, helps with wide messages, backs off when idle.
 //
-// One `ring_kernel` object per team lane. In persistent mode `run` returns when the arena's stop word is set;
-// in bounded rounds it also returns after a number of messages or a time, and the host starts the next round.
+// There is one `ring_kernel` object per team lane. In persistent mode `run` returns when the arena's stop word is set.
+// In bounded rounds it also returns after a number of messages or a time, and the host starts the next round.
 #pragma once
 
 #include "kernels/actor/slice.hpp"
 
 namespace rondo {
 
-/// How long one call of `run` may last. Zeros: until stopped.
+/// Limits of one call of `run`. 0: no limit.
 struct round_limits {
   std::uint32_t messages = 0;
   std::uint64_t ns = 0;
@@ -16,9 +16,9 @@ struct round_limits {
 
 /// How a team waits for work.
 struct idle_policy {
-  std::uint64_t spin_ns = 50'000;  // look again and again for this long before parking
+  std::uint64_t spin_ns = 50'000;  // poll for this long before parking
   bool park = true;                // false: never sleep
-  bool pinned_only = false;        // the team serves the actor that owns it, and nobody else
+  bool pinned_only = false;        // the team serves only the pinned actor that owns it
 };
 
 template <class Module>
@@ -27,7 +27,7 @@ class ring_kernel {
   RONDO_HD ring_kernel(arena_ref arena, team const& t, host_port const& host, idle_policy idle) noexcept
       : scheduler_(arena, true), team_(t), host_(host), crew_(scheduler_, team_, host_), idle_(idle) {}
 
-  /// All lanes of the team call this. Returns the messages dealt with (lane 0).
+  /// All lanes of the team call this. Returns the number of completed messages (lane 0).
   RONDO_HD std::uint64_t run(round_limits limits) {
     if (!team_.leader()) return crew_.serve(), 0;
     limits_ = limits;
@@ -60,14 +60,14 @@ class ring_kernel {
     return dealt;
   }
 
-  /// For a thread that comes and goes, of a team of one lane: runs what is ready; returns when nothing is, or when `limit_ns`
-  /// have passed, and leaves the rest to the other teams.
+  /// For a guest thread with a team of one lane: runs ready actors until none is left or `limit_ns` has passed, and leaves
+  /// the rest to the other teams. Returns the number of completed messages.
   std::uint64_t drain(std::uint64_t limit_ns) {
     auto const end_ns = now_ns() + limit_ns;
     std::uint64_t dealt = 0;
     quotas_ = 1;
-    scheduler_.linger_pauses = 0;                         // more mail comes from this very thread
-    if (scheduler_.count_ready() > 1) scheduler_.wake();  // others can have a share of it
+    scheduler_.linger_pauses = 0;                         // only this thread sends more mail
+    if (scheduler_.count_ready() > 1) scheduler_.wake();  // other teams can take some
     scheduler_.quiet = true;
     while (!arena().stopping()) {
       auto const n = turn();
@@ -105,7 +105,7 @@ class ring_kernel {
   }
 
   RONDO_HD void set_actor(std::uint32_t index_plus_one) noexcept {
-    status().actor.store(index_plus_one, memory_order::relaxed);  // relaxed: a report of what runs
+    status().actor.store(index_plus_one, memory_order::relaxed);  // relaxed: only a report
   }
 
   RONDO_CALL RONDO_HD bool help_with_jobs(std::uint32_t& dealt) {
@@ -131,7 +131,7 @@ class ring_kernel {
     return helped;
   }
 
-  /// Polls this team's own actor until it is gone, nothing came for the spin time, or the kernel stops.
+  /// Polls this team's pinned actor until it is gone, no mail has come for the spin time, or the kernel stops.
   RONDO_CALL RONDO_HD turn_result serve_pinned(std::uint32_t index) {
     mail_left_ = false;
     if (!scheduler_.claim(index, 0)) return {false, 0};
@@ -142,7 +142,7 @@ class ring_kernel {
     for (;;) {
       std::uint32_t dealt = 0;
       bool const lives = actor.poll(dealt);
-      scheduler_.share_kept();  // this team does not look for it
+      scheduler_.share_kept();  // this team does not run other actors
       if (!lives) break;
       total += dealt;
       if (dealt != 0) idle_since = 0;
@@ -151,7 +151,7 @@ class ring_kernel {
         continue;
       }
       actor.show();
-      if (dealt == 0) set_actor(0);  // else one that only looks for mail seems to run a handler for too long
+      if (dealt == 0) set_actor(0);  // otherwise a team that only polls would seem stuck in a handler
       auto const now = now_ns();
       if (idle_since == 0) idle_since = now;
       bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
@@ -178,19 +178,18 @@ class ring_kernel {
     bool const may_park = idle_.park && (idle_.pinned_only || team_.index() < 64);
     if (!may_park || idle_ns < idle_.spin_ns) {
       for (int i = 0; i < 16; ++i) relax();
-      if (idle_ns > 2'000)
-        yield_thread();  // with pure pauses a woken thread would land on this core and wait
+      if (idle_ns > 2'000) yield_thread();  // with pauses alone, a thread woken on this core would wait
       return;
     }
     auto& bell = status().doorbell;
-    auto const seen = bell.load(memory_order::relaxed);  // relaxed: the fence acquires what was rung for
+    auto const seen = bell.load(memory_order::relaxed);  // relaxed: the fence acquires the work behind a ring
     auto& parked = arena().header().parked;
     auto const bit =
-        idle_.pinned_only ? 0 : 1ull << team_.index();  // its own actor's senders ring a pinned team's bell
+        idle_.pinned_only ? 0 : 1ull << team_.index();  // its actor's senders ring a pinned team's doorbell
     parked.fetch_or(bit, memory_order::relaxed);        // relaxed: the fence orders it
     atomic_fence(memory_order::seq_cst);                // the edge `wake` of scheduler.hpp
     if (work_is_visible())
-      relax();  // somebody is about to publish it
+      relax();  // another thread is about to publish it
     else
       wait_word(bell, seen, limit_ns < 1'000'000'000 ? limit_ns : 1'000'000'000);
     parked.fetch_and(~bit, memory_order::relaxed);
@@ -200,7 +199,7 @@ class ring_kernel {
     if (arena().stopping()) return true;
     if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
-      // Relaxed, all three: the fence acquires them; the last two are this team's own, or a launch's, which rings.
+      // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the doorbell.
       actor_cell const& cell = arena().cell(pinned - 1);
       actor_word const word{cell.word.load(memory_order::relaxed)};
       if (word.has(actor_word::signalled | actor_word::paused)) return word.has(actor_word::signalled);
@@ -217,9 +216,9 @@ class ring_kernel {
   idle_policy idle_;
   round_limits limits_;
   team_status* status_ = &scheduler_.arena().team(team_.index());
-  std::uint32_t quotas_ = 1;  // that an actor may use up while nobody else waits
+  std::uint32_t quotas_ = 1;  // how many quotas an actor may use while no other waits
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
-  bool mail_left_ = false;    // in its pinned actor, when this team let it go
+  bool mail_left_ = false;    // in its pinned actor, when this team released it
 };
 
 }  // namespace rondo

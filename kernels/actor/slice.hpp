@@ -1,7 +1,7 @@
-// One turn of one actor: obey control, handle up to a quota of messages, count them, let the actor go.
+// A slice, one turn of one actor: obey control, handle up to a quota of messages, count them, release the actor.
 //
-// Threads: lane 0 of the team that owns the actor. A wide message may end on another team than it began on;
-// the ownership goes along.
+// Threads: lane 0 of the team that owns the actor. A wide message may complete on another team than the one that began it;
+// ownership then passes to that team.
 #pragma once
 
 #include "kernels/actor/actor_owner.hpp"
@@ -18,20 +18,20 @@ class slice : private actor_owner<Module> {
  public:
   using base::base;
 
-  /// Runs the actor until its mail ends, or `quotas` quotas, or one while others wait for the team; returns the
-  /// messages dealt with.
+  /// Runs the actor until it has no mail, or for `quotas` quotas; for one quota if other actors wait for the team.
+  /// Returns the number of completed messages.
   RONDO_HD std::uint32_t run(std::uint32_t quotas) {
     this->note_depth();
     return run_rest(0, quotas * arena_.shape().quota);
   }
 
-  /// Goes on with the actor after the tiles of the wide message `ticket` are done.
+  /// Continues with the actor after the last tile of the wide message `ticket`.
   RONDO_CALL RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
     end_wide(ticket, failure);
     return run_rest(1, arena_.shape().quota);
   }
 
-  /// A pinned team's turn: handles what has come in and keeps the actor. False once the actor is gone.
+  /// A pinned team's turn: handles the mail that has arrived and keeps the actor. False once the actor is gone.
   RONDO_HD bool poll(std::uint32_t& dealt) {
     if (this->control_waits()) show_running(), this->obey();
     if (!has_ring_) this->look_at_word();
@@ -40,27 +40,27 @@ class slice : private actor_owner<Module> {
     show_running();
     return !this->end_when_empty();
   }
-  /// A pinned team lets its actor go before it sleeps. False when a signal came in. `mail_left`: there is mail that it
-  /// has not seen, whose sender will not ring.
+  /// A pinned team releases its actor before it sleeps. False if a signal came in. `mail_left`: there is mail that the
+  /// team has not seen and whose sender will not ring the doorbell.
   RONDO_HD bool release(bool& mail_left) {
     bool const left = base::release();
     mail_left = this->mail_left_;
     return left;
   }
-  /// Shows the counters of an actor that a team keeps, and tells the host of room that somebody waits for.
+  /// Publishes the counters of an actor that a team keeps, and notifies the host of room if a sender waits for it.
   RONDO_CALL RONDO_HD void show(bool counters = true) {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (counters) scheduler_.publish(cell_, word, totals_);
     if (!word.has(actor_word::room_wanted)) return;
-    cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: bits alone
-    host_.emit({.kind = record_kind::room, .actor = self_});
+    cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
+    host_.emit({.kind = event_kind::room, .actor = self_});
   }
 
-  /// Runs one claimed tile of another team's job. True when the caller now owns the actor and must `resume`
+  /// Runs one claimed tile of a job. True if the caller now owns the actor and must `resume`
   /// it.
   RONDO_CALL RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
                                            actor_id self) {
-    bool const stays = job.stays;  // read before the job can end
+    bool const stays = job.stays;  // read before the job can complete
     auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
     std::uint32_t none = 0;
     if (result.failure != errc::ok)  // relaxed: ordered by finish_one
@@ -68,7 +68,7 @@ class slice : private actor_owner<Module> {
                                    memory_order::relaxed);
     return job.finish_one() && !stays;
   }
-  /// Ends a job whose tiles are done; returns what they reported.
+  /// Frees a job whose tiles are all finished. Returns the first failure that they reported.
   RONDO_HD static errc close(arena_ref const& arena, wide_job& job) noexcept {
     auto const failure = static_cast<errc>(job.failure.load(memory_order::relaxed));
     arena.header().open_jobs.fetch_sub(1, memory_order::relaxed);  // relaxed: a hint
@@ -85,8 +85,8 @@ class slice : private actor_owner<Module> {
       if (handed_over_) break;
       if (this->closing() && this->end_when_empty()) break;
       if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
-        // To let the actor go and take it again would cost its senders two trips of the word.
-        show(with_telemetry);  // without, letting it go is soon enough
+        // Releasing the actor and claiming it again would take the word from its senders twice.
+        show(with_telemetry);  // without telemetry, the totals wait for the release
         quota += arena_.shape().quota;
         continue;
       }
@@ -107,14 +107,14 @@ class slice : private actor_owner<Module> {
     return dealt;
   }
 
-  /// A pinned team says that it runs nobody while it waits for mail.
+  /// Reports this actor as running. (A pinned team reports none while it waits for mail.)
   RONDO_HD void show_running() noexcept {
-    status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: a report of what runs
+    status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: only a report
   }
 
-  /// Waits a moment for more mail while nobody else needs the team: cheaper for a busy sender than to
-  /// schedule the actor for each message. A look takes the sender's cache line from it; so the more messages
-  /// a pause brought, the longer the next one is, and an answer that comes alone is seen soon.
+  /// Waits briefly for more mail while no other actor needs the team. For a busy sender this is cheaper than
+  /// scheduling the actor for each message. Each look takes the cache line from the sender. So the more messages
+  /// a pause brought, the longer the next pause, and a single answer is still seen soon.
   RONDO_HD bool linger(std::uint32_t& ticket, std::uint32_t dealt) {
     auto& pauses = scheduler_.linger_pauses;
     if (pauses == 0) return false;
@@ -129,7 +129,7 @@ class slice : private actor_owner<Module> {
     return false;
   }
 
-  /// Handles or disposes of the message `ticket` (and of its neighbours, for a batch handler).
+  /// Handles or disposes of the message `ticket` (and, for a batch handler, its neighbours).
   RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
     message_slot const& slot = ring_.slot(ticket);
     message_header const& h = slot.header;
@@ -162,8 +162,8 @@ class slice : private actor_owner<Module> {
     return count;
   }
 
-  /// How many messages from `ticket` on have its type and priority, no deadline, and are the next ones
-  /// anyway.
+  /// How many messages from `ticket` on form a batch: same type and priority, no deadline, and next in
+  /// order.
   RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
     if (!priority_lists().in_order()) return 1;
     message_header const& first = ring_.slot(ticket).header;
@@ -176,7 +176,7 @@ class slice : private actor_owner<Module> {
     return count;
   }
 
-  /// Counts a handled message and gives its slot back; or turns to the supervision rule.
+  /// Counts a handled message and gives its slot back. If the handler failed, applies the supervision rule.
   RONDO_HOT RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h,
                                        call_result const& result) {
     if (result.failure != errc::ok) return on_handler_failed(ticket, result);
@@ -192,19 +192,19 @@ class slice : private actor_owner<Module> {
       if (message_header const& h = ring_.slot(ticket + i).header;
           (h.flags & settled_flags) != 0 || journal_ != 0)
         settle(h, result.answered, count == 1 ? result.digest : untold_digest);
-    // A single one may have been picked by priority, and is not the oldest then.
+    // A single message may have been picked by priority and need not be the oldest.
     count == 1 ? priority_lists().take(ticket) : priority_lists().take_run(count);
   }
 
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
     this->on_failed(ticket, result.failure, result.digest);
-    discarding_ = this->state() == lifecycle::discarding;  // the rule may have ended the actor
+    discarding_ = this->state() == lifecycle::discarding;  // the rule may have terminated the actor
   }
 
-  /// What some handled messages ask for besides. Precondition: `h` stands in the ring.
+  /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
   RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
     if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
-    if (this->is_reported(h)) this->report(record_kind::handled, slot_around(h), errc::ok, digest);
+    if (this->is_reported(h)) this->report(event_kind::handled, slot_around(h), errc::ok, digest);
     if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
   }
 
@@ -238,7 +238,7 @@ class slice : private actor_owner<Module> {
     job.actor = index_;
     job.ticket = ticket;
     job.stays = stays;
-    cell_.totals.publish(totals_);  // for the team that goes on
+    cell_.totals.publish(totals_);  // for the team that continues with the actor
     auto const epoch = job.open(tiles);
     arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
     scheduler_.wake(static_cast<int>(tiles) - 1);
@@ -260,12 +260,12 @@ class slice : private actor_owner<Module> {
     conclude_one(ticket, ring_.slot(ticket).header, result);
   }
 
-  // As far ahead as hides a line's way from another core, at a few messages in flight.
+  // Far enough ahead to hide a cache line's transfer from another core, with a few messages in flight.
   static constexpr std::uint32_t prefetch_distance = 8;
   static constexpr int linger_looks = 4;
   static constexpr int settled_flags = flag_wants_reply | flag_sampled | flag_traced;
 
-  // What every message needs, read once: most of it stands on a line that senders keep writing.
+  // Read once because every message needs them, and most are on a cache line that senders keep writing.
   std::uint16_t const behaviour_ = cell_.behaviour();
   std::byte* const state_ = arena_.state(cell_);
   bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
@@ -274,7 +274,7 @@ class slice : private actor_owner<Module> {
   team_status& status_ = arena_.team(team_.index());
   bool discarding_ = false;
   std::uint32_t dealt_at_linger_ = 0;
-  bool handed_over_ = false;  // another team goes on with the actor
+  bool handed_over_ = false;  // another team now owns the actor
 };
 
 }  // namespace rondo

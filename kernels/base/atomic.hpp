@@ -1,11 +1,10 @@
-// Every atomic access of Rondo's protocols goes through this one type.
+// The atomic type behind every protocol of Rondo: a plain T whose every access names its memory order.
 //
 // `atomic<T>` is a plain T in memory: zeroed memory is a valid value, and an arena full of them can be copied
 // to a file at a safepoint. It maps to std::atomic_ref on the host and to cuda::atomic_ref on a GPU, at
-// device scope unless the protocol crosses the bus (`system`). Each access names its order; there is no
-// default.
+// device scope unless the protocol crosses the bus (`system`). There is no default order.
 //
-// A checker may replace this header's types by defining RONDO_ATOMIC_HEADER to its own.
+// A model checker may replace these types by defining RONDO_ATOMIC_HEADER to a header of its own.
 #pragma once
 
 #include "kernels/base/portable.hpp"
@@ -25,7 +24,7 @@ namespace rondo {
 
 using std::memory_order;
 
-/// Who may touch an atomic at once: the threads of one device, or those of the device and its host.
+/// Which threads may access an atomic concurrently: those of one device, or those of the device and its host.
 enum class scope { device, system };
 
 template <class T, scope Scope = scope::device>
@@ -46,7 +45,7 @@ class atomic {
   RONDO_HD T fetch_or(T value, memory_order order) noexcept { return ref().fetch_or(value, native(order)); }
   RONDO_HD T fetch_and(T value, memory_order order) noexcept { return ref().fetch_and(value, native(order)); }
 
-  /// On failure `expected` holds the value found. May not fail spuriously.
+  /// On failure `expected` holds the value found. Does not fail spuriously.
   RONDO_HD bool compare_exchange(T& expected, T desired, memory_order success,
                                  memory_order failure) noexcept {
     return ref().compare_exchange_strong(expected, desired, native(with(success, failure)), native(failure));
@@ -59,7 +58,7 @@ class atomic {
   }
 
  private:
-  /// g++ 12 refuses relaxed success beside acquire on failure, which C++17 allows; acquire does no harm.
+  /// g++ 12 rejects relaxed on success with acquire on failure, which C++17 allows. Acquire on both is harmless.
   RONDO_HD static constexpr memory_order with(memory_order success, memory_order failure) noexcept {
     return success == memory_order::relaxed ? failure : success;
   }
@@ -101,10 +100,10 @@ RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 
 namespace rondo {
 
-/// Atomic access to a plain value, such as a member of a behaviour that its tiles add to.
+/// Atomic access to a plain value, such as a behaviour's member that several tiles add to.
 template <class T, scope Scope = scope::device>
 RONDO_HD atomic<T, Scope>& as_atomic(T& plain) noexcept {
-  return reinterpret_cast<atomic<T, Scope>&>(plain);  // which holds a T and nothing else
+  return reinterpret_cast<atomic<T, Scope>&>(plain);  // atomic<T> holds a T and nothing else
 }
 
 }  // namespace rondo

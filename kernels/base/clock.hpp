@@ -1,8 +1,8 @@
-// The device's clock: nanoseconds that only grow, comparable among all teams of a device and its host.
+// The device's clock: monotonic nanoseconds, comparable among all teams of a device and its host.
 //
-// On x86 with an invariant time-stamp counter, the counter scaled to CLOCK_MONOTONIC (about 10 ns a call
-// instead of 25); elsewhere CLOCK_MONOTONIC itself; on a GPU the global timer. A checker may replace now_ns by defining
-// RONDO_CLOCK_HEADER to a header of its own.
+// On x86 with an invariant time-stamp counter, it is that counter scaled to CLOCK_MONOTONIC (about 10 ns per call
+// instead of 25); on other CPUs, CLOCK_MONOTONIC itself; on a GPU, the global timer. A model checker may replace now_ns
+// by defining RONDO_CLOCK_HEADER to a header of its own.
 #pragma once
 
 #include "kernels/base/portable.hpp"
@@ -30,12 +30,12 @@ inline std::uint64_t monotonic_ns() noexcept {
 #endif
 
 #if defined(__CUDACC__)
-/// What a GPU's global timer lacks to its host's clock. Each .cu file has its own, set before its first grid
-/// (runtime/device/cuda/cuda_module.hpp).
+/// Added to a GPU's global timer, it gives the host's clock. Each .cu file has its own, set before its first grid
+/// starts (runtime/device/cuda/cuda_module.hpp).
 [[maybe_unused]] static __constant__ std::uint64_t global_timer_offset_ns;
 #endif
 
-/// How counter ticks become nanoseconds: ns = base_ns + (ticks - base_ticks) * scale / 2^32. scale 0: no
+/// Converts counter ticks to nanoseconds: ns = base_ns + (ticks - base_ticks) * scale / 2^32. scale 0: no
 /// counter.
 struct counter_scale {
   std::uint64_t base_ticks = 0, base_ns = 0, scale = 0;

@@ -1,7 +1,7 @@
 // A message: a 28-byte header and at most 96 bytes of trivially copyable payload.
 //
-// A message type is any trivially copyable struct; its identity is the hash of its qualified name, which is
-// the same in every module, process and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
+// A message type is any trivially copyable struct. Its identity is the hash of its qualified name, which is
+// the same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace rondo {
 inline constexpr std::size_t max_payload_bytes = 96;
 inline constexpr std::uint8_t default_priority = 128;
 
-/// Names one actor, or one waiting ask of the host, over time: an index and the generation that lives there.
+/// Names one actor, or one pending ask of the host: an index, and a generation that tells its successive users apart.
 struct actor_id {
   std::uint32_t index = ~0u;
   std::uint32_t generation = 0;
@@ -22,15 +22,14 @@ struct actor_id {
   RONDO_HD friend constexpr bool operator==(actor_id a, actor_id b) noexcept {
     return a.index == b.index && a.generation == b.generation;
   }
-  /// True for an id that was given out; says nothing on whether its actor still lives.
+  /// True for an id that was assigned. Its actor may have terminated since.
   RONDO_HD constexpr bool valid() const noexcept { return index != ~0u; }
 };
 
-/// An ask of the host is addressed like an actor, in an index range of its own.
+/// Asks of the host are addressed like actors, in an index range of their own.
 inline constexpr std::uint32_t host_ask_bit = 0x8000'0000u;
 
-/// Several devices of one runtime number their actors in ranges of their own: a cell of the device's arena, and above it
-/// the device's place in the runtime.
+/// An actor's index holds its cell in the device's arena in the low bits, and the device's number in the runtime above.
 inline constexpr int device_shift = 24;
 inline constexpr std::uint32_t max_devices = host_ask_bit >> device_shift;
 RONDO_HD constexpr std::uint32_t device_of(actor_id id) noexcept { return id.index >> device_shift; }
@@ -41,20 +40,20 @@ RONDO_HD constexpr std::uint32_t cell_of(actor_id id) noexcept {
 enum message_flags : std::uint8_t {
   flag_wants_reply = 1,  // the sender waits for an answer at `reply_to`
   flag_is_reply = 2,     // this answers an earlier message; `correlation` says which
-  flag_traced = 4,       // a trace_tag stands behind its payload: kernels/mail/trace.hpp
+  flag_traced = 4,       // a trace_tag follows the payload: kernels/mail/trace.hpp
   flag_sampled = 8,      // this message's latency is recorded
 };
-/// Above the flags stands how often the message has failed its actor, which saturates.
+/// The bits above the flags count how often the message has failed its actor; the count saturates.
 inline constexpr int attempts_shift = 4;
 inline constexpr std::uint32_t max_attempts = 15;
 
-/// Everything that travels with a payload. Times are in nanoseconds of the device's clock.
+/// The fields that travel with a payload. Times are in nanoseconds of the device's clock.
 struct message_header {
   std::uint32_t type = 0;
   std::uint32_t correlation = 0;  // chosen by the sender; a reply repeats it
   actor_id reply_to{};
   std::uint32_t deadline_us = 0;  // after `sent`; 0: none
-  std::uint32_t sent_low = 0;     // 48 bits of nanoseconds: wraps after 78 hours; 0: not stamped
+  std::uint32_t sent_low = 0;  // 48 bits of nanoseconds with sent_high: wraps after 78 hours; 0: not stamped
   std::uint16_t sent_high = 0;
   std::uint8_t priority = default_priority;
   std::uint8_t flags = 0;
@@ -68,7 +67,7 @@ struct message_header {
     sent_high = static_cast<std::uint16_t>(now_ns >> 32);
     if (!stamped()) sent_low = 1;
   }
-  /// Nanoseconds from sending to `now_ns`. Precondition: stamped, less than 39 hours ago.
+  /// Nanoseconds from sending to `now_ns`. Precondition: stamped less than 39 hours ago.
   RONDO_HD constexpr std::uint64_t age_ns(std::uint64_t now_ns) const noexcept {
     auto const age = (now_ns - sent_ns()) & 0xffff'ffff'ffffull;
     return age >> 47 == 0 ? age : 0;  // the sender's clock may be a little ahead
@@ -83,7 +82,7 @@ struct message_header {
 };
 static_assert(sizeof(message_header) == 28 && alignof(message_header) == 4);
 
-/// A whole message outside a mailbox: in flight to or from the host, or kept aside.
+/// A whole message outside a mailbox: in flight to or from the host, or stored.
 struct message {
   message_header header{};
   std::uint32_t bytes = 0;  // of the payload
@@ -91,7 +90,7 @@ struct message {
 };
 static_assert(sizeof(message) == 128 && std::is_trivially_copyable_v<message>);
 
-/// The qualified name of a message type; schemac specialises it for types that come from a schema.
+/// The qualified name of a message type; schemac specialises it for types generated from a schema.
 template <class Message>
 struct message_name_of {
   static constexpr char const* value = nullptr;
@@ -128,7 +127,7 @@ inline constexpr std::string_view type_name = detail::type_identity_of<T>::name;
 template <class T>
 inline constexpr std::uint32_t type_id = detail::type_identity_of<T>::id;
 
-/// What may be a message. The asserts of `checked_message` say which rule a type breaks.
+/// A type that may be a message. The asserts of `checked_message` say which rule a type breaks.
 template <class T>
 concept message_type = std::is_class_v<T> && std::is_trivially_copyable_v<T> && sizeof(T) <= max_payload_bytes
                        && alignof(T) <= 16;
@@ -150,7 +149,7 @@ struct ask {
   using reply = typename checked_message<Reply>::type;
 };
 
-/// The messages that a behaviour takes, in the order in which a reader should meet them.
+/// The messages that a behaviour takes, in the order in which a reader should see them.
 template <class... Entries>
 struct messages {};
 
@@ -193,7 +192,7 @@ struct reply_of<Message, messages<First, Rest...>> {
 template <class Behaviour, class Message>
 concept takes = detail::find_entry<Message, typename Behaviour::messages>::taken;
 
-/// The reply type of an ask, or void for a message that is only told.
+/// The reply type of an ask, or void for a message without a reply.
 template <class Behaviour, class Message>
 using reply_to_t = typename detail::reply_of<Message, typename Behaviour::messages>::type;
 

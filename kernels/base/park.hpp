@@ -1,7 +1,7 @@
-// Waiting: in a spin loop, for another thread's turn, and on a 32-bit word without burning a core (a futex on Linux;
-// host threads only, a GPU backs off instead).
+// Primitives for waiting: a pause in a spin loop, yielding to another thread, and blocking on a 32-bit word (a futex on
+// Linux). Only host threads block; a GPU backs off instead.
 //
-// A checker may replace this header's functions by defining RONDO_PARK_HEADER to its own.
+// A model checker may replace these functions by defining RONDO_PARK_HEADER to a header of its own.
 #pragma once
 
 #include "kernels/base/atomic.hpp"
@@ -25,7 +25,7 @@ RONDO_HD inline void relax() noexcept {
 #if defined(__CUDA_ARCH__)
   __nanosleep(20);
 #elif defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();  // not by <immintrin.h>: 47,000 lines in every source
+  __builtin_ia32_pause();  // <immintrin.h> would add 47,000 lines to every source
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -40,8 +40,8 @@ RONDO_HD inline void yield_thread() noexcept {
 #endif
 }
 
-/// Blocks while `word` holds `seen`, until it is woken, or `limit_ns` passed; may return early. The caller
-/// looks again.
+/// Blocks while `word` holds `seen`, until it is woken or `limit_ns` has passed. May return early: the caller
+/// checks the word again.
 RONDO_HD inline void wait_word([[maybe_unused]] atomic<std::uint32_t>& word,
                                [[maybe_unused]] std::uint32_t seen,
                                [[maybe_unused]] std::uint64_t limit_ns) noexcept {
@@ -54,7 +54,7 @@ RONDO_HD inline void wait_word([[maybe_unused]] atomic<std::uint32_t>& word,
 #endif
 }
 
-/// Wakes up to `count` threads that wait on `word`. The caller has changed the word before.
+/// Wakes up to `count` threads that wait on `word`. The caller changes the word first.
 RONDO_HD inline void wake_word([[maybe_unused]] atomic<std::uint32_t>& word,
                                [[maybe_unused]] int count) noexcept {
 #if !defined(__CUDA_ARCH__)

@@ -1,4 +1,4 @@
-// The one annotation macro, and the few hints that differ between a CPU and a GPU.
+// Annotation macros and small helpers that differ between a CPU and a GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 #define RONDO_HD
 #endif
 
-/// Marks the few steps that every message takes, where a call would cost as much as the work: always inlined on a
-/// CPU. nvcc decides for itself.
+/// Marks the few functions on every message's path, where a call would cost as much as the work: always inlined on a
+/// CPU. nvcc makes its own choice.
 #if defined(__CUDACC__)
 #define RONDO_HOT
 #else
 #define RONDO_HOT [[gnu::always_inline]]
 #endif
 
-/// Marks what stays a call on a GPU: what few messages come by, and what many places run. nvcc inlines whatever it
-/// can, and would take ten times as long to compile a ring kernel.
+/// Marks functions that nvcc must not inline: those on rare paths, and those with many callers. Otherwise nvcc inlines
+/// whatever it can, and takes ten times as long to compile a ring kernel.
 #if defined(__CUDACC__)
 #define RONDO_CALL __noinline__
 #else
@@ -28,17 +28,17 @@
 
 namespace rondo {
 
-/// Two actors' or two threads' data that share a line of this size slow each other down.
+/// Data of two actors or two threads must not share a line of this size: writes to one slow down the other.
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// Asks for the cache line at `address`; a hint only.
+/// Prefetches the cache line at `address`; a hint only.
 RONDO_HD inline void prefetch([[maybe_unused]] void const* address) noexcept {
 #if !defined(__CUDA_ARCH__)
   __builtin_prefetch(address, 0, 3);
 #endif
 }
 
-/// Sends collected writes on their way, before any later one: for memory that a processor writes without its cache.
+/// Flushes write-combined stores before any later store: for memory that the processor does not cache.
 RONDO_HD inline void flush_writes() noexcept {
 #if defined(__CUDA_ARCH__)
 #elif defined(__x86_64__)
@@ -48,7 +48,7 @@ RONDO_HD inline void flush_writes() noexcept {
 #endif
 }
 
-/// Copies a payload of a size that is known at run time alone; `to` is aligned to 16 bytes. nvcc would copy byte by byte.
+/// Copies a payload whose size is known only at run time; `to` is aligned to 16 bytes. nvcc's memcpy would go byte by byte.
 RONDO_HOT RONDO_HD inline void copy_payload(std::byte* to, void const* from, std::uint32_t bytes) noexcept {
 #if defined(__CUDA_ARCH__)
   auto const* const source = static_cast<std::byte const*>(from);

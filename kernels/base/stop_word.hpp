@@ -1,13 +1,14 @@
-// Stops, resumes and ends teams: one word that they obey, and one per team in which it answers.
+// The stop word, which stops, resumes, and ends teams. Each team acknowledges a halt in an answer word of its own.
 //
-// The word is 0 while they run. An even number has them stand still, and each one answers with that number; the same
-// number with the lowest bit set has those that stand leave. A number is used once, so an answer to an earlier halt is
-// never taken for one to this: a team that was about to go on when the next halt came has not answered it.
+// The word is 0 while the teams run. An even number tells them to stand still, and each team answers with that number.
+// The same number with the lowest bit set tells the teams that stand still to leave. Each number is used once, so an
+// answer to an earlier halt never counts for this one: a team that was about to go on when the next halt came has not
+// answered it.
 //
-// Threads: the word is written by one thread (the keeper, grid_keeper.hpp), an answer by its team alone.
+// Threads: one thread writes the word (the keeper, grid_keeper.hpp); only the team writes its answer.
 // Ordering
 //  halt    a team's release store of its answer -> the keeper's acquire load of it: what the team did before.
-//  resume  the keeper's release store of the word -> the team's acquire load of it: what was done meanwhile.
+//  resume  the keeper's release store of the word -> the team's acquire load of it: what was done during the halt.
 #pragma once
 
 #include "kernels/base/park.hpp"
@@ -16,13 +17,14 @@ namespace rondo {
 
 inline constexpr std::uint32_t leave_bit = 1;
 
-/// Who can stand still at any time.
+/// The default `is_ready`: the caller can stand still at any time.
 struct always_ready {
   RONDO_HD constexpr bool operator()() const noexcept { return true; }
 };
 
-/// Answers every number in `stop` until it says whether to go on (true) or to leave. `told` is called after each answer,
-/// and wakes the keeper. `is_ready` false: this number is not to be answered yet; returns true, as if told to go on.
+/// Answers each number in `stop` and waits, until the word says to go on (returns true) or to leave (returns false).
+/// `told` is called after each answer, to wake the keeper. If `is_ready` is false, returns true without answering: the
+/// caller goes on, and answers later.
 template <class Told, class Ready = always_ready>
 RONDO_HD bool stand_still(atomic<std::uint32_t>& stop, atomic<std::uint32_t>& answer, Told told,
                           Ready is_ready = {}) {
@@ -40,7 +42,7 @@ RONDO_HD bool stand_still(atomic<std::uint32_t>& stop, atomic<std::uint32_t>& an
   }
 }
 
-/// Says `word` to those that obey `stop`.
+/// Stores `word` in `stop` and wakes the teams that wait on it.
 RONDO_HD inline void tell_to(atomic<std::uint32_t>& stop, std::uint32_t word) noexcept {
   stop.store(word, memory_order::release);  // the edge `resume`
   wake_word(stop, 1 << 30);

@@ -1,8 +1,8 @@
-// The threads that run one handler together: one CPU thread, several CPU threads (emulated), a warp or a
+// A team: the threads that run one handler together. It is one CPU thread, several CPU threads (emulated), a warp, or a
 // block.
 //
-// All lanes of a team call the same operations in the same order. A team of one lane pays nothing for any of
-// them. Ordering: `sync` makes what any lane wrote before it visible to all lanes after it.
+// All lanes of a team call the same operations in the same order. They cost nothing in a team of one lane.
+// Ordering: `sync` makes what any lane wrote before it visible to all lanes after it.
 #pragma once
 
 #include "kernels/base/park.hpp"
@@ -12,13 +12,13 @@ namespace rondo {
 
 inline constexpr std::uint32_t max_lanes = 32;  // of a team of host threads; a block on a GPU may have more
 
-/// What the lanes of one team share. On a GPU the hardware does most of this.
+/// Memory that the lanes of one team share. On a GPU the hardware does most of this.
 struct team_shared {
   alignas(64) atomic<std::uint32_t> arrived;
   alignas(64) atomic<std::uint32_t> phase;
   alignas(64) std::uint64_t values[max_lanes];
   std::uint64_t command[4];       // from lane 0 to the others; see lane_crew.hpp
-  atomic<std::uint32_t> failure;  // errc that any lane reported during the call at hand
+  atomic<std::uint32_t> failure;  // errc that any lane reported during the current call
 };
 
 /// One lane's view of its team.
@@ -50,7 +50,7 @@ class team {
       if (spin > 64) wait_word(shared_->phase, phase, 1'000'000'000);
   }
 
-  /// The value of lane `from`, on all lanes. At most 8 bytes.
+  /// The value of lane `from`, on all lanes. T has at most 8 bytes.
   template <class T>
   RONDO_HD T broadcast(T value, std::uint32_t from = 0) const noexcept {
     if (lanes_ == 1 || hardware::broadcast(value, from, lane_, lanes_, shared_->values)) return value;
@@ -72,7 +72,7 @@ class team {
     sync();
     return result;
   }
-  /// op over the values of the lanes up to this one, in lane order: what this lane's place is, for a sum of counts.
+  /// Inclusive scan: op over the values of the lanes up to this one, in lane order.
   template <class T, class Op>
   RONDO_HD T scan(T value, Op op) const noexcept {
     if (lanes_ == 1 || hardware::scan(value, op, lane_, lanes_, shared_->values)) return value;
@@ -109,7 +109,7 @@ class team {
   team_shared* shared_ = nullptr;
 };
 
-/// Shares the numbers 0..n among the lanes: `for (auto i : lane_range{n, lane, lanes})`.
+/// This lane's share of the numbers 0 to n - 1: `for (auto i : lane_range{n, lane, lanes})`.
 struct lane_range {
   struct iterator {
     std::uint32_t value, step, end;

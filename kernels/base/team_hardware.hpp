@@ -1,9 +1,9 @@
-// What a GPU does for the lanes of a team by itself: a warp, or a block of several warps.
+// Team operations that a GPU does in hardware, for a team that is a warp or a block of several warps.
 //
-// Each function is called by all lanes alike and returns true when the hardware did the work, which is always on a GPU
-// and never on a host; there the caller does it through memory that the lanes share (team.hpp). Reductions and scans
-// within a warp are CUB's; across the warps of a block they go through `values`, one per warp, in shared memory.
-// Ordering: every one of them is a barrier of all lanes: what any lane wrote before is visible to all lanes after it.
+// All lanes call each function together. It returns true if the hardware did the work: always on a GPU, never on a host,
+// where the caller uses memory that the lanes share (team.hpp). Within a warp, reductions and scans are CUB's; across
+// the warps of a block they go through `values` in shared memory, one per warp.
+// Ordering: each of them is a barrier of all lanes: what any lane wrote before it is visible to all lanes after it.
 #pragma once
 
 #include "kernels/base/portable.hpp"
@@ -25,7 +25,7 @@ __device__ inline bool sync(std::uint32_t lanes) noexcept {
   return true;
 }
 
-/// The value of the lane `from` of this warp; of at most 8 bytes.
+/// The value of lane `from` of this warp. T has at most 8 bytes.
 template <class T>
 __device__ T shuffle(T value, std::uint32_t from) noexcept {
   unsigned long long bits = 0;

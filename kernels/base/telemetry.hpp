@@ -1,8 +1,8 @@
 // Compile-time telemetry switch, for a whole build (the CMake option RONDO_TELEMETRY).
 //
-// What only an onlooker misses asks `with_telemetry`: latencies, the peak depth, the message that a team handles, the
-// watchdog, and totals of an actor that goes on. What is accounted for (G1), and which actor a team runs, which errors
-// name, is there in every build. Types and layouts are the same in both; so are checkpoints.
+// `with_telemetry` guards what only observers need: latencies, the peak depth, the message that a team handles, the
+// watchdog, and the totals of an actor that keeps running. Message accounting (G1), and which actor a team runs (errors
+// name it), are in every build. Types, layouts, and checkpoints are the same in both.
 #pragma once
 
 namespace rondo {

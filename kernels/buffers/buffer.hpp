@@ -1,14 +1,14 @@
-// Buffers: data too large for a message, named by a small handle that is checked at each use.
+// Buffers: memory for data too large for a message, named by a small handle that is checked at each use.
 //
-// A table has one entry per slot. A `buffer_ref` names a slot, the generation it was acquired in, and a
-// range. The table lives with who leases: in the host's memory for the device `cpu`; in a device's own, where the
-// I/O team opens and closes its slots as the host wishes. Zeroed memory is a valid table, with no buffer yet.
-// **Threads**: any thread on the table's side may call anything; on a device one lane of a team calls for all.
+// A table has one entry per slot. A `buffer_ref` names a slot, the generation in which it was acquired, and a
+// range. The table is in the memory of the side that leases: the host's for a `cpu` device; a device's own, where the
+// I/O team opens and closes slots for the host. Zeroed memory is a valid, empty table.
+// **Threads**: any thread on the table's side may call anything; on a device, one lane of a team calls for all.
 // **Invariants**: B1 to B5 of kernels/buffers/buffer_word.hpp, and
-//  B6 A slot freed by `release` or by a lease is in the stack of returned slots until its pool takes it.
+//  B6 A slot freed by `release` or by a lease stays in the stack of returned slots until its pool takes it.
 //
 // Ordering
-//  open -> lease     `open` stores the word with release; the exchange that leases acquires.
+//  open -> lease     `open` stores the word with release; the exchange that takes the lease acquires.
 //  write -> next     `end_write` releases; the next lease of either kind acquires what was written.
 //  read -> write     `end_read` releases; `begin_write` acquires, so no write overtakes an earlier read.
 //  any end -> reuse  The exchange that frees the slot acquires all earlier ends, as each is a
@@ -24,11 +24,11 @@
 
 namespace rondo {
 
-/// What a table knows of one slot. A line each, so that leases of two buffers do not slow each other down.
+/// A table's record of one slot. Each has its own cache line, so that leases of two buffers do not slow each other down.
 struct alignas(64) buffer_entry {
   atomic<std::uint64_t, scope::system> word;   // buffer_word
   std::byte* base;                             // B4
-  atomic<std::uint64_t, scope::system> bytes;  // B4; atomic only so that statistics may look on
+  atomic<std::uint64_t, scope::system> bytes;  // B4; atomic only because statistics read it concurrently
   atomic<std::uint32_t, scope::system> next;   // slot + 1 of the next in its stack; 0: none
   place where;                                 // B4
 };
@@ -38,36 +38,36 @@ static_assert(sizeof(buffer_entry) == 64);
 class buffer_table_ref {
  public:
   buffer_table_ref() = default;
-  /// `entries` and `returned` are zeroed, or hold a table made before. `home`: see buffer_home_shift.
+  /// Precondition: `entries` and `returned` are zeroed or hold an existing table. `home`: see buffer_home_shift.
   RONDO_HD buffer_table_ref(buffer_entry* entries, std::uint32_t count,
                             atomic<std::uint32_t, scope::system>* returned, std::uint32_t home = 0) noexcept
       : entries_(entries), returned_(returned), count_(count), home_(home << buffer_home_shift) {}
 
   RONDO_HD std::uint32_t size() const noexcept { return count_; }
-  /// By its number in this table.
+  /// The entry with this number in the table.
   RONDO_HD buffer_entry& entry(std::uint32_t slot) const noexcept { return entries_[slot]; }
-  /// The number of the slot that `ref` names; at least size() if it is not of this table.
+  /// The number of the slot that `ref` names; at least size() if it is not in this table.
   RONDO_HD std::uint32_t slot_of(buffer_ref ref) const noexcept { return ref.slot ^ home_; }
 
-  // --- leases: each returns ok, stale_buffer (released, unknown slot or never acquired), buffer_elsewhere or what it
-  // says ---
+  // --- leases: each returns ok, stale_buffer (released, unknown slot, or never acquired), buffer_elsewhere, or the
+  // error that it names ---
 
-  /// Shares the buffer for reading; end with `end_read`. buffer_in_use while a writer holds it.
+  /// Takes a shared lease for reading; end it with `end_read`. buffer_in_use while a writer holds the buffer.
   RONDO_HD errc begin_read(buffer_ref ref) const noexcept;
-  /// Takes the buffer for writing alone; end with `end_write`. buffer_in_use while anybody holds a lease.
+  /// Takes the exclusive lease for writing; end it with `end_write`. buffer_in_use while there is any lease.
   RONDO_HD errc begin_write(buffer_ref ref) const noexcept;
-  /// Precondition: the caller holds the lease it ends. The last lease of a released buffer
+  /// Ends a lease. Precondition: the caller holds it. The end of a released buffer's last lease
   /// frees it.
   RONDO_HD void end_read(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::one_reader); }
   RONDO_HD void end_write(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::writer); }
 
-  /// `begin_read` and the range's elements. buffer_out_of_bounds if the range leaves the buffer, or is not
-  /// aligned whole Ts. Only ok leaves a lease to end.
+  /// `begin_read`, then sets `view` to the range's elements. buffer_out_of_bounds if the range leaves the buffer, is
+  /// misaligned for T, or is not a whole number of Ts. Only ok takes a lease.
   template <class T>
   RONDO_HD errc try_read(buffer_ref ref, buffer_view<T const>& view) const noexcept {
     return try_view(ref, begin_read(ref), buffer_word::one_reader, view);
   }
-  /// `begin_write` and the range's elements; the lease is of the whole buffer. Errors as `try_read`.
+  /// `begin_write`, then sets `view` to the range's elements. The lease covers the whole buffer. Errors as `try_read`.
   template <class T>
   RONDO_HD errc try_write(buffer_ref ref, buffer_view<T>& view) const noexcept {
     static_assert(!std::is_const_v<T>);
@@ -76,8 +76,8 @@ class buffer_table_ref {
 
   // --- owners ---
 
-  /// Gives the buffer back, whatever range `ref` names; with leases out it is freed at the end of the last.
-  /// double_release if this generation was released before, stale_buffer if it was never issued.
+  /// Releases the whole buffer, whatever range `ref` names. If there are leases, the end of the last one frees it.
+  /// double_release if this generation was already released, stale_buffer if it was never issued.
   RONDO_HD errc release(buffer_ref ref) const noexcept {
     bool freed = false;
     auto const outcome = close(ref, freed);
@@ -87,7 +87,7 @@ class buffer_table_ref {
 
   // --- pools ---
 
-  /// Begins the use that `ref` names of `base`, as its host has decided. Precondition: as `open`.
+  /// Opens the slot of `ref` on the memory at `base`, as the host has decided. Precondition: as `open`.
   RONDO_HD void open_as(buffer_ref ref, std::byte* base) const noexcept {
     auto& entry = entries_[slot_of(ref)];
     entry.base = base;
@@ -97,13 +97,12 @@ class buffer_table_ref {
     open(slot_of(ref), ref.bytes);
   }
 
-  /// Begins a use of `bytes` of the slot's memory. Precondition: the slot is free, of a generation other than
-  /// 0, and the caller's alone.
+  /// Begins a use of `bytes` of the slot's memory. Precondition: the slot is free, its generation is not
+  /// 0, and only the caller has it.
   RONDO_HD buffer_ref open(std::uint32_t slot, std::uint64_t bytes) const noexcept;
-  /// As `release`, but a slot with `freed` set is the caller's to keep and is not returned.
+  /// As `release`, but if this call frees the slot, sets `freed`: the caller then keeps the slot, which is not returned.
   RONDO_HD errc close(buffer_ref ref, bool& freed) const noexcept;
-  /// Takes all returned slots: slot + 1 of the first, the others by `next`; 0: none.
-  /// The caller alone has them.
+  /// Takes all returned slots for the caller: returns slot + 1 of the first; `next` links the others. 0: none.
   RONDO_HD std::uint32_t take_returned() const noexcept {
     if (returned_->load(memory_order::relaxed) == 0) return 0;  // relaxed: a hint; the exchange decides
     return returned_->exchange(0, memory_order::acquire);       // acquire: any end -> reuse
@@ -128,7 +127,7 @@ static_assert(std::is_trivially_copyable_v<buffer_table_ref>);
 
 RONDO_HD inline buffer_ref buffer_table_ref::open(std::uint32_t slot, std::uint64_t bytes) const noexcept {
   auto& entry = entries_[slot];
-  // relaxed twice: the slot is the caller's, and readers look only after they acquired the word
+  // relaxed twice: only the caller has the slot, and readers read it only after they acquire the word
   auto const free = buffer_word{entry.word.load(memory_order::relaxed)};
   entry.bytes.store(bytes, memory_order::relaxed);
   entry.word.store(free.bits() | buffer_word::live, memory_order::release);  // open -> lease
@@ -189,7 +188,7 @@ RONDO_HD inline errc buffer_table_ref::close(buffer_ref ref, bool& freed) const 
   for (;;) {
     auto const word = buffer_word{bits};
     if (word.generation() != ref.generation || !word.is_live()) {
-      // Generation 0 follows the last one (B5). A table no pool has used is at 0 too, and issued no handle.
+      // Generation 0 follows the last one (B5). An unused table is at 0 too, but has issued no handle.
       bool const issued = word.generation() == 0 || ref.generation < word.generation() || word.leased();
       return issued ? errc::double_release : errc::stale_buffer;
     }
@@ -206,7 +205,7 @@ RONDO_HD inline void buffer_table_ref::push_returned(std::uint32_t slot) const n
   auto top = returned_->load(memory_order::relaxed);  // relaxed: the exchange decides
   do {
     entries_[slot].next.store(top, memory_order::relaxed);  // relaxed: published by the exchange
-    // release: any end -> reuse. Pushes and take-all only, so a recurring top does no harm.
+    // release: any end -> reuse. There are only pushes and take-all, so a recurring top is harmless.
   } while (!returned_->compare_exchange(top, slot + 1, memory_order::release, memory_order::relaxed));
 }
 

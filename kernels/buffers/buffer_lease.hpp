@@ -1,14 +1,14 @@
-// Leases that end with their scope: `read_lease<T>` shares a buffer, `write_lease<T>` has it alone.
+// Scoped leases: `read_lease<T>` shares a buffer, `write_lease<T>` holds it exclusively.
 //
-// **Threads**: a lease belongs to one thread at a time; on a device one lane of a team holds it for all. It
-// may outlive the buffer's owner, never the pool.
+// **Threads**: a lease belongs to one thread at a time; on a device, one lane of a team holds it for all. It
+// may outlive the buffer's owner, but not the pool.
 #pragma once
 
 #include "kernels/buffers/buffer.hpp"
 
 namespace rondo {
 
-/// Holds a range of a buffer as Ts for as long as it lives: shared if T is const, alone if not.
+/// Holds a range of a buffer as Ts during its lifetime: shared if T is const, otherwise exclusively.
 template <class T>
 class buffer_lease {
   static constexpr bool shared = std::is_const_v<T>;
@@ -16,7 +16,7 @@ class buffer_lease {
  public:
   /// Holds nothing.
   buffer_lease() = default;
-  /// Tries to lease; `status` says what came of it, and only ok holds anything. Never blocks.
+  /// Tries to take a lease; `status` has the outcome, and only ok holds a lease. Never blocks.
   RONDO_HD buffer_lease(buffer_table_ref table, buffer_ref ref) noexcept : table_(table), ref_(ref) {
     if constexpr (shared)
       status_ = table_.try_read(ref_, view_);
@@ -36,15 +36,14 @@ class buffer_lease {
   }
   RONDO_HD ~buffer_lease() { end(); }
 
-  /// ok; stale_buffer, buffer_in_use or buffer_out_of_bounds, see buffer_table_ref::try_read; stale_buffer
-  /// once ended.
+  /// ok, or an error of buffer_table_ref::try_read or try_write; stale_buffer after `end`.
   RONDO_HD errc status() const noexcept { return status_; }
   RONDO_HD explicit operator bool() const noexcept { return status_ == errc::ok; }
 
-  /// The elements; none unless `status` is ok.
+  /// The elements; empty unless `status` is ok.
   RONDO_HD buffer_view<T> view() const noexcept { return view_; }
 
-  /// Ends the lease now, if there is one.
+  /// Releases the lease now, if there is one.
   RONDO_HD void end() noexcept {
     if (status_ != errc::ok) return;
     if constexpr (shared)

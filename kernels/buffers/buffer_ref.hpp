@@ -1,4 +1,4 @@
-// The handle of a buffer, as it travels in a message, and the view of its elements under a lease.
+// A buffer's handle, which travels in messages, and the view of its elements under a lease.
 #pragma once
 
 #include <type_traits>
@@ -7,21 +7,21 @@
 
 namespace rondo {
 
-/// The kind of memory that a buffer's bytes live in.
+/// The kind of memory that holds a buffer's bytes.
 enum class place : std::uint32_t { host, pinned_host, device };
 
-/// Above a slot's number in its table stands which memory that table is of: 0 is the host's, n the memory of device n - 1.
+/// The bits above a slot's number in its table name the table's memory: 0 is the host's, n that of device n - 1.
 inline constexpr int buffer_home_shift = 24;
 
-/// A handle to a range of a buffer. Travels in message payloads; says nothing about who owns the buffer.
+/// A handle to a range of a buffer. It travels in message payloads and does not own the buffer.
 struct buffer_ref {
-  std::uint32_t slot;        // with its home
+  std::uint32_t slot;        // in its table, with the home above; see buffer_home_shift
   std::uint32_t generation;  // 0: refers to nothing
   std::uint64_t offset;      // in bytes, from the buffer's start
   std::uint64_t bytes;
 
-  /// `length` bytes from `start` of this range. A slice outside this range fails at each use with
-  /// buffer_out_of_bounds, and so do its slices.
+  /// `length` bytes from `start` of this range. If they lie outside it, each use of the slice and of its slices
+  /// fails with buffer_out_of_bounds.
   RONDO_HD constexpr buffer_ref slice(std::uint64_t start, std::uint64_t length) const noexcept {
     if (start > bytes || length > bytes - start) return {slot, generation, ~0ull, 0};
     return {slot, generation, offset + start, length};
@@ -30,7 +30,7 @@ struct buffer_ref {
 };
 static_assert(sizeof(buffer_ref) == 24 && std::is_trivially_copyable_v<buffer_ref>);
 
-/// Elements in place, with their count. Does not own; valid as long as the lease it was made under.
+/// A non-owning view of elements in place. Valid as long as the lease under which it was made.
 template <class T>
 struct buffer_view {
   T* first = nullptr;

@@ -1,4 +1,4 @@
-// The 64-bit word of a buffer's slot, on which owners, readers and writers agree with one compare-exchange.
+// The 64-bit word of a buffer's slot. Owners, readers, and writers change it with a single compare-exchange.
 //
 //   bits  0..29  readers: shared leases
 //   bit  30      writer: one exclusive lease
@@ -8,10 +8,10 @@
 // Invariants
 //  B1 A lease is taken only while `live`, by the same compare-exchange that checks the generation.
 //  B2 While readers > 0 there is no writer, and while there is a writer there is no reader.
-//  B3 The slot ends its use (free: not live, no lease) exactly once per generation, and the same exchange
-//     moves the generation on: the release if nobody holds a lease, else the end of the last lease.
-//  B4 base, bytes and memory change only while the slot is free: plain reads to whoever holds a lease.
-//  B5 Generations do not recur: the one after the last is 0, and a slot at 0 is never opened again.
+//  B3 The slot becomes free (not live, no lease) exactly once per generation, and the same exchange advances
+//     the generation: that of the release if there is no lease, otherwise that of the last lease's end.
+//  B4 base, bytes, and memory change only while the slot is free, so lease holders use plain reads.
+//  B5 Generations do not recur: after the last one comes 0, and a slot at 0 is never opened again.
 #pragma once
 
 #include "kernels/base/portable.hpp"
@@ -39,7 +39,7 @@ class buffer_word {
   RONDO_HD constexpr bool leased() const noexcept { return (bits_ & (readers_mask | writer)) != 0; }
   RONDO_HD constexpr bool is_free() const noexcept { return !is_live() && !leased(); }
 
-  /// This word, or the free word of the next generation if it is neither live nor leased any more (B3).
+  /// This word, or the free word of the next generation if this one is neither live nor leased (B3).
   RONDO_HD constexpr buffer_word settled() const noexcept {
     return is_free() ? free_at(generation() + 1) : *this;
   }

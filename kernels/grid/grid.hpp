@@ -1,14 +1,15 @@
-// What runs on a device with memory of its own, from the launch of its kernel to the end: the worker teams, the I/O
-// team, and the keeper (grid_keeper.hpp), which does what the host requests.
+// A grid: the teams that run on a device with its own memory, from the launch of its kernel to its end. They are the
+// worker teams, the I/O team, and the keeper (grid_keeper.hpp), which carries out the host's requests.
 //
 // On a GPU they are the blocks of one cooperative grid; on the emulated device they are threads. The code is the same.
-// Memory: `control_block`, reports, the page and the queue pair's slots are pinned, which both sides reach; arena and
-// `grid_state` are the device's own. In pinned memory each word has one writer, and nothing but loads and stores.
+// Memory: `control_block`, reports, page, and the queue pair's slots are in pinned memory, which both sides reach. Arena
+// and `grid_state` are in the device's memory. In pinned memory each word has one writer and sees only loads and stores.
 //
 // Ordering, across the bus
-//  request    the host's release store of a request -> the keeper's acquire load: what the host has copied into the arena.
-//  acknowledge   the keeper's release store of `acknowledged` -> the host's acquire load: all that teams did before they stood still.
-//  page    the keeper's release store of `answered` -> the host's acquire load: the page.
+//  request      the host's release store of a request -> the keeper's acquire load: what the host has copied into the arena.
+//  acknowledge  the keeper's release store of `acknowledged` -> the host's acquire load: everything that teams did before
+//               they stood still.
+//  page         the keeper's release store of `answered` -> the host's acquire load: the page.
 #pragma once
 
 #include "kernels/actor/ring_kernel.hpp"
@@ -20,11 +21,11 @@ namespace rondo {
 
 enum class request_kind : std::uint32_t {
   run,
-  pause,  // take the submissions up to `last`, then let all teams stand still
-  end,    // take no more, and leave
+  pause,  // take the submissions up to `last`, then all teams stand still
+  end,    // take no more submissions, and leave
 };
 
-/// A request with a number of its own: 0 is none.
+/// A request with a unique number. 0: no request.
 RONDO_HD constexpr std::uint64_t make_request(std::uint64_t number, request_kind kind) noexcept {
   return number << 2 | static_cast<std::uint32_t>(kind);
 }
@@ -35,23 +36,22 @@ RONDO_HD constexpr request_kind kind_of_request(std::uint64_t request) noexcept 
 struct control_block {
   // -- written by the host
   alignas(64) atomic<std::uint64_t, scope::system> request;  // make_request
-  atomic<std::uint64_t, scope::system> last;   // ticket of the way down; goes with a request to pause
-  atomic<std::uint64_t, scope::system> query;  // its number << 32 | the first cell that the page shall show
+  atomic<std::uint64_t, scope::system> last;   // of a request to pause: a ticket of the submission ring
+  atomic<std::uint64_t, scope::system> query;  // the query's number << 32 | the first cell of the page
   // -- written by the keeper
-  alignas(
-      64) atomic<std::uint64_t,
-                 scope::system> acknowledged;     // the request that holds. To end: nobody reads the way down
-  atomic<std::uint64_t, scope::system> answered;  // the query whose page, and whose reports, are there
+  // The request in effect. Once it is `end`, nothing reads submissions any more.
+  alignas(64) atomic<std::uint64_t, scope::system> acknowledged;
+  atomic<std::uint64_t, scope::system> answered;  // the query that page and reports answer
   atomic<std::uint64_t, scope::system> beat;      // grows while the device lives
-  atomic<std::uint64_t, scope::system> dealt;     // what teams and I/O team did; when they have left
+  atomic<std::uint64_t, scope::system> dealt;     // messages and submissions taken; set when all have left
 };
 
-/// What a team was doing when the keeper last looked. Words: the keeper writes while the host reads.
+/// What a team was doing when the keeper last looked. Made of atomics, because the keeper writes while the host reads.
 struct team_report {
   atomic<std::uint32_t, scope::system> actor_plus_one, generation, behaviour, type, pinned;
   atomic<std::uint64_t, scope::system> beats;
 
-  /// Relaxed, both: a report, published by `answered` when it was asked for.
+  /// Relaxed, both: only a report; after a query, `answered` publishes it.
   RONDO_HD void write(team_snapshot const& s) noexcept {
     actor_plus_one.store(s.actor_plus_one, memory_order::relaxed);
     generation.store(s.generation, memory_order::relaxed);
@@ -67,27 +67,27 @@ struct team_report {
   }
 };
 
-inline constexpr std::uint32_t page_actors = 32;  // actors that one query shows
+inline constexpr std::uint32_t page_actors = 32;  // actors on the page of one query
 
-/// Words between the parts of one grid; zeros at its launch.
+/// Words shared by the teams of one grid; zeroed at its launch.
 struct grid_state {
   alignas(64) atomic<std::uint32_t> io_stop;  // the I/O team's stop word (stop_word.hpp)
   atomic<std::uint32_t> io_still;             // its answer
-  atomic<std::uint32_t> round_over;           // a team has reached the limits of the round
-  atomic<std::uint32_t> ended;                // teams that have left, the I/O team among them
+  atomic<std::uint32_t> round_over;           // 1: a team has reached the limits of the round
+  atomic<std::uint32_t> ended;                // teams that have left, including the I/O team
   alignas(64) atomic<std::uint32_t> keeper_bell;
   atomic<std::uint64_t>
-      io_until;  // the ticket up to which the I/O team takes submissions before it stands still
+      io_until;  // the I/O team stands still once it has taken submissions up to this ticket
   atomic<std::uint64_t> dealt;
 
-  /// Wakes a keeper that sleeps. The caller has said before what it wants.
+  /// Wakes the keeper if it sleeps. The caller publishes its reason first.
   RONDO_HD void ring_keeper() noexcept {
-    keeper_bell.fetch_add(1, memory_order::release);  // pairs with the keeper's load before it looks
+    keeper_bell.fetch_add(1, memory_order::release);  // pairs with the keeper's load at the start of its turn
     wake_word(keeper_bell, 1);
   }
 };
 
-/// Everything that a grid is launched with; passed by value.
+/// The launch parameters of a grid; passed by value.
 template <class Bus = prompt_bus>
 struct grid {
   std::byte* arena = nullptr;
@@ -115,8 +115,9 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   bool const rounds = g.round.messages != 0 || g.round.ns != 0;
   ring_kernel<Module> kernel{arena, t, host, idle};
   auto const stays = [&](std::uint64_t dealt) {
-    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed, both: published by the answer; a request
-    if (rounds && !arena.stopping()) {                    // goes on until the keeper ends the round of all
+    state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed: published by the answer
+    // A team that reaches its limits goes on until the keeper ends the round for all teams.
+    if (rounds && !arena.stopping()) {  // relaxed: only a request
       state.round_over.store(1, memory_order::relaxed);
       state.ring_keeper();
     }
@@ -127,25 +128,26 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
     more = t.broadcast(t.leader() && stays(dealt));
   }
   if (!t.leader()) return;
-  state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: what it counted came with its answer
+  state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: its answer published what it counted
   state.ring_keeper();
 }
 
-/// One thread calls this; it returns when the grid ends. `idle` says how it waits: worked() after a step that found
-/// something, wait(was_submitted, is_asked) after one that did not; each look at what was submitted crosses the bus.
+/// The I/O team's loop. One thread calls this; it returns when the grid ends. `idle` decides how it waits: the loop calls
+/// worked() after a step that found submissions, and wait(was_submitted, is_asked) after one that found none. Each call of
+/// was_submitted crosses the bus.
 template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
   grid_state& state = *g.state;
   io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, host};
   auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
   auto const is_asked_to_stand = [&] {
-    auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still looks again
+    auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still loads it again
     return word != 0 && ((word & leave_bit) != 0 || has_taken_all());
   };
   auto const told = [&] { state.ring_keeper(); };
   for (;;) {
     if (is_asked_to_stand()) {
-      // Asked again of each number: another halt may have come, with a ticket of its own.
+      // has_taken_all is checked for each number: another halt may have come, with its own ticket.
       if (!stand_still(state.io_stop, state.io_still, told, has_taken_all)) break;
     } else if (auto const taken = io.step(64); taken != 0) {
       state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by the answer

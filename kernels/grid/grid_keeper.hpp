@@ -1,15 +1,15 @@
-// The keeper of a grid: does what the host requests, shows a heartbeat, copies counters out. It alone decides when teams
-// stand still and when they leave, so requests, the ends of rounds and queries cannot meet half-way.
+// The keeper of a grid: carries out the host's requests, publishes a heartbeat, copies counters out. Only the keeper decides
+// when teams stand still and when they leave, so requests, ends of rounds, and queries cannot interfere.
 //
-// Threads: one team of the device, a warp on a GPU; all of its lanes call each function.
-// Ordering: the edges of stop_word.hpp towards the teams, those of grid.hpp towards the host.
+// Threads: one team of the device (a warp on a GPU); all of its lanes call each function.
+// Ordering: the edges of stop_word.hpp with the teams, and those of grid.hpp with the host.
 //
 // Invariants
-//  K1 The teams are told to stand still after the I/O team does: at a safepoint nobody writes to the arena.
-//  K2 A request to pause is acknowledged once all teams stand still for it; until the next request they stay so. If that one is to
-//     end, they leave without having run again.
-//  K3 A round ends when all teams come to its end at once; while one does not, the others go on.
-//  K4 Once teams were told to leave nothing takes that back; what the host requests then is for the next grid.
+//  K1 The teams are told to stand still only after the I/O team does, so no thread writes to the arena at a safepoint.
+//  K2 A request to pause is acknowledged once all teams stand still for it. They stand still until the next request; if that is
+//     a request to end, they leave without running again.
+//  K3 A round ends when all teams reach its end together; while one does not, the others go on.
+//  K4 Once told to leave, teams leave. A request that comes later is for the next grid.
 #pragma once
 
 #include "kernels/grid/grid.hpp"
@@ -25,29 +25,29 @@ class grid_keeper {
         team_(t),
         answered_(g.control->answered.load(memory_order::relaxed)) {}  // relaxed: the keeper's own word
 
-  /// Returns when the grid has ended, or `given_up()`. `wake_io` wakes an I/O team that sleeps for want of work.
+  /// Returns when the grid has ended or `given_up()` is true. `wake_io` wakes the I/O team if it sleeps.
   template <class WakeIo, class GivenUp>
   RONDO_HD void run(WakeIo wake_io, GivenUp given_up) {
     auto& bell = grid_.state->keeper_bell;
     for (;;) {
       auto const seen =
-          bell.load(memory_order::acquire);  // before the look: who rings has said before what for
+          bell.load(memory_order::acquire);  // before the turn: callers publish before they ring
       if (given_up() || !turn(wake_io)) return;
       wait_word(bell, seen, tries_again_ns_ != 0 ? patience_ns_ : 1'000'000'000);
     }
   }
 
-  /// Shows what each team does just now. Each query does it, too.
+  /// Writes a report of what each team is doing. Each query does so too.
   RONDO_HD void report_teams() const noexcept {
     for (auto t : lane_range{grid_.teams(), team_.lane(), team_.lanes()})
       grid_.reports[t].write(read_team(arena_, t));
   }
 
  private:
-  static constexpr std::uint64_t reports_every_ns = 10'000'000;  // each is some bytes across the bus per team
+  static constexpr std::uint64_t reports_every_ns = 10'000'000;  // each sends a few bytes per team
   enum class phase { running, io_stops, teams_stop, still, leaving };
 
-  /// One look at everything; false when the grid has ended.
+  /// One iteration of the loop. False when the grid has ended.
   template <class WakeIo>
   RONDO_HD bool turn(WakeIo wake_io) {
     if (team_.leader()) grid_.control->beat.add_single_writer(1);
@@ -56,7 +56,7 @@ class grid_keeper {
     return team_.broadcast(team_.leader() && obey(wake_io));
   }
 
-  /// Now and then, so that a fault finds what ran shortly before. Not while the host may write to the arena.
+  /// Periodically, so that a fault report shows what ran shortly before. Not while the host may write to the arena.
   RONDO_HD bool is_time_to_report() noexcept {
     auto const now = now_ns();
     if (phase_ == phase::still || now - reported_ns_ < reports_every_ns) return false;
@@ -66,7 +66,7 @@ class grid_keeper {
 
   RONDO_HD void answer() {
     auto& control = *grid_.control;
-    // Acquire: the host has read the page before.
+    // Acquire: the host has finished reading the previous page.
     auto const query =
         team_.broadcast(team_.leader() ? control.query.load(memory_order::acquire) : std::uint64_t{0});
     if (query == answered_) return;
@@ -89,14 +89,14 @@ class grid_keeper {
       // Relaxed: what the teams have counted came with their answers (the edge `halt`).
       if (state.ended.load(memory_order::relaxed) != grid_.teams() + 1) return true;
       control.dealt.store(state.dealt.load(memory_order::relaxed),
-                          memory_order::relaxed);  // the grid's end publishes
+                          memory_order::relaxed);  // published by the grid's end
       return false;
     }
     if (auto const request = control.request.load(memory_order::acquire);
         request != request_) {  // the edge `request`
       request_ = request;
-      if (phase_ == phase::still &&
-          kind_of_request(request) == request_kind::end) {  // nobody runs in between
+      // Nobody runs in between.
+      if (phase_ == phase::still && kind_of_request(request) == request_kind::end) {
         control.acknowledged.store(request, memory_order::release);
         return leave(), true;
       }
@@ -108,7 +108,7 @@ class grid_keeper {
         if (kind == request_kind::run && !round_ends()) break;
         if ((header.halts += 2) == 0) header.halts = 2;
         halt_ = header.halts;
-        // Relaxed, both: `last` goes with the request, io_until with the stop word.
+        // Relaxed, both: the request publishes `last`, the stop word io_until.
         state.io_until.store(kind == request_kind::pause ? control.last.load(memory_order::relaxed) : 0,
                              memory_order::relaxed);
         tell_to(state.io_stop, halt_);
@@ -142,7 +142,7 @@ class grid_keeper {
     return true;
   }
 
-  /// Whether a team has reached the limits of the round, and it is time to try to end it.
+  /// Whether a team has reached the limits of the round and it is time to try to end it.
   RONDO_HD bool round_ends() noexcept {
     if (grid_.state->round_over.load(memory_order::relaxed) == 0) return false;  // relaxed: a request
     auto const now = now_ns();
@@ -150,13 +150,13 @@ class grid_keeper {
     tries_again_ns_ = now + patience_ns_;
     return true;
   }
-  /// A team may be in a long handler: the others and the I/O team are not to stand idle for it.
+  /// Gives up an attempt that takes too long: one team may be in a long handler, and the others must not idle meanwhile.
   RONDO_HD void keep_waiting_for_round() {
     auto const now = now_ns();
     if (now < tries_again_ns_) return;
     resume();
     if (patience_ns_ < 100'000'000)
-      patience_ns_ *= 2;  // several long handlers seldom end within a short while
+      patience_ns_ *= 2;  // several long handlers rarely finish at about the same time
     tries_again_ns_ = now + patience_ns_;
   }
 
@@ -177,9 +177,9 @@ class grid_keeper {
   arena_ref arena_;
   team team_;
   phase phase_ = phase::running;
-  std::uint32_t halt_ = 0;                 // its number, while it lasts
-  std::uint64_t patience_ns_ = 1'000'000;  // with teams that do not come to the end of a round
-  std::uint64_t tries_again_ns_ = 0;  // to end the round, or gives the attempt up; 0: no round was over yet
+  std::uint32_t halt_ = 0;                 // number of the current halt
+  std::uint64_t patience_ns_ = 1'000'000;  // how long to wait for all teams to reach the end of a round
+  std::uint64_t tries_again_ns_ = 0;       // when to try again or to give up; 0: no round has been over yet
   std::uint64_t answered_, request_ = 0, reported_ns_ = 0;
 };
 

@@ -1,8 +1,9 @@
-// The one team that reads host memory: takes submissions in order and carries them out in the arena.
+// The I/O team, the only team that reads host memory: takes submissions in order and carries them out in the arena.
 //
-// Threads: one thread of the device at a time. A new io_team goes on where the last one stopped, so that
-// bounded rounds need no hand-over; when to stop is said in grid.hpp. Invariants: L2 to L4 of queue_pair.hpp. It runs no
-// handler and keeps no actor. It also tells the host which buffers of the device are free again.
+// It runs no handler and keeps no actor. It also tells the host which buffers of the device are free again.
+// Threads: one thread of the device at a time. A new io_team continues where the last one stopped, so
+// bounded rounds need no hand-over; grid.hpp decides when it stops.
+// Invariants: L2 to L4 of queue_pair.hpp.
 #pragma once
 
 #include "kernels/actor/launch.hpp"
@@ -10,16 +11,16 @@
 
 namespace rondo {
 
-/// Reads submissions in order, and can refuse them; carrying them out takes an io_team. Threads: one at a time of the
-/// device; of the host, once the device reads no more.
+/// Reads submissions in order and can refuse them; only an io_team can carry them out. Threads: one at a time, on the
+/// device; on the host once the device no longer reads.
 template <class Bus = prompt_bus>
 class submission_reader {
  public:
-  /// `host` takes the completions; it may wait for room in their ring.
+  /// `host` takes the completions; it may block until their ring has room.
   RONDO_HD submission_reader(bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
       : in_(down), host_(host) {}
 
-  /// Ends one submission, or a batch, without carrying it out; false when none is there.
+  /// Completes one submission or batch with `reason` instead of carrying it out. False if there is none.
   RONDO_HD bool refuse_next(errc reason) {
     submission const* const s = in_.peek();
     if (s == nullptr) return false;
@@ -40,7 +41,7 @@ class submission_reader {
     return s.kind == submission_kind::post ? s.count : 1;
   }
 
-  /// Tells the host how a submission ended: its ack, or the ask that its message carries, or dead letters
+  /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters
   /// (L3).
   RONDO_HD void conclude(submission const& s, errc reason) {
     if (s.ack.valid()) return reply(s.ack, s.to, reason);
@@ -61,14 +62,14 @@ class submission_reader {
 
  private:
   RONDO_HD void reply(actor_id ask, actor_id from, errc reason) {
-    host_record r{.kind = record_kind::reply, .reason = reason, .actor = from};
+    device_event r{.kind = event_kind::reply, .reason = reason, .actor = from};
     r.body.header.reply_to = ask;
     host_.emit(r);
   }
 
   RONDO_HD void dead_letter(actor_id to, message_header const& header, std::byte const* payload,
                             std::uint32_t bytes, errc reason) {
-    host_record r{.kind = record_kind::dead_letter, .reason = reason, .actor = to};
+    device_event r{.kind = event_kind::dead_letter, .reason = reason, .actor = to};
     r.body.header = header;
     r.body.bytes = bytes;
     copy_payload(r.body.payload, payload, bytes);
@@ -84,8 +85,8 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
       : reader(down, host), scheduler_(arena) {}
 
-  /// Carries out what is there, until `limit` messages were taken; a batch is taken whole. Returns the
-  /// messages taken.
+  /// Carries out submissions until `limit` messages are taken or none is left. A batch is taken whole. Returns
+  /// the number of messages taken.
   RONDO_HD std::uint32_t step(std::uint32_t limit) {
     std::uint32_t taken = 0;
     while (taken < limit) {
@@ -108,7 +109,7 @@ class io_team : public submission_reader<Bus> {
     for (auto next = buffers.take_returned(); next != 0;) {
       auto const slot = next - 1;
       next = buffers.entry(slot).next.load(memory_order::relaxed);  // relaxed: taken with the stack
-      this->host_.emit({.kind = record_kind::buffer_free, .detail = slot});
+      this->host_.emit({.kind = event_kind::buffer_free, .detail = slot});
     }
   }
 

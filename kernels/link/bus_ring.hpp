@@ -1,18 +1,18 @@
 // A bounded ring across a bus: many writers on one side, one reader on the other, one writer per shared word.
 //
-// Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) lies where both sides reach it: pinned host
-// memory for a GPU. `bus_writers` lies in the writers' own memory and never crosses the bus, so its read-modify-writes need no
-// atomics of the bus. Zeroed memory is an empty ring.
+// Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) is in memory that both sides reach: pinned host
+// memory for a GPU. `bus_writers` is in the writers' own memory and never crosses the bus, so its read-modify-writes need no
+// bus atomics. Zeroed memory is an empty ring.
 // Threads: try_push from any thread of the writing side; bus_reader from one thread of the reading side.
 //
-// Tickets count items, 63 bits: they do not wrap in the life of a machine. Slot `ticket & mask` carries an item.
+// Tickets count items in 63 bits, so they do not wrap in a machine's lifetime. Slot `ticket & mask` carries an item.
 //
 // Invariants, with B the ring's slots and S the low 32 bits that a slot's sequence holds
-//  B1 S == ticket + 1 (modulo 2^32): the item of `ticket` is there, and those of its group behind it.
+//  B1 S == ticket + 1 (modulo 2^32): the item of `ticket` is present, and so is the rest of its group.
 //  B2 consumed <= ticket < consumed + B for every claimed ticket: no slot is written while it may be read.
-//  B3 Each shared word has one writer: slots and sequences the side that claimed the ticket, `consumed` the reader.
-//  B4 A group's first slot is published last; the reader looks at no other sequence of the group.
-//  B5 A closed ring hands out no ticket: `tail` is final, and what was claimed before will be published.
+//  B3 Each shared word has one writer: the thread that claimed the ticket writes slot and sequence, the reader `consumed`.
+//  B4 A group's first slot is published last; the reader reads no other sequence of the group.
+//  B5 A closed ring issues no ticket: `tail` is final, and every ticket claimed before will be published.
 //
 // Ordering
 //  publish  the writer's release store of S -> the reader's acquire load of it: the items of the group.
@@ -26,19 +26,19 @@
 
 namespace rondo {
 
-/// A bus that shows every write as soon as the memory model does. An emulated bus
-/// (runtime/device/emulated/emulation.hpp) may hold writes back; each question is asked again until the answer is yes.
+/// A bus that shows every write as soon as the memory model allows. An emulated bus
+/// (runtime/device/emulated/emulation.hpp) may delay writes; callers repeat each query until it returns true.
 struct prompt_bus {
-  /// The writers are host threads whose processors collect writes to these slots, and keep no order between them.
+  /// The writers are host threads, and their processors combine writes to these slots without keeping them in order.
   bool combines_writes = false;
 
   RONDO_HD static constexpr bool shows(std::uint64_t) noexcept {
     return true;
-  }                                                    // reader: this ticket's item?
-  RONDO_HD void wrote(std::uint64_t) const noexcept {  // writer: about to publish it
+  }                                                    // reader: is this ticket's item visible?
+  RONDO_HD void wrote(std::uint64_t) const noexcept {  // writer: about to publish this ticket
     if (combines_writes) flush_writes();
   }
-  RONDO_HD void published() const noexcept {  // writer: has done so
+  RONDO_HD void published() const noexcept {  // writer: has published
     if (combines_writes) flush_writes();
   }
   RONDO_HD static constexpr bool shows_room() noexcept { return true; }  // writer: the reader's progress?
@@ -50,12 +50,12 @@ struct alignas(64) bus_slot {
   alignas(16) Item item;
 };
 
-/// Written by the reader alone.
+/// Written only by the reader.
 struct alignas(64) bus_progress {
-  atomic<std::uint64_t, scope::system> consumed;  // tickets below it are done with
+  atomic<std::uint64_t, scope::system> consumed;  // the reader has finished with all lower tickets
 };
 
-/// Never touched by the reader's side.
+/// The reader's side never touches it.
 struct bus_writers {
   alignas(64) atomic<std::uint64_t> tail;  // the next ticket; the top bit: closed
   alignas(64) atomic<std::uint64_t> seen;  // a `consumed` that some writer has read
@@ -77,7 +77,7 @@ struct bus_ring_ref {
     return slots[ticket & (slot_count - 1)];
   }
 
-  /// Writes `count` items with fill(i, item) and publishes them as one group, all or none; `ticket` gets the
+  /// Writes `count` items with fill(i, item) and publishes them as one group, all or none. Sets `ticket` to the
   /// first one's. Never blocks. Precondition: 1 <= count <= slot_count.
   template <class Fill>
   RONDO_HD push_outcome try_push(std::uint32_t count, Fill fill, std::uint64_t& ticket) const {
@@ -95,22 +95,22 @@ struct bus_ring_ref {
     return push_outcome::pushed;
   }
 
-  // Relaxed, these three: tickets alone. What a ticket carries is published by its slot's sequence, and a writer that
-  // finds the ring closed or opened learns nothing more by it.
-  /// No ticket is given out from here on. Returns the tickets given out so far.
+  // Relaxed, these three: only tickets. A slot's sequence publishes its item, and nothing is read through the closed
+  // bit.
+  /// Issues no more tickets. Returns the number of tickets issued so far.
   RONDO_HD std::uint64_t close() const noexcept {
     return writers->tail.fetch_or(closed_bit, memory_order::relaxed) & ~closed_bit;
   }
   RONDO_HD void reopen() const noexcept { writers->tail.fetch_and(~closed_bit, memory_order::relaxed); }
-  /// Writers' side: tickets given out.
+  /// Writers' side: the number of tickets issued.
   RONDO_HD std::uint64_t tail() const noexcept {
     return writers->tail.load(memory_order::relaxed) & ~closed_bit;
   }
-  /// Either side: tickets that the reader is done with.
+  /// Either side: the number of tickets that the reader has finished with.
   RONDO_HD std::uint64_t count_consumed() const noexcept {
     return progress->consumed.load(memory_order::relaxed);  // relaxed: a statistic
   }
-  /// Whether the reader is done with `ticket`; what it did then is visible to the caller.
+  /// Whether the reader has finished with `ticket`. If so, what it did is visible to the caller.
   RONDO_HD bool consumed(std::uint64_t ticket) const noexcept {
     return progress->consumed.load(memory_order::acquire) > ticket;  // the edge `reuse`
   }
@@ -120,27 +120,27 @@ struct bus_ring_ref {
     auto tail = writers->tail.load(memory_order::relaxed);  // relaxed: validated by the exchange
     for (;;) {
       if ((tail & closed_bit) != 0) return push_outcome::closed;
-      if (!fits(tail, count, writers->seen.load(memory_order::acquire))) {  // the edge `reuse`, handed on
+      if (!fits(tail, count, writers->seen.load(memory_order::acquire))) {  // the edge `reuse`, passed on
         if (!bus.shows_room()) return push_outcome::full;
         auto const consumed = progress->consumed.load(memory_order::acquire);  // the edge `reuse`
-        writers->seen.store(consumed, memory_order::release);                  // an older value does no harm
+        writers->seen.store(consumed, memory_order::release);                  // an older value is harmless
         if (!fits(tail, count, consumed)) return push_outcome::full;
       }
-      // Relaxed: the claim alone; the slot's last reader was acquired above, its item is published by the
-      // sequence.
+      // Relaxed: only the claim. The slot's last read was acquired above; the sequence publishes its
+      // item.
       if (writers->tail.compare_exchange(tail, tail + count, memory_order::relaxed, memory_order::relaxed)) {
         ticket = tail;
         return push_outcome::pushed;
       }
     }
   }
-  /// B2. Signed: `consumed` may be younger than the tail; then the claim's exchange fails.
+  /// B2. Signed: `consumed` may be newer than the tail; then the claim's exchange fails.
   RONDO_HD bool fits(std::uint64_t tail, std::uint32_t count, std::uint64_t consumed) const noexcept {
     return static_cast<std::int64_t>(tail + count - consumed) <= static_cast<std::int64_t>(slot_count);
   }
 };
 
-/// The reading end. A new one goes on where the last one published its progress.
+/// The reading end of a ring. A new reader continues where the last one published its progress.
 template <class Item, class Bus = prompt_bus>
 class bus_reader {
  public:
@@ -148,7 +148,7 @@ class bus_reader {
       : ring_(ring),
         head_(ring.progress->consumed.load(memory_order::relaxed)) {}  // relaxed: this side's own word
 
-  /// The item at the head with its group behind it (`at`), or null. Stays until `advance`.
+  /// The item at the head, followed by its group (`at`), or null. Valid until `publish` after `advance`.
   RONDO_HD Item const* peek() const noexcept {
     return was_published() && ring_.bus.shows(head_) ? &ring_.slot(head_).item : nullptr;
   }
@@ -160,7 +160,7 @@ class bus_reader {
   }  // `reuse`
   /// The next ticket.
   RONDO_HD std::uint64_t head() const noexcept { return head_; }
-  /// Whether something is on its way, even if the bus does not show it yet.
+  /// Whether the next item was published, even if the bus does not show it yet.
   RONDO_HD bool was_published() const noexcept {
     // Acquire: the edge `publish`.
     return ring_.slot(head_).sequence.load(memory_order::acquire) == static_cast<std::uint32_t>(head_ + 1);

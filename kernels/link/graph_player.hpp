@@ -1,4 +1,4 @@
-// What replays the graphs of captured actors; a team of the device `cpu` calls it (kernels/actor/captured.hpp).
+// Interface that replays the graphs of captured actors; teams of a `cpu` device call it (kernels/actor/captured.hpp).
 #pragma once
 
 #include "kernels/base/message.hpp"
@@ -6,12 +6,12 @@
 
 namespace rondo {
 
-/// Threads: any; for one actor one at a time.
+/// Threads: any, but only one at a time for each actor.
 class graph_player {
  public:
   virtual ~graph_player() = default;
-  /// Replays what is recorded for the actor, with the request's bytes in front, and waits for the reply's. Errors: no_graph,
-  /// payload_too_large when the graph was recorded for other sizes, device_lost.
+  /// Replays the actor's graph on the request's bytes and waits for the reply's. Errors: no_graph; payload_too_large if the
+  /// graph was captured for other sizes; device_lost.
   virtual errc replay(actor_id actor, void const* request, std::uint32_t request_bytes, void* reply,
                       std::uint32_t reply_bytes) noexcept = 0;
 };

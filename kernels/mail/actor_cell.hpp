@@ -1,9 +1,9 @@
-// An actor's fixed record in the arena: its word, its place in its mail ring, its counters. 384 bytes.
+// An actor's fixed record in the arena (384 bytes): its word, its position in its mail ring, its counters.
 //
 // Ownership: a cell belongs to one actor from launch to termination, then to a successor with the next
-// generation. Threads: `sender_line` fields are read by every sender; `word`, `alert` and `control` are the
-// only ones written by others than the owner. Everything under "owner" is touched by the team that runs the
-// actor alone (W2).
+// generation.
+// Threads: every sender reads the fields under "senders". Only `word`, `alert`, and `control` are written by threads
+// other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
 #pragma once
 
 #include "kernels/base/counters.hpp"
@@ -13,8 +13,8 @@
 
 namespace rondo {
 
-/// `discarding` is `terminating` without handling what waits. A failed actor is terminated by its
-/// supervision.
+/// `discarding` is `terminating` without handling the waiting messages. `failed`: the actor's supervision terminated
+/// it.
 enum class lifecycle : std::uint32_t {
   free,
   launched,
@@ -26,26 +26,26 @@ enum class lifecycle : std::uint32_t {
   failed
 };
 
-/// What an owner is asked to do before it looks at its mail again; bits of actor_cell::control.
+/// Operations that the owner carries out before it looks at its mail again; bits of actor_cell::control.
 enum control_bits : std::uint32_t {
   control_activate = 1,
   control_deactivate = 2,
-  control_drain = 4,        // handle what waits, then terminate
-  control_discard = 8,      // dead-letter what waits, then terminate
+  control_drain = 4,        // handle the waiting messages, then terminate
+  control_discard = 8,      // dead-letter the waiting messages, then terminate
   control_inspect = 16,     // report depths to the host
   control_start = 32,       // run the behaviour's on_start
-  control_sleep_last = 64,  // with both of the first two (after a restore): deactivating came last
+  control_sleep_last = 64,  // with both of the first two (after a restore): deactivation came last
 };
 
 inline constexpr std::uint32_t control_mask = 0xff;
 
-/// The cell's control word for an actor of `generation`: a control operation that is late, and finds a successor,
-/// must not reach it.
+/// The cell's control word for an actor of `generation`. The generation keeps a late control operation from reaching a
+/// successor.
 RONDO_HD constexpr std::uint32_t control_for(std::uint32_t generation, std::uint32_t bits) noexcept {
   return generation << 8 | bits;
 }
 
-/// `asked` and one operation more. Of activating and deactivating the later one decides; both are carried out, and told.
+/// Adds one operation to `asked`. Activate and deactivate are both carried out and reported; the later one decides.
 RONDO_HD constexpr std::uint32_t with_control(std::uint32_t asked, std::uint32_t control) noexcept {
   if (control == control_activate) asked &= ~std::uint32_t{control_sleep_last};
   if (control == control_deactivate) asked |= control_sleep_last;
@@ -54,8 +54,7 @@ RONDO_HD constexpr std::uint32_t with_control(std::uint32_t asked, std::uint32_t
 
 enum class on_failure : std::uint8_t { restart, stop, escalate };
 
-/// How an actor that failed goes on. A rule with more than `max_restarts` restarts within `within_ms` stops
-/// it.
+/// What happens to an actor that fails. More than `max_restarts` restarts within `within_ms` stop it.
 struct supervision {
   on_failure rule = on_failure::restart;
   std::uint8_t poison_after = 3;  // attempts until a message is quarantined; 1 to max_attempts
@@ -63,39 +62,37 @@ struct supervision {
   std::uint32_t within_ms = 1000;
 };
 
-/// Lines that different threads write at a high rate stand in different pairs of lines: processors fetch
-/// pairs.
+/// Cache lines that different threads write at a high rate are in different pairs of lines, because processors fetch
+/// lines in pairs.
 struct alignas(128) actor_cell {
   // -- senders: written for each message
   atomic<std::uint64_t> word;
   atomic<std::uint32_t> generation;
-  atomic<std::uint32_t> capacity;         // messages; exact; a stale sender may read a successor's
+  atomic<std::uint32_t> capacity;         // in messages, exact; a stale sender may read a successor's
   atomic<std::uint32_t> behaviour_index;  // in the module; a snapshot may read a successor's
   atomic<std::uint32_t> state;            // lifecycle
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
   std::uint32_t window_restarts;  // owner
-  atomic<std::uint32_t> team;     // of a pinned actor; a late sender may ring a successor's, in vain
+  atomic<std::uint32_t> team;     // of a pinned actor; a late sender may wake a successor's in vain
 
-  latency_histogram latency;  // its first line, in the senders' pair, counts the longest durations
+  latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
 
-  // -- owner: touches nothing else of the cell for each message
+  // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back
-  std::uint32_t
-      scanned;  // messages head..scanned are in the priority lists; equal to head: the priority lists is empty
-  std::uint64_t levels[4];  // the priority lists's map of non-empty priorities
+  std::uint32_t scanned;            // messages head..scanned are in the priority lists; equal to head: none
+  std::uint64_t levels[4];          // bitmap of the priorities whose lists are not empty
   std::uint32_t alert_seen;
   std::uint32_t overtakes;          // since the oldest message was last taken
-  atomic<std::uint32_t> tail_seen;  // tickets of totals.counted_ring up to here are in totals.accepted
+  atomic<std::uint32_t> tail_seen;  // tickets of totals.counted_ring before this one are in totals.accepted
   atomic<std::uint32_t> held_ring;  // the ring that head and scanned count in; 0: none
-  atomic<std::uint32_t> control;    // control_bits for the generation in its upper bits; see control_for
-  atomic<std::uint32_t>
-      alert;  // written by senders: counts committed messages of other than the default priority
+  atomic<std::uint32_t> control;    // control_bits, with the generation in the upper bits; see control_for
+  atomic<std::uint32_t> alert;      // written by senders: counts messages whose priority is not the default
 
   published_totals totals;
 
-  /// Relaxed: for who runs the actor, or found it by its word.
+  /// Relaxed: the caller runs the actor, or found it by its word.
   RONDO_HD std::uint16_t behaviour() const noexcept {
     return static_cast<std::uint16_t>(behaviour_index.load(memory_order::relaxed));
   }

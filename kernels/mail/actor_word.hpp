@@ -1,13 +1,13 @@
-// The 64-bit word that each actor has, and on which every sender and team agrees with one compare-exchange.
+// An actor's 64-bit word: the state that every sender and team changes with a single compare-exchange.
 //
 //   bits  0..27  tail: the ticket of the next message (see mail_ring.hpp)
 //   bits 28..47  ring: the mail ring that the actor holds; 0: none
-//   bits 48..51  queued: one bit per band in whose ready queue the actor stands
+//   bits 48..51  queued: one bit for each band whose ready queue holds the actor
 //   bit  52      running: a team owns the actor
 //   bit  53      open: messages are accepted
-//   bit  54      paused: deactivated; keeps its mail and is not run for it
-//   bit  55      pinned: a team of its own polls it while running
-//   bit  56      signalled: a control operation waits (actor_cell::control)
+//   bit  54      paused: deactivated; keeps its mail, which does not make it run
+//   bit  55      pinned: a dedicated team polls it while running
+//   bit  56      signalled: a control operation is pending (actor_cell::control)
 //   bit  57      room_wanted: a sender waits for room
 //   bits 58..63  the low bits of the generation
 //
@@ -15,15 +15,15 @@
 //
 //  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low bits.
 //
-//  W2 `running` has one owner: the team whose compare-exchange set it. Only the owner takes messages.
+//  W2 An actor that is `running` has one owner: the team whose compare-exchange set the bit. Only the owner takes messages.
 //
-//  W3 The owner clears `running` only in a state it has seen whole: with mail left, the same exchange queues the actor.
-//  So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
+//  W3 The owner clears `running` with an exchange on the whole word that it has seen; if mail is left, the same exchange
+//  queues the actor. So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
 //
-//  W4 An actor stands at most once in each band's queue (the bit is set by the pusher, cleared by the popper). A pinned
-//  one stands in none; but entries of earlier actors of its cell may still stand there.
+//  W4 Each band's queue holds an actor at most once (the pusher sets the bit, the popper clears it). No queue holds a
+//  pinned actor, but entries of earlier actors of its cell may still be there.
 //
-//  W5 A word that holds a ring cannot recur: the ring's tickets only grow. A word without one carries the generation.
+//  W5 A word that holds a ring cannot recur, because the ring's tickets only grow. A word without one has the generation.
 #pragma once
 
 #include "kernels/base/message.hpp"
@@ -32,7 +32,7 @@ namespace rondo {
 
 inline constexpr int ready_bands = 4;
 
-/// The ready queue's band of a priority: 0 is served first. The default priority has a band below "raised".
+/// The ready queue's band of a priority. Band 0 is served first; the default priority has a lower band than raised ones.
 RONDO_HD constexpr int band_of(std::uint8_t priority) noexcept {
   return priority >= 192 ? 0 : priority > 128 ? 1 : priority >= 64 ? 2 : 3;
 }
@@ -77,16 +77,16 @@ class actor_word {
 
   RONDO_HD static constexpr std::uint64_t queued_in(int band) noexcept { return 1ull << (48 + band); }
 
-  /// Whether a message of `band` must put the actor in that band's queue: nobody runs it, it is neither
-  /// paused nor in a queue that is served at least as soon. Urgent mail queues an actor that runs, too: its owner may
-  /// be about to let it go, and not have seen the message. A pinned one has a team of its own, whose doorbell is rung.
+  /// Whether a message of `band` must put the actor in that band's queue: it is not running, not paused, and not
+  /// in a queue that is served at least as soon. Urgent mail also queues an actor that is running, because its owner
+  /// may be about to release it without having seen the message. For a pinned actor, "queueing" rings its team's doorbell.
   RONDO_HD constexpr bool needs_queueing(int band) const noexcept {
     if (has(pinned)) return !has(running | paused);
     std::uint64_t const as_urgent = ((2ull << band) - 1) << 48;
     std::uint64_t const served = band < band_of(default_priority) ? paused : running | paused;
     return !has(served | as_urgent);
   }
-  /// The word of an actor that is put in that queue, unless it is pinned.
+  /// The word with the bit of that queue set; unchanged for a pinned actor.
   RONDO_HD constexpr actor_word queued_for(int band) const noexcept {
     return has(pinned) ? *this : with(queued_in(band));
   }

@@ -1,7 +1,7 @@
-// All memory of one ring kernel, laid out by offsets, so that it can be copied, mapped or restored as bytes.
+// The arena: all memory of one ring kernel, laid out by offsets so that it can be copied, mapped, or restored as bytes.
 //
-// The arena starts as zeroed memory and an arena_header. Everything else is valid when zero. Offsets are from
-// the arena's base; nothing inside holds a pointer.
+// An arena starts as an arena_header and zeroed memory; everything after the header is valid when zero. Offsets are from
+// the arena's base; the arena holds no pointers.
 #pragma once
 
 #include "kernels/mail/actor_cell.hpp"
@@ -11,31 +11,30 @@
 
 namespace rondo {
 
-/// What one arena is sized for.
+/// The sizes and limits of one arena.
 struct arena_shape {
   std::uint32_t first_actor = 0;  // the index of the first cell's actors; see device_of
   std::uint32_t actors = 1024;
-  std::uint32_t rings = 1024;  // shared mail rings
-  std::uint32_t ring_slots =
-      32;  // slots of a shared ring: the largest capacity that uses one; a power of two
+  std::uint32_t rings = 1024;     // shared mail rings
+  std::uint32_t ring_slots = 32;  // of a shared ring, a power of two; larger mailboxes have their own rings
   std::uint32_t teams = 2;
   std::uint32_t quota = 64;  // messages per slice
   std::uint32_t starvation_limit = 64;
   std::uint32_t latency_sample_every = 16;  // a power of two
   std::uint32_t handler_limit_ms = 1000;
-  std::uint64_t heap_bytes = 1 << 20;  // actor states and rings of larger capacity
+  std::uint64_t heap_bytes = 1 << 20;  // actor states, and rings larger than ring_slots
 };
 
 /// Where a ring lives; entry 0 means "no ring".
 struct ring_entry {
-  /// Offset in units of 128 bytes, and above it the slots as a power of two: one word, so that a stale sender that reads
-  /// it while a successor's ring is set up gets a ring that exists; its exchange then fails.
+  /// The offset in units of 128 bytes; the upper 8 bits hold log2 of the slots. It is one word so that a stale sender that
+  /// reads it while a successor's ring is set up gets a ring that exists; its exchange then fails.
   atomic<std::uint64_t> place;
   std::uint32_t tail;          // the next ticket, while no actor holds the ring; see set_tail
   atomic<std::uint32_t> next;  // in the stack of free rings
-  std::uint32_t dedicated;     // belongs to one actor and is never shared
+  std::uint32_t dedicated;     // 1: belongs to one actor and is never shared
 
-  /// Relaxed: published by the actor's word, or the free list. Atomic for who reads counters meanwhile (snapshot.hpp).
+  /// Relaxed: published by the actor's word or the free list. Atomic because snapshot.hpp reads it concurrently.
   RONDO_HD std::uint32_t saved_tail() noexcept {
     return as_atomic(tail).load(memory_order::relaxed) & ticket_mask;
   }
@@ -48,17 +47,17 @@ struct ring_entry {
   }
 };
 
-/// What one team is doing, for its parking, the watchdog and fault reports. Written by the team, read by the
+/// What one team is doing: used for parking, the watchdog, and fault reports. Written by the team, read by the
 /// host.
 struct alignas(64) team_status {
   atomic<std::uint32_t> actor;         // index + 1 of the actor it runs; 0: none
-  atomic<std::uint32_t> type;          // of the message at hand
+  atomic<std::uint32_t> type;          // of the message being handled
   atomic<std::uint64_t> beats;         // messages begun
   atomic<std::uint32_t> doorbell;      // bumped to wake the team
   atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
-  atomic<std::uint32_t> still;         // the stop word that the team stands still for (stop_word.hpp)
+  atomic<std::uint32_t> still;         // the team's answer to the stop word (stop_word.hpp)
 
-  /// The team begins a message of this type. Relaxed: a report of what runs.
+  /// Records that the team begins a message of this type. Relaxed: only a report.
   RONDO_HOT RONDO_HD void begin(std::uint32_t message_type) noexcept {
     if constexpr (with_telemetry) {
       type.store(message_type, memory_order::relaxed);
@@ -77,20 +76,20 @@ struct arena_layout {
 
 struct arena_header : arena_layout {
   alignas(64) atomic<std::uint32_t> stop;        // 0: teams run; see stop_word.hpp
-  std::uint32_t halts;                           // the last number of a halt; the keeper's own
+  std::uint32_t halts;                           // number of the last halt; only the keeper uses it
   alignas(64) atomic<std::uint64_t> free_rings;  // {tag, first free ring} of a stack
   alignas(64) atomic<std::uint32_t> free_ring_count;
   alignas(64) atomic<std::uint64_t> parked;      // one bit per parked team
   alignas(64) atomic<std::uint32_t> idle_teams;  // looking for work, or parked
-  alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with tiles left
+  alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with unclaimed tiles
   alignas(64) atomic<std::uint32_t> journal;     // journal_bits; changes at safepoints
 };
 
-/// What owners do besides handling mail, for runtime/recording.hpp.
+/// Extra duties of owners, for runtime/recording.hpp.
 enum journal_bits : std::uint32_t {
-  journal_report = 1,  // they tell the host of each message that ends
+  journal_report = 1,  // report each completed message to the host
   journal_mute =
-      2,  // what handlers send goes nowhere, and a message that failed is not tried again: the host says what comes
+      2,  // drop what handlers send and do not retry failed messages: the host supplies all messages
 };
 
 inline constexpr std::uint64_t arena_magic = 0x31'616e'6572'61'6f64ull;  // "do-arena1"
@@ -99,7 +98,7 @@ inline constexpr std::uint64_t arena_magic = 0x31'616e'6572'61'6f64ull;  // "do-
 class arena_ref {
  public:
   arena_ref() = default;
-  /// Precondition: `base` is aligned to 4096 and holds an arena made by arena_ref::format.
+  /// Precondition: `base` is aligned to 4096 bytes and holds an arena made by arena_ref::format.
   RONDO_HD explicit arena_ref(std::byte* base) noexcept
       : base_(base), header_(reinterpret_cast<arena_header*>(base)) {
     first_actor_ = header_->shape.first_actor;
@@ -115,12 +114,12 @@ class arena_ref {
   RONDO_HD arena_header& header() const noexcept { return *header_; }
   RONDO_HD arena_shape const& shape() const noexcept { return header_->shape; }
   RONDO_HD std::byte* base() const noexcept { return base_; }
-  /// Of the actors of this index.
+  /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
   RONDO_HD bool has_cell(std::uint32_t index) const noexcept {
     return index - first_actor_ < header_->shape.actors;
   }
-  /// Whether it belongs to another device.
+  /// Whether the actor belongs to another device.
   RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
     return (id.index & host_ask_bit) == 0 && device_of(id) != first_actor_ >> device_shift;
   }
@@ -162,13 +161,13 @@ class arena_ref {
 
 namespace detail {
 
-/// Assigns the offsets of an arena of `shape` in order; the only place that knows the layout.
+/// Assigns the offsets of an arena of `shape` in order. Only this function knows the layout.
 inline arena_layout plan_arena(arena_shape const& shape) noexcept {
   arena_layout h{};
   h.magic = arena_magic;
   h.shape = shape;
   h.ready_entries = ceil_power_of_two(shape.actors < 2 ? 2 : shape.actors);
-  h.ring_entries = 1 + shape.rings + shape.actors;  // none, the shared ones, at most one of its own per actor
+  h.ring_entries = 1 + shape.rings + shape.actors;  // none, the shared, at most one dedicated per actor
   std::uint64_t next = align_up(sizeof(arena_header), 4096);
   auto const claim = [&next](std::uint64_t bytes, std::uint64_t alignment) {
     auto const offset = align_up(next, alignment);

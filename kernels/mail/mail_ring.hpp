@@ -1,19 +1,18 @@
-// A ring of message slots: the storage of one mailbox, many producers, one consumer, a sequence number per
+// A ring of message slots, the storage of one mailbox: many producers, one consumer, a sequence number per
 // slot.
 //
 // Rings live in the arena and are shared: an actor without mail need not hold one (mail_ring_pool.hpp). A
-// ticket names the n-th message that ever went through the ring, modulo 2^28; slot `ticket & mask` carries
-// it.
+// ticket numbers the messages that go through the ring, modulo 2^28; slot `ticket & mask` carries the message.
 //
 // Invariants, with B the ring's slots, S a slot's sequence and L(t) = t - (t mod B), the lap of ticket t:
 //  R1 S == L(t)      the slot is free for ticket t. Zeroed memory is a ring at ticket 0.
 //  R2 S == L(t) + 1  message t is committed: the producer has written it and will not touch it again.
-//  R3 S == L(t) + B  message t was taken, and its slot is free for ticket t + B.
-//  R4 Slots are given back in ticket order; so "slot of t - capacity is free" means fewer than capacity wait.
+//  R3 S == L(t) + B  message t has been taken, and its slot is free for ticket t + B.
+//  R4 Slots are given back in ticket order, so "the slot of t - capacity is free" means that fewer than capacity wait.
 // Ordering
 //  commit   producer's release store of L+1 -> consumer's acquire load of it: the message's bytes.
 //  reuse    consumer's release store of L+B -> producer's acquire load of it: the consumer has finished
-//  reading.
+//           reading.
 #pragma once
 
 #include "kernels/base/atomic.hpp"
@@ -30,12 +29,12 @@ struct alignas(128) message_slot {
 static_assert(sizeof(message_slot) == 128);
 static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
 
-/// What the priority lists keeps beside a slot; see priority_lists.hpp.
+/// A slot's links in the priority lists; see priority_lists.hpp.
 struct slot_link {
   std::uint32_t previous, next, ticket;
 };
 
-/// First and last slot of the priority lists's list of one priority.
+/// First and last slot of the list of one priority.
 struct priority_list {
   std::uint32_t first, last;
 };
@@ -58,7 +57,7 @@ struct mail_ring_ref {
     // Acquire: the edge `commit`.
     return slot(ticket).sequence.load(memory_order::acquire) == lap(ticket) + 1;
   }
-  /// Whether message `ticket` has been taken, so that ticket + slot_count may use its slot.
+  /// Whether message `ticket` has been taken: ticket + slot_count may use its slot.
   RONDO_HOT RONDO_HD bool taken(std::uint32_t ticket) const noexcept {
     // Acquire: the edge `reuse`.
     return slot(ticket).sequence.load(memory_order::acquire) == ((lap(ticket) + slot_count) & ticket_mask);

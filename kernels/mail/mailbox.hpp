@@ -1,8 +1,9 @@
-// The senders' side of a mailbox: reserve tickets with one compare-exchange, write the slots, commit them.
+// The senders' side of a mailbox: reserve tickets with one compare-exchange, write the slots, and commit them.
 //
-// Threads: any. Between reserve and the last commit the sender must not block: the actor waits for it.
-// Ordering: see mail_ring.hpp for the slots. A load of the word acquires the ring that it names, and the cell of the
-// generation that it names; so the exchange on what was loaded need not. It releases a ring that this sender attaches.
+// Threads: any. Between reserve and the last commit, the sender must not block: the actor waits for it.
+// Ordering: see mail_ring.hpp for the slots. A load of the word acquires the ring that the word names, and the cell as set
+// up for its generation, so the exchange on the loaded value need not acquire. The exchange releases a ring that this
+// sender attaches.
 #pragma once
 
 #include "kernels/base/park.hpp"
@@ -13,14 +14,14 @@ namespace rondo {
 struct reservation {
   errc status = errc::ok;
   std::uint32_t ticket = 0;  // the first one
-  int queue_band = -1;  // the caller must put the actor in this band's queue after its commits; -1: no need
+  int queue_band = -1;  // the caller, after its commits, must put the actor in this band's queue; -1: none
   bool ring_doorbell = false;  // the caller must wake the pinned actor's team instead
   mail_ring_ref ring{};
 };
 
-/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full,
-/// arena_full. With `want_room` a full mailbox remembers that somebody waits; the host is told when there is
-/// room. `spare_ring` is a free ring that the caller holds, or 0; and is that afterwards.
+/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full, or
+/// arena_full. With `want_room`, a full mailbox records that a sender waits, and the host is notified when there is
+/// room. `spare_ring` is the free ring that the caller holds, before and after the call; 0: none.
 RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority,
                                               std::uint32_t count, bool want_room,
                                               std::uint32_t& spare_ring) noexcept {
@@ -34,7 +35,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   auto bits = cell.word.load(memory_order::acquire);
   for (;;) {
     actor_word const word{bits};
-    // The generation is read after the word: a newer generation is seen as such, an older word fails the
+    // The generation is read after the word: a newer generation differs from `to`, and an older word fails the
     // exchange.
     if (!word.has(actor_word::open) || !word.of_generation(to.generation) ||
         cell.generation.load(memory_order::relaxed) != to.generation) {
@@ -46,7 +47,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     if (ring_id == 0) [[unlikely]] {
       if (spare_ring == 0) spare_ring = pop_free_ring(arena);
       if (spare_ring == 0) {
-        // Another sender may hold the last ring, and be about to attach it here or to put it back.
+        // Another sender may hold the last ring and be about to attach it here or to put it back.
         if (--patience == 0) {
           r.status = errc::arena_full;
           break;
@@ -60,12 +61,12 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     }
     r.ring = arena.ring_at(ring_id);
     auto const capacity =
-        cell.capacity.load(memory_order::relaxed);  // relaxed: a stale one fails the exchange
+        cell.capacity.load(memory_order::relaxed);  // relaxed: if it is stale, the exchange fails
     bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
     auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
     if (!room) [[unlikely]] {
       next = want_room ? word.with(actor_word::room_wanted) : word;
-      // Full only if the word has not moved since: else the slot that we looked at was another ticket's.
+      // Full only if the word is unchanged: otherwise the slot that we checked belonged to another ticket.
       if (next.bits() == bits
               ? cell.word.load(memory_order::relaxed) == bits  // relaxed, both: the bits alone are asked for
               : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::relaxed)) {
@@ -79,7 +80,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     bool const queueing = word.needs_queueing(band);
     if (queueing) next = next.queued_for(band);
     bool const attaches = ring_id == spare_ring;
-    // Release: with the ring comes its last holder's ticket. Acquire, of what somebody else attached, for another try.
+    // Release: a ring comes with its last holder's ticket. Acquire on failure: what another sender attached.
     if (attaches
             ? cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)
             : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::acquire)) {
@@ -92,7 +93,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   return r;
 }
 
-/// Writes and commits one message into `ticket` of a reservation.
+/// Writes one message into the slot of a reserved `ticket` and commits it.
 RONDO_HOT RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t ticket,
                                     message_header const& header, void const* payload,
                                     std::uint32_t bytes) noexcept {
@@ -102,8 +103,8 @@ RONDO_HOT RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t tic
   ring.commit(ticket);
 }
 
-/// Tells the actor that `count` messages of a priority other than the default are about to be committed (P2).
-/// Call it after reserve and before fill. Relaxed: an owner that sees the commit sees the alert, too.
+/// Tells the actor that `count` messages are about to be committed, if their priority is not the default (P2).
+/// Call it after reserve and before fill. Relaxed: an owner that sees the commit also sees the alert.
 RONDO_HOT RONDO_HD inline void alert(actor_cell& cell, std::uint8_t priority, std::uint32_t count) noexcept {
   if (priority != default_priority) cell.alert.fetch_add(count, memory_order::relaxed);
 }

@@ -1,17 +1,17 @@
-// The owner's side of a mailbox: which message is next, by exact priority, without moving messages.
+// The owner's side of a mailbox: picks the next message by exact priority.
 //
-// While all mail has the default priority the owner takes the oldest slot, and this file does nothing more. Once a sender has
-// raised the alert, the owner links the committed slots into 256 first-in first-out lists and keeps a 256-bit map of those that
-// are not empty. A message that is taken out of turn leaves a hole; the oldest message moves into it, so that slots are returned
-// in order and a mailbox is full only when it holds `capacity` messages.
+// While all mail has the default priority, the owner takes the oldest slot and this file does nothing more. Once a sender has
+// raised the alert, the owner links the committed slots into 256 first-in first-out lists and keeps a 256-bit map of the lists
+// that are not empty. A message that is taken out of turn leaves a hole. The oldest message moves into it, so that slots are
+// given back in order and a mailbox is full only when it holds `capacity` messages.
 //
-// Threads: the actor's owner alone (W2).
+// Threads: only the actor's owner (W2).
 // Invariants
 //  P1 Messages head..scanned are linked, each in the list of its priority, oldest first. links[i].ticket is the original ticket
-//     of the message in slot i: its age, which moving does not change.
-//  P2 alert_seen counts the messages of other than the default priority that were linked or taken in turn. It never passes the
+//     of the message in slot i: its age, which a move does not change.
+//  P2 alert_seen counts the messages with a non-default priority that were linked or taken in turn. It never passes the
 //     alert, which is raised before the commit. While the lists are empty (scanned == head) and the two are equal, no such
-//     message is left, even behind a slot that is still being written; so the oldest slot is a right choice.
+//     message is left, even behind a slot that is still being written, so the oldest slot is the right choice.
 #pragma once
 
 #include "kernels/mail/arena.hpp"
@@ -24,10 +24,10 @@ class priority_lists_ref {
                                         std::uint32_t starvation_limit) noexcept
       : cell_(cell), ring_(ring), limit_(starvation_limit) {}
 
-  /// The ticket of the slot to handle next; false when no message is committed.
+  /// Sets `ticket` to the slot to handle next. False if no message is committed.
   RONDO_HOT RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
     ticket = cell_.head;
-    // Relaxed: whoever comes after a commit comes after its alert.
+    // Relaxed: a thread that sees a commit also sees its alert.
     if (cell_.scanned == ticket && cell_.alert.load(memory_order::relaxed) == cell_.alert_seen) [[likely]]
       return ring_.committed(ticket);
     return pick_by_priority(ticket);
@@ -39,10 +39,10 @@ class priority_lists_ref {
     return true;
   }
 
-  /// Whether messages are taken in the order of their slots at present, so that several may be taken at once.
+  /// Whether messages are currently taken in slot order, so that several may be taken at once.
   RONDO_HD bool in_order() const noexcept { return cell_.scanned == cell_.head; }
 
-  /// Gives back the message that `pick` chose, after it was dealt with.
+  /// Gives back the message that `pick` chose, once it is completed.
   RONDO_HOT RONDO_HD void take(std::uint32_t ticket) noexcept {
     if (!in_order()) [[unlikely]]
       return take_linked(ticket);
@@ -70,9 +70,9 @@ class priority_lists_ref {
     for (; count != 0; --count) take_linked(cell_.head);
   }
 
-  /// The priority of the most urgent message, or the default one when none is visible.
+  /// The priority of the most urgent message; the default if none is visible.
   RONDO_HD std::uint8_t most_urgent() noexcept {
-    // Relaxed: as in pick. Without the scan, urgent mail behind ordinary mail would not count.
+    // Relaxed: as in pick. Without the scan, urgent mail behind ordinary mail would be missed.
     if (cell_.scanned != cell_.head || cell_.alert.load(memory_order::relaxed) != cell_.alert_seen) scan();
     if (cell_.scanned != cell_.head) return static_cast<std::uint8_t>(highest());
     return ring_.committed(cell_.head) ? ring_.slot(cell_.head).header.priority : default_priority;
@@ -87,7 +87,7 @@ class priority_lists_ref {
     }
   }
 
-  /// Messages of one priority that are linked; walks the list.
+  /// The number of linked messages of one priority; walks the list.
   RONDO_HD std::uint32_t depth_of(std::uint32_t level) const noexcept {
     if (!has(level)) return 0;
     std::uint32_t depth = 1;
@@ -96,7 +96,7 @@ class priority_lists_ref {
   }
 
  private:
-  /// Notes that a message is linked, or taken in turn (P2).
+  /// Counts a message that is linked or taken in turn (P2).
   RONDO_HD void count_alert(std::uint32_t priority) noexcept {
     if (priority != default_priority) ++cell_.alert_seen;
   }
@@ -118,7 +118,7 @@ class priority_lists_ref {
     return static_cast<std::uint32_t>(highest_bit(cell_.levels[0]));
   }
 
-  /// The oldest message is at the front of its level's list: look at the fronts.
+  /// The ticket of the oldest message, which is at the front of its level's list.
   RONDO_HD std::uint32_t oldest() const noexcept {
     std::uint32_t best = 0, best_age = 0;
     for (std::uint32_t w = 0; w < 4; ++w)

@@ -1,12 +1,13 @@
-// A queue of actors that have mail: bounded, many producers, many consumers, a sequence number per entry.
+// A bounded queue of actors that have mail: many producers, many consumers, a sequence number per entry.
 //
-// An actor stands in one band's queue at most once (W4), so a queue with an entry per actor never fills up.
+// A band's queue holds an actor at most once (W4), so a queue with an entry per actor never fills up.
 // The algorithm is Dmitry Vyukov's bounded MPMC queue.
 //
-// Invariants: entry e of slot i = p mod N carries sequence p when it is free for push p, p + 1 when it holds
-// push p. Zeroed memory is an empty queue: the stored sequence has the slot's index subtracted. Ordering:
-// `hand-over`: push's release store of the sequence -> pop's acquire load; `reuse`: pop's release store ->
-// push's acquire load.
+// Invariants: the entry of slot i = p mod N carries sequence p when it is free for push p, p + 1 when it holds
+// push p. The slot's index is subtracted from the stored sequence, so that zeroed memory is an empty queue.
+// Ordering
+//  hand-over  push's release store of the sequence -> pop's acquire load of it.
+//  reuse      pop's release store of the sequence -> push's acquire load of it.
 #pragma once
 
 #include "kernels/base/atomic.hpp"
@@ -18,7 +19,7 @@ struct ready_entry {
   std::uint32_t actor;
 };
 
-/// Positions of one band's queue, each on a line of its own: they are written by different threads.
+/// Positions of one band's queue. Different threads write them, so each has its own cache line.
 struct alignas(64) ready_positions {
   alignas(64) atomic<std::uint32_t> tail;
   alignas(64) atomic<std::uint32_t> head;
@@ -27,7 +28,7 @@ struct alignas(64) ready_positions {
   RONDO_HOT RONDO_HD bool looks_empty() const noexcept {
     return head.load(memory_order::relaxed) == tail.load(memory_order::relaxed);  // relaxed: a hint
   }
-  /// A hint, too.
+  /// A hint: the number of entries.
   RONDO_HD std::uint32_t size() const noexcept {
     return tail.load(memory_order::relaxed) - head.load(memory_order::relaxed);  // relaxed: a hint
   }
@@ -38,7 +39,7 @@ struct ready_queue_ref {
   ready_entry* entries;
   std::uint32_t entry_count;  // a power of two, at least 2, at least the number of actors
 
-  /// False when the queue is full, which W4 excludes for actors.
+  /// False if the queue is full, which W4 rules out for actors.
   RONDO_HD bool try_push(std::uint32_t actor) const noexcept {
     auto p = positions->tail.load(memory_order::relaxed);  // relaxed: validated by the entry's sequence
     for (;;) {
@@ -59,7 +60,7 @@ struct ready_queue_ref {
     }
   }
 
-  /// False when no committed entry is at the front.
+  /// False if no committed entry is at the front.
   RONDO_HD bool try_pop(std::uint32_t& actor) const noexcept {
     auto p = positions->head.load(memory_order::relaxed);  // relaxed: validated by the entry's sequence
     for (;;) {
@@ -81,7 +82,7 @@ struct ready_queue_ref {
 
  private:
   RONDO_HD std::uint32_t sequence(ready_entry const& e, std::uint32_t p) const noexcept {
-    // Acquire: both edges; which one depends on who looks.
+    // Acquire: both edges; which one depends on whether a push or a pop loads it.
     return e.sequence.load(memory_order::acquire) + (p & (entry_count - 1));
   }
   RONDO_HD void publish(ready_entry& e, std::uint32_t p, std::uint32_t value) const noexcept {

@@ -1,11 +1,11 @@
-// Which actor runs where: puts actors with mail into the ready queue, wakes teams, claims an actor and lets
-// it go.
+// The scheduler: puts actors with mail into the ready queues, wakes teams, claims an actor to run, and releases
+// it.
 //
-// Threads: `scheduler` is one thread's view; it keeps the actor that its thread made ready last, when no
-// other team is idle, and takes it next; and it keeps one mail ring between two actors. Any number of them share an arena. Ordering: `wake`: a sender's
-// seq_cst fence between its push and its look at `parked` pairs with the fence of a team between setting its
-// bit in `parked` and its last look at the queues; so one of the two sees the other (the store buffer
-// pattern, which acquire and release cannot order).
+// Threads: `scheduler` is one thread's view; any number of them share an arena. If no other team is idle, it keeps the
+// actor that its thread made ready last, and takes that actor next. It also keeps one mail ring from one actor to the next.
+// Ordering: `wake`: a sender's seq_cst fence between its push and its load of `parked` pairs with a team's fence
+// between setting its bit in `parked` and its last look at the queues. So at least one of the two sees the other (the
+// store-buffer pattern, which acquire and release cannot order).
 #pragma once
 
 #include "kernels/base/clock.hpp"
@@ -18,19 +18,19 @@ namespace rondo {
 class scheduler {
  public:
   scheduler() = default;
-  /// A host thread's view has no team: it never keeps an actor to itself.
+  /// A host thread's view is not a team: it never keeps an actor for itself.
   RONDO_HD explicit scheduler(arena_ref arena, bool is_team = false) noexcept
       : arena_(arena), bands_(arena.ready(0).positions), is_team_(is_team) {}
 
   RONDO_HD arena_ref const& arena() const noexcept { return arena_; }
 
-  /// Sends one message. Fails with actor_gone, mailbox_full, arena_full.
+  /// Sends one message. Fails with actor_gone, mailbox_full, or arena_full.
   RONDO_HD errc post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
                      bool want_room = false) noexcept {
     auto const r = take_tickets(to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
     alert(arena_.cell(to.index), header.priority, 1);
-    if (is_sampled(r.ticket)) [[unlikely]]  // apart: to choose a header at run time would cost every message
+    if (is_sampled(r.ticket)) [[unlikely]]  // two calls: choosing a header would cost every message
       fill(r.ring, r.ticket, sampled(header), payload, bytes);
     else
       fill(r.ring, r.ticket, header, payload, bytes);
@@ -38,7 +38,7 @@ class scheduler {
     return errc::ok;
   }
 
-  /// Sends `count` messages of one type, `stride` bytes apart, all or none; they stand next to each other in
+  /// Sends `count` messages of one type, `stride` bytes apart, all or none. They are adjacent in
   /// the mailbox.
   RONDO_HD errc post_batch(actor_id to, message_header const& header, std::byte const* payloads,
                            std::uint32_t bytes, std::uint32_t stride, std::uint32_t count,
@@ -48,7 +48,7 @@ class scheduler {
         want_room);
   }
 
-  /// The same with payloads anywhere: payload_of(i) is where the i-th one lies. It must not block.
+  /// The same with payloads anywhere: payload_of(i) returns a pointer to the i-th one. It must not block.
   template <class PayloadOf>
   RONDO_HD errc post_each(actor_id to, message_header const& header, std::uint32_t bytes, std::uint32_t count,
                           PayloadOf payload_of, bool want_room = false) noexcept {
@@ -63,8 +63,8 @@ class scheduler {
     return errc::ok;
   }
 
-  /// Asks the owner of `to` to look at control_bits before its mail. False when the actor is gone. True also when it
-  /// ends meanwhile, perhaps for this very signal: then its `terminated` record is still to come.
+  /// Asks the owner of `to` to look at control_bits before its mail. False if the actor is gone. Also true if the actor
+  /// terminates during the call, perhaps because of this signal: its `terminated` event is still to come.
   RONDO_HD bool signal(actor_id to, std::uint32_t control) noexcept {
     if (!arena_.has_cell(to.index)) return false;
     actor_cell& cell = arena_.cell(to.index);
@@ -72,7 +72,7 @@ class scheduler {
     do {
       if ((asked & ~control_mask) != control_for(to.generation, 0)) return false;
     } while (
-        // Relaxed: bits alone, and the word's exchange below releases them.
+        // Relaxed: only bits, and the word's exchange below releases them.
         !cell.control.compare_exchange(asked, with_control(asked, control), memory_order::relaxed,
                                        memory_order::relaxed));
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
@@ -91,13 +91,13 @@ class scheduler {
     }
   }
 
-  /// The next actor to run, now owned by the caller. Most urgent band first; every 64th look begins at the
+  /// The next actor to run, which the caller then owns. The most urgent band comes first; every 64th call begins at the
   /// last band, so that a flood of urgent actors cannot starve the others.
   RONDO_HD bool next(std::uint32_t& index) noexcept {
     bool const backwards = (++looks_ & 63) == 0;
     was_kept_ = false;
     if (kept_ == 0 || ++kept_in_a_row_ > 32) {
-      share_kept();  // or actors that keep each other going would hold back those in the queues
+      share_kept();  // otherwise two actors that send to each other would starve the queues
       kept_in_a_row_ = 0;
     } else if (!backwards && nothing_before(kept_band_)) {
       index = kept_ - 1;
@@ -112,8 +112,8 @@ class scheduler {
     return false;
   }
 
-  /// Takes ownership of an actor and clears `queued`, the bits of the queues it was taken from; 0: it is the caller's
-  /// pinned one. False when somebody runs it, it is paused, or it is pinned and the entry was an earlier actor's.
+  /// Takes ownership of an actor and clears `queued`, the bits of the queues from which it was taken; 0: it is the caller's
+  /// pinned actor. False if a team runs it, if it is paused, or if it is pinned and the entry was an earlier actor's.
   RONDO_HOT RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
     actor_cell& cell = arena_.cell(index);
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange acquires
@@ -124,8 +124,8 @@ class scheduler {
                             (queued == 0 || !word.has(actor_word::pinned));
       auto next = word.without(queued);
       if (runnable) next = next.with(actor_word::running);
-      // Acquire: what the previous owner left, and the senders' rings. Release, where somebody else runs it: the urgent
-      // mail that this entry stood for; the owner finds the word changed, and sees that mail before it lets go.
+      // Acquire: the previous owner's work, and the senders' rings. Release, if another team runs the actor: the urgent
+      // mail behind this entry. That owner finds the word changed, and sees the mail before it releases the actor.
       if (runnable
               ? cell.word.compare_exchange(bits, next.bits(), memory_order::acquire, memory_order::relaxed)
               : cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed))
@@ -133,14 +133,14 @@ class scheduler {
     }
   }
 
-  /// What the owner finds when it lets an actor go.
+  /// What the owner finds when it releases an actor.
   struct released {
-    bool still_owned = false;  // a signal came in: look at control again
-    bool mail_left = false;    // and it is not paused
-    bool room_wanted = false;  // somebody waits for room, and the caller must tell the host
+    bool still_owned = false;  // not released: a signal arrived; look at control again
+    bool mail_left = false;    // and the actor is not paused
+    bool room_wanted = false;  // a sender waits for room; the caller must notify the host
   };
 
-  /// Gives up ownership: queues the actor again when mail is left, else leaves it idle (W3). Publishes
+  /// Gives up ownership: queues the actor again if mail is left, otherwise leaves it idle (W3). Publishes
   /// `totals`.
   RONDO_HD released release(std::uint32_t index, actor_totals& totals) noexcept {
     actor_cell& cell = arena_.cell(index);
@@ -152,7 +152,7 @@ class scheduler {
       if (word.ring() != 0) adopt_ring(cell, word);
       bool const mail = word.ring() != 0 && word.tail() != cell.head;
       int const band = mail ? band_of_mail(cell, word) : 0;
-      // An entry that stands in a later band's queue is not enough.
+      // An entry in a less urgent band's queue is not enough.
       bool const queueing = mail && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
@@ -164,7 +164,7 @@ class scheduler {
         next = next.with_ring(0).with_tail(0);
       }
       result.room_wanted = word.has(actor_word::room_wanted);
-      // Release: the next owner sees this one's work. Acquire: on another try, a ring that came in.
+      // Release: the next owner sees this one's work. Acquire on failure: a ring that a sender attached.
       if (!cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)) {
         if (give_ring) cell.held_ring.store(word.ring(), memory_order::relaxed);
         continue;
@@ -176,7 +176,7 @@ class scheduler {
     }
   }
 
-  /// Makes head and scanned refer to the ring that the actor holds now. Owner only.
+  /// Points head and scanned at the ring that the actor now holds. Owner only.
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
     // Relaxed: the owner's own.
     if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
@@ -184,8 +184,8 @@ class scheduler {
     cell.held_ring.store(word.ring(), memory_order::relaxed);
   }
 
-  /// Brings `totals.accepted` up to the tickets that senders took by `word`, and publishes `totals`. With `gives_ring` the
-  /// ring, which is empty, is ready for another actor then. Owner only.
+  /// Adds to `totals.accepted` the tickets that senders have taken as of `word`, and publishes `totals`. With `gives_ring`,
+  /// also makes the empty ring ready for another actor. Owner only.
   RONDO_HOT RONDO_HD void publish(actor_cell& cell, actor_word word, actor_totals& totals,
                                   bool gives_ring = false) const noexcept {
     if (word.ring() == 0) return cell.totals.publish(totals);
@@ -209,13 +209,13 @@ class scheduler {
     return !nothing_before(ready_bands);
   }
 
-  /// Gives back all that this thread keeps; before it waits for long.
+  /// Gives back everything that this thread keeps; called before a long wait.
   RONDO_HD void share_all() noexcept {
     share_kept();
     give_up_spare();
   }
 
-  /// Puts the actor that this thread kept for itself where others can take it.
+  /// Puts the actor that this thread keeps where other threads can take it.
   RONDO_CALL RONDO_HD void share_kept() noexcept {
     if (kept_ == 0) return;
     push_and_wake(kept_ - 1, kept_band_);
@@ -228,7 +228,7 @@ class scheduler {
     if (!is_quiet()) wake();
   }
 
-  /// Wakes `count` parked teams, if there are that many. The caller has published work before.
+  /// Wakes up to `count` parked teams. The caller publishes the work first.
   RONDO_CALL RONDO_HD void wake(int count = 1) noexcept {
     atomic_fence(memory_order::seq_cst);  // the edge `wake`
     auto& parked = arena_.header().parked;
@@ -245,16 +245,16 @@ class scheduler {
     }
   }
 
-  /// Wakes one team by name.
+  /// Wakes the team with this index.
   RONDO_HD void ring_doorbell(std::uint32_t team) noexcept {
     auto& bell = arena_.team(team).doorbell;
     bell.fetch_add(1, memory_order::release);  // pairs with the team's acquire load before it looks for work
     wake_word(bell, 1);
   }
 
-  /// How long this thread waits for more mail of an actor before it looks again; see slice::linger. 0: it does not.
+  /// How long this thread waits for more mail of an actor before it looks again; see slice::linger. 0: not at all.
   std::uint32_t linger_pauses = 4;
-  /// Pushes wake nobody: this thread runs what is ready itself, or calls `wake` for it, before it waits for anything.
+  /// Pushes do not wake teams: before this thread waits, it runs the ready actors itself or calls `wake`.
   bool quiet = false;  // of a host thread
   RONDO_HD bool is_quiet() const noexcept {
 #if defined(__CUDA_ARCH__)
@@ -277,7 +277,7 @@ class scheduler {
     bool const had_spare = spare_ring_ != 0;
     auto const r = reserve(arena_, to, priority, count, want_room, spare_ring_);
     if (spare_ring_ != 0 && !had_spare) [[unlikely]]
-      give_up_spare();  // fetched for nothing: it is for whoever needs it now
+      give_up_spare();  // not needed after all: let another thread have it
     return r;
   }
 
@@ -286,7 +286,7 @@ class scheduler {
     spare_ring_ = 0;
   }
 
-  /// Keeps a ring that an actor left for the next one that needs one: its slots are still in this core's cache.
+  /// Keeps an actor's old ring for the next actor that needs one: its slots are still in this core's cache.
   RONDO_HD void keep_or_give_back(std::uint32_t ring) noexcept {
     if (spare_ring_ == 0 && rings_are_plenty(arena_))
       spare_ring_ = ring;
@@ -351,7 +351,7 @@ class scheduler {
   std::uint32_t spare_ring_ = 0;  // a mail ring that this thread holds; 0: none
   std::uint32_t kept_ = 0;        // index + 1 of the actor kept for this thread; 0: none
   int kept_band_ = 0;
-  bool was_kept_ = false;  // the actor that runs: its mail came from this thread
+  bool was_kept_ = false;  // the running actor was kept: its mail came from this thread
   std::uint32_t kept_in_a_row_ = 0;
   std::uint32_t looks_ = 0;
 };

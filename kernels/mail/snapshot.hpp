@@ -1,6 +1,6 @@
-// Reads counters from an arena while its teams run.
+// Snapshots of an arena's counters, read while its teams run.
 //
-// Threads: any thread of the side that can reach the arena. Nothing here writes to it.
+// Threads: any thread that can access the arena. These functions never write to it.
 #pragma once
 
 #include "kernels/base/park.hpp"
@@ -14,23 +14,24 @@ struct actor_snapshot {
   std::uint16_t behaviour = 0;
   lifecycle state = lifecycle::free;
   actor_totals totals;
-  std::uint32_t waiting = 0;  // messages in its mailbox, counted there and not from the totals
+  std::uint32_t waiting = 0;  // messages in its mailbox, counted in the mailbox, not from the totals
   std::uint32_t latency_counts[latency_histogram::buckets] = {};
 };
 
 /// What a team is doing.
 struct team_snapshot {
   std::uint32_t actor_plus_one = 0, generation = 0;  // of the actor that it runs; 0: none
-  std::uint32_t behaviour = 0, type = 0;             // of that actor, of the message at hand
+  std::uint32_t behaviour = 0, type = 0;             // of that actor, and of the message being handled
   std::uint64_t beats = 0;                           // messages begun
   bool pinned = false;                               // it belongs to a pinned actor
 };
 
-/// Messages whose slots were not given back yet, up to the ticket `tail`: what the mailbox itself knows, from
-/// neither its owner's counters nor the owner's place in it. Slots are given back in order (R4), so the oldest
-/// one that was not is found by halving.
+/// Counts the messages before ticket `tail` whose slots have not been given back. It reads only the mailbox, not the
+/// owner's counters or position. Slots are given back in order (R4), so a binary search finds the oldest
+/// one that was not.
 RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint32_t tail) noexcept {
-  std::uint32_t taken = ring.slot_count, waiting = 0;  // tail - taken was given back, tail - waiting was not
+  // Invariant: slot tail - taken has been given back, slot tail - waiting has not.
+  std::uint32_t taken = ring.slot_count, waiting = 0;
   if (!ring.taken((tail - taken) & ticket_mask)) return taken;
   while (taken - waiting > 1) {
     auto const middle = waiting + (taken - waiting) / 2;
@@ -39,9 +40,9 @@ RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint
   return waiting;
 }
 
-/// One moment of the actor in cell `index`: its totals, its state and what waits. The totals are of one moment; what
-/// waits is read from the mailbox, and agrees with them when no team runs the actor. Retries while its owner
-/// publishes.
+/// The actor in cell `index`: its totals, its state, and the number of waiting messages. The totals are of one moment.
+/// The waiting messages are counted in the mailbox, and agree with the totals when no team runs the actor. Retries while
+/// the owner publishes.
 RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index) {
   actor_cell const& cell = arena.cell(index);
   actor_snapshot s;
@@ -51,7 +52,7 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
     actor_word const word{bits};
     std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
     auto const read_counted = [&] {
-      // A ring of which nothing was counted yet begins where it was attached.
+      // If nothing of this ring has been counted, the count begins where the ring was attached.
       counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
                     ? cell.tail_seen.load(memory_order::relaxed)
                     : arena.ring(word.ring()).saved_tail();
@@ -62,10 +63,10 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
     }
     s.generation = cell.generation.load(memory_order::relaxed);
     s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
-    // A ring that is not this actor's any more gives a wrong number, which the second look at the word discards.
+    // A ring that this actor no longer holds gives a wrong number; the second load of the word discards it.
     s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
     actor_totals again;
-    // Relaxed: the loads before acquire.
+    // Relaxed: the loads before it acquire.
     if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
         again.accepted != s.totals.accepted || again.handled != s.totals.handled)
       continue;
@@ -77,13 +78,13 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
   return s;
 }
 
-/// Whether an actor lives, or lived, in cell `index`.
+/// Whether cell `index` holds, or has held, an actor.
 RONDO_HD inline bool is_used(arena_ref const& arena, std::uint32_t index) noexcept {
   return arena.has_cell(index) && arena.cell(index).state.load(memory_order::relaxed) !=
                                       static_cast<std::uint32_t>(lifecycle::free);  // relaxed: a report
 }
 
-/// Relaxed, all of it: a report; the parts may be of different moments.
+/// All loads are relaxed: a report whose parts may be from different moments.
 RONDO_HD inline team_snapshot read_team(arena_ref const& arena, std::uint32_t index) noexcept {
   team_status const& status = arena.team(index);
   team_snapshot s;

@@ -1,9 +1,9 @@
-// The tag of a traced message, which travels behind its payload.
+// The tag of a traced message, which travels after its payload.
 //
-// A message from outside gets a tag, and whatever its handler sends gets one of the same trace, and so on, over devices too.
-// When such a message has ended, its actor's owner tells the host (record_kind::handled, not_handled), which keeps the hops:
-// runtime/messaging/trace_log.hpp. Untraced messages pay for one look at their flags.
-// Threads: a tag is its message's: the sender's until it is committed, then the owner's.
+// A message from outside gets a tag. Every message that its handler sends gets a tag of the same trace, and so on, across
+// devices too. When a traced message completes, its actor's owner notifies the host (event_kind::handled, not_handled),
+// which keeps the hops: runtime/messaging/trace_log.hpp. An untraced message costs one check of its flags.
+// Threads: a tag belongs to its message: to the sender until the commit, then to the owner.
 #pragma once
 
 #include "kernels/base/clock.hpp"
@@ -12,16 +12,16 @@
 namespace rondo {
 
 struct trace_tag {
-  std::uint64_t trace = 0;     // of everything that one message from outside has led to; never 0
-  std::uint32_t hop = 0;       // of this message; differs from all others of its trace
+  std::uint64_t trace = 0;     // shared by everything that one message from outside causes; never 0
+  std::uint32_t hop = 0;       // this message; unique in its trace
   std::uint32_t parent = 0;    // the hop whose handler sent it
-  std::uint64_t begun_ns = 0;  // when its handler began; 0: it has not
+  std::uint64_t begun_ns = 0;  // when its handler began; 0: not yet
 };
 
-/// A message with a larger payload has no room for a tag: it leaves no trace, and what its handler sends does not either.
+/// A larger payload leaves no room for a tag: neither the message nor what its handler sends is traced.
 inline constexpr std::uint32_t max_traced_bytes = max_payload_bytes - sizeof(trace_tag);
 
-/// Where the tag of a payload of max_payload_bytes stands. Precondition: its message has flag_traced.
+/// The tag at the end of a payload of max_payload_bytes. Precondition: its message has flag_traced.
 RONDO_HD inline trace_tag tag_behind(std::byte const* payload) noexcept {
   trace_tag tag;
   __builtin_memcpy(&tag, payload + max_traced_bytes, sizeof tag);
@@ -31,15 +31,15 @@ RONDO_HD inline void put_tag(std::byte* payload, trace_tag const& tag) noexcept 
   __builtin_memcpy(payload + max_traced_bytes, &tag, sizeof tag);
 }
 
-/// The message of a header that stands in a mail ring.
+/// The slot that contains a header. Precondition: the header is in a mail ring.
 RONDO_HD inline message_slot const& slot_around(message_header const& header) noexcept {
   return *reinterpret_cast<message_slot const*>(reinterpret_cast<std::byte const*>(&header) -
                                                 offsetof(message_slot, header));
 }
 
-/// The hop of the `n`-th message that the handler of `parent` sends: the same each time.
+/// The hop of the `n`-th message that the handler of `parent` sends; deterministic.
 RONDO_HD constexpr std::uint32_t next_hop(std::uint32_t parent, std::uint32_t n) noexcept {
-  // The finalizer of MurmurHash3, a bijection: siblings differ, and of the rest few hops of one trace can meet.
+  // The finalizer of MurmurHash3, a bijection: siblings differ, and other hops of one trace rarely collide.
   std::uint32_t x = parent + n * 0x9e37'79b9u;
   x = (x ^ x >> 16) * 0x85eb'ca6bu;
   x = (x ^ x >> 13) * 0xc2b2'ae35u;
@@ -47,7 +47,7 @@ RONDO_HD constexpr std::uint32_t next_hop(std::uint32_t parent, std::uint32_t n)
   return x != 0 ? x : 1;
 }
 
-/// `header` and `payload` as a message with this tag, and a time of sending. Precondition: bytes <= max_traced_bytes.
+/// A message of `header` and `payload` with this tag, stamped if it was not. Precondition: bytes <= max_traced_bytes.
 RONDO_HD inline message tagged(message_header const& header, void const* payload, std::uint32_t bytes,
                                trace_tag const& tag) noexcept {
   message m;

@@ -1,13 +1,12 @@
 // A wide message in progress: which team takes which tile, and which team finishes last.
 //
 // Invariants
-//  J1 The word is {epoch:24, next:20, total:20}; tile `next` is claimed by advancing it. A claim by
-//  compare-exchange
-//     on a past epoch fails, so a late helper never touches a successor job.
-//  J2 A job is recycled only by the team that finished its last tile; so what a claimer reads of it stays.
-// Ordering: `open` releases the job's fields to the claimers' acquire, also to later ones: their exchanges go on with
-// its release sequence, and so release nothing themselves. Each tile's `finish_one` releases its writes to the last
-// finisher (acq_rel on one counter).
+//  J1 The word is {epoch:24, next:20, total:20}; advancing `next` claims that tile. A compare-exchange on a past epoch
+//     fails, so a late helper never touches a successor job.
+//  J2 Only the team that finished the last tile recycles a job, so what a claimer reads of it does not change.
+// Ordering: `open` releases the job's fields to the claimers' acquire, including later ones: their exchanges continue its
+// release sequence, and so need not release anything themselves. Each tile's `finish_one` releases its writes to the
+// last finisher (acq_rel on one counter).
 #pragma once
 
 #include "kernels/base/atomic.hpp"
@@ -16,7 +15,7 @@ namespace rondo {
 
 inline constexpr std::uint32_t max_tiles = (1u << 20) - 1;
 
-/// Jobs that can be open at once; a message beyond that runs its tiles on its own team.
+/// Jobs that can be open at once. A further wide message runs all its tiles on its own team.
 RONDO_HD constexpr std::uint32_t wide_jobs_for(std::uint32_t teams) noexcept { return teams < 2 ? 2 : teams; }
 
 struct alignas(64) wide_job {
@@ -24,8 +23,8 @@ struct alignas(64) wide_job {
   atomic<std::uint32_t> owned;  // 1 from try_own to release
   atomic<std::uint32_t> unfinished;
   std::uint32_t actor;
-  std::uint32_t ticket;           // of the message
-  bool stays;                     // the team that opened the job ends the message, whoever finishes last
+  std::uint32_t ticket;  // of the message
+  bool stays;            // the team that opened the job completes the message, whichever team finishes last
   atomic<std::uint32_t> failure;  // the first errc that a tile reported
 
   RONDO_HD static constexpr std::uint32_t next_of(std::uint64_t w) noexcept { return (w >> 20) & max_tiles; }
@@ -34,7 +33,7 @@ struct alignas(64) wide_job {
   /// Takes an unused job for the caller to fill in and open.
   RONDO_HD bool try_own() noexcept {
     std::uint32_t unused = 0;
-    // Acquire: pairs with release(); the previous owner is done with the fields.
+    // Acquire: pairs with release(); the previous owner has finished with the fields.
     return owned.load(memory_order::relaxed) == 0 &&
            owned.compare_exchange(unused, 1, memory_order::acquire, memory_order::relaxed);
   }
@@ -46,7 +45,7 @@ struct alignas(64) wide_job {
     word.store(epoch << 40 | tiles, memory_order::release);
     return epoch;
   }
-  /// Claims one tile of whichever message the job is for now. False when none is left.
+  /// Claims one tile of whichever message the job now serves. False if none is left.
   RONDO_HD bool try_claim(std::uint32_t& tile) noexcept {
     auto w = word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     while (next_of(w) < total_of(w)) {
@@ -58,11 +57,11 @@ struct alignas(64) wide_job {
     }
     return false;
   }
-  /// Claims one tile, but only of the job that the caller opened as `epoch`: it may have ended, and another one begun.
+  /// Claims one tile, but only of the job that the caller opened as `epoch`, which may have given way to another.
   RONDO_HD bool try_claim_of(std::uint64_t epoch, std::uint32_t& tile) noexcept {
     auto w = word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     while (w >> 40 == epoch && next_of(w) < total_of(w)) {
-      // Relaxed: the claim alone; the fields are the caller's own.
+      // Relaxed: only the claim; the caller wrote the fields itself.
       if (word.compare_exchange(w, w + (1ull << 20), memory_order::relaxed, memory_order::relaxed)) {
         tile = next_of(w);
         return true;
@@ -72,7 +71,7 @@ struct alignas(64) wide_job {
   }
   /// True for the one caller that finished the last tile; it has then seen the writes of all tiles.
   RONDO_HD bool finish_one() noexcept { return unfinished.fetch_sub(1, memory_order::acq_rel) == 1; }
-  /// Ends the job. Only the last finisher, or the owner of a job that was never opened, calls this.
+  /// Frees the job. Only the last finisher, or the owner of a job that was never opened, calls this.
   RONDO_HD void release() noexcept { owned.store(0, memory_order::release); }
 };
 

@@ -1,2 +1,2 @@
-// Boost.JSON, compiled once.
+// The one source that compiles Boost.JSON.
 #include <boost/json/src.hpp>

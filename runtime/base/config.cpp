@@ -43,7 +43,7 @@ std::string read_text(std::filesystem::path const& file) {
   return text;
 }
 
-/// `file:line` of a key, or `file` where the text spells the key with escapes.
+/// `file:line` of a key; only `file` if the text spells the key with escapes.
 std::string place_of(std::string const& file, std::string const& text, std::string const& key) {
   auto const at = text.find('"' + key + '"');
   if (at == std::string::npos) return file;

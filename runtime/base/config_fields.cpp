@@ -20,7 +20,7 @@ struct binding {
   member where;
 };
 
-// The one list of members that C++ cannot write for us. `all` checks it against the schema.
+// C++ cannot generate this list of members. `all` checks it against the schema.
 #define RONDO_BIND(name) \
   binding { #name, &config::name }
 constexpr binding bindings[] = {
@@ -69,7 +69,7 @@ std::optional<std::string> attribute(reflection::Field const& f, std::string_vie
   return std::nullopt;
 }
 
-/// The FlatBuffers type that holds exactly what the member holds.
+/// The FlatBuffers type with exactly the member's values.
 reflection::BaseType base_type_of(field const& f) {
   if (f.is_flag()) return reflection::Bool;
   if (f.is_choice()) return reflection::UByte;
@@ -81,12 +81,13 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
   auto const name = f.name()->string_view();
   auto const* bound = std::ranges::find(bindings, name, &binding::name);
   if (bound == std::end(bindings)) {
-    throw std::logic_error(fmt::format("schemas/config.fbs has the field {}, rondo::config does not", name));
+    throw std::logic_error(
+        fmt::format("schemas/config.fbs has the field {}, but rondo::config does not", name));
   }
   field out{.name = f.name()->str(), .doc = {}, .where = bound->where, .pattern = {}, .choices = {}};
   if (f.type()->base_type() != base_type_of(out)) {
     throw std::logic_error(
-        fmt::format("{} has another type in schemas/config.fbs than in rondo::config", name));
+        fmt::format("{} has different types in schemas/config.fbs and rondo::config", name));
   }
   out.id = f.id();
   if (f.documentation() != nullptr) {
@@ -107,8 +108,8 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
   return out;
 }
 
-/// schemas/config.fbs in FlatBuffers' binary form. flatc writes an array of bytes, which promises no alignment; a vector's memory
-/// does.
+/// schemas/config.fbs in FlatBuffers' binary form. Copied because flatc generates an array of bytes, which guarantees no
+/// alignment; a vector's memory does.
 std::vector<std::uint8_t> const& binary_schema() {
   static std::vector<std::uint8_t> const bytes(
       schemas::configBinarySchema::data(),
@@ -127,7 +128,7 @@ std::vector<field> describe_all() {
   return list;
 }
 
-/// std::regex recurses for each character, so a long text would end the stack; no value is longer than this.
+/// std::regex recurses for each character, so a long text would overflow the stack. No valid value is longer than this.
 constexpr std::size_t max_text_bytes = 2000;
 
 [[noreturn]] void refuse_value(std::string_view origin, field const& f, std::string_view given) {

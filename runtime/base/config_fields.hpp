@@ -1,8 +1,8 @@
-// The table of configuration fields: what schemas/config.fbs says of each, joined with the member that holds
-// it.
+// The table of configuration fields: each field's description from schemas/config.fbs with its member of
+// rondo::config.
 //
-// Everything that treats fields alike (file, environment, validation, --help) walks this table. It is private
-// to the library: users see runtime/base/config.hpp.
+// Code that handles all fields alike (file, environment, validation, --help) walks this table. It is private
+// to the library: users include runtime/base/config.hpp.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct field {
   std::string name;
   std::string doc;
   member where;
-  std::uint16_t id = 0;  ///< place in the schema
+  std::uint16_t id = 0;  ///< order in the schema
   std::uint64_t min = 0;
   std::uint64_t max = 0;
   bool power_of_two = false;
@@ -44,19 +44,19 @@ struct field {
 /// fields.
 std::vector<field> const& all();
 
-/// The field of that name, or null.
+/// The field with this name, or null.
 field const* find(std::string_view name);
 
-/// What the field accepts: `a whole number from 1 to 32`.
+/// What the field accepts, such as `a whole number from 1 to 32`.
 std::string accepted(field const& f);
 
 /// The names of all fields, for errors.
 std::string known_names();
 
-/// What was given, for an error: no more of it than fits on a line.
+/// `given`, for an error, shortened to fit on a line.
 std::string shortened(std::string_view given);
 
-/// Where in a file a field stands, for errors.
+/// The position of a field in a file, for errors.
 using origin_of_field = std::function<std::string(std::string const& name)>;
 /// Sets the fields that a JSON object names. Throws config_error.
 void read(config& settings, json_node const& object, origin_of_field const& origin);
@@ -64,7 +64,7 @@ void read(config& settings, json_node const& object, origin_of_field const& orig
 /// The field's value in `settings`.
 value get(config const& settings, field const& f);
 
-/// Checks `given` and puts it in its member. Throws config_error; its text starts with `origin`.
+/// Checks `given` and stores it in its member. Throws config_error; its text starts with `origin`.
 void set(config& settings, field const& f, value const& given, std::string_view origin);
 
 /// Throws config_error: origin, name, reason.

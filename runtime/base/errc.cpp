@@ -17,48 +17,47 @@ constexpr std::array entries{
     entry{"ok", "success"},
     entry{"mailbox_full",
           "the actor's mailbox is full: slow down, await room, or launch it with a larger capacity"},
-    entry{"arena_full", "no mail block is free for an actor that had none: raise mail_blocks"},
+    entry{"arena_full", "no mail block is free for an actor that holds none: raise mail_blocks"},
     entry{"actor_gone", "the actor has terminated: look it up or launch it again"},
     entry{"timed_out", "the deadline passed before the message was answered"},
     entry{"cancelled", "the ask was cancelled by its asker"},
     entry{"handler_failed", "the actor's handler reported an error"},
     entry{"quarantined", "the message failed its actor repeatedly and was set aside"},
-    entry{"terminated", "the actor was terminated before it came to this message"},
+    entry{"terminated", "the actor was terminated before it handled this message"},
     entry{"unknown_message", "the actor does not take messages of this type"},
-    entry{"no_reply", "the handler ended without a reply: call context::reply or context::defer"},
-    entry{"device_lost", "the device faulted: start the runtime again, from its last checkpoint"},
+    entry{"no_reply", "the handler returned without a reply: call context::reply or context::defer"},
+    entry{"device_lost", "the device faulted: restart the runtime from its last checkpoint"},
     entry{"stopped", "the runtime has stopped"},
-    entry{"device_busy", "the way to the device is full: try again"},
+    entry{"device_busy", "the queue to the device is full: try again"},
     entry{"actor_limit",
-          "all actor cells, or all teams for pinned actors, are in use: raise actors, or pinned_teams"},
+          "all actor cells or all teams for pinned actors are in use: raise actors or pinned_teams"},
     entry{"out_of_memory",
-          "no memory of this size is left: raise state_bytes for actors, or what the pool takes its blocks "
-          "from"},
-    entry{"name_taken", "an actor of this name lives already"},
+          "no free memory block of this size: for actors, raise state_bytes; for buffers, enlarge the memory "
+          "behind the pool"},
+    entry{"name_taken", "another actor has this name"},
     entry{"not_found", "there is no actor of this name and behaviour"},
     entry{"payload_too_large", "a payload holds at most 96 bytes: put larger data in a buffer"},
-    entry{"stale_buffer", "the buffer was released; its handle must not be used any more"},
+    entry{"stale_buffer", "the buffer was released; its handle is no longer valid"},
     entry{"buffer_out_of_bounds", "the range lies outside the buffer"},
     entry{"buffer_in_use", "a lease on the buffer forbids this access now"},
-    entry{"double_release", "the buffer was released before"},
+    entry{"double_release", "the buffer was already released"},
     entry{"pool_exhausted", "the pool's cap is reached: release buffers or raise buffer_bytes_cap"},
-    entry{"ask_limit", "too many asks are waiting: raise asks"},
+    entry{"ask_limit", "too many asks are pending: raise asks"},
     entry{
         "buffer_elsewhere",
         "the buffer is in another device's memory: use one of runtime::buffers(device), or a unified_buffer"},
     entry{"buffer_empty",
-          "nothing was written into the buffer yet: write on one side before the other reads"},
+          "nothing has been written to the buffer yet: write on one side before reading on the other"},
     entry{"wrong_state", "the actor's state does not allow this"},
     entry{"no_graph",
-          "no graph is recorded for this captured actor's name: rondo::capture_graph, before or after a "
-          "restore; it "
-          "replays on a device cpu"},
-    entry{"peer_gone", "the process on the other side has ended or was cut off: connect again"},
+          "no graph was captured for this actor's name, or the actor is not on a cpu device: call "
+          "rondo::capture_graph, before or after a restore"},
+    entry{"peer_gone", "the process on the other side has exited or was disconnected: reconnect"},
     entry{"wrong_size",
-          "the payload's size is not that of a message of this type: build both ends from one schema"},
+          "the payload's size does not match its message type: build both sides from the same schema"},
     entry{"outcome_unknown",
-          "the service ended while the message was on its way; it may or may not have been handled"},
-    entry{"service_refuses", "the service does not do this for this client"},
+          "the service stopped with the message in flight; it may or may not have been handled"},
+    entry{"service_refuses", "the service does not allow this client to do this"},
 };
 static_assert(entries.size() == static_cast<std::size_t>(errc::service_refuses) + 1);
 
@@ -69,7 +68,7 @@ entry const& entry_of(int value) noexcept {
              : unknown;
 }
 
-// Boost's base has no virtual destructor, and this one is never destroyed through it.
+// Boost's base has no virtual destructor; this object is never destroyed through its base.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 class category final : public boost::system::error_category {

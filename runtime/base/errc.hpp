@@ -1,4 +1,4 @@
-// rondo::errc as boost::system::error_code, so that every Asio completion token carries it.
+// rondo::errc as a boost::system::error_code, so that it works with every Asio completion token.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -17,12 +17,12 @@ using boost::system::error_code;
 template <class T>
 using result = boost::system::result<T>;
 
-/// The category "rondo"; its messages say what to do.
+/// The error category "rondo"; its messages say what to do.
 boost::system::error_category const& error_category() noexcept;
 
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
-/// The name of `e` as it stands in the source: `mailbox_full`.
+/// The name of `e` as in the source, such as `mailbox_full`.
 char const* name_of(errc e) noexcept;
 
 }  // namespace rondo

@@ -1,17 +1,17 @@
-// A thread of the program that runs handlers itself, for a moment at a time: what it has just sent is dealt with without
-// another thread being woken for it.
+// A guest: a program thread that briefly acts as a team and runs handlers itself, so that its own messages are handled
+// without waking another thread.
 //
-//   auto guest = rt.make_guest();        // null: no team is left for one, or the device is not this process's own threads
+//   auto guest = rt.make_guest();        // null: no guest team is free, or the device does not run on this process's threads
 //   for (;;) {
 //     {
-//       quiet_posts const quiet;         // what is sent in here wakes no team ...
+//       quiet_posts const quiet;         // messages sent in this scope wake no team ...
 //       take_requests();
 //     }
-//     guest->run(1ms);                   // ... and is handled here, or handed to the teams
+//     guest->run(1ms);                   // ... and are handled here, or passed to the teams
 //   }
 //
-// Handlers run on the caller's stack, so one that takes long holds the caller up. Threads: each guest one at a time.
-// Lifetime: not longer than its runtime.
+// Handlers run on the caller's stack, so a long handler delays the caller. Threads: one at a time per guest.
+// Lifetime: must not outlive its runtime.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace rondo {
 
-/// Set while what this thread sends to actors of a device `cpu` wakes nobody.
+/// True while this thread's messages to actors of a `cpu` device wake no team.
 inline constinit thread_local bool posts_are_quiet = false;
 
 class quiet_posts {
@@ -33,8 +33,8 @@ class quiet_posts {
 class guest {
  public:
   virtual ~guest() = default;
-  /// Runs what is ready until nothing is, or `limit` has passed between two actors' turns; wakes teams for what is left.
-  /// Returns the messages dealt with. Must follow quiet posts before the thread waits for anything.
+  /// Runs ready actors until none is left, or until `limit` has passed after an actor's turn; wakes teams for the rest.
+  /// Returns the number of completed messages. After quiet posts, must be called before the thread waits for anything.
   virtual std::uint64_t run(std::chrono::nanoseconds limit) = 0;
 };
 

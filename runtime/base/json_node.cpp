@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Builds the tree from what the parser meets. `open_` are the lists and objects that have begun, outermost first.
+/// The parser's handler, which builds the tree. `open_` holds the unfinished lists and objects, outermost first.
 class tree_builder {
  public:
   static constexpr std::size_t max_array_size = max_json_entries;
@@ -119,7 +119,7 @@ json_node const* json_node::find(std::string_view name) const noexcept {
 
 json_node parse_json_node(std::string_view text, json_limits const& limits) {
   if (text.size() > limits.bytes)
-    throw json_error(fmt::format("has {} bytes of JSON; at most {} are taken", text.size(), limits.bytes));
+    throw json_error(fmt::format("has {} bytes of JSON; the limit is {}", text.size(), limits.bytes));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw json_error("is empty; it must be JSON text");
   json::parse_options options;
@@ -129,7 +129,7 @@ json_node parse_json_node(std::string_view text, json_limits const& limits) {
   json::error_code failed;
   auto const read = parser.write_some(false, text.data(), text.size(), failed);
   if (failed) refuse(text, read, failed.message());
-  if (read != text.size()) refuse(text, read, "more text follows after the JSON value");
+  if (read != text.size()) refuse(text, read, "unexpected text after the JSON value");
   return parser.handler().take();
 }
 

@@ -1,7 +1,7 @@
-// Reads the fields of a JSON object that people wrote, and explains what is wrong with a field.
+// A reader for the fields of a hand-written JSON object, with precise errors.
 //
-// Errors are config_error: `origin: path: what was found; what would do`.
-// Threads: one at a time. Lifetime: not longer than the tree it reads.
+// Errors are config_error: `origin: path: what was found; what is accepted`.
+// Threads: one at a time. Lifetime: must not outlive the tree that it reads.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace rondo {
 
 class json_reader {
  public:
-  /// `path` is where `value` stands in the text: "" for all of it. Throws when it is no object, or has a field twice.
+  /// `path` is the position of `value` in the document: "" for the root. Throws if it is not an object or has a field twice.
   json_reader(json_node const& value, std::string origin, std::string path = {});
 
-  /// Each takes the field of that name, if it is there, and leaves `to` alone if it is not.
+  /// Each reads the field with this name. If there is none, `to` stays unchanged.
   void text(char const* name, std::string& to);
   void flag(char const* name, bool& to);
   template <class Number>
@@ -28,11 +28,11 @@ class json_reader {
     if (auto const* const v = find(name)) to = static_cast<Number>(number_of(*v, name, min, max));
   }
   using use_value = std::function<void(json_node const&, std::string const& path)>;
-  /// Gets each element of a list.
+  /// Calls `use` with each element of a list.
   void list(char const* name, use_value const& use);
   void object(char const* name, use_value const& use);
 
-  /// Throws when there is a field that nobody asked for.
+  /// Throws if the object has a field that was never read.
   void done() const;
   [[noreturn]] void refuse(std::string_view field, std::string_view why) const;
 

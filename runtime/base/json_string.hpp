@@ -1,4 +1,4 @@
-// Text as a JSON string.
+// Quoting of text as a JSON string.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace rondo {
 
-/// `text`, which is ASCII or UTF-8, as a JSON string, with its quotation marks.
+/// `text` as a JSON string with quotation marks. Precondition: `text` is ASCII or UTF-8.
 std::string json_string(std::string_view text);
 
 }  // namespace rondo

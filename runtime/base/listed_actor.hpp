@@ -1,4 +1,4 @@
-// An actor as its host knows it: its options, and where it lives.
+// An actor as its host knows it: its options and its location.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@ namespace rondo {
 
 /// How an actor is launched.
 struct actor_options {
-  std::uint32_t device = 0;                 // its place in the runtime's list of devices
-  std::optional<std::uint32_t> capacity{};  // messages; at least 1; empty: the runtime's default_capacity
-  bool pinned = false;                      // it owns a team that polls its mailbox: the lowest latency
-  bool active = true;                       // false: it keeps its mail until it is activated
+  std::uint32_t device = 0;                 // index in the runtime's list of devices
+  std::optional<std::uint32_t> capacity{};  // in messages, at least 1; empty: the runtime's default_capacity
+  bool pinned = false;                      // has its own team, which polls its mailbox: the lowest latency
+  bool active = true;                       // false: keeps its mail until it is activated
   supervision supervise{};
 };
 
-/// What a runtime's directory holds of an actor.
+/// A runtime's directory entry of an actor.
 struct listed_actor {
   actor_id id;
   std::string name;
-  std::uint16_t behaviour = 0;  // its place in the module
+  std::uint16_t behaviour = 0;  // index in the module
   bool live = false;
   std::uint64_t state_bytes = 0;
   actor_options options;

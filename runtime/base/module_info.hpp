@@ -1,4 +1,4 @@
-// A module at run time: its behaviours and their messages, by name.
+// The description of a module at run time: its behaviours and their messages, by name.
 #pragma once
 
 #include <string_view>
@@ -21,8 +21,8 @@ struct behaviour_info {
   std::uint64_t state_bytes;
   std::vector<message_info> messages;
   std::string_view
-      upgrades;  // the behaviour of an earlier module whose actors go on as this one; empty: none
-  void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from one of those
+      upgrades;  // the behaviour of an earlier module whose actors this one takes over; empty: none
+  void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from that behaviour's
   bool is_captured;                                               // its handler is a graph
 };
 

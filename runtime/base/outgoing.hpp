@@ -1,4 +1,4 @@
-// A message that has been sent and not yet accepted.
+// A message that has been sent but not yet accepted.
 #pragma once
 
 #include "kernels/base/message.hpp"

@@ -1,4 +1,4 @@
-// Text as a whole number.
+// Parsing of a whole number.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace rondo {
 
-/// Decimal digits and nothing else, within 64 bits.
+/// Accepts only decimal digits, within 64 bits; otherwise nullopt.
 inline std::optional<std::uint64_t> parse_number(std::string_view text) noexcept {
   std::uint64_t number = 0;
   auto const* const end = text.data() + text.size();

@@ -23,8 +23,8 @@ void actor_control::start(actor_id actor, control_bits bits, answer_handler hand
     // Registered first: the actor may answer before the signal returns.
     std::lock_guard lock(mutex_);
     ended = ended_;
-    // One at a time changes an actor between active and deactivated: its record says which state was reached, and not
-    // for whom; a signal that was thought to be carried out would come as a surprise later.
+    // Only one activation or deactivation of an actor is in flight. Its event says which state was reached, but not for
+    // which request, so a second signal could be taken for completed and then change the actor later.
     sent = !changes_activity(bits) || std::ranges::none_of(controls_, [&](pending_control const& p) {
       return p.actor == actor && changes_activity(p.awaited);
     });
@@ -64,7 +64,7 @@ void actor_control::send_next(actor_id actor) {
   next->sent = true;
   auto const bits = next->awaited;
   lock.unlock();
-  // Not here: this may be the device's own thread, which must not wait for room on its way down.
+  // Not here: this may be the device's own thread, which must not wait for room in the submission ring.
   boost::asio::post(context_, [this, actor, bits] { send(actor, bits); });
 }
 
@@ -133,14 +133,14 @@ std::vector<inspection_handler> actor_control::take_inspections(actor_id actor) 
   return taken;
 }
 
-void actor_control::on_depths(host_record const& r) {
+void actor_control::on_depths(device_event const& r) {
   depth_page page;
   __builtin_memcpy(&page, r.body.payload, sizeof page);
   inspection found;
   std::vector<inspection_handler> done;
   {
     std::lock_guard lock(mutex_);
-    // Kept by cell, not by inspection: one report answers all, also one that asks between two of its pages.
+    // Collected by cell, not by inspection: one report answers all, even an inspection that starts between two pages.
     auto& pages = depths_so_far_[r.actor.index];
     pages.insert(pages.end(), page.entries, page.entries + page.count);
     if (r.detail == 0) return;
@@ -149,7 +149,7 @@ void actor_control::on_depths(host_record const& r) {
     done = take_inspections(r.actor);
   }
   for (auto& handler : done) {
-    // On the runtime's thread: reading the counters asks the device, which is reporting to us just now.
+    // On the runtime's thread, because reading the counters queries the device, whose thread is calling this function.
     boost::asio::post(context_, [this, actor = r.actor, handler = std::move(handler), found]() mutable {
       std::vector<actor_snapshot> actors;
       devices_.home_of(actor).dev->read_actors(cell_of(actor) + 1, actors);

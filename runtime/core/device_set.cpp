@@ -32,7 +32,7 @@ bool device_set::at_safepoint(std::chrono::nanoseconds limit, arena_access acces
                               std::function<void(std::vector<arena_ref> const&)> const& use) {
   auto const until = std::chrono::steady_clock::now() + limit;
   std::vector<arena_ref> arenas;
-  // One within the other: when the last device is quiet, all are.
+  // Nested safepoints: when the last device has reached one, all have.
   std::function<bool()> const next = [&] {
     if (arenas.size() == all_.size()) return use(arenas), true;
     bool all = false;
@@ -46,7 +46,7 @@ bool device_set::at_safepoint(std::chrono::nanoseconds limit, arena_access acces
   return next();
 }
 
-/// Each within the safepoint of the one before. False when one of them came to no safepoint.
+/// Upgrades each device within the safepoint of the previous one. False if a device reached no safepoint.
 bool device_set::upgrade_from(std::uint32_t first, std::chrono::nanoseconds limit, program const& next,
                               std::function<std::uint64_t(std::uint32_t)> const& heap_end,
                               std::function<void(arena_ref const&)> const& use) {

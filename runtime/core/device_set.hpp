@@ -1,6 +1,6 @@
-// The devices of one runtime, with what belongs to each of them.
+// The devices of one runtime, each with its messenger, buffer pools, and counters.
 //
-// Threads: the set does not change once it is made; of its devices runtime/device/device.hpp says which functions may be called.
+// Threads: the set is immutable; for its devices, see runtime/device/device.hpp.
 #pragma once
 
 #include <chrono>
@@ -21,15 +21,15 @@ struct hosted_device {
   std::unique_ptr<device> dev;
   std::string reason;  // why it was chosen
   std::unique_ptr<messenger> mail{};
-  std::unique_ptr<region_resource> region{};  // of the device's memory, for `buffers`
-  std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's
-  std::unique_ptr<buffer_pool> pinned{};      // of the host, for copies; null: there are none
+  std::unique_ptr<region_resource> region{};  // the device's memory, for `buffers`
+  std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's buffers
+  std::unique_ptr<buffer_pool> pinned{};      // pinned host memory, for copies; null: none
   std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
 };
 
 class device_set {
  public:
-  /// Their messengers are the caller's to make.
+  /// The caller must create the messengers.
   explicit device_set(std::vector<chosen_device> chosen);
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(all_.size()); }
@@ -37,22 +37,22 @@ class device_set {
   auto end() noexcept { return all_.end(); }
   auto begin() const noexcept { return all_.begin(); }
   auto end() const noexcept { return all_.end(); }
-  /// By the place that actors' ids tell.
+  /// By device number, as in device_of an actor's id.
   hosted_device& operator[](std::uint32_t place) noexcept { return all_[place]; }
   hosted_device const& operator[](std::uint32_t place) const noexcept { return all_[place]; }
   bool has_device_of(actor_id actor) const noexcept { return device_of(actor) < size(); }
   /// Precondition: has_device_of(actor).
   hosted_device& home_of(actor_id actor) noexcept { return all_[device_of(actor)]; }
   messenger& mail_of(actor_id actor) const noexcept { return *all_[device_of(actor)].mail; }
-  /// The graph of a captured actor is replayed by a team of the host.
+  /// False for a captured actor on a device that does not run on host threads, because host teams replay graphs.
   bool can_host(behaviour_info const& b, std::uint32_t place) const noexcept {
     return !b.is_captured || all_[place].dev->mail().is_near();
   }
 
-  /// device::at_safepoint for all devices at once. `use` gets an arena for each.
+  /// device::at_safepoint for all devices at once. `use` gets the arena of each.
   bool at_safepoint(std::chrono::nanoseconds limit, arena_access access,
                     std::function<void(std::vector<arena_ref> const&)> const& use);
-  /// device::upgrade for all devices, or for none of them. `heap_end` is asked for each place.
+  /// device::upgrade for all devices or for none. `heap_end` is called for each device.
   bool upgrade(std::chrono::nanoseconds limit, program const& next,
                std::function<std::uint64_t(std::uint32_t place)> const& heap_end,
                std::function<void(arena_ref const&)> const& use);

@@ -29,7 +29,7 @@ bool directory::cells::claim_memory(launch_spec& spec, std::uint32_t cell, std::
   if (!state) return false;
   spec.state_offset = state->offset;
   if (capacity <= layout.shape.ring_slots) return true;
-  // A mailbox that does not fit a shared ring has one of its own.
+  // A mailbox that does not fit into a shared ring has a dedicated one.
   spec.ring_slots = ceil_power_of_two(capacity);
   auto const ring = heap.take(mail_ring_ref::bytes_for(spec.ring_slots), 128);
   if (!ring) return heap.give_back(spec.state_offset, state_bytes), false;
@@ -81,7 +81,7 @@ result<launch_spec> directory::add(std::string name, std::uint16_t behaviour, st
 
 void directory::cells::list_free() {
   free.clear();
-  for (auto e = entries.rbegin(); e != entries.rend(); ++e)  // the lowest is taken first
+  for (auto e = entries.rbegin(); e != entries.rend(); ++e)  // so that the lowest cell is taken first
     if (!e->live) free.push_back(cell_of(e->id));
 }
 
@@ -127,7 +127,7 @@ errc directory::revive_one(revival const& a, launch_spec& spec) {
   if (cell >= on.layout.shape.actors) return errc::actor_limit;
   for (auto i = on.entries.size(); i <= cell; ++i) on.entries.emplace_back().id = {on.index_of(i), 0};
   entry& e = on.entries[cell];
-  // The same generation again is the same actor, in a runtime that goes back to a checkpoint of its own.
+  // The same generation is the same actor, in a runtime that returns to its own checkpoint.
   bool const same = e.id.generation == a.id.generation && e.name == a.name && e.behaviour == a.behaviour;
   if (!a.name.empty() && names_.contains(a.name)) return errc::name_taken;
   if (e.live || (e.id.generation >= a.id.generation && !same)) return errc::wrong_state;
@@ -183,7 +183,7 @@ void directory::finish_upgrade(std::vector<successor> const& plan, std::vector<b
   for (std::size_t i = 0; i < plan.size(); ++i) {
     auto const& s = plan[i];
     auto& heap = devices_[device_of(s.id)].heap;
-    entry* const e = living(s.id);  // null: it ended meanwhile, and its old state was given back
+    entry* const e = living(s.id);  // null: it has terminated, and its old state was freed
     if (happened[i] && e != nullptr) {
       if (s.state != s.old_state) heap.give_back(s.old_state, e->state_bytes);
       e->behaviour = e->spec.behaviour = s.behaviour;
@@ -243,7 +243,7 @@ std::uint32_t directory::alive() const {
   return static_cast<std::uint32_t>(alive);
 }
 
-/// Null for an actor that does not live.
+/// Null if the actor is not alive.
 directory::entry const* directory::living(actor_id id) const {
   if (device_of(id) >= devices_.size()) return nullptr;
   auto const& entries = devices_[device_of(id)].entries;

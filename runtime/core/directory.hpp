@@ -1,4 +1,4 @@
-// The living actors of a runtime: their names, and their cells and memory in each device's arena.
+// The directory of a runtime's living actors: their names, and their cells and memory in each device's arena.
 //
 // Threads: any; one mutex. Not on the message path.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace rondo {
 
-/// Memory inside the arena for states and for rings of their own: offsets, by size, reused after release.
+/// An allocator of memory in the arena, for states and dedicated rings. It returns offsets and reuses freed pieces by size.
 class arena_heap {
  public:
   arena_heap(std::uint64_t offset, std::uint64_t bytes) noexcept : next_(offset), end_(offset + bytes) {}
@@ -26,7 +26,7 @@ class arena_heap {
   };
   std::optional<piece> take(std::uint64_t bytes, std::uint64_t alignment);
   void give_back(std::uint64_t offset, std::uint64_t bytes);
-  /// Nothing was ever taken beyond it.
+  /// The end of all memory that was ever taken.
   std::uint64_t end_of_used() const noexcept { return next_; }
 
  private:
@@ -34,7 +34,7 @@ class arena_heap {
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  // by size
 };
 
-/// An actor of a checkpoint that shall live again where it lived.
+/// An actor of a checkpoint to be restored in its old cell.
 struct revival {
   actor_id id;
   std::string name;
@@ -51,48 +51,48 @@ class directory {
   /// One arena per device, in the order of the devices.
   explicit directory(std::vector<arena_layout> const& arenas);
 
-  /// Chooses a cell and memory on options.device, which exists. Fails with name_taken, actor_limit, out_of_memory. An empty
-  /// name is not a name.
+  /// Chooses a cell and memory on options.device. Precondition: the device exists. Fails with name_taken, actor_limit,
+  /// or out_of_memory. An empty name means no name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
-  /// Gives all of `actors` the cells and generations that they had, or none of them. On failure specs.size()
-  /// is the place of the one at fault: actor_limit when the arena has no such cell, wrong_state when the cell
-  /// was given to a later actor since or comes twice, name_taken, out_of_memory. wrong_state at once while
-  /// any actor lives.
+  /// Gives all of `actors` their old cells and generations, or none. On failure, specs.size() is the index of the
+  /// actor at fault: actor_limit if the arena does not have the cell, wrong_state if the cell now belongs to a later
+  /// actor or occurs twice, name_taken, out_of_memory. Fails with wrong_state at once while any actor is
+  /// alive.
   errc revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs);
-  /// One of them while others live; errors as above.
+  /// The same for one actor, while others may be alive; errors as above.
   result<launch_spec> add_as(revival const& actor);
-  /// Frees what the actor had, once it is gone. False for an id that is not alive.
+  /// Frees the cell and memory of an actor that is gone. False if the id is not alive.
   bool remove(actor_id id);
 
-  /// What becomes of the actors of one behaviour when the module changes.
+  /// The fate of one behaviour's actors when the module changes.
   struct succession {
-    std::optional<std::uint16_t> behaviour;  // in the new module; none: there must be no such actor
+    std::optional<std::uint16_t> behaviour;  // in the new module; nullopt: there must be no such actor
     std::uint64_t state_bytes = 0;
-    bool moves = false;  // its state is made anew, elsewhere
+    bool moves = false;  // a new state is constructed in other memory
   };
-  /// One living actor's part in that.
+  /// The change of one living actor.
   struct successor {
     actor_id id;
     std::uint16_t old_behaviour, behaviour;
     std::uint64_t old_state, state;  // offsets; equal: the state stays
     std::uint64_t state_bytes;
   };
-  /// Claims the memory that the living actors need when each old behaviour has `fates`. not_found for an actor that can
-  /// have no successor, which `plan` then ends with; out_of_memory. Nothing has changed then.
+  /// Allocates the memory that living actors need for `fates`, which has an entry per old behaviour. Errors, without
+  /// changes: not_found if an actor has no successor (it is then the last entry of `plan`), out_of_memory.
   errc plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan);
-  /// Ends what plan_upgrade began: for those that `happened` says, by their place, the new behaviour and state hold.
+  /// Completes plan_upgrade: each actor whose entry in `happened` is true gets its new behaviour and state.
   void finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened);
-  /// No actor's memory on that device ends beyond it.
+  /// An upper bound of all actors' memory on that device.
   std::uint64_t heap_end(std::uint32_t device) const;
 
   std::optional<entry> find(std::string_view name) const;
   std::optional<entry> find(actor_id id) const;
-  /// The behaviour of a living actor. Services call it for each message, so it copies nothing else.
+  /// The behaviour of a living actor. A service calls this for each message, so it copies nothing else.
   std::optional<std::uint16_t> behaviour_of(actor_id id) const;
-  /// At most `most` of those that live, by index, the first of at least `from`.
+  /// The living actors in the order of their indices: at most `most`, starting at index `from`.
   std::vector<entry> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
-  /// So many cells of that device were ever used; they are its first ones.
+  /// The number of cells of that device that were ever used; they are the first ones.
   std::uint32_t cells_used(std::uint32_t device) const;
   std::uint32_t alive() const;
 
@@ -101,7 +101,7 @@ class directory {
   struct cells {
     explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {}
 
-    /// Memory for an actor's state and, when it needs one, a ring of its own; false when there is none.
+    /// Allocates memory for an actor's state and, if it needs one, a dedicated ring. False if there is not enough.
     bool claim_memory(launch_spec& spec, std::uint32_t cell, std::uint64_t state_bytes,
                       std::uint32_t capacity);
     void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);

@@ -1,4 +1,4 @@
-// Chooses and builds a device `cuda`; only in builds that have CUDA's toolkit.
+// Creation of a `cuda` device; only in builds with the CUDA toolkit.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -29,7 +29,7 @@ std::string why_no_cuda(std::uint64_t module_key) {
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place) {
   auto const refuse = [&](std::string const& why) -> std::runtime_error {
     return std::runtime_error(
-        fmt::format("device '{}' is not available: {}; or use RONDO_DEVICE=cpu, or auto", c.device, why));
+        fmt::format("device '{}' is not available: {}; or use RONDO_DEVICE=cpu or auto", c.device, why));
   };
   auto const* const program = find_cuda_program(module_key);
   if (program == nullptr) throw refuse(no_cuda_program);
@@ -46,7 +46,7 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::u
     return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams, place),
                                           queue_options_for(settings), ordinal, *program, fit),
             c.device == "auto" ? "chosen by auto: there is a GPU, and the module was compiled for it"
-                               : "asked for by the configuration"};
+                               : "requested by the configuration"};
   } catch (config_error const&) {
     throw;
   } catch (std::runtime_error const& e) {

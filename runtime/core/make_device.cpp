@@ -26,8 +26,7 @@ round_limits round_limits_for(config const& c) {
 team_thread_options thread_options_for(config const& c) {
   team_thread_options o;
   o.teams = teams_for(c);
-  o.pinned_teams =
-      c.pinned_teams != 0 ? c.pinned_teams : 16;  // threads that are started when they are needed
+  o.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : 16;  // the threads are started on demand
   o.guest_teams = c.guest_teams;
   o.idle = idle_policy_for(c);
   o.round = round_limits_for(c);
@@ -65,9 +64,9 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   arena_shape s;
   s.first_actor = place << device_shift;
   s.actors = c.actors;
-  // By default one for each actor and, so that no actor goes without, one more for each team to keep at hand.
+  // The default is one ring per actor, plus one per team, because each team may keep one for itself.
   s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors + teams + pinned_teams, 16384u);
-  if (std::uint64_t{s.actors} + s.rings >= 1u << 20)  // the field of an actor's word that names its ring
+  if (std::uint64_t{s.actors} + s.rings >= 1u << 20)  // limit of the `ring` field in an actor's word
     throw config_error("mail_blocks: actors and mail_blocks together must stay below 1048576");
   s.ring_slots = std::max(2u, ceil_power_of_two(std::min(c.default_capacity, 1024u)));
   s.teams = teams + pinned_teams;
@@ -75,7 +74,7 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   s.starvation_limit = c.starvation_limit;
   s.latency_sample_every = c.latency_sample_every;
   s.handler_limit_ms = c.handler_limit_ms;
-  // States of up to 256 bytes for all, and room for some large mailboxes; pages that stay untouched cost
+  // States of up to 256 bytes for all actors, and room for some large mailboxes; untouched pages cost
   // nothing.
   s.heap_bytes =
       c.state_bytes != 0 ? c.state_bytes : std::uint64_t{c.actors} * 256 + (std::uint64_t{256} << 20);
@@ -88,10 +87,10 @@ namespace {
 chosen_device make_device(program const& p, config const& c, std::uint32_t place) {
   if (c.device == "emulated")
     return {make_emulated_device(find_emulated_program(p.key), c, {}, place),
-            "asked for by the configuration"};
+            "requested by the configuration"};
   if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
   if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
-  std::string reason = "asked for by the configuration";
+  std::string reason = "requested by the configuration";
   if (c.device == "auto") {
     reason = why_no_cuda(p.key);
     if (reason.empty()) return make_cuda_device(c, p.key, place);
@@ -121,20 +120,20 @@ std::vector<chosen_device> make_devices(program const& p, config const& c) {
 chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
   throw std::runtime_error(
       "device '" + c.device +
-      "' was asked for, but this build has no CUDA device: build it where CUDA's toolkit is "
-      "(nvcc in CUDACXX, PATH or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu, or auto");
+      "' was requested, but this build has no CUDA device: build with the CUDA toolkit "
+      "(nvcc in CUDACXX, PATH, or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu or auto");
 }
 device_opener cuda_opener(int) { return {}; }
-std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device, and the CPU needs nothing"; }
+std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device"; }
 #endif
 
 void refuse_device(std::string const& name) {
   if (name == "metal")
     throw std::runtime_error(
-        "device 'metal' was asked for, but this build has no Metal device; use RONDO_DEVICE=cpu, or auto");
+        "device 'metal' was requested, but this build has no Metal device; use RONDO_DEVICE=cpu or auto");
   throw config_error(
       "device '" + name +
-      "' is unknown: use auto, cpu, emulated, cuda, cuda:N or metal, or several with commas between");
+      "' is unknown: use auto, cpu, emulated, cuda, cuda:N, or metal, or several separated by commas");
 }
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// Chooses and builds the devices that a configuration asks for.
+// Creation of the devices that a configuration requests.
 #pragma once
 
 #include <stdexcept>
@@ -12,11 +12,11 @@ namespace rondo {
 
 struct chosen_device {
   std::unique_ptr<device> dev;
-  std::string reason;  // why this one, for people
+  std::string reason;  // why it was chosen, for human readers
 };
 
-/// What the arena is sized for, from the configuration; zeros there are resolved here. `place` is the device's among those
-/// of its runtime, here and below.
+/// The arena's sizes from the configuration, with zeros replaced by automatic values. Here and below, `place` is the
+/// device's number in its runtime.
 arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned_teams,
                       std::uint32_t place = 0);
 team_thread_options thread_options_for(config const& c);
@@ -24,14 +24,15 @@ queue_device_options queue_options_for(config const& c);
 /// Throws config_error for more lanes than a team of threads can have.
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults = {}, std::uint32_t place = 0);
-/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error when it is not available: why, what to do.
+/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error if it is not available, with the reason and
+/// what to do.
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);
-/// Empty when there is a GPU, and the module was compiled for CUDA; else why `auto` takes the CPU.
+/// Empty if there is a GPU and the module was compiled for CUDA; otherwise why `auto` chooses the CPU.
 std::string why_no_cuda(std::uint64_t module_key);
-/// Throws std::runtime_error for a device that is unknown, or not there.
+/// Throws std::runtime_error for a device that is unknown or not available.
 [[noreturn]] void refuse_device(std::string const& name);
 
-/// Those that `c.device` lists, in its order. Throws std::runtime_error when one that it forces is not there.
+/// The devices that `c.device` lists, in its order. Throws std::runtime_error if a requested device is not available.
 std::vector<chosen_device> make_devices(program const& p, config const& c);
 
 }  // namespace rondo

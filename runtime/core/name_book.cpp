@@ -23,7 +23,7 @@ std::string name_book::of_type(std::uint32_t type) const {
   return {};
 }
 
-/// A record may be of the previous module.
+/// The index may be out of range: an event may come from the previous module.
 std::string name_book::of_behaviour(std::uint32_t index) const {
   auto const& known = behaviours();
   return index < known.size() ? std::string(known[index].name) : std::string();

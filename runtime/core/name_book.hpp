@@ -1,4 +1,4 @@
-// What the actors, messages, behaviours and teams of a runtime are called, for people.
+// The names of a runtime's actors, messages, behaviours, and teams, for human readers.
 //
 // Threads: any. Not on the message path.
 #pragma once
@@ -14,19 +14,19 @@ namespace rondo {
 
 class name_book {
  public:
-  /// `running` is the module that runs at present. All of them outlive the book.
+  /// `running` is the current module. All three must outlive the book.
   name_book(device_set& devices, directory const& actors, std::atomic<program const*> const& running) noexcept
       : devices_(devices), actors_(actors), program_(running) {}
 
   /// Empty for an actor that is gone or has no name.
   std::string of_actor(actor_id id) const;
-  /// Of the actor in this cell; "#7" for one without a name.
+  /// The name of the actor in this cell; "#7" if it has no name.
   std::string of_cell(std::uint32_t index) const;
-  /// Empty for a message that the module does not have.
+  /// Empty for a message type that the module does not have.
   std::string of_type(std::uint32_t type) const;
   std::string of_behaviour(std::uint32_t index) const;
   std::string of_team(std::uint32_t device, std::size_t team) const;
-  /// A line for each team that runs a handler at present: "team 1 <does> actor 'x', in a handler of y".
+  /// A line for each team that is running a handler: "team 1 <does> actor 'x', in a handler of y".
   std::vector<std::string> busy_teams(char const* does) const;
 
  private:

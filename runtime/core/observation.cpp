@@ -14,8 +14,8 @@ telemetry observation::snapshot() {
   t.retired = before.retired;
   for (std::uint32_t d = 0; d < devices_.size(); ++d) {
     auto& dev = *devices_[d].dev;
-    // After `retired`: an actor that is counted there has left its cell, so none is counted twice. Without the lock: the
-    // device may have to end a checkpoint first, which takes it.
+    // Read after `retired`: an actor counted there has left its cell, so none is counted twice. Without the lock, because
+    // the device may first have to finish a checkpoint, which takes the lock.
     std::vector<actor_snapshot> actors;
     dev.read_actors(actors_.cells_used(d), actors);
     for (auto const& a : actors) {
@@ -47,8 +47,8 @@ void observation::set_past(past const& p) {
   past_ = p;
 }
 
-/// A team that has not begun another message since the last look runs one handler for too long. Looks allocate nothing: what
-/// they compare goes from one to the next.
+/// One check for stuck handlers. A team that has not begun another message since the last check has run one handler for too
+/// long. Checks do not allocate: their buffers are passed from one to the next.
 struct observation::look {
   observation* of;
   std::chrono::milliseconds limit;
@@ -86,7 +86,7 @@ void observation::watch(std::chrono::milliseconds limit) {
   std::move(first).come_later();
 }
 
-void observation::on_failure(host_record const& r) {
+void observation::on_failure(device_event const& r) {
   static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
                                             "escalated"};
   last_failures_.note(r.actor,
@@ -116,10 +116,10 @@ void observation::on_undelivered(actor_id to, std::uint32_t type, void const* pa
   dead_letters_.publish(std::move(letter));
 }
 
-void observation::on_hop(host_record const& r) {
+void observation::on_hop(device_event const& r) {
   auto const& h = r.body.header;
   auto const tag = tag_behind(r.body.payload);
-  bool const handled = r.kind == record_kind::handled;
+  bool const handled = r.kind == event_kind::handled;
   traces_.note({.trace = tag.trace,
                 .hop = tag.hop,
                 .parent = tag.parent,
@@ -132,7 +132,7 @@ void observation::on_hop(host_record const& r) {
                 .attempt = static_cast<std::uint8_t>(h.attempts()),
                 .outcome = r.reason,
                 .sent_ns = r.detail - h.age_ns(r.detail),
-                // Of a batch the first message alone knows.
+                // In a batch, only the first message has its own begin time.
                 .begun_ns = handled && tag.begun_ns != 0 ? tag.begun_ns : r.detail,
                 .ended_ns = r.detail});
 }

@@ -1,7 +1,7 @@
-// How a runtime is watched: its counters, the hops of traced messages, and what it reports: dead letters, failures, handlers that
-// run for too long.
+// Observation of a runtime: its counters, the hops of traced messages, and its reports of dead letters, failures, and
+// handlers that run for too long.
 //
-// Threads: any, also those of devices that report. Not on the message path.
+// Threads: any, including those of reporting devices. Not on the message path.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -22,7 +22,7 @@ namespace rondo {
 
 class observation {
  public:
-  /// Subscribers are called on `context`. All of them outlive it.
+  /// Subscribers are called on `context`. All arguments must outlive this object.
   observation(device_set& devices, directory const& actors, name_book const& names, completions const& asks,
               trace_log& traces, boost::asio::io_context& context)
       : devices_(devices),
@@ -41,21 +41,21 @@ class observation {
   subscription on_failure_report(std::function<void(std::string const&)> handler) {
     return reports_.subscribe(std::move(handler));
   }
-  /// Reports teams that run one handler for longer than `limit`; until stop_watching, on the context's thread.
+  /// Reports teams that run one handler for longer than `limit`, on the context's thread, until stop_watching.
   void watch(std::chrono::milliseconds limit);
   void stop_watching() { watch_timer_.cancel(); }
 
-  // -- what happened
+  // -- events
 
   void report(std::string failure) { reports_.publish(std::move(failure)); }
-  void on_failure(host_record const& r);
+  void on_failure(device_event const& r);
   void on_undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, errc why);
-  /// A traced message has ended.
-  void on_hop(host_record const& r);
-  /// An actor has ended; it is in the directory until this has returned.
+  /// A traced message has completed.
+  void on_hop(device_event const& r);
+  /// An actor has terminated. It must stay in the directory until this returns.
   void on_terminated(actor_id actor, actor_totals const& totals);
 
-  /// What a checkpoint keeps of actors that have terminated.
+  /// The counters of terminated actors that a checkpoint keeps.
   struct past {
     actor_totals retired{};
     std::uint64_t dead_letters = 0;

@@ -21,7 +21,7 @@ std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(left);
 }
 
-/// Names are shown on terminals and in logs. Throws std::invalid_argument.
+/// Names appear on terminals and in logs. Throws std::invalid_argument.
 void require_printable(std::string_view name) {
   constexpr std::size_t longest = 255;
   if (name.size() > longest)
@@ -48,9 +48,8 @@ void require_valid(std::string const& name, actor_options const& options, std::u
   if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
     refuse(fmt::format("poison_after is {}, but a message is tried 1 to {} times", tries, max_attempts));
   if (options.device >= device_count)
-    refuse(
-        fmt::format("device {} was asked for, and this runtime has {}, counted from 0; list it in `device`",
-                    options.device, device_count));
+    refuse(fmt::format("there is no device {}; this runtime has {}, counted from 0; list it in `device`",
+                       options.device, device_count));
 }
 
 std::vector<arena_layout> arenas_of(device_set const& devices) {
@@ -61,12 +60,12 @@ std::vector<arena_layout> arenas_of(device_set const& devices) {
 
 }  // namespace
 
-// -- beginning and end
+// -- construction and destruction
 
 runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device> chosen)
     : settings(std::move(c)),
       running(&p),
-      // Twice: what is exported from elsewhere is copied there, too; pages cost nothing until they are touched.
+      // Twice the cap, because exports of other buffers are copied there too; untouched pages cost nothing.
       shared_memory(settings.share_buffers ? std::make_unique<memfd_resource>(2 * settings.buffer_bytes_cap)
                                            : nullptr),
       host_buffers(buffer_pool_options{
@@ -104,14 +103,14 @@ void runtime_core::start_devices() {
   try {
     for (; started < devices.size(); ++started)
       devices[started].dev->start(
-          [gate = gate_, answers = &asks, started](host_record const& r) {
-            // The way of every answer: the table outlives whoever reports, so no lock.
-            if (r.kind == record_kind::reply) {
+          [gate = gate_, answers = &asks, started](device_event const& r) {
+            // The path of every answer. No lock: the table outlives all reporting threads.
+            if (r.kind == event_kind::reply) {
               answers->complete(r.body.header.reply_to, r.reason, &r.body);
               return;
             }
             std::shared_lock lock(gate->mutex);
-            if (gate->open != nullptr) gate->open->on_record(started, r);
+            if (gate->open != nullptr) gate->open->on_event(started, r);
           },
           host_buffers.table(), &graphs);
   } catch (...) {
@@ -126,12 +125,12 @@ void runtime_core::retire(std::unique_ptr<runtime_core> core) {
   boost::asio::post(core->context, [&core = *core] {
     core.deadline_timer_.cancel();
     core.watched.stop_watching();
-    core.context.stop();  // here, behind the handlers of what the stop has ended: each is to be called
+    core.context.stop();  // posted, so that the handlers completed by `stop` are called first
   });
   core->work_.reset();
   core->service_.join();
   if (report.stopped) return;
-  // A handler still runs in this memory and may still report.
+  // A handler is still running in this memory and may still report.
   {
     std::lock_guard lock(core->gate_->mutex);
     core->gate_->open = nullptr;
@@ -159,20 +158,20 @@ stop_report runtime_core::stop() {
   return stop_report_;
 }
 
-/// Ends all that waits for an answer or for room, and has what follows refused; the first reason stays.
+/// Completes everything that waits for an answer or for room, and refuses later requests; the first reason stays.
 void runtime_core::close(errc reason) {
   for (auto& d : devices) reason = d.mail->close(reason);
   asks.close(reason);
 }
 
-/// Completes what waits for a device, and has what follows refused.
+/// Completes everything that waits for a device, and refuses later requests.
 void runtime_core::end_pending(errc reason) {
   for (auto& d : devices)
     if (d.buffers) d.buffers->on_home_gone();
   control.end(reason);
 }
 
-/// Precondition: no device reports any more.
+/// Precondition: no device reports any longer.
 void runtime_core::close_recording() {
   std::unique_lock const held(launching);
   if (!recording) return;
@@ -192,14 +191,14 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
   require_printable(name);
   require_valid(name, options, capacity, devices.size());
   if (closed()) return closed_for();
-  std::shared_lock const held(launching);  // the module stays the same, too
+  std::shared_lock const held(launching);  // also keeps the module unchanged
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
   if (found == known.end()) return errc::not_found;
   if (!devices.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
-        "launching '{}': the graph of a captured actor is replayed by a thread of the host, so the actor "
-        "lives on a device cpu, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
+        "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "
+        "cpu device, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
         name));
   auto const b = static_cast<std::uint16_t>(found - known.begin());
   auto spec = actors.add(std::move(name), b, found->state_bytes, options, capacity);
@@ -267,8 +266,8 @@ std::string runtime_core::why_no_safepoint() const {
     if (d.dev->lost()) return make_error_code(errc::device_lost).message();
   auto const busy = fmt::format("{}", fmt::join(names.busy_teams("runs"), "; "));
   return fmt::format(
-      "no safepoint was reached within {} ms (`stop_timeout_ms`): {}; the runtime is as it was, try again",
-      settings.stop_timeout_ms, busy.empty() ? "handlers have ended only now" : busy);
+      "no safepoint was reached within {} ms (`stop_timeout_ms`): {}; nothing has changed, try again",
+      settings.stop_timeout_ms, busy.empty() ? "handlers finished too late" : busy);
 }
 
 bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& also) {

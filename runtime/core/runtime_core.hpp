@@ -1,7 +1,8 @@
-// The parts of a runtime, and how they are joined: actors are launched here, and what devices report goes to the part that it
-// concerns. runtime/runtime.hpp is what callers see.
+// The core of a runtime: owns its parts and connects them. It launches actors and passes the devices' reports to the parts that
+// they concern. runtime/runtime.hpp is the public interface.
 //
-// checkpoint.cpp, recording.cpp, replay.cpp, upgrade.cpp and graph/capture_graph.cpp work on these parts. Threads: as there.
+// checkpoint.cpp, recording.cpp, replay.cpp, upgrade.cpp, and capture_graph.cpp work on these parts. Threads: as in their
+// headers.
 #pragma once
 
 #include <atomic>
@@ -40,13 +41,13 @@ class runtime_core {
   runtime_core(config c, program const& p, std::vector<chosen_device> chosen);
   runtime_core(runtime_core const&) = delete;
   runtime_core& operator=(runtime_core const&) = delete;
-  /// Stops it, and ends its threads. What a handler that does not end still uses is kept for ever.
+  /// Stops the core and its threads. If a handler does not return, the core is never destroyed, because the handler uses it.
   static void retire(std::unique_ptr<runtime_core> core);
 
   // -- actors
 
   result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options);
-  /// Ends the actor, its mail unhandled. Blocks.
+  /// Terminates the actor without handling its mail. Blocks.
   void end_and_wait(actor_id actor);
   result<actor_id> find(std::string_view name, std::string_view behaviour) const;
   result<any_ref> find_any(std::string_view name) const;
@@ -57,7 +58,7 @@ class runtime_core {
   }
   timer every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
               std::span<std::byte const> payload, tell_options options);
-  /// Carries a message from one device to another.
+  /// Forwards a message from one device to another.
   void forward(actor_id to, message const& body);
 
   // -- memory
@@ -67,13 +68,13 @@ class runtime_core {
   }
   memory_pair memory(std::uint32_t device) noexcept;
 
-  // -- as a whole
+  // -- the whole runtime
 
-  /// What of several threads may do so at once: `use` runs while no handler does; false when no such moment came in time.
+  /// Calls `use` at a safepoint of all devices. False if none was reached within settings.stop_timeout_ms.
   bool at_safepoint(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
   std::string why_no_safepoint() const;
-  /// `journal_bits` for all devices; `also` runs while no handler does. False when no safepoint was reached. Precondition: the
-  /// caller holds `launching`.
+  /// Sets `journal_bits` on all devices at a safepoint and calls `also` there. False if no safepoint was reached. Precondition:
+  /// the caller holds `launching`.
   bool set_journal(std::uint32_t bits, std::function<void()> const& also);
   bool closed() const noexcept { return devices[0].mail->closed(); }
   errc closed_for() const noexcept { return devices[0].mail->closed_for(); }
@@ -82,7 +83,7 @@ class runtime_core {
   // -- parts
 
   config const settings;
-  std::atomic<program const*> running;            // the module
+  std::atomic<program const*> running;            // the current module
   std::unique_ptr<memfd_resource> shared_memory;  // null without settings.share_buffers
   buffer_pool host_buffers;
   boost::asio::io_context context{1};
@@ -95,23 +96,23 @@ class runtime_core {
   actor_control control{devices, actors, context};
   observation watched{devices, actors, names, asks, traces, context};
   timer_service timers{context.get_executor()};
-  /// Shared: launching an actor; exclusive: what must see none half launched.
+  /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
   std::shared_mutex launching;
-  // Both change at safepoints, with `launching` held: devices, and launches, read them as they are.
+  // Both change only at safepoints with `launching` held, so devices and launches read them without further locks.
   std::unique_ptr<recorder> recording;
   replayer* replay = nullptr;
 
  private:
-  /// What the devices report to; outlives a runtime whose device could not be stopped.
-  struct record_gate {
+  /// The target of the devices' reports; outlives a runtime whose device could not be stopped.
+  struct event_gate {
     std::shared_mutex mutex;
     runtime_core* open = nullptr;
   };
   void start_devices();
-  void on_record(std::uint32_t device, host_record const& record);
-  void on_terminated(host_record const& record);
-  void on_ended(host_record const& record);
-  void on_device_lost(std::uint32_t device, host_record const& record);
+  void on_event(std::uint32_t device, device_event const& event);
+  void on_terminated(device_event const& event);
+  void on_ended(device_event const& event);
+  void on_device_lost(std::uint32_t device, device_event const& event);
   void send_or_bury(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes);
   void not_forwarded(outgoing const& m, errc why);
   void close(errc reason);
@@ -122,7 +123,7 @@ class runtime_core {
 
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context.get_executor()};
   boost::asio::steady_timer deadline_timer_{context};
-  std::shared_ptr<record_gate> gate_ = std::make_shared<record_gate>();
+  std::shared_ptr<event_gate> gate_ = std::make_shared<event_gate>();
   std::once_flag stopped_once_;
   stop_report stop_report_;
   std::thread service_;

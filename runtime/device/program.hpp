@@ -1,7 +1,7 @@
-// A module as the runtime needs it at run time: its names, and its code for each kind of host device. What it has for a
-// GPU is found by its key (runtime/device/cuda/cuda_program.hpp).
+// A module at run time: its names, and its code for the `cpu` device. The code for other devices is found by the module's
+// key (runtime/device/cuda/cuda_program.hpp, runtime/device/emulated/emulated_program.hpp).
 //
-// Threads: immutable, and there for as long as the process.
+// Threads: immutable; lives as long as the process.
 #pragma once
 
 #include "runtime/base/module_info.hpp"
@@ -23,7 +23,7 @@ program const& program_of() {
 
 template <class Module>
 struct use_t {};
-/// Names the module that a runtime runs.
+/// Names the module for a runtime to run.
 template <class Module>
 inline constexpr use_t<Module> use{};
 

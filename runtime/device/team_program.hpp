@@ -1,4 +1,4 @@
-// A module as the device `cpu` runs it.
+// A module's code for the `cpu` device.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// A team that one of the program's own threads is, for a moment at a time.
+/// A team that a program thread runs from time to time.
 class guest_team {
  public:
   virtual ~guest_team() = default;
@@ -28,7 +28,7 @@ class guest_team_of final : public guest_team {
 };
 
 struct team_program {
-  /// Runs the ring kernel as team `index`, round by round, until `ends(context)` says so between two of them.
+  /// Runs the ring kernel as team `index`, round by round, until `ends(context)` returns true between two rounds.
   void (*run)(arena_ref const& arena, std::uint32_t index, host_port const& host, idle_policy idle,
               round_limits round, bool (*ends)(void* context), void* context);
   void (*launch)(scheduler& sender, launch_spec const& spec);

@@ -7,29 +7,29 @@ namespace rondo {
 
 namespace {
 
-/// The reply begins where any type may.
+/// The reply is aligned for any type.
 std::uint64_t reply_offset(std::uint32_t request_bytes) { return align_up(request_bytes, 64); }
 
 buffer claim(buffer_pool& from, std::uint64_t bytes) {
   auto claimed = from.acquire_buffer(bytes);
-  if (!claimed) throw boost::system::system_error(claimed.error(), "recording a graph");
+  if (!claimed) throw boost::system::system_error(claimed.error(), "capturing a graph");
   return std::move(*claimed);
 }
 
 }  // namespace
 
-void actor_graphs::record(recording const& what, graph_engine& engine, memory_pair const& memory) {
-  std::shared_ptr<recorded> r;
+void actor_graphs::capture(capture_request const& what, graph_engine& engine, memory_pair const& memory) {
+  std::shared_ptr<captured> r;
   {
     std::lock_guard lock(mutex_);
     auto& named = by_name_[what.actor];
-    if (!named) named = std::make_shared<recorded>();
+    if (!named) named = std::make_shared<captured>();
     r = named;
   }
   std::lock_guard busy(r->busy);
   bool const same_place = r->steps != nullptr && r->engine == &engine &&
                           r->request_bytes == what.request_bytes && r->reply_bytes == what.reply_bytes;
-  recorded anew;
+  captured anew;
   auto& to = same_place ? *r : anew;
   if (!same_place) {
     auto const bytes = reply_offset(what.request_bytes) + what.reply_bytes;
@@ -43,21 +43,21 @@ void actor_graphs::record(recording const& what, graph_engine& engine, memory_pa
   auto* const here = to.here.span().data();
   auto* const there = memory.is_one() ? here : memory.device->address_of(to.there.ref());
   auto const reply_at = reply_offset(what.request_bytes);
-  to.steps->record([&](stream& s) {
+  to.steps->capture([&](stream& s) {
     if (!memory.is_one()) s.copy_to_device(there, here, what.request_bytes);
     what.work(s, there, there + reply_at);
     if (!memory.is_one()) s.copy_to_host(here + reply_at, there + reply_at, what.reply_bytes);
   });
   if (same_place) return;
   r->engine = anew.engine;
-  r->steps = std::move(anew.steps);  // before the blocks that the old one used go
+  r->steps = std::move(anew.steps);  // before the blocks of the old graph are released
   r->here = std::move(anew.here);
   r->there = std::move(anew.there);
   r->request_bytes = what.request_bytes;
   r->reply_bytes = what.reply_bytes;
 }
 
-std::shared_ptr<actor_graphs::recorded> actor_graphs::find(actor_id actor) {
+std::shared_ptr<actor_graphs::captured> actor_graphs::find(actor_id actor) {
   {
     std::shared_lock lock(mutex_);
     auto const known = by_actor_.find(actor.index);
@@ -77,7 +77,7 @@ errc actor_graphs::replay(actor_id actor, void const* request, std::uint32_t req
     auto const r = find(actor);
     if (!r) return errc::no_graph;
     std::lock_guard busy(r->busy);
-    if (!r->steps) return errc::no_graph;  // its first recording failed, or is under way
+    if (!r->steps) return errc::no_graph;  // its first capture failed or is in progress
     if (r->request_bytes != request_bytes || r->reply_bytes != reply_bytes) return errc::payload_too_large;
     auto* const here = r->here.span().data();
     std::memcpy(here, request, request_bytes);

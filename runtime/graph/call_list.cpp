@@ -45,7 +45,7 @@ class call_list final : public graph {
  public:
   explicit call_list(copy_engine const& copies) : copies_(copies) {}
 
-  void record(std::function<void(stream&)> const& work) override {
+  void capture(std::function<void(stream&)> const& work) override {
     call_recorder recorder(copies_);
     work(recorder);
     calls_ = recorder.recorded();

@@ -1,5 +1,5 @@
-// Graphs of devices whose work runs on threads of the host, `cpu` and `emulated`: a list of calls, run in order by whoever
-// replays it.
+// Graphs for devices whose work runs on host threads (`cpu`, `emulated`): a list of calls, which the replaying thread runs in
+// order.
 #pragma once
 
 #include <mutex>
@@ -15,7 +15,7 @@ using copy_engine = std::function<bool(copy_job const&)>;
 
 class call_list_engine final : public graph_engine {
  public:
-  /// Without `copies` both sides are one memory. What `copies` refers to outlives the graphs.
+  /// Without `copies`, both sides share one memory. The objects that `copies` refers to must outlive the graphs.
   explicit call_list_engine(copy_engine copies = {}) : copies_(std::move(copies)) {}
   std::unique_ptr<graph> make_graph() override;
 

@@ -1,4 +1,4 @@
-// The kernel behind stream::for_each; for files that nvcc compiles.
+// The CUDA kernel behind stream::for_each; only for files that nvcc compiles.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,7 +21,7 @@ void launch_for_each(void* stream, std::uint32_t count, Element element) {
   for_each_kernel<<<(count - 1) / threads + 1, threads, 0, static_cast<cudaStream_t>(stream)>>>(count,
                                                                                                 element);
   if (auto const e = cudaGetLastError(); e != cudaSuccess)
-    throw std::runtime_error(std::string("CUDA: recording for_each: ") + cudaGetErrorString(e));
+    throw std::runtime_error(std::string("CUDA: capturing for_each: ") + cudaGetErrorString(e));
 }
 
 }  // namespace rondo

@@ -1,6 +1,6 @@
-// Recorded work for one device: recorded once, replayed as a whole.
+// A graph: work for one device that is captured once and replayed as a whole.
 //
-// On `cuda` a CUDA Graph; on `cpu` and `emulated` a list of calls (call_list.hpp).
+// On `cuda` it is a CUDA Graph; on `cpu` and `emulated`, a list of calls (call_list.hpp).
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ class graph {
  public:
   virtual ~graph() = default;
 
-  /// Records what `work` puts into the stream; nothing of it runs. The second time with other arguments: the graph is updated in
-  /// place where the machine can, which is when the steps and their order are the same, else made anew. Throws
-  /// std::runtime_error, or what `work` throws, and keeps what was recorded before.
-  virtual void record(std::function<void(stream&)> const& work) = 0;
-  /// Runs all of it, in the order recorded, and waits for its end. Several graphs of a device run beside each other. False: the
-  /// device is lost. Precondition: it was recorded.
+  /// Captures the steps that `work` puts into the stream, without running them. If the steps and their order are the same as
+  /// before, the graph is updated in place where the machine supports that; otherwise it is rebuilt. Throws
+  /// std::runtime_error, or any exception of `work`, and then keeps the earlier graph.
+  virtual void capture(std::function<void(stream&)> const& work) = 0;
+  /// Runs all steps in the captured order and waits until they are done. Several graphs of a device run concurrently. False:
+  /// the device is lost. Precondition: it was captured.
   virtual bool replay() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Zeroed, page-aligned memory for an arena; pages cost nothing until they are touched.
+// Zeroed, page-aligned memory for an arena. Pages cost nothing until they are touched.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@ namespace rondo {
 
 class arena_memory {
  public:
-  /// Throws std::system_error when the system has no room for `bytes`.
+  /// Throws std::system_error if the system cannot map `bytes`.
   explicit arena_memory(std::size_t bytes) : bytes_(bytes) {
     void* const p =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

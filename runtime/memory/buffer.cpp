@@ -1,4 +1,4 @@
-// The parts of an owner that need its pool.
+// The member functions of `buffer` that need its pool.
 #include "runtime/memory/buffer.hpp"
 
 #include "runtime/memory/buffer_pool.hpp"

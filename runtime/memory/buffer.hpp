@@ -1,4 +1,4 @@
-// The owner of one buffer of a pool: move-only, gives the buffer back when it goes.
+// The owner of one buffer of a pool: move-only; releases the buffer in its destructor.
 //
 // **Threads**: one at a time, any. **Lifetime**: shorter than the pool's.
 #pragma once
@@ -13,7 +13,7 @@ namespace rondo {
 
 class buffer_pool;
 
-/// Made by buffer_pool::acquire_buffer and adopt. Empty after a move, `detach` or `release`.
+/// Made by buffer_pool::acquire_buffer and adopt. Empty after a move, `detach`, or `release`.
 class buffer {
  public:
   buffer() = default;
@@ -27,13 +27,13 @@ class buffer {
 
   explicit operator bool() const noexcept { return pool_ != nullptr; }
 
-  /// The handle to send in a message. It stays good as long as the buffer is owned.
+  /// The handle to send in messages. It is valid as long as the buffer is owned.
   buffer_ref const& ref() const noexcept { return ref_; }
   std::uint64_t bytes() const noexcept { return ref_.bytes; }
   place where() const noexcept;
 
-  /// The owner's own access to as many whole Ts as fit, for filling the buffer before its handle is shared;
-  /// after that, lease like everybody else. Empty when the host cannot reach it.
+  /// The owner's direct access to as many whole Ts as fit, for filling the buffer before its handle is shared;
+  /// after that, take a lease. Empty if the host cannot reach the memory.
   template <class T = std::byte>
   std::span<T> span() const noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -42,11 +42,11 @@ class buffer {
     return {reinterpret_cast<T*>(base_), static_cast<std::size_t>(ref_.bytes / sizeof(T))};
   }
 
-  /// Gives the buffer back now; with leases out its memory follows at the end of the last. double_release if
-  /// somebody released its handle, or if this is empty.
+  /// Releases the buffer now. If there are leases, its memory is returned at the end of the last one. double_release if
+  /// the buffer was already released through its handle, or if this is empty.
   errc release() noexcept;
 
-  /// Gives up ownership without releasing: whoever the handle goes to adopts or releases it.
+  /// Gives up ownership without releasing the buffer: the receiver of the handle must adopt or release it.
   [[nodiscard]] buffer_ref detach() noexcept {
     pool_ = nullptr;
     return std::exchange(ref_, {});
@@ -64,7 +64,7 @@ class buffer {
 
   buffer_pool* pool_ = nullptr;
   std::byte* base_ = nullptr;
-  buffer_ref ref_{};  // of nothing without a pool
+  buffer_ref ref_{};  // refers to nothing if pool_ is null
 };
 
 }  // namespace rondo

@@ -1,8 +1,8 @@
-// Memory of a device for buffers that its handlers lease: the host acquires and releases them from afar.
+// The home of buffers in a device's memory, which its handlers lease; the host acquires and releases them remotely.
 //
-// The table of such buffers lives in the device's memory, because a lease is an exchange, and nothing but loads and stores
-// crosses the bus (kernels/link/queue_pair.hpp). So the host's orders travel as submissions, in order with its messages; when a
-// buffer was released and its last lease has ended the device says so (record_kind::buffer_free).
+// The table of such buffers is in the device's memory, because a lease is an exchange, and only loads and stores cross the
+// bus (kernels/link/queue_pair.hpp). So the host's orders travel as submissions, in order with its messages. When a buffer
+// has been released and its last lease has ended, the device notifies the host (event_kind::buffer_free).
 #pragma once
 
 #include <array>
@@ -25,42 +25,42 @@ struct copy_job {
   bool to_device;
 };
 
-/// By what another process reaches a device's memory in place: runtime/device/cuda/cuda_view.hpp opens it.
+/// The data with which another process maps a device's memory: runtime/device/cuda/cuda_view.hpp opens it.
 struct device_share {
-  int pool = -1;                         // a descriptor, of the home
-  std::array<std::byte, 64> memory{};    // opaque: where in the pool base() is
+  int pool = -1;                         // a descriptor that the home owns
+  std::array<std::byte, 64> memory{};    // opaque: the position of base() in the pool
   std::array<std::byte, 64> ready{};     // opaque: an event
-  std::array<std::byte, 16> identity{};  // of the device: the same in all processes
+  std::array<std::byte, 16> identity{};  // of the device; the same in all processes
 };
 
-/// Threads: any, but for host_memory.
+/// Threads: any, except for host_memory.
 class buffer_home {
  public:
   virtual ~buffer_home() = default;
 
-  /// Addresses on the device; the host must not touch them. Aligned to 4 KiB.
+  /// An address on the device, aligned to 4 KiB; the host must not dereference it.
   virtual std::byte* base() const noexcept = 0;
   virtual std::uint64_t bytes() const noexcept = 0;
   virtual std::uint32_t slots() const noexcept = 0;
 
-  /// From now on handlers may lease it. Errors: device_busy (try again), device_lost, stopped.
+  /// Opens the buffer for leases. Errors: device_busy (try again), device_lost, stopped.
   virtual errc open(buffer_ref ref, std::byte* at) noexcept = 0;
-  /// No new leases. Errors as `open`.
+  /// Closes the buffer for new leases. Errors as `open`.
   virtual errc close(buffer_ref ref) noexcept = 0;
-  /// Has the device look for buffers that became free, if it sleeps.
+  /// Wakes the device, if it sleeps, to look for buffers that became free.
   virtual void collect() noexcept = 0;
 
-  /// Copies all of `jobs`, in any order and as few steps as the machine can, and waits for the end of it. False: the device
-  /// is lost.
+  /// Copies all of `jobs`, in any order and in as few steps as the machine allows, and waits until they are done. False: the
+  /// device is lost.
   virtual bool copy(std::span<copy_job const> jobs) = 0;
-  /// Memory of the host from which copies are fastest (pinned), claimed at the device's start; `pinned_bytes` of it. Threads:
-  /// one at a time.
+  /// Host memory from which copies are fastest (pinned): `pinned_bytes`, allocated at the device's start. Threads: one at a
+  /// time.
   virtual std::pmr::memory_resource& host_memory() noexcept = 0;
   virtual std::uint64_t host_memory_bytes() const noexcept = 0;
 
-  /// None where other processes cannot reach this memory.
+  /// nullopt if other processes cannot reach this memory.
   virtual std::optional<device_share> share() noexcept { return std::nullopt; }
-  /// The event of `share` comes after all copies made here so far. False: the device is lost.
+  /// Records the event of `share` after all copies made here so far. False: the device is lost.
   virtual bool mark_ready() { return false; }
 };
 

@@ -1,4 +1,4 @@
-// How the pool moves slots between its caches, their users and the upstream.
+// Movement of slots between the pool's caches, their users, and the upstream.
 #include "runtime/memory/buffer_pool.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ buffer_pool_options checked(buffer_pool_options options) {
                                 ", less than one block; use at least " +
                                 std::to_string(size_classes::bytes_of(0)));
   if (!options.upstream)
-    throw std::invalid_argument("buffer_pool: upstream is null; leave it out for the program's heap");
+    throw std::invalid_argument("buffer_pool: upstream is null; omit it to use the program's heap");
   return options;
 }
 
@@ -30,7 +30,7 @@ buffer_pool_options with_slots(buffer_pool_options options, std::uint32_t slots)
 
 buffer_word word_of(buffer_entry const& entry) noexcept {
   return buffer_word{
-      entry.word.load(memory_order::relaxed)};  // relaxed: the slot is the caller's, or for statistics
+      entry.word.load(memory_order::relaxed)};  // relaxed: only the caller has the slot, or it is a statistic
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ buffer_pool::buffer_pool(buffer_pool_options options, buffer_table_ref table)
     auto const last = word_of(table_.entry(slot));
     auto generation = last.is_free() ? last.generation() : last.generation() + 1;
     if (generation == 0) generation = 1;
-    // relaxed: whoever gets the table from this constructor's caller comes after it
+    // relaxed: other threads get the table only after this constructor
     table_.entry(slot).word.store(buffer_word::free_at(generation).bits(), memory_order::relaxed);
     slots_[slot].first_generation = generation;
     unbound_.push_back(slot);
@@ -63,9 +63,9 @@ buffer_pool::~buffer_pool() {
     if (!slots_[slot].bound) continue;
     auto const word = word_of(table_.entry(slot));
     if (!word.is_free()) {
-      auto const* const what = word.is_live()
-                                   ? " was never released; release it before its pool goes"
-                                   : " was released, but a lease on it outlives its pool; end it before";
+      auto const* const what =
+          word.is_live() ? " was never released; release it before its pool is destroyed"
+                         : " was released, but a lease on it outlives the pool; end the lease first";
       report({slot | options_.home_number << buffer_home_shift, word.generation(), 0, 0}, what);
     }
     unbind(slot);
@@ -83,7 +83,7 @@ boost::system::result<buffer_ref> buffer_pool::acquire(std::uint64_t bytes,
     if (slot == slot_stack::none) slot = claim(size_class, refusal);
   }
   if (slot == slot_stack::none) {
-    if (options_.home != nullptr) options_.home->collect();  // for the next try
+    if (options_.home != nullptr) options_.home->collect();  // for the next attempt
     return make_error_code(refusal);
   }
   slots_[slot].file.store(from.file_name(), memory_order::relaxed);
@@ -98,7 +98,7 @@ boost::system::result<buffer_ref> buffer_pool::acquire(std::uint64_t bytes,
 
 errc buffer_pool::open_at_home(buffer_ref ref) noexcept {
   auto const slot = table_.slot_of(ref);
-  static_cast<void>(table_.begin_read(ref));  // the device's own lease: nobody else has one
+  static_cast<void>(table_.begin_read(ref));  // the device's own lease; there is no other
   slots_[slot].leased_at_home.store(
       1, memory_order::relaxed);  // relaxed: published by the order, or the lease's end
   auto const refused = options_.home->open(ref, table_.entry(slot).base);
@@ -112,13 +112,13 @@ void buffer_pool::close_at_home(buffer_ref ref) noexcept {
   close_more_at_home();
   auto const outcome = options_.home->close(ref);
   if (outcome == errc::ok) return;
-  if (outcome != errc::device_busy) return end_lease_of_home(table_.slot_of(ref));  // it has stopped
+  if (outcome != errc::device_busy) return end_lease_of_home(table_.slot_of(ref));  // the device has stopped
   auto const lock = std::lock_guard(mutex_);
   to_close_.push_back(ref);
   waiting_to_close_.store(1, memory_order::relaxed);  // relaxed: a hint; guarded by the mutex
 }
 
-/// Closes what found the way full before.
+/// Closes the buffers whose orders found the queue to the device full.
 void buffer_pool::close_more_at_home() noexcept {
   if (waiting_to_close_.load(memory_order::relaxed) == 0) return;  // relaxed: a hint
   std::unique_lock lock(mutex_);
@@ -143,7 +143,7 @@ void buffer_pool::end_lease_of_home(std::uint32_t slot) noexcept {
 
 void buffer_pool::on_free_at_home(std::uint32_t slot) noexcept {
   if (slot >= options_.slots) return;
-  // Live here, and free there: a handler that owned it has released it.
+  // Live here but free there: a handler that owned it has released it.
   if (auto const word = word_of(table_.entry(slot)); word.is_live())
     static_cast<void>(
         release_here({slot | options_.home_number << buffer_home_shift, word.generation(), 0, 0}));
@@ -213,7 +213,7 @@ buffer_pool_statistics buffer_pool::statistics() const {
   std::uint64_t uses = 0;
   for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
     auto const word = word_of(table_.entry(slot));
-    // A generation passes with each use, so uses need no counter; modulo 2^32, as the last one wraps to 0.
+    // Each use takes one generation, so uses need no counter; modulo 2^32, as the last one wraps to 0.
     uses += word.generation() - slots_[slot].first_generation;
     if (!slots_[slot].bound) continue;
     auto const block_bytes = size_classes::bytes_of(slots_[slot].size_class);
@@ -245,7 +245,7 @@ std::string buffer_pool::describe(buffer_ref ref) const {
   return text + " acquired at " + file + ":" + std::to_string(slots_[slot].line.load(memory_order::relaxed));
 }
 
-// Threads are spread over the stripes in the order of their first use; any thread may use any stripe.
+// Assigns threads to stripes round robin, at their first use. Any thread may use any stripe.
 std::uint32_t buffer_pool::own_stripe() noexcept {
   static atomic<std::uint32_t> threads{0};
   thread_local auto const own =
@@ -275,7 +275,7 @@ std::uint32_t buffer_pool::claim(std::uint32_t size_class, errc& refusal) {
   while (base == nullptr) try {
       base = static_cast<std::byte*>(options_.upstream->allocate(bytes, alignment));
     } catch (std::bad_alloc const&) {
-      // Blocks that are kept may lie between the pieces that are free.
+      // Cached blocks may be between the free pieces.
       if (unbind_largest() != 0) continue;
       refusal = errc::out_of_memory;
       ++refusals_;
@@ -293,7 +293,7 @@ std::uint32_t buffer_pool::claim(std::uint32_t size_class, errc& refusal) {
   return slot;
 }
 
-/// Caches a free slot that the caller has alone, or lets it go for good if its generations are used up.
+/// Caches a free slot that only the caller has, or retires it if its generations are used up.
 void buffer_pool::keep(std::uint32_t slot) noexcept {
   if (word_of(table_.entry(slot)).generation() != 0) {
     stripes_[own_stripe()].cached[slots_[slot].size_class].push(table_, slot);
@@ -323,7 +323,7 @@ std::uint32_t buffer_pool::pop_cached(std::uint32_t size_class) noexcept {
 }
 
 /// Gives up one cached block of the largest class that has one and returns its bytes; 0: none is cached.
-/// Under the mutex.
+/// Precondition: the caller holds mutex_.
 std::uint64_t buffer_pool::unbind_largest() noexcept {
   for (auto size_class = size_classes::count; size_class-- > 0;) {
     auto const slot = pop_cached(size_class);
@@ -335,7 +335,7 @@ std::uint64_t buffer_pool::unbind_largest() noexcept {
   return 0;
 }
 
-/// Hands the slot's block back to the upstream. Under the mutex; the caller has the slot alone.
+/// Returns the slot's block to the upstream. Precondition: the caller holds mutex_, and only the caller has the slot.
 void buffer_pool::unbind(std::uint32_t slot) noexcept {
   auto const size_class = slots_[slot].size_class;
   auto const bytes = size_classes::bytes_of(size_class);

@@ -1,16 +1,16 @@
-// A pool of buffers in one place: blocks by size class, kept for reuse, under a hard cap.
+// A pool of buffers in one kind of memory: blocks by size class, cached for reuse, under a hard cap.
 //
 // The pool owns the blocks and binds each to a slot of a buffer table (kernels/buffers/buffer.hpp), which handlers
-// reach too. An acquire takes a cached slot of the size class from the calling thread's stripe, then from
-// what leases returned, then from other stripes (a hit); else it claims a block from the upstream (a miss),
-// giving up cached blocks of other classes if the cap or the slots ask for it. So an acquire is refused only
-// if blocks in use leave no room for its block.
+// use too. An acquire takes a cached slot of the size class from the calling thread's stripe, then from
+// the slots that leases returned, then from other stripes (a hit). Otherwise it claims a block from the upstream (a miss),
+// and gives up cached blocks of other classes if the cap or the number of slots requires it. So an acquire is refused only
+// if the blocks in use leave no room for its block.
 //
-// A pool of a device's memory (options.home) does the same from afar: its own table is the host's book of the buffers, in which
-// the device holds a lease on each of them until it has said that the buffer is free. Hits then take a submission.
+// A pool of a device's memory (options.home) works remotely: its own table is the host's record of the buffers. In it, the
+// device holds a lease on each buffer until it has reported that the buffer is free. A hit then takes a submission.
 //
-// **Threads**: all functions from any thread; construction and destruction alone. Hits and releases are
-// lock-free; misses and trims take a mutex. **Lifetime**: longer than its owners, leases and handlers that
+// **Threads**: all functions from any thread; construction and destruction must not overlap other calls. Hits and releases
+// are lock-free; misses and trims take a mutex. **Lifetime**: must outlive its owners, its leases, and the handlers that
 // use its table.
 #pragma once
 
@@ -35,54 +35,54 @@ namespace rondo {
 
 struct buffer_pool_options {
   std::uint64_t cap_bytes = 1ull << 30;  // of all blocks, in use and cached
-  std::uint32_t slots = 4096;            // most blocks at once; a pool given a table has that table's slots
-  place where = place::host;             // what `upstream` hands out
+  std::uint32_t slots = 4096;            // maximum number of blocks; if given a table, that table's size
+  place where = place::host;             // the kind of memory that `upstream` provides
   std::pmr::memory_resource* upstream = std::pmr::new_delete_resource();
-  buffer_home* home = nullptr;    // the device that leases them; outlives the pool
+  buffer_home* home = nullptr;    // the device whose memory it is; must outlive the pool
   std::uint32_t home_number = 0;  // see buffer_home_shift
-  /// Gets one line for each leak at shutdown and each owner whose handle was released behind its back; from
+  /// Gets one line for each leak at shutdown, and for each owned buffer that was released through its handle; called on
   /// the thread that finds it. Must not throw. Empty: standard error.
   std::function<void(std::string const&)> report = {};
 };
 
-/// A moment's view; exact while nobody acquires or releases.
+/// A snapshot; exact while no thread acquires or releases.
 struct buffer_pool_statistics {
   std::uint64_t buffers_in_use = 0;
-  std::uint64_t in_use_bytes = 0;  // blocks of buffers acquired, or released with a lease still out
+  std::uint64_t in_use_bytes = 0;  // blocks of buffers that are acquired, or released but still leased
   std::uint64_t cached_bytes = 0;  // blocks kept for reuse
-  std::uint64_t peak_bytes = 0;    // the most that both ever were together
-  std::uint64_t waste_bytes = 0;   // the part of in_use_bytes that was not asked for
+  std::uint64_t peak_bytes = 0;    // the largest sum of both so far
+  std::uint64_t waste_bytes = 0;   // the part of in_use_bytes that was not requested
   std::uint64_t hits = 0, misses = 0, refusals = 0;
-  std::uint64_t retired_slots = 0;  // out of generations
+  std::uint64_t retired_slots = 0;  // their generations are used up
 };
 
 class buffer_pool {
  public:
-  /// Owns its table. Throws std::invalid_argument on options that cannot work, naming them.
+  /// Owns its table. Throws std::invalid_argument for invalid options, naming them.
   explicit buffer_pool(buffer_pool_options options = {});
-  /// Uses `table`, which outlives the pool. Handles of an earlier pool of the same table stay stale.
+  /// Uses `table`, which must outlive the pool. Handles of an earlier pool of the same table stay stale.
   buffer_pool(buffer_pool_options options, buffer_table_ref table);
   buffer_pool(buffer_pool const&) = delete;
   buffer_pool& operator=(buffer_pool const&) = delete;
   /// Reports the buffers that were never released, then frees all memory.
   ~buffer_pool();
 
-  /// A buffer of `bytes`, its contents unspecified, aligned to 64 bytes or from 16 KiB on to 4 KiB.
-  /// Errors: pool_exhausted (cap or slots), out_of_memory (the upstream has none); of a device's memory also
-  /// device_busy, device_lost and stopped.
+  /// A buffer of `bytes` with unspecified contents, aligned to 64 bytes, or to 4 KiB from 16 KiB on.
+  /// Errors: pool_exhausted (cap or slots), out_of_memory (the upstream has none); in a device's pool also
+  /// device_busy, device_lost, and stopped.
   [[nodiscard]] boost::system::result<buffer_ref> acquire(
       std::uint64_t bytes, boost::source_location const& from = BOOST_CURRENT_LOCATION);
-  /// As `acquire`, with an owner that releases it.
+  /// As `acquire`, but returns an owner.
   [[nodiscard]] boost::system::result<buffer> acquire_buffer(
       std::uint64_t bytes, boost::source_location const& from = BOOST_CURRENT_LOCATION);
-  /// An owner for a handle whose ownership came along with it. Errors: those of a read.
+  /// Makes an owner for a handle that was received with its ownership. Errors: those of a read.
   [[nodiscard]] boost::system::result<buffer> adopt(buffer_ref ref);
 
-  /// Gives the buffer back, whatever range of it `ref` names; with leases out its block follows at the end of
-  /// the last. Errors: double_release, stale_buffer (never acquired here).
+  /// Releases the whole buffer, whatever range `ref` names. If there are leases, its block is returned at the end of
+  /// the last one. Errors: double_release, stale_buffer (never acquired here).
   errc release(buffer_ref ref) noexcept;
 
-  /// Leases for the scope they live in; see their `status`. buffer_elsewhere in a pool of a device's memory.
+  /// Scoped leases; check their `status`. buffer_elsewhere in a device's pool.
   template <class T = std::byte>
   [[nodiscard]] read_lease<T> read(buffer_ref ref) const noexcept {
     return {table(), ref};
@@ -92,39 +92,40 @@ class buffer_pool {
     return {table(), ref};
   }
 
-  /// Keeps the buffer's block from serving again until this ends, whoever releases it. In a device's pool it is no lease among
-  /// those of handlers, and its view must not be touched.
+  /// Keeps the buffer's block from being reused while the result lives, even if the buffer is released. In a device's pool
+  /// this lease does not affect handlers' leases, and its view must not be accessed.
   [[nodiscard]] read_lease<> keep_block(buffer_ref ref) const noexcept { return {table_, ref}; }
 
-  /// The device says that the buffer in this slot was released, by its host or by a handler, and is leased no more.
+  /// To be called when the device reports that the buffer in this slot was released, by the host or by a handler, and is no
+  /// longer leased.
   void on_free_at_home(std::uint32_t slot) noexcept;
-  /// The same of all: the device has stopped, or was lost.
+  /// The same for all buffers: the device has stopped or was lost.
   void on_home_gone() noexcept;
-  /// Where the buffer's bytes begin, there: for copies, by its owner. Null for a handle that is not live.
+  /// The address, on the device, of the bytes that `ref` names, for copies by its owner. Null for a handle that is not live.
   std::byte* address_of(buffer_ref ref) const noexcept;
 
-  /// Hands cached blocks back to the upstream, largest first, until at most `keep_bytes` are cached; returns
-  /// the bytes.
+  /// Returns cached blocks to the upstream, largest first, until at most `keep_bytes` are cached. Returns
+  /// the number of bytes.
   std::uint64_t trim(std::uint64_t keep_bytes = 0);
 
   buffer_pool_statistics statistics() const;
-  /// For who leases on the host; empty when that is done elsewhere.
+  /// The table for leases on the host; empty in a device's pool.
   buffer_table_ref table() const noexcept { return options_.home == nullptr ? table_ : buffer_table_ref{}; }
   buffer_home* home() const noexcept { return options_.home; }
   place where() const noexcept { return options_.where; }
 
-  /// One line for an error's text: what the handle names, and where its buffer was acquired last.
+  /// One line for error texts: what the handle names, and where its buffer was last acquired.
   std::string describe(buffer_ref ref) const;
 
  private:
   friend buffer;
   static constexpr std::uint32_t stripes = 8;
 
-  struct alignas(64) slot_state {  // a line each: written at every acquire
-    std::uint32_t size_class = 0;  // changes under the mutex, by whoever has the slot
-    bool bound = false;            // likewise: has a block
+  struct alignas(64) slot_state {  // one cache line each: written at every acquire
+    std::uint32_t size_class = 0;  // the thread that has the slot changes it, under the mutex
+    bool bound = false;            // has a block; changes likewise
     std::uint32_t first_generation = 1;
-    atomic<char const*> file{nullptr};  // where it was acquired last; relaxed, for texts only
+    atomic<char const*> file{nullptr};  // where it was last acquired; relaxed: only for texts
     atomic<std::uint32_t> line{0};
     atomic<std::uint32_t> leased_at_home{0};
   };
@@ -155,14 +156,14 @@ class buffer_pool {
   buffer_pool_options options_;
   std::unique_ptr<buffer_entry[]> own_entries_;
   atomic<std::uint32_t, scope::system> own_returned_{0};
-  atomic<std::uint32_t> waiting_to_close_{0};  // whether to_close_ has any
+  atomic<std::uint32_t> waiting_to_close_{0};  // 1: to_close_ is not empty
   buffer_table_ref table_;
   std::unique_ptr<slot_state[]> slots_;
   std::array<stripe, stripes> stripes_;
 
-  mutable std::mutex mutex_;            // guards all below, and binding
+  mutable std::mutex mutex_;            // guards the members below, and binding
   std::vector<std::uint32_t> unbound_;  // slots without a block
-  std::vector<buffer_ref> to_close_;    // the way to their home was full
+  std::vector<buffer_ref> to_close_;    // the queue to their home was full
   std::uint64_t claimed_bytes_ = 0, peak_bytes_ = 0;
   std::uint64_t misses_ = 0, refusals_ = 0, retired_slots_ = 0;
 };

@@ -30,7 +30,7 @@ void* pool_resource::do_allocate(std::size_t bytes, std::size_t alignment) {
 void pool_resource::do_deallocate(void* p, std::size_t, std::size_t) {
   std::unique_lock lock(mutex_);
   auto const found = out_.find(p);
-  if (found == out_.end()) return;  // precondition broken; the pool's own report has whatever is left
+  if (found == out_.end()) return;  // precondition violated; the pool reports leaks at its end
   auto const ref = found->second;
   out_.erase(found);
   lock.unlock();

@@ -1,12 +1,12 @@
-// A pool as a std::pmr::memory_resource: containers and libraries take their memory from it, under its cap.
+// A std::pmr::memory_resource over a pool: containers and libraries allocate from it, under its cap.
 //
 //   rondo::pool_resource memory(rt.host_buffers());
 //   std::pmr::vector<float> samples(&memory);
 //
-// It satisfies cuda::mr's `resource`, too; runtime/device/cuda/cuda_pool_resource.hpp adds what is stream-ordered. Over a pool of
-// a device's memory the addresses are the device's.
+// It also satisfies cuda::mr's `resource`; runtime/device/cuda/cuda_pool_resource.hpp adds stream-ordered allocation. For a
+// device's pool, the addresses are the device's.
 //
-// Threads: any. Lifetime: shorter than the pool's; longer than what it has handed out.
+// Threads: any. Lifetime: must not outlive the pool; must outlive its allocations.
 #pragma once
 
 #include <memory_resource>
@@ -26,7 +26,8 @@ class pool_resource : public std::pmr::memory_resource {
   buffer_pool& pool() const noexcept { return pool_; }
 
  private:
-  /// Throws std::bad_alloc when the pool refuses, or for more than its blocks are aligned to: 64 bytes, from 16 KiB on 4 KiB.
+  /// Throws std::bad_alloc if the pool refuses, or if `alignment` exceeds 4 KiB. Above 64 bytes of alignment, allocates at
+  /// least 16 KiB.
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override;
   bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }

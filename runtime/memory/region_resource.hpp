@@ -1,7 +1,7 @@
-// Hands out pieces of one range of addresses without touching it: memory of a device, which its host cannot reach.
+// An allocator over one address range that it never accesses: a device's memory, which the host cannot reach.
 //
-// Threads: one at a time. First fit, and neighbours that are free become one; whoever asks keeps what it may need again
-// (buffer_pool.hpp), so this is not on a message's way.
+// Threads: one at a time. First fit; free neighbours are merged. The pool above it caches blocks (buffer_pool.hpp), so this
+// is not on the message path.
 #pragma once
 
 #include <iterator>
@@ -15,7 +15,7 @@ namespace rondo {
 
 class region_resource final : public std::pmr::memory_resource {
  public:
-  /// Ownership: none. `base` is aligned as the strictest request.
+  /// Does not own the range. `base` must be aligned for the strictest request.
   region_resource(std::byte* base, std::uint64_t bytes) : base_(base) {
     if (bytes != 0) free_.emplace(0, bytes);
   }
@@ -49,7 +49,7 @@ class region_resource final : public std::pmr::memory_resource {
   bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
 
   std::byte* base_;
-  std::map<std::uint64_t, std::uint64_t> free_;  // pieces: bytes by offset
+  std::map<std::uint64_t, std::uint64_t> free_;  // free pieces: bytes by offset
 };
 
 }  // namespace rondo

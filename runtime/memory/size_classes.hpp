@@ -1,7 +1,7 @@
-// The sizes of a pool's blocks: four per power of two, so that at most a fifth of a block lies idle.
+// The sizes of a pool's blocks: four per power of two, so that at most a fifth of a block is unused.
 //
-// Up to 256 bytes the classes are the multiples of 64; above, each power of two and its 5/4, 6/4 and 7/4. All
-// are multiples of 64, and those from 16 KiB on multiples of 4 KiB.
+// Up to 256 bytes, the classes are the multiples of 64; above, each power of two and its 5/4, 6/4, and 7/4. All
+// are multiples of 64; from 16 KiB on, they are multiples of 4 KiB.
 #pragma once
 
 #include <bit>
@@ -17,12 +17,12 @@ inline constexpr std::uint64_t page_bytes = 4096, paged_from_bytes = 4 * page_by
 constexpr std::uint32_t of(std::uint64_t bytes) noexcept {
   if (bytes <= 64) return 0;
   if (bytes <= 256) return static_cast<std::uint32_t>((bytes - 1) / 64);
-  auto const last = bytes - 1;  // the two bits below its highest one are its quarter of a power of two
+  auto const last = bytes - 1;  // the two bits below its highest one select the quarter
   auto const k = static_cast<std::uint32_t>(std::bit_width(last)) - 1;  // at least 8
   return 4 + (k - 8) * 4 + static_cast<std::uint32_t>((last >> (k - 2)) & 3);
 }
 
-/// What a block of the class holds.
+/// The size of a block of the class.
 constexpr std::uint64_t bytes_of(std::uint32_t size_class) noexcept {
   if (size_class < 4) return 64ull * (size_class + 1);
   auto const k = 8 + (size_class - 4) / 4;

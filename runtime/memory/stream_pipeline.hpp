@@ -1,4 +1,4 @@
-// Loads the next item while the current one is computed: a few unified buffers that take turns.
+// A pipeline that loads the next item while the current one is computed, with a few unified buffers in turn.
 //
 //   rondo::stream_pipeline<float> rows(rt.memory(1), {4096});
 //   auto const report = rows.run([&](std::span<float> to, std::uint64_t i) { return file.read(to, i); },
@@ -6,8 +6,8 @@
 //                                  return worker.ask(add_row{row}, 1s, rondo::block).error();
 //                                });
 //
-// Threads: `load` runs on one of the pipeline's own, `compute` on the caller's; copies to the device on the runtime's copier.
-// So there are three steps at work at once, each on another item.
+// Threads: `load` runs on the pipeline's own thread, `compute` on the caller's, and copies to the device on the runtime's
+// copier. So three steps run at the same time, each on a different item.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,10 @@
 namespace rondo {
 
 struct pipeline_report {
-  std::uint64_t items = 0;  // that were computed
+  std::uint64_t items = 0;  // number of computed items
   std::chrono::nanoseconds loading{0}, computing{0}, elapsed{0};
 
-  /// What loading and computing would have taken longer one after the other; copies come on top.
+  /// The time saved compared to loading and computing in sequence, not counting copies.
   std::chrono::nanoseconds saved() const noexcept { return loading + computing - elapsed; }
 };
 
@@ -33,17 +33,17 @@ class stream_pipeline {
   using clock = std::chrono::steady_clock;
 
  public:
-  /// `shape`: of each item. `depth`: buffers, at least 2. Throws std::invalid_argument.
+  /// `shape`: of each item. `depth`: number of buffers, at least 2. Throws std::invalid_argument.
   stream_pipeline(memory_pair const& memory, std::vector<std::uint64_t> shape, std::uint32_t depth = 2) {
     if (depth < 2)
       throw std::invalid_argument(
-          "stream_pipeline: depth is below 2; one item is loaded while another is computed");
+          "stream_pipeline: depth must be at least 2: one item is loaded while another is computed");
     for (std::uint32_t i = 0; i < depth; ++i) slots_.emplace_back(memory, shape);
   }
 
-  /// Calls load(std::span<T>, index), which fills the next item, or returns false when there is none; and for each item in turn
-  /// compute(buffer_ref, index), which returns an error_code, and is done with the buffer then. Ends with the last item, or the
-  /// first error: those of unified_buffer, and compute's own. Lets through what either throws.
+  /// Calls load(std::span<T>, index), which fills the next item or returns false if there is none, and for each item in turn
+  /// compute(buffer_ref, index), which returns an error_code and must then have finished with the buffer. Stops after the
+  /// last item or at the first error, of unified_buffer or of compute. Propagates exceptions of both.
   template <class Load, class Compute>
   boost::system::result<pipeline_report> run(Load load, Compute compute) {
     pipeline_report report;
@@ -99,13 +99,13 @@ class stream_pipeline {
       c();
       changed.notify_all();
     }
-    /// False when there is none any more.
+    /// False if there are no more items.
     bool wait_for_item(std::uint64_t i) {
       std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return loaded > i || ended; });
       return loaded > i;
     }
-    /// False when nobody wants it any more.
+    /// False if the run was cancelled.
     bool wait_for_room(std::uint64_t i) {
       std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return i < computed + slots || cancelled; });

@@ -26,7 +26,7 @@ two_sided::two_sided(memory_pair const& memory, std::span<std::uint64_t const> s
     : memory_(memory), bytes_(element_bytes) {
   for (auto const extent : shape)
     if (__builtin_mul_overflow(bytes_, extent, &bytes_)) {
-      bytes_ = ~std::uint64_t{0};  // no pool has them
+      bytes_ = ~std::uint64_t{0};  // more than any pool has
       return;
     }
 }
@@ -41,7 +41,7 @@ two_sided& two_sided::operator=(two_sided&& other) noexcept {
   device_ = std::move(other.device_);
   state_ = std::exchange(other.state_, buffer_state::uninitialized);
   busy_ = std::exchange(other.busy_, 0);
-  background_ = std::move(other.background_);  // which knows the blocks, and not who owns them
+  background_ = std::move(other.background_);  // it refers to the blocks, not to their owner
   return *this;
 }
 
@@ -51,7 +51,7 @@ two_sided::~two_sided() {
 }
 
 error_code two_sided::claim(side of) {
-  if (memory_.host == nullptr) return errc::buffer_empty;  // made without arguments: it has no elements
+  if (memory_.host == nullptr) return errc::buffer_empty;  // default-constructed: it has no elements
   auto& mine = of == side::host || memory_.is_one() ? host_ : device_;
   if (mine) return {};
   auto const take_from = [&](buffer_pool& pool) -> error_code {
@@ -74,7 +74,7 @@ copy_job two_sided::job(side to) noexcept {
 error_code two_sided::prepare(side to, bool& older) {
   older = false;
   if (auto const e = wait_for_background()) return e;
-  if (busy_ != 0) return errc::buffer_in_use;  // by a view that writes: nothing else is left
+  if (busy_ != 0) return errc::buffer_in_use;  // by a writing view: no copy is running now
   if (state_ == buffer_state::uninitialized) return errc::buffer_empty;
   if (is_current(to)) return {};
   older = true;
@@ -138,15 +138,15 @@ error_code two_sided::prefetch(side to) {
     bool well = false;
     try {
       well = home->copy({&job, 1});
-    } catch (...) {  // as a copy that failed: who waits for it is told
+    } catch (...) {  // treated as a failed copy: the thread that waits for it gets the error
     }
     std::lock_guard lock(b.mutex);
     b.arrived = well;
     b.took_ns = now_ns() - began_ns;
     b.running = false;
-    b.ended.notify_one();  // under the lock: who waits may free `b` next
+    b.ended.notify_one();  // under the lock: the waiting thread may then free `b`
   });
-  b.began = true;  // only now: nobody is to wait for what could not be posted
+  b.began = true;  // only now: if post throws, there is nothing to wait for
   ++busy_;
   return {};
 }

@@ -1,10 +1,10 @@
-// Bytes that the host and one device share: which side has the newest, and when they are copied. What unified_buffer.hpp
-// gives elements and views.
+// Bytes shared by the host and one device: tracks which side has the newest data, and copies when needed. unified_buffer.hpp
+// adds elements and views.
 //
-// A copy happens when a side is needed that is older; `prefetch` begins it earlier, beside whatever the program does
-// meanwhile; `sync_all` makes one batch of several. Where both sides are one memory (a device `cpu`) there is nothing to copy.
+// A copy is made when an outdated side is needed. `prefetch` begins it earlier, in the background; `sync_all` makes one batch
+// of several copies. If both sides share one memory (a `cpu` device), there is nothing to copy.
 //
-// Threads: one at a time, any; the copy that a prefetch has begun runs on the copier's. Lifetime: shorter than the runtime's.
+// Threads: any, one at a time; a prefetched copy runs on the copier's thread. Lifetime: must not outlive the runtime.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ enum class side : std::uint8_t { host, device };
 struct transfer_counts {
   std::uint64_t to_device = 0, to_host = 0;  // copies
   std::uint64_t bytes = 0;
-  std::uint64_t batches = 0;    // calls of the machine that these took
-  std::uint64_t hidden_ns = 0;  // of prefetched copies: how long nobody had to wait for them
+  std::uint64_t batches = 0;    // machine calls that these took
+  std::uint64_t hidden_ns = 0;  // time of prefetched copies for which no thread had to wait
 
   friend transfer_counts operator-(transfer_counts a, transfer_counts const& b) noexcept {
     return {a.to_device - b.to_device, a.to_host - b.to_host, a.bytes - b.bytes, a.batches - b.batches,
@@ -43,17 +43,17 @@ struct transfer_counts {
   }
 };
 
-/// The memory that a program and the handlers of one device share data in: runtime::memory.
+/// The memory through which a program and the handlers of one device share data; from runtime::memory.
 struct memory_pair {
   struct counters {
     std::atomic<std::uint64_t> to_device{0}, to_host{0}, bytes{0}, batches{0}, hidden_ns{0};
     transfer_counts read() const noexcept;
   };
   buffer_pool* host = nullptr;
-  buffer_pool* device = nullptr;  // the same as `host` when they are one memory
+  buffer_pool* device = nullptr;  // equals `host` if both sides share one memory
   counters* counts = nullptr;
-  boost::asio::any_io_executor copier{};  // for copies that nobody waits for
-  buffer_pool* pinned = nullptr;          // of the host, for faster copies; used while it lasts
+  boost::asio::any_io_executor copier{};  // runs background copies
+  buffer_pool* pinned = nullptr;          // pinned host memory, for faster copies; used while there is room
 
   bool is_one() const noexcept { return host == device; }
 };
@@ -61,26 +61,27 @@ struct memory_pair {
 class two_sided {
  public:
   two_sided() = default;
-  /// Claims nothing yet. More bytes than a number can hold are refused by whatever claims them (pool_exhausted).
+  /// Allocates nothing yet. If the size overflows 64 bits, the first allocation fails (pool_exhausted).
   two_sided(memory_pair const& memory, std::span<std::uint64_t const> shape, std::uint64_t element_bytes);
   two_sided(two_sided&& other) noexcept { *this = std::move(other); }
-  /// Precondition, also of the constructor and the destructor: no view is there.
+  /// Precondition, also of the move constructor and the destructor: there is no view.
   two_sided& operator=(two_sided&& other) noexcept;
-  /// Waits for a copy that was begun.
+  /// Waits for a background copy.
   ~two_sided();
 
   std::uint64_t bytes() const noexcept { return bytes_; }
   buffer_state state() const noexcept { return state_; }
   memory_pair const& memory() const noexcept { return memory_; }
 
-  /// Makes that side hold the newest; copies only if it is older. Errors: buffer_empty before anything was written,
-  /// buffer_in_use while the host's view writes, those of buffer_pool::acquire, device_lost.
+  /// Brings that side up to date; copies only if it is outdated. Errors: buffer_empty before anything was written,
+  /// buffer_in_use while there is a writing view on the host, those of buffer_pool::acquire, device_lost.
   error_code sync(side to) { return is_ready(to) ? error_code{} : bring(to); }
-  /// Begins the copy that `sync` would make, without waiting for it; what needs either side next waits. Errors as `sync`
-  /// but device_lost, which the next sync tells, also of a copy that threw.
+  /// Begins the copy that `sync` would make, without waiting for it; the next use of either side waits. Errors as `sync`,
+  /// except device_lost: the next sync returns that, also if the copy threw.
   error_code prefetch(side to);
 
-  /// A handler has written, or will, through a handle that was given out for reading; or the host has.
+  /// Marks that side as newer. For writes that this object does not see: by handlers through a handle that was given out for
+  /// reading, or by the host.
   void mark_device_dirty() noexcept {
     state_ = memory_.is_one() ? buffer_state::synchronized
              : host_          ? buffer_state::device_dirty
@@ -91,13 +92,13 @@ class two_sided {
              : device_        ? buffer_state::host_dirty
                               : buffer_state::host_only;
   }
-  /// Gives the host's block back, when the device has the data; no effect where they are one. Errors as `sync`; buffer_in_use
-  /// while any view of the host is there.
+  /// Brings the device up to date, then releases the host's block; no effect if both sides share one memory. Errors as `sync`;
+  /// buffer_in_use while there is any view on the host.
   error_code drop_host();
 
   friend error_code sync_all(side to, std::span<two_sided* const> all);
 
-  /// Held by a view of the host: while it lives the host's block stays, and while one lives that writes no copy is made.
+  /// Held by a view on the host. While it lives, the host's block stays; while a writing one lives, no copy is made.
   class viewing {
    public:
     viewing() = default;
@@ -122,24 +123,25 @@ class two_sided {
   };
 
  protected:
-  /// Whether that side can be used at once: the common case, so it is short.
+  /// Whether that side can be used at once: the common case, therefore inline.
   bool is_ready(side to) const noexcept { return is_current(to) && busy_ == 0; }
   error_code bring(side to);
-  /// Makes sure that there is a block to write all of, and nobody who uses it. Errors as `sync` but buffer_empty.
+  /// Makes sure that the side has a block that is not in use, to be overwritten completely. Errors as `sync`, except
+  /// buffer_empty.
   error_code claim_to_overwrite(side of) {
     if (auto const e = wait_for_background()) return e;
-    if (busy_ != 0) return errc::buffer_in_use;  // by a view that writes: nothing else is left
+    if (busy_ != 0) return errc::buffer_in_use;  // by a writing view: no copy is running now
     return claim(of);
   }
   buffer const& host_side() const noexcept { return host_; }
   buffer const& device_side() const noexcept { return memory_.is_one() ? host_ : device_; }
 
  private:
-  /// The one copy that may be under way beside the program.
+  /// The background copy; there is at most one.
   struct background_copy {
     std::mutex mutex;
     std::condition_variable ended;
-    bool began = false;  // of the program's side alone: somebody is to wait for it
+    bool began = false;  // only the program's thread uses it: the copy must be waited for
     bool running = false, arrived = false;
     side to{};
     std::uint64_t took_ns = 0;
@@ -151,7 +153,7 @@ class two_sided {
                             : state_ == buffer_state::device_only || state_ == buffer_state::device_dirty);
   }
   error_code claim(side of);
-  /// Whether `to` needs a copy, and its block claimed; errors as `sync`.
+  /// Sets `older` if `to` needs a copy, and then claims its block. Errors as `sync`.
   error_code prepare(side to, bool& older);
   copy_job job(side to) noexcept;
   void arrived(side to) noexcept;
@@ -159,15 +161,15 @@ class two_sided {
 
   memory_pair memory_;
   std::uint64_t bytes_ = 0;
-  buffer host_, device_;  // where both are one memory, `host_` alone
+  buffer host_, device_;  // only `host_` if both sides share one memory
   buffer_state state_ = buffer_state::uninitialized;
-  std::uint32_t busy_ = 0;   // views that write, and a copy that was begun
-  std::uint32_t views_ = 0;  // of the host
+  std::uint32_t busy_ = 0;   // writing views, plus a background copy
+  std::uint32_t views_ = 0;  // views on the host
   std::unique_ptr<background_copy> background_;
 };
 
-/// Brings all of `all` to one side, in one batch of copies for each device. Errors of the first that cannot be; nothing was
-/// copied then.
+/// Brings one side of all of `all` up to date, with one batch of copies per device. If one cannot be prepared, returns its
+/// error without copying anything.
 error_code sync_all(side to, std::span<two_sided* const> all);
 
 template <class... Data>

@@ -1,4 +1,4 @@
-// The same elements on the host and on a device: copied when they are first needed on the other side, and never twice.
+// A unified buffer: the same elements on the host and on a device, copied once when they are needed on the other side.
 //
 //   rondo::unified_buffer<float> field(rt.memory(1), {480, 640});
 //   for (float& x : field.overwrite().value()) x = 0;         // on the host
@@ -6,14 +6,14 @@
 //   ...
 //   auto const seen = field.host().value();                   // copied back here, once
 //
-// States: what each side holds (two_sided.hpp). Where both sides are one memory (a device `cpu`) nothing is ever copied.
+// States (two_sided.hpp). If both sides share one memory (a `cpu` device), nothing is ever copied.
 //
-//   uninitialized  nothing was written yet        synchronized  both sides hold the same
-//   host_only      the device has no block        host_dirty    the device's block is older
-//   device_only    the host has no block          device_dirty  the host's block is older
+//   uninitialized  nothing was written yet        synchronized  both sides hold the same data
+//   host_only      the device has no block        host_dirty    the device's block is outdated
+//   device_only    the host has no block          device_dirty  the host's block is outdated
 //
-// Threads: one at a time, any. Handlers lease the device's side while they run; this side of the program learns from their
-// answers when they are done. Lifetime: shorter than the runtime's; longer than its views, and not moved while one writes.
+// Threads: any, one at a time. Handlers lease the device's side while they run; their answers tell the program when they are
+// done. Lifetime: must not outlive the runtime; must outlive its views, and must not be moved while one exists.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@
 
 namespace rondo {
 
-/// A span on the host for as long as this lives: under a lease where handlers reach the same memory.
+/// A span of elements on the host, valid while this lives. Holds a lease if handlers use the same memory.
 template <class T>
 class host_view {
  public:
@@ -60,31 +60,31 @@ class unified_buffer : public two_sided {
 
  public:
   unified_buffer() = default;
-  /// Claims nothing yet. `shape`: elements by dimension, the last one next to each other.
+  /// Allocates nothing yet. `shape`: elements by dimension; those of the last dimension are contiguous.
   unified_buffer(memory_pair const& memory, std::vector<std::uint64_t> shape)
       : two_sided(memory, shape, sizeof(T)), shape_(std::move(shape)) {}
 
   std::vector<std::uint64_t> const& shape() const noexcept { return shape_; }
   std::uint64_t size() const noexcept { return bytes() / sizeof(T); }
 
-  // -- on the host. Errors: buffer_empty before anything was written, or of one that was made without arguments;
-  // buffer_in_use while another view writes or a handler leases what is one memory; those of buffer_pool::acquire;
+  // -- on the host. Errors: buffer_empty before anything was written, or if default-constructed;
+  // buffer_in_use while there is a writing view, or a handler's lease on shared memory; those of buffer_pool::acquire;
   // device_lost.
 
-  /// To read; copies first if the device has newer data.
+  /// A view for reading; copies first if the device has newer data.
   boost::system::result<host_view<T const>> host() {
     if (!is_ready(side::host)) [[unlikely]]
       if (auto const e = bring(side::host)) return e;
     return view<T const>(false);
   }
-  /// To change some of it; the same, and the device's side is older from here on. While the view lives no other one can be
-  /// had, and no handle: what is written through it cannot be missed.
+  /// A view for changes; copies first if the device has newer data. The device's side is then outdated. While the view lives,
+  /// no other view and no handle can be obtained, so no write through it is missed.
   boost::system::result<host_view<T>> edit() {
     if (!is_ready(side::host)) [[unlikely]]
       if (auto const e = bring(side::host)) return e;
     return written_here();
   }
-  /// To write all of it; the same but that it never copies. What is not written is unspecified.
+  /// A view for writing all elements; as `edit`, but never copies. Elements that are not written are unspecified.
   boost::system::result<host_view<T>> overwrite() {
     if (auto const e = claim_to_overwrite(side::host)) return e;
     return written_here();
@@ -92,35 +92,35 @@ class unified_buffer : public two_sided {
 
   // -- on the device: handles to send in messages. Errors as above.
 
-  /// For handlers that read.
+  /// A handle for handlers that read.
   boost::system::result<buffer_ref> device() {
     if (!is_ready(side::device)) [[unlikely]]
       if (auto const e = bring(side::device)) return e;
     return device_side().ref();
   }
-  /// For handlers that change it; the host's side is older from here on.
+  /// A handle for handlers that change elements; the host's side is then outdated.
   boost::system::result<buffer_ref> device_for_writing() {
     if (!is_ready(side::device)) [[unlikely]]
       if (auto const e = bring(side::device)) return e;
     mark_device_dirty();
     return device_side().ref();
   }
-  /// For handlers that write all of it; never copies.
+  /// A handle for handlers that write all elements; never copies.
   boost::system::result<buffer_ref> device_for_overwriting() {
     if (auto const e = claim_to_overwrite(side::device)) return e;
     mark_device_dirty();
     return device_side().ref();
   }
 
-  // -- by hand, beside what two_sided offers
+  // -- explicit copies, in addition to those of two_sided
 
-  /// Both sides hold the same afterwards; copies only what is older.
+  /// Both sides hold the same data afterwards; copies only if needed.
   error_code sync_to_device() { return sync(side::device); }
   error_code sync_to_host() { return sync(side::host); }
   error_code prefetch_to_device() { return prefetch(side::device); }
   error_code prefetch_to_host() { return prefetch(side::host); }
-  /// The same as sync without waiting, completing with void(error_code). Nothing else uses this buffer meanwhile. May be
-  /// cancelled until the copy begins: errc::cancelled then; one that has begun is finished.
+  /// As sync, but completes with void(error_code) instead of waiting. Do not use this buffer before completion. Can be
+  /// cancelled until the copy begins (errc::cancelled); a copy that has begun is finished.
   template <class Token = boost::asio::use_awaitable_t<>>
   auto async_sync_to_device(Token&& token = {}) {
     return async_sync(side::device, std::forward<Token>(token));
@@ -140,7 +140,7 @@ class unified_buffer : public two_sided {
     }
     buffer_lease<U> lease(memory().host->table(), host_side().ref());
     if (!lease) return make_error_code(lease.status());
-    host_view<U> seen(std::move(lease));  // which keeps the block by itself
+    host_view<U> seen(std::move(lease));  // the lease keeps the block
     if (writes) seen.viewing_ = viewing(*this, writes);
     return seen;
   }
@@ -154,7 +154,7 @@ class unified_buffer : public two_sided {
   auto async_sync(side to, Token&& token) {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [](auto handler, unified_buffer* self, side which) {
-          // Tracked: who runs that executor does not run out of work meanwhile.
+          // Tracked, so that the executor does not run out of work before completion.
           auto const executor =
               boost::asio::prefer(boost::asio::get_associated_executor(handler, self->memory().copier),
                                   boost::asio::execution::outstanding_work.tracked);

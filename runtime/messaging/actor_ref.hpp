@@ -1,8 +1,8 @@
-// A typed reference to an actor: what callers use to tell, ask and batch.
+// A typed reference to an actor, through which callers tell, ask, and send batches.
 //
-// A ref is two words, does not own the actor, and must not outlive its runtime. It names one life of the
-// actor: once that has ended every use answers actor_gone (G7). Threads: any. Completion handlers run on
-// their associated executor, else on the runtime's own thread.
+// A ref is two words, does not own the actor, and must not outlive its runtime. It names one generation of the
+// actor: once that has terminated, every use fails with actor_gone (G7). Threads: any. Completion handlers run on
+// their associated executor, by default on the runtime's own thread.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -18,12 +18,12 @@
 namespace rondo {
 
 struct tell_options {
-  std::uint8_t priority = default_priority;  // 255 first
-  // Dropped, and counted, when its turn comes later. 0, and more than the 71 minutes that a message can say:
-  // none.
+  std::uint8_t priority = default_priority;  // 255 is handled first
+  // A message whose turn comes later is dropped and counted. 0, or more than the 71 minutes that a header can hold:
+  // no deadline.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
-  std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not of a batch
+  std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not for a batch
 };
 
 struct ask_options {
@@ -32,7 +32,7 @@ struct ask_options {
   std::uint64_t trace = 0;  // as in tell_options
 };
 
-/// What every message sent with these options has in its header.
+/// The header fields that these options set.
 inline message_header plain_header(tell_options options) noexcept {
   message_header h;
   h.priority = options.priority;
@@ -46,18 +46,18 @@ inline message_header plain_header(tell_options options) noexcept {
 template <class Behaviour>
 class actor_ref {
  public:
-  /// Names nobody: it may be assigned to and compared, and nothing else.
+  /// Names no actor; may only be assigned to and compared.
   actor_ref() = default;
   actor_ref(messenger& m, actor_id id) noexcept : messenger_(&m), id_(id) {}
 
   actor_id id() const noexcept { return id_; }
-  /// What to put into messages, so that other actors can send to this one.
+  /// The address to put into messages, so that other actors can send to this one.
   address<Behaviour> where() const noexcept { return {id_}; }
   friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
 
-  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, and once the runtime has ended
-  /// stopped, device_lost or handler_failed. Never passes an earlier message of its priority (G2): while a tell waits
-  /// for room in this mailbox, the answer is mailbox_full even if a slot is free at this moment.
+  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
+  /// stopped, device_lost, or handler_failed. Never overtakes an earlier message of its priority (G2): while a tell waits
+  /// for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
   const {
@@ -66,7 +66,7 @@ class actor_ref {
       return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
     return messenger_->try_post(id_, header, &m, sizeof m);
   }
-  /// Sends all of `batch`, next to each other, or none. Errors as try_tell.
+  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(std::span<Message const> batch,
                                                          tell_options options = {})
@@ -74,10 +74,10 @@ class actor_ref {
     return messenger_->try_post_batch(id_, header_for<Message>(options), batch.data(), sizeof(Message),
                                       sizeof(Message), static_cast<std::uint32_t>(batch.size()));
   }
-  /// Sends and completes with void(error_code) once the mailbox has it, or why it has not; errors as try_tell.
-  /// With wait_for_room a full mailbox is no error: the message stands in the actor's line. Those that stand there
-  /// are taken in the order of their calls, awaited or not; on a device with its own memory one after the other, each
-  /// when the one before has arrived.
+  /// Sends and completes with void(error_code) once the mailbox has accepted or refused the message; errors as try_tell.
+  /// With wait_for_room, a full mailbox is not an error: the message waits in the actor's line. Waiting messages are
+  /// sent in the order of their calls, awaited or not. On a device with its own memory, each is sent once the previous one
+  /// has arrived.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires takes<Behaviour, Message>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
@@ -89,8 +89,8 @@ class actor_ref {
         token, messenger_, outgoing_for(m, header_for<Message>(options)), options);
   }
 
-  /// Asks and completes with void(error_code, Reply). Does not wait for room in the mailbox. Errors: those of try_tell,
-  /// and timed_out, cancelled, handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
+  /// Asks and completes with void(error_code, Reply). Does not wait for room in the mailbox. Errors: those of try_tell, and
+  /// timed_out, cancelled, handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
                                                                      Token&& token = {}) const {
@@ -113,7 +113,7 @@ class actor_ref {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
   }
 
-  /// The header that a message of this type travels with.
+  /// The header of a message of this type.
   template <class Message>
   static message_header header_for(tell_options options) noexcept {
     message_header h = plain_header(options);
@@ -133,7 +133,7 @@ class actor_ref {
   }
   template <class Reply>
   static result<Reply> typed_result(answer const& a) {
-    // In place: a reply that begins with an errc could be made from one, too.
+    // In place, because a reply that begins with an errc could also be constructed from one.
     auto const failed = [](errc e) {
       return result<Reply>(boost::system::in_place_error, make_error_code(e));
     };

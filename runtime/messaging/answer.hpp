@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// `body` is an answer only when `reason` is ok.
+/// `body` is valid only if `reason` is ok.
 struct answer {
   errc reason = errc::ok;
   message body{};

@@ -1,7 +1,7 @@
-// A reference to an actor whose behaviour is known at run time only: messages are a type's number and bytes. What sockets
-// and scripts send through; C++ that knows the behaviour uses actor_ref.
+// A reference to an actor whose behaviour is known only at run time: a message is a type id and bytes. For sockets and
+// scripts; C++ code that knows the behaviour uses actor_ref.
 //
-// Three words, does not own the actor, and must not outlive its runtime. Threads: any.
+// A ref is three words, does not own the actor, and must not outlive its runtime. Threads: any.
 #pragma once
 
 #include <span>
@@ -19,20 +19,20 @@ class any_ref {
   actor_id id() const noexcept { return id_; }
   behaviour_info const& behaviour() const noexcept { return *behaviour_; }
 
-  /// The message of this number that the actor takes; null when it takes none.
+  /// The actor's message with this type id; null if it does not take it.
   message_info const* find_message(std::uint32_t type) const noexcept;
-  /// Why a message of `bytes` bytes must not be sent: unknown_message, wrong_size; ok when it may.
+  /// ok if a message of `bytes` bytes may be sent; otherwise unknown_message or wrong_size.
   errc check(std::uint32_t type, std::size_t bytes) const noexcept;
 
-  /// Whether try_tell's outcome is the message's fate: the actor's device shares the memory of this process.
+  /// Whether try_tell's outcome is final: the actor's device shares the memory of this process.
   bool is_near() const noexcept { return messenger_->is_near(); }
-  /// As actor_ref::try_tell; errors also those of `check`.
+  /// As actor_ref::try_tell; may also fail as `check`.
   errc try_tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options = {}) const;
-  /// As actor_ref::tell; `handler` gets what became of it, errors also those of `check`.
+  /// As actor_ref::tell; `handler` gets the outcome. May also fail as `check`.
   void tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options,
             answer_handler handler) const;
-  /// As actor_ref::ask; `handler` gets the reply as it is, errors also those of `check`, and no_reply for a message that
-  /// is only told. Returns the ask's number for runtime::cancel, or no ask's when it was refused at once.
+  /// As actor_ref::ask; `handler` gets the untyped reply. May also fail as `check`, and with no_reply for a message without
+  /// a reply. Returns the ask's id for runtime::cancel; an invalid id if it was refused at once.
   actor_id ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
                answer_handler handler) const;
 

@@ -1,4 +1,4 @@
-// The completion token `rondo::block`: the calling thread waits, and gets the outcome as a value.
+// The completion token `rondo::block`: the calling thread waits and gets the outcome as a value.
 //
 //   rondo::result<total> t = counter.ask(get{}, 10ms, rondo::block);
 //
@@ -19,14 +19,14 @@ inline constexpr block_t block{};
 
 namespace detail {
 
-/// Where a completion meets the thread that waits for it.
+/// Passes a completion's value to the thread that waits for it.
 template <class T>
 class rendezvous {
  public:
   void put(T value) {
     std::lock_guard lock(mutex_);
     value_.emplace(std::move(value));
-    arrived_.notify_one();  // under the lock: the waiter destroys this object as soon as it may
+    arrived_.notify_one();  // under the lock: the waiter destroys this object as soon as it can
   }
   T take() {
     std::unique_lock lock(mutex_);

@@ -14,7 +14,7 @@ constexpr std::uint64_t no_deadline = ~0ull;
 
 completions::completions(std::uint32_t capacity, boost::asio::any_io_executor executor)
     : slots_(capacity), executor_(std::move(executor)), fallback_(executor_) {
-  // At random: a restored actor may keep the token of an ask of an earlier process, which must match none.
+  // Random: a restored actor may hold the token of an ask of an earlier process, which must not match any ask.
   std::uint32_t const first_generation = std::random_device{}();
   // Relaxed: no other thread yet.
   for (std::uint32_t i = 0; i < capacity; ++i) {
@@ -30,7 +30,7 @@ completions::completions(std::uint32_t capacity, boost::asio::any_io_executor ex
 }
 
 result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint64_t deadline_ns) {
-  // Relaxed: the reason alone; below it is looked at again.
+  // Relaxed: only the reason; it is checked again below.
   if (auto const closed = closed_.load(memory_order::relaxed); closed != 0)
     return static_cast<errc>(closed - 1);
   std::uint32_t index = 0;
@@ -39,29 +39,29 @@ result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint6
     if (static_cast<std::uint32_t>(head) == 0) return errc::ask_limit;
     index = static_cast<std::uint32_t>(head) - 1;
     auto const next = slots_[index].next.load(memory_order::relaxed);  // relaxed: the tag rejects a stale one
-    // Relaxed: what it replaces was acquired above, as the tag keeps it from recurring.
+    // Relaxed: the replaced head was acquired above, as the tag keeps it from recurring.
     if (free_.compare_exchange(head, ((head >> 32) + 1) << 32 | next, memory_order::relaxed,
                                memory_order::relaxed))
       break;
   }
   slot& s = slots_[index];
   if (handler != nullptr)
-    s.handler.swap(*handler);  // Boost 1.81: its move assignment wraps the handler once more
+    s.handler.swap(*handler);  // not assigned: in Boost 1.81 that would wrap the handler once more
   auto const generation =
       static_cast<std::uint32_t>(s.word.load(memory_order::relaxed) >> 32);  // relaxed: ours
   s.deadline_ns.store(deadline_ns == 0 ? no_deadline : deadline_ns, memory_order::relaxed);
   open_count_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
-  // seq_cst: against close(), which sets closed_ and then looks at the slots; one of the two sees the other.
+  // seq_cst: against close(), which sets closed_ and then scans the slots; one of the two sees the other.
   s.word.store(make(generation, p), memory_order::seq_cst);
   actor_id const id{index | host_ask_bit, generation};
   if (auto const closed = closed_.load(memory_order::seq_cst); closed != 0)
     complete(id, static_cast<errc>(closed - 1), nullptr, completer::initiator);
   if (deadline_ns != 0) {
-    // seq_cst: against expire(), which resets the nearest deadline and then looks at the slots; one of the
+    // seq_cst: against expire(), which resets the nearest deadline and then scans the slots; one of the
     // two sees the other.
     auto nearest = nearest_deadline_.load(memory_order::seq_cst);
     while (deadline_ns < nearest) {
-      // Relaxed: a number, which on_nearer_ hands to the thread that will call expire().
+      // Relaxed: only a number; on_nearer_ passes it to the thread that will call expire().
       if (nearest_deadline_.compare_exchange(nearest, deadline_ns, memory_order::relaxed,
                                              memory_order::relaxed)) {
         if (on_nearer_) on_nearer_(deadline_ns);
@@ -106,7 +106,7 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
       return false;
     }
   } while (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::acquire,
-                                    memory_order::relaxed));  // the edge `claim`, whatever way the id came
+                                    memory_order::relaxed));  // the edge `claim`, however the id came here
   if (was == waiting_async) {
     answer a{reason, {}};
     if (body != nullptr) a.body = *body;
@@ -125,7 +125,7 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
     __builtin_memcpy(s.result.body.payload, body->payload, body->bytes);
   }
   s.word.store(make(id.generation, done), memory_order::release);  // the edge `done`
-  // From here on the waiting thread may free the slot; a sleeper stays until it has been woken or has looked
+  // From now on the waiting thread may free the slot; a sleeper stays until it is woken or checks by
   // itself.
   if (was == sleeping_thread) {
     s.wakeup.fetch_add(1, memory_order::release);
@@ -137,7 +137,7 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
 bool completions::is_waiting(actor_id id) const noexcept {
   auto const index = id.index & ~host_ask_bit;
   if ((id.index & host_ask_bit) == 0 || index >= slots_.size()) return false;
-  auto const word = slots_[index].word.load(memory_order::relaxed);  // relaxed: it may end the moment after
+  auto const word = slots_[index].word.load(memory_order::relaxed);  // relaxed: it may complete at any time
   auto const p = static_cast<phase>(word & 0xff);
   return word >> 32 == id.generation && (p == waiting_async || p == waiting_thread || p == sleeping_thread);
 }
@@ -145,7 +145,7 @@ bool completions::is_waiting(actor_id id) const noexcept {
 bool completions::withdraw(actor_id id, answer_handler& handler) {
   slot& s = slots_[id.index & ~host_ask_bit];
   auto bits = make(id.generation, waiting_async);
-  // Relaxed: the claim alone; the slot's contents are the caller's own.
+  // Relaxed: only the claim; the caller wrote the slot's contents.
   if (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::relaxed,
                                memory_order::relaxed))
     return false;
@@ -172,11 +172,11 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns) {
   }
   if (!finished) {
     auto bits = make(id.generation, waiting_thread);
-    // Relaxed: from here on the winner rings the bell. One that came before does not, and is almost done.
+    // Relaxed: a later winner wakes this thread. An earlier one does not, but is almost done.
     bool const rings = s.word.compare_exchange(bits, make(id.generation, sleeping_thread),
                                                memory_order::relaxed, memory_order::relaxed);
     while (!is_done()) {
-      // Each time anew: the winner of the slot's last ask may ring late. Acquire: a ring comes after `done`.
+      // Loaded each time: the winner of the slot's previous ask may ring late. Acquire: a ring comes after `done`.
       auto const bell = s.wakeup.load(memory_order::acquire);
       if (is_done()) break;
       rings ? wait_word(s.wakeup, bell, 1'000'000'000) : yield_thread();

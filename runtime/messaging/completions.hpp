@@ -1,11 +1,11 @@
-// The table of asks that wait for an answer: each is completed exactly once, by whoever comes first: the
-// reply, its deadline, its cancellation, or the runtime's end.
+// The table of pending asks. Each is completed exactly once, by whichever comes first: the reply, its deadline,
+// its cancellation, or the runtime's end.
 //
 // A slot is named by an actor_id with host_ask_bit in its index, so that a reply finds it from any device.
-// Threads: all functions from any thread. Nothing allocates but what a completion handler brings along.
+// Threads: all functions from any thread. Only completion handlers allocate.
 // Ordering: `claim`: opening an ask releases its slot to the one winner of the compare-exchange from waiting to
 // completing (acquire); `done`: the winner's release store of the final phase publishes the answer to the waiting
-// thread's acquire load; `free`: a slot goes with release and acquire through the stack of free slots.
+// thread's acquire load; `free`: a slot passes through the stack of free slots with release and acquire.
 #pragma once
 
 #include <boost/asio/any_completion_executor.hpp>
@@ -20,46 +20,46 @@
 
 namespace rondo {
 
-/// Who completes an ask: the function that opened it or a cancellation, inside which its handler must not
-/// run, or anybody else.
+/// Who completes an ask: the function that opened it or a cancellation (inside both, its handler must not
+/// run), or any other thread.
 enum class completer { initiator, other };
 
 class completions {
  public:
-  /// A table for `capacity` asks at once. Handlers without an executor of their own run on `executor`.
+  /// A table for `capacity` asks at once. Handlers without an associated executor run on `executor`.
   completions(std::uint32_t capacity, boost::asio::any_io_executor executor);
 
-  /// Claims a slot for an asynchronous ask. Fails with ask_limit. `deadline_ns` is on the device's clock; 0:
-  /// none. On success the handler is called exactly once, on its executor; on failure it is left untouched.
+  /// Claims a slot for an asynchronous ask. Fails with ask_limit, or with the reason of `close`. `deadline_ns` is on the
+  /// device's clock; 0: none. On success the handler is called exactly once, on its executor; on failure it is untouched.
   result<actor_id> open(answer_handler& handler, std::uint64_t deadline_ns);
   /// Claims a slot for a thread that will wait with `wait`.
   result<actor_id> open_blocking(std::uint64_t deadline_ns);
 
-  /// Waits for the answer of an ask opened with open_blocking, spinning for `spin_ns` (0: not at all) before it
-  /// sleeps, and frees it.
+  /// Waits for the answer of an ask opened with open_blocking, then frees the slot. Spins for `spin_ns` (0: not at all)
+  /// before it sleeps.
   answer wait(actor_id id, std::uint64_t spin_ns);
 
-  /// Ends an ask; false when it has ended before (the answer then came too late and is dropped).
+  /// Completes an ask. False if it was already completed: the answer came too late and is dropped.
   bool complete(actor_id id, errc reason, message const* body, completer caller = completer::other);
 
-  /// Whether the ask waits for its answer.
+  /// Whether the ask is still pending.
   bool is_waiting(actor_id id) const noexcept;
 
-  /// Takes back an ask that the caller opened and did not send: its handler is not called. False when it has ended
-  /// before.
+  /// Takes back an ask that the caller opened but did not send, without calling its handler. False if it was already
+  /// completed.
   bool withdraw(actor_id id, answer_handler& handler);
 
-  /// Ends every ask whose deadline has passed by `now_ns`. Returns the nearest deadline that is left; 0:
+  /// Completes every ask whose deadline has passed at `now_ns`. Returns the nearest remaining deadline; 0:
   /// none.
   std::uint64_t expire(std::uint64_t now_ns);
-  /// Ends every waiting ask, and makes every later one fail.
+  /// Completes every pending ask with `reason`, and makes every later one fail with it.
   void close(errc reason);
 
   std::uint32_t waiting() const noexcept;
-  /// Answers that came after their ask had ended.
+  /// The number of answers that came after their ask was completed.
   std::uint64_t late() const noexcept { return late_.load(memory_order::relaxed); }
-  /// Called with each new deadline that is nearer than all others; set before the first ask. Must hand it to the thread
-  /// that calls `expire` with release and acquire, as any queue does.
+  /// Sets a function that is called with each new deadline that is nearer than all others. Set it before the first ask. It
+  /// must pass the deadline to the thread that calls `expire` with release and acquire, as any queue does.
   void on_nearer_deadline(std::function<void(std::uint64_t)> f) { on_nearer_ = std::move(f); }
 
  private:
@@ -82,7 +82,7 @@ class completions {
 
   std::vector<slot> slots_;
   boost::asio::any_io_executor executor_;
-  boost::asio::any_completion_executor fallback_;  // the same, as handlers want it: wrapped once
+  boost::asio::any_completion_executor fallback_;  // executor_, wrapped once for all handlers
   std::function<void(std::uint64_t)> on_nearer_;
   alignas(64) atomic<std::uint64_t> free_;  // {tag, index + 1}
   alignas(64) atomic<std::uint64_t> nearest_deadline_;

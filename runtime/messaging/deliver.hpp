@@ -1,4 +1,4 @@
-// Hands an outcome to a completion handler on the executor that the handler is associated with.
+// Delivery of an outcome to a completion handler, on the handler's associated executor.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -10,13 +10,13 @@
 
 namespace rondo {
 
-/// From a thread that is not inside an initiating function: a team, a poller. One hop, or none for a handler of the system's
-/// executor: that one runs here, which allocates nothing.
+/// For threads that are not inside an initiating function: a team, a poller. Takes one hop; a handler of the system executor
+/// runs right here, without allocation.
 template <class Executor, class Handler, class Outcome>
 void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
   auto const executor = boost::asio::get_associated_executor(handler, fallback);
   if constexpr (requires { executor.template target<boost::asio::system_executor>(); }) {
-    // As dispatch would do it, which takes memory first to carry the handler.
+    // As dispatch would, but dispatch first allocates memory for the handler.
     if (executor.template target<boost::asio::system_executor>() != nullptr)
       return std::move(handler)(std::move(outcome));
   }
@@ -25,7 +25,7 @@ void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
   });
 }
 
-/// From anywhere, also from inside the initiating function, which must not see its handler called: by way of
+/// For any thread, even inside the initiating function, which must return before its handler is called. Goes through
 /// `fallback`.
 template <class Handler, class Outcome>
 void deliver_later(boost::asio::any_io_executor const& fallback, Handler handler, Outcome outcome) {

@@ -35,10 +35,10 @@ void mail_lines::wait_for_room(outgoing const& m, answer_handler handler) {
 void mail_lines::stand_in_line(waiting w, messages& ended) {
   auto const at = lines_.try_emplace(key_of(w.m.to)).first;
   auto& queue = at->second.waiting_messages;
-  // Into the line first: the note of room may come at any time after the mailbox was found full.
+  // Into the line first: on_room may be called at any time after the mailbox was found full.
   queue.push_back(std::move(w));
   if (route_.is_near() || queue.size() == 1)
-    advance(at, ended);  // else its turn comes with the first one's verdict
+    advance(at, ended);  // otherwise its turn comes after the first one's verdict
 }
 
 void mail_lines::forward(outgoing m) {
@@ -77,7 +77,7 @@ std::size_t mail_lines::count_forwarded() const {
 
 void mail_lines::wait_for_route(outgoing const& m, actor_id ack) {
   std::lock_guard lock(mutex_);
-  if (closed()) return;  // its ask has ended
+  if (closed()) return;  // its ask has been completed
   auto const at = lines_.try_emplace(key_of(m.to)).first;
   at->second.waiting_messages.push_back({.m = m, .ack = ack});
   if (at->second.waiting_messages.size() != 1) return;
@@ -92,7 +92,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   auto const at = lines_.find(key_of(mail.to));
   if (at == lines_.end()) return {};
   line& l = at->second;
-  // From the end, where the sender's own last message stands.
+  // From the end, where the sender's own last message is.
   if (std::none_of(l.waiting_messages.rbegin(), l.waiting_messages.rend(),
                    [&](waiting const& w) { return w.m.body.header.priority == mail.header.priority; }))
     return {};
@@ -110,7 +110,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   return errc::ok;
 }
 
-/// Sends the first message of a line. Ok on a far route: it is on its way, and if it is patient, on_verdict is called.
+/// Sends the first message of a line. Ok on a far route: it is in transit; if it is patient, on_verdict will be called.
 errc mail_lines::post_first(std::uint64_t key, waiting const& first) {
   auto const& body = first.m.body;
   auto const* const payload = first.count == 1 ? body.payload : first.batch.data();
@@ -122,10 +122,10 @@ errc mail_lines::post_first(std::uint64_t key, waiting const& first) {
     auto const outcome = send(first.ack);
     return outcome == errc::arena_full && first.forwarded ? errc::device_busy : outcome;
   }
-  // On the system's executor it runs where the record comes in: at a safepoint all verdicts are known.
-  answer_handler on_record(boost::asio::bind_executor(
+  // On the system executor it runs where the event is received, so at a safepoint all verdicts are known.
+  answer_handler on_event(boost::asio::bind_executor(
       boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
-  auto const ack = completions_.open(on_record, 0);
+  auto const ack = completions_.open(on_event, 0);
   if (!ack && first.forwarded && ack.error() == errc::ask_limit) return errc::device_busy;
   if (!ack) return static_cast<errc>(ack.error().value());
   auto const outcome = send(*ack);
@@ -134,7 +134,7 @@ errc mail_lines::post_first(std::uint64_t key, waiting const& first) {
   return completions_.withdraw(*ack, unused) ? outcome : errc::ok;  // else the runtime's end has completed it
 }
 
-/// Sends what waits in a line as far as it goes. The caller holds mutex_, and nothing of the line is on its way.
+/// Sends as many messages of a line as possible. Precondition: the caller holds mutex_, and none of them is in transit.
 void mail_lines::advance(lines::iterator at, messages& ended) {
   line& l = at->second;
   auto& all = l.waiting_messages;
@@ -145,7 +145,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
     if (near && outcome == errc::mailbox_full) return l.full = true, make_obstacle(at);  // on_room continues
     if (!near && outcome == errc::ok) {
       if (all.front().patient) return make_obstacle(at);  // on_verdict continues
-      all.pop_front();                                    // the device reports its fate
+      all.pop_front();                                    // the device reports its outcome
       continue;
     }
     all.front().outcome = outcome;
@@ -155,7 +155,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
   lines_.erase(at);
 }
 
-/// Makes senders that do not wait look at the line. The caller holds mutex_.
+/// Makes senders that do not wait check the line. Precondition: the caller holds mutex_.
 void mail_lines::make_obstacle(lines::iterator at) {
   if (!std::exchange(at->second.is_obstacle, true)) obstacles_.add_line(actor_of(at->first));
 }
@@ -171,10 +171,10 @@ void mail_lines::resume(std::uint64_t key) {
 
 void mail_lines::on_room(actor_id actor) {
   if (route_.is_near())
-    resume(key_of(actor));  // on a far route the first message is on its way, or is tried again
+    resume(key_of(actor));  // on a far route the first message is in transit or will be retried
 }
 
-/// The device reports the fate of a line's first message.
+/// The device reports the outcome of a line's first message.
 void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
   messages ended;
   {
@@ -186,7 +186,7 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
     l.full = verdict == errc::mailbox_full;
     bool const again = verdict == errc::device_busy || (verdict == errc::arena_full && all.front().forwarded);
     if (l.full || again) {
-      // Senders that do not wait for room learn that there is none.
+      // Messages whose senders do not wait for room fail.
       for (auto w = all.begin(); l.full && w != all.end();) {
         auto const next = std::next(w);
         w->outcome = errc::mailbox_full;
@@ -204,7 +204,7 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
   end(ended);
 }
 
-/// A far device does not report room: tries again after a pause that grows to a millisecond.
+/// A far device does not report room, so this retries after a pause that grows to a millisecond.
 void mail_lines::try_later(std::uint64_t key, line& l) {
   if (!l.timer) l.timer = std::make_unique<boost::asio::steady_timer>(executor_);
   l.timer->expires_after(l.pause);
@@ -218,7 +218,7 @@ void mail_lines::finish(answer_handler handler, errc reason) {
   deliver_later(executor_, std::move(handler), answer{reason, {}});
 }
 
-/// Reports the fate of messages that have left their lines. The caller does not hold mutex_.
+/// Reports the outcomes of messages that have left their lines. Precondition: the caller does not hold mutex_.
 void mail_lines::end(messages& ended) {
   for (auto& w : ended) {
     auto const& header = w.m.body.header;

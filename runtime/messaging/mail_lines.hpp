@@ -1,9 +1,9 @@
-// Messages that cannot take their device's route at once: they wait in a line per actor, for room in its mailbox or on the
-// route.
+// Lines of messages that cannot take their device's route at once. Each actor has a line, in which messages wait for room in
+// its mailbox or on the route.
 //
-// Order (G2): an actor's line is first come, first served, and a message does not pass one of its own priority there. On a
-// far route the fate of a message is not known when it is sent; a message that waits for room therefore goes alone, and the
-// next one follows when the verdict on it is known.
+// Order (G2): an actor's line is first come, first served, and a message does not overtake one of its own priority there. On
+// a far route the outcome of a message is unknown when it is sent. A message that waits for room is therefore sent alone, and
+// the next one follows when its verdict is known.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -30,7 +30,7 @@ class mail_lines {
   /// As messenger::dead_end.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// Senders look at `obs` before they send.
+  /// Senders check `obs` before they send.
   mail_lines(route to_device, completions& asks, boost::asio::any_io_executor executor, obstacles& obs,
              dead_end undelivered)
       : route_(to_device),
@@ -41,15 +41,15 @@ class mail_lines {
 
   /// The message waits for room; `handler` gets its outcome.
   void wait_for_room(outgoing const& m, answer_handler handler);
-  /// The message waits for room on a far route; `ack` ends with the mailbox's verdict.
+  /// The message waits for room on a far route; the mailbox's verdict completes `ack`.
   void wait_for_route(outgoing const& m, actor_id ack);
-  /// As the messenger's function of this name, and the next ones too.
+  /// As the messenger's functions with these names.
   void forward(outgoing m);
   std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
   std::size_t count_forwarded() const;
 
-  /// For a message whose sender does not wait: ok if it stands in its actor's line, an error if it is refused, none if there
-  /// is no obstacle on its way.
+  /// For a message whose sender does not wait: ok if it has joined its actor's line, an error if it is refused, nullopt if
+  /// no line is in its way.
   std::optional<errc> join(mail_view const& mail, actor_id ack);
 
   void on_room(actor_id actor);
@@ -61,26 +61,26 @@ class mail_lines {
     outgoing m;
     bool patient = false;            // waits for room
     bool forwarded = false;          // by another device; patient
-    answer_handler handler{};        // of a patient one that was not forwarded
-    actor_id ack{};                  // of an impatient one: the ask that ends with its fate; may be invalid
+    answer_handler handler{};        // if patient and not forwarded
+    actor_id ack{};                  // if not patient: the ask that its outcome completes; may be invalid
     std::uint32_t count = 1;         // of a batch
     std::vector<std::byte> batch{};  // its payloads
     errc outcome = errc::ok;
   };
-  using messages = std::list<waiting>;  // a list, for elements that never move: see completions.cpp
+  using messages = std::list<waiting>;  // a list, because its elements never move; see completions.cpp
 
-  /// What waits for one actor. The first message is tried; on a far route it may be on its way.
+  /// The messages that wait for one actor. The first is being tried; on a far route it may be in transit.
   struct line {
     messages waiting_messages;
-    bool is_obstacle = false;             // to senders that do not wait
+    bool is_obstacle = false;             // for senders that do not wait
     bool full = false;                    // the mailbox had no room for the first message
     std::chrono::microseconds pause{20};  // until the next try
     std::unique_ptr<boost::asio::steady_timer> timer{};
   };
   using lines = std::map<std::uint64_t, line>;  // by actor
 
-  static constexpr std::size_t line_limit =
-      1024;  // messages of senders that do not wait, or that were forwarded
+  // The maximum length of a line for messages that were forwarded or whose senders do not wait.
+  static constexpr std::size_t line_limit = 1024;
 
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }

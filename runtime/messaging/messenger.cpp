@@ -12,7 +12,7 @@ namespace rondo {
 
 namespace {
 
-/// Gives a request its deadline. Beyond what the header can hold the host alone keeps time.
+/// Gives a request its deadline. If the header cannot hold it, only the host keeps time.
 void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now) noexcept {
   auto const us = (timeout_ns + 999) / 1000;
   if (timeout_ns == 0 || us > 0xffff'ffffu) return;
@@ -40,7 +40,7 @@ void messenger::finish(answer_handler handler, errc reason) {
 
 bool messenger::takes_next_trace() noexcept { return traces_.takes_next(); }
 
-// -- messages that wait
+// -- waiting messages
 
 std::optional<errc> messenger::join_line(mail_view const& mail, actor_id ack) {
   return lines_->join(mail, ack);
@@ -78,14 +78,14 @@ void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler
 
 actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace,
                         answer_handler handler) {
-  // The slot is taken from the handler before it moves into the table; a cancellation that comes after the
-  // answer names a past generation and does nothing.
+  // The cancellation slot is taken from the handler before that moves into the table. A cancellation that comes after
+  // the answer names a past generation and has no effect.
   auto slot = boost::asio::get_associated_cancellation_slot(handler);
   if (begin_trace(request, trace)) {
     auto noted = noting(request, std::move(handler));
     handler.swap(noted);
   }
-  auto const now = now_ns();  // after the call's beginning: it may be the message's time of sending
+  auto const now = now_ns();  // after begin_trace: it may become the message's time of sending
   auto const id = completions_.open(handler, timeout_ns == 0 ? 0 : now + timeout_ns);
   if (!id) {
     finish(std::move(handler), static_cast<errc>(id.error().value()));
@@ -136,7 +136,7 @@ errc messenger::try_post_traced(actor_id to, message_header const& header, void 
   return outcome;
 }
 
-/// Gives the message a tag if `trace` says so, or its number; whether it has one then.
+/// Gives the message a tag if `trace` is not 0 or the message is sampled. Returns whether it has one.
 bool messenger::begin_trace(outgoing& m, std::uint64_t trace) {
   if (trace == 0 && samples_ && traces_.takes_next()) trace = traces_.new_trace();
   if (trace == 0 || m.body.bytes > max_traced_bytes) return false;
@@ -160,7 +160,7 @@ void messenger::note_call(outgoing const& m, errc outcome) {
                 .ended_ns = now});
 }
 
-/// `handler`, and first the call's end is noted.
+/// A handler that notes the end of the call, then calls `handler`.
 answer_handler messenger::noting(outgoing const& m, answer_handler handler) {
   auto const executor = boost::asio::get_associated_executor(handler, executor_);
   return answer_handler(

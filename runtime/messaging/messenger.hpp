@@ -1,8 +1,8 @@
-// Sends to the actors of one device: tells, asks whose answer comes back, senders that wait for room, and what actors of
-// other devices send to it.
+// The messenger of one device sends to its actors: tells, asks, messages that wait for room, and messages from actors of
+// other devices.
 //
-// A message takes the device's route at once (runtime/messaging/route.hpp). One that cannot waits in a line
-// (runtime/messaging/mail_lines.hpp, which also says what that means for the order of messages).
+// A message takes the device's route at once (runtime/messaging/route.hpp), or else waits in a line
+// (runtime/messaging/mail_lines.hpp, which also explains the order of messages).
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -27,67 +27,70 @@ class trace_log;
 
 class messenger {
  public:
-  /// Gets each message that was taken and then found no room or no actor, when nobody waits for its outcome; and each
-  /// such forwarded message, whose asker it must tell.
+  /// Gets each accepted message that then found no room or no actor, if no sender waits for its outcome; and each such
+  /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `asks` and `traces` are those of the whole runtime.
+  /// `asks` and `traces` are shared by the whole runtime.
   messenger(route to_device, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
             std::uint64_t spin_ns, dead_end undelivered);
   ~messenger();
 
-  /// Sends without waiting. On a far route ok means that the message is on its way; if the mailbox then has no room, the
-  /// ask that it carries ends with that, or it is a dead letter. While earlier messages of its priority wait for room in the
-  /// same mailbox: mailbox_full.
+  /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
+  /// ask completes with mailbox_full, or it becomes a dead letter. Fails with mailbox_full while earlier messages of its
+  /// priority wait for room in the same mailbox.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (samples_ && takes_next_trace()) [[unlikely]]
       return try_post_traced(to, header, payload, bytes, 0);
+    if (route_.is_near() && !obstacles_.any()) [[likely]]
+      return route_.post_near(to, header, payload, bytes);
     return send({to, header, payload, bytes});
   }
-  /// The same for a message that is traced under this number; 0: a new one.
+  /// The same for a message that is traced under this number; 0: a new number.
   errc try_post_traced(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
                        std::uint64_t trace);
-  /// Sends `count` messages `stride` bytes apart, all or none; else as try_post. They are not traced.
+  /// Sends `count` messages `stride` bytes apart, all or none; otherwise as try_post. They are not traced.
   errc try_post_batch(actor_id to, message_header const& header, void const* payloads, std::uint32_t bytes,
                       std::uint32_t stride, std::uint32_t count) {
     return send({to, header, payloads, bytes, stride, count});
   }
-  /// The same for a sender of its own, such as a timer: in no order with what others send.
+  /// Sends for an independent sender, such as a timer: not ordered with the messages of other senders.
   errc try_post_apart(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (closed()) return closed_for();
     return route_.post({to, header, payload, bytes});
   }
 
-  /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room` a full mailbox is no
-  /// outcome: the message waits its turn behind others that wait for the same actor. `trace` 0: none is asked for.
+  /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room`, the message does not fail if the mailbox
+  /// is full, but waits behind others for the same actor. `trace` 0: no trace is requested.
   void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
 
-  /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none. Returns the ask's number, or no ask's when it was
-  /// refused.
+  /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none. Returns the ask's id; invalid if no ask could be
+  /// opened.
   actor_id ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler);
-  /// The same for a thread that waits here.
+  /// The same, but the calling thread waits for the answer.
   answer ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace);
 
-  /// Takes what an actor of another device has sent: it waits for room, in order with what that actor sent before. More
-  /// than 1024 that wait for one actor find no room.
+  /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
+  /// 1024 messages wait for the same actor, it fails with mailbox_full.
   void forward(outgoing m);
-  /// What was forwarded and is not in a mailbox yet, in order for each actor; and stays where it is while `held` does.
+  /// The forwarded messages that are not in a mailbox yet, in order for each actor. They stay in their lines while `held`
+  /// holds its lock.
   std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
   std::size_t count_forwarded() const;
 
-  /// There is room in `actor` again, or it is gone: sends what waits, which in the latter case ends with actor_gone.
+  /// To be called when `actor` has room again or is gone: sends waiting messages; if it is gone, they fail with actor_gone.
   void on_room(actor_id actor);
 
-  /// Whether it was closed.
+  /// Whether `close` was called.
   bool closed() const noexcept { return closed_for() != errc::ok; }
-  /// Why: ok while it is open.
+  /// The reason of `close`; ok while this is open.
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
-  /// Ends every sender that waits, and refuses all that follows, with `reason`; the first reason stays, and is returned.
-  /// Asks are their table's to end.
+  /// Fails every waiting sender and refuses all later messages with `reason`. The first reason stays and is returned. Asks
+  /// are not completed here, but by their table.
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }
-  /// Whether a post's outcome is its message's fate.
+  /// Whether a post's outcome is final.
   bool is_near() const noexcept { return route_.is_near(); }
 
  private:

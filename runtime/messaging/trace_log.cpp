@@ -20,12 +20,12 @@ trace_log::trace_log(std::uint32_t every, std::uint32_t capacity, namer names)
 std::uint64_t trace_log::new_trace() noexcept {
   for (;;)
     if (auto const t = first_trace_ + traces_.fetch_add(1, memory_order::relaxed);
-        t != 0)  // relaxed: a number
+        t != 0)  // relaxed: only a number
       return t;
 }
 
 trace_tag trace_log::new_tag(std::uint64_t trace) noexcept {
-  auto const call = next_hop(0, calls_.fetch_add(1, memory_order::relaxed) + 1);  // relaxed: a number alone
+  auto const call = next_hop(0, calls_.fetch_add(1, memory_order::relaxed) + 1);  // relaxed: only a number
   return {trace, next_hop(call, 1), call};
 }
 

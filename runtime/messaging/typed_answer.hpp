@@ -1,4 +1,4 @@
-// Turns a caller's handler of (error_code, Reply) into a handler of an untyped answer, keeping its
+// Adapters from a caller's handler of (error_code, Reply) to a handler of an untyped answer. They keep its
 // associations.
 #pragma once
 
@@ -27,7 +27,7 @@ struct typed_answer {
   }
 };
 
-/// Turns a handler of (error_code, T) into a handler of a struct {reason, found}.
+/// Adapts a handler of (error_code, T) to a struct {reason, found}.
 template <class Handler>
 struct unpacked {
   Handler handler;
@@ -40,7 +40,7 @@ struct unpacked {
 
 }  // namespace rondo::detail
 
-/// Executor, allocator and cancellation slot are those of the caller's handler.
+/// Uses executor, allocator, and cancellation slot of the caller's handler.
 template <template <class, class> class Associator, class Handler, class Reply, class Default>
 struct boost::asio::associator<Associator, rondo::detail::typed_answer<Handler, Reply>, Default>
     : Associator<Handler, Default> {

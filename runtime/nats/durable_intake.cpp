@@ -25,16 +25,16 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr std::size_t ranges_limit = 4096;  // beyond the messages that may be out at once: gaps of the stream
+constexpr std::size_t ranges_limit = 4096;  // beyond the messages out at once: gaps in the stream
 
-/// A mailbox, or what leads to it, has no room now.
+/// Whether the mailbox, or the path to it, is full only at the moment.
 bool is_passing(errc reason) {
   return reason == errc::mailbox_full || reason == errc::arena_full || reason == errc::device_busy ||
          reason == errc::ask_limit || reason == errc::out_of_memory;
 }
 bool is_the_end(errc reason) { return reason == errc::stopped || reason == errc::device_lost; }
 
-/// No other process has the same.
+/// A name that no other process has.
 std::string owner_name() {
   char host[64]{};
   ::gethostname(host, sizeof host - 1);
@@ -60,24 +60,24 @@ struct durable_intake::state {
   std::function<void(std::string const&)> const log;
   std::string const owner = owner_name();
 
-  // -- of the thread, and of `start` before it
+  // -- used by the thread, and by `start` before it
   std::unique_ptr<nats_stream> stream;
   durable_notes notes;
   std::map<std::uint64_t, stored_message> waiting;  // not in a mailbox yet
   std::map<std::uint64_t, stored_message> taken;    // in the set, and not yet in a checkpoint
   bool another_owns = false;
-  nats_subscription alive;     // says to others that this process lives
-  clock::time_point looked{};  // at the consumer
+  nats_subscription alive;     // tells other processes that this one lives
+  clock::time_point looked{};  // when the consumer was last checked
   clock::time_point wrote{};   // the last checkpoint
   std::string last_trouble;
   std::shared_ptr<tell_outcomes> const sent =
-      std::make_shared<tell_outcomes>();  // with tells that are on their way
+      std::make_shared<tell_outcomes>();  // shared with tells in flight
 
   // -- between threads
   std::mutex mutex;
   std::condition_variable changed;
   bool draining = false, ends = false;
-  std::uint64_t wanted = 0, written = 0;  // checkpoints, by their numbers
+  std::uint64_t wanted = 0, written = 0;  // checkpoints, numbered from 1
   std::exception_ptr failure;             // of the last one
   std::thread thread;
 
@@ -106,7 +106,7 @@ struct durable_intake::state {
   }
 };
 
-/// Makes sure that no other process takes these messages, as far as one can be asked.
+/// Makes sure that no other process takes these messages, as far as it can be asked.
 void durable_intake::state::claim() {
   auto const subject = fmt::format("rondo.{}.durable_owner.alive", options.service);
   auto const until = clock::now() + options.patience;
@@ -115,11 +115,11 @@ void durable_intake::state::claim() {
       auto const who = other.payload();
       throw nats_error(
           NATS_NOT_PERMITTED,
-          fmt::format("the durable messages of '{}' are taken by {}; messages that state depends on can be "
-                      "taken by one alone: end that one, or give this service another name",
+          fmt::format("the durable messages of '{}' are taken by {}; only one process may take messages that "
+                      "its state depends on: stop that one, or give this service another name",
                       options.service, clean_text({reinterpret_cast<char const*>(who.data()), who.size()})));
     } catch (nats_error const& e) {
-      // No answer: it has died, and the server does not know that yet.
+      // No answer in time: the process has died, and the server does not know that yet.
       if (e.status != NATS_NO_RESPONDERS && (e.status != NATS_TIMEOUT || clock::now() > until)) throw;
       asked = e.status == NATS_NO_RESPONDERS;
     }
@@ -129,7 +129,7 @@ void durable_intake::state::claim() {
 }
 
 void durable_intake::state::open(bool take_over) {
-  // They belong to the old consumer. What was taken comes again, and is known.
+  // These belong to the old consumer. What was taken is redelivered, and recognised.
   waiting.clear();
   taken.clear();
   stream.reset();
@@ -145,21 +145,21 @@ void durable_intake::state::open(bool take_over) {
   looked = clock::now();
 }
 
-/// The set is of this stream, or of none that there is any more.
+/// Makes the set fit the stream: empty if the stream is new, without messages that the stream has lost.
 void durable_intake::state::meet_stream(stream_facts const& facts) {
   auto const before = notes;
   if (notes.stream_created_ns != facts.created_ns) {
     if (notes.stream_created_ns != 0)
-      log(fmt::format("NATS: the stream rondo_{} was created again: its messages are counted from 1",
+      log(fmt::format("NATS: the stream rondo_{} was created again: its messages are numbered from 1 again",
                       options.service));
     notes = {facts.created_ns, {}};
   }
   if (notes.taken.largest() > facts.last) {
-    log(fmt::format("NATS: the stream rondo_{} has lost its messages from {} on; they had been handled",
+    log(fmt::format("NATS: the stream rondo_{} has lost its messages from {} on; they were already handled",
                     options.service, facts.last + 1));
     notes.taken.cut_above(facts.last);
   }
-  notes.taken.raise_floor(facts.first - 1);  // what the stream does not have it will not give
+  notes.taken.raise_floor(facts.first - 1);  // the stream cannot deliver what it no longer has
   if (notes != before) write();
 }
 
@@ -184,7 +184,7 @@ void durable_intake::state::run() {
   }
 }
 
-/// Takes what there is, and makes it durable.
+/// Takes the available messages and makes them durable.
 void durable_intake::state::turn() {
   if (is_draining() || another_owns) {
     wait(1h);
@@ -215,12 +215,13 @@ void durable_intake::state::take(stored_message m) {
   auto& to = notes.taken.contains(sequence) ? taken : waiting;
   nats_counters::add(options.counters.durable);
   if (m.deliveries() > 1) nats_counters::add(options.counters.redelivered);
-  // The later delivery counts: it is the one that the server waits for.
+  // The latest delivery counts: the server waits for its acknowledgement.
   to.erase(sequence);
   to.emplace(sequence, std::move(m));
 }
 
-/// Tells all that waits, and returns when each is in a mailbox or is not; false: none is.
+/// Tells all waiting messages, and returns once each mailbox has accepted or refused its message. False if none has
+/// accepted.
 bool durable_intake::state::tell() {
   struct told {
     std::uint64_t sequence;
@@ -274,10 +275,11 @@ void durable_intake::state::settle(std::uint64_t sequence, errc reason) {
   }
 }
 
-/// Ends a message that cannot be handled. If the server does not hear of it, it comes again, and is known; killed now, it ends
-/// again. Does not throw for the network: who settles a batch has to settle all of it.
+/// Discards a message that cannot be handled. If the server does not learn of that, the message is redelivered, and
+/// recognised; if this process is killed now, it is discarded again. Does not throw for network errors: the whole batch
+/// must be settled.
 void durable_intake::state::end(std::map<std::uint64_t, stored_message>::iterator m, std::string const& why) {
-  log(fmt::format("NATS: message {} for {} is refused: {}", m->first, clean_text(m->second.subject()), why));
+  log(fmt::format("NATS: refused message {} for {}: {}", m->first, clean_text(m->second.subject()), why));
   notes.taken.insert(m->first);
   nats_counters::add(options.counters.durable_refused);
   try {
@@ -288,15 +290,15 @@ void durable_intake::state::end(std::map<std::uint64_t, stored_message>::iterato
   waiting.erase(m);
 }
 
-/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Publishers do not wait for it: the
-/// stream has confirmed their messages.
+/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Publishers do not wait for
+/// it: the stream has confirmed their messages.
 bool durable_intake::state::is_due() const {
   if (taken.empty()) return false;
   return taken.size() + waiting.size() >= static_cast<std::size_t>(options.batch) ||
          clock::now() - wrote >= options.interval;
 }
 
-/// No message is on its way to a mailbox here: set and states agree.
+/// Called only while no message is on its way to a mailbox, so that set and states agree.
 void durable_intake::state::write() {
   rondo::checkpoint(rt, options.checkpoint, encode(notes));
   wrote = clock::now();
@@ -306,18 +308,18 @@ void durable_intake::state::write() {
       m->second.ack();
       nats_counters::add(options.counters.acknowledged);
     } catch (nats_error const& e) {
-      trouble(e.what());  // it comes again, and is known
+      trouble(e.what());  // it is redelivered, and recognised
     }
     taken.erase(m);
   }
 }
 
-/// Says each trouble once, and not the same again and again.
+/// Logs an error, unless it is the same as the last one.
 void durable_intake::state::trouble(std::string const& text) {
   if (text != std::exchange(last_trouble, text)) log("NATS: " + text);
 }
 
-/// Sleeps, unless there is something to do for other threads.
+/// Sleeps until another thread wants something, at most for `time`.
 void durable_intake::state::wait(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex);
   auto const was_draining = draining;

@@ -1,30 +1,33 @@
-// Messages that a stream of NATS keeps until an actor has handled them and a checkpoint has what they did.
+// Delivers stored NATS messages to durable actors exactly once: the stream keeps each message until a checkpoint includes its
+// effect.
 //
-// The stream `rondo_SERVICE`, a work queue, stores the subjects `rondo.SERVICE.durable.ACTOR`, and its one consumer `service`
-// gives them here. Payload and headers are those of a request (nats_requests.hpp); nobody is responded to, so each is told.
+// The stream `rondo_SERVICE`, a work queue, stores the subjects `rondo.SERVICE.durable.ACTOR`; its one consumer, `service`,
+// delivers them here. Payload and headers are those of a request (nats_requests.hpp). There is no response: every message is
+// told.
 //
 // Exactly once, in the actors' states, for each sequence of the stream:
-//   1. A message is told to its actor once; its sequence enters the set when, and only when, the mailbox has it.
-//   2. A checkpoint is taken only while no message is on its way to a mailbox, by the thread that tells them; the set goes into
-//      its notes. So whatever is restored has handled, or has in its mailboxes, exactly the messages of its set.
-//   3. A message is acknowledged only after such a checkpoint, with its sequence in the set, is on the disk.
-//   4. One that comes again, and is in the set, is acknowledged after the next such checkpoint, and not told again.
-// So nothing is lost or handled twice when this process, or the server, is killed at any moment. What an actor sends on is as
-// durable as its own mail where it goes to actors of this runtime. Not covered: a runtime that loses its device goes on from its
-// last checkpoint only in a new process; a server that loses messages it has confirmed (its host lost power: see `sync_interval`
-// of nats-server) loses those.
+//   1. A message is told to its actor once. Its sequence enters the set if and only if the mailbox has accepted it.
+//   2. The thread that tells the messages takes the checkpoints, and only while no message is on its way to a mailbox; the set
+//      goes into the notes. So a restored runtime has handled, or has in its mailboxes, exactly the messages of its set.
+//   3. A message is acknowledged only after such a checkpoint, with its sequence in the set, is on disk.
+//   4. A redelivered message that is in the set is acknowledged after the next such checkpoint, and not told again.
+// So no message is lost or handled twice if this process or the server is killed at any moment. What an actor sends to other
+// actors of this runtime is as durable as its own mail. Not covered: a runtime that loses its device continues from its last
+// checkpoint only in a new process; a server that loses messages it has confirmed (its host lost power: see `sync_interval` of
+// nats-server) loses those.
 //
-// State and set belong together, so the consumer belongs to one running process: file_lock keeps a second one from the same
-// checkpoint. One with another checkpoint is refused when the first answers at `rondo.SERVICE.durable_owner.alive`; where that
-// fails, because a network is cut, the one that started later owns the consumer, and the other takes no more once it sees that.
+// State and set belong together, so the consumer belongs to one running process. file_lock keeps a second process from using
+// the same checkpoint. A process with another checkpoint is refused if the first one answers at
+// `rondo.SERVICE.durable_owner.alive`. If that fails because a network is cut, the process that started later owns the
+// consumer; the other stops taking messages once it notices that.
 //
-// Refused, and logged, and gone from the stream: a message for an actor that does not live, or is not durable by the
-// configuration; of an unknown type or a wrong size. One for a full mailbox waits, as long as it takes, and when `batch` messages
-// wait the other actors' wait too. Order: that of the stream, but for messages that met a full mailbox, and those that come
-// again.
+// A message is refused, logged, and removed from the stream if its actor does not exist or is not configured as durable, or if
+// its type is unknown or its size wrong. A message for a full mailbox waits for as long as it takes; when `batch` messages
+// wait, those of other actors wait, too. Messages are told in the order of the stream, except those that met a full mailbox and
+// those that are redelivered.
 //
-// The set is the stream's own: one of the same name that was made anew begins with an empty set.
-// Threads: one of its own; `checkpoint` from any, all else from one.
+// The set belongs to one stream: a new stream of the same name starts with an empty set.
+// Threads: owns one. `checkpoint` from any, everything else from one.
 #pragma once
 
 #include <chrono>
@@ -43,12 +46,12 @@ namespace rondo::service {
 struct durable_options {
   nats_counters& counters;  // outlives it
   std::string service = "rondo";
-  std::vector<std::string> actors{};           // those that are durable
+  std::vector<std::string> actors{};           // the durable ones
   std::filesystem::path checkpoint{};          // the file
-  std::vector<std::byte> notes{};              // of the checkpoint that was restored
+  std::vector<std::byte> notes{};              // of the restored checkpoint
   int batch = 256;                             // messages between two checkpoints, at most
   std::chrono::milliseconds interval{250};     // between two checkpoints, unless `batch` messages have come
-  std::chrono::milliseconds patience{10'000};  // for the server's answers
+  std::chrono::milliseconds patience{10'000};  // how long to wait for the server
 };
 
 class durable_intake {
@@ -56,16 +59,16 @@ class durable_intake {
   /// `rt` and `link` outlive it. Throws config_error for notes that it did not write.
   durable_intake(rondo::runtime& rt, nats_link& link, durable_options options,
                  std::function<void(std::string const&)> log);
-  /// Ends without another checkpoint.
+  /// Stops without another checkpoint.
   ~durable_intake();
   durable_intake(durable_intake const&) = delete;
   durable_intake& operator=(durable_intake const&) = delete;
 
-  /// Throws nats_error when the stream cannot be used, or another process takes its messages.
+  /// Throws nats_error if the stream cannot be used, or if another process takes its messages.
   void start();
-  /// Takes no new messages; those that were told are in the next checkpoint.
+  /// Stops taking messages. Those already told are in the next checkpoint.
   void drain();
-  /// Writes the file, and acknowledges what is in it. Blocks. Throws as rondo::checkpoint.
+  /// Writes the file and acknowledges the messages in it. Blocks. Throws as rondo::checkpoint does.
   void checkpoint();
 
  private:

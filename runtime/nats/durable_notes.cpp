@@ -23,12 +23,12 @@ durable_notes decode_notes(std::span<std::byte const> bytes) {
   std::string_view text{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
   if (!text.starts_with(mark))
     throw std::invalid_argument(
-        "its notes are not of a service with durable actors of NATS, or of a later version");
+        "its notes were not written by a service with durable NATS actors, or by a later version of one");
   text.remove_prefix(mark.size());
   auto const* const end = text.data() + text.size();
   auto const [stop, failed] = std::from_chars(text.data(), end, notes.stream_created_ns);
   if (failed != std::errc() || stop == end || *stop != ' ')
-    throw std::invalid_argument("its notes name no stream of NATS");
+    throw std::invalid_argument("its notes do not name a NATS stream");
   notes.taken = sequence_set::parse({stop + 1, static_cast<std::size_t>(end - stop - 1)});
   return notes;
 }

@@ -10,13 +10,13 @@
 namespace rondo::service {
 namespace {
 
-/// A flag that is waited for.
+/// A flag that threads can wait for.
 class event {
  public:
   void set() {
     update([] { return true; });
   }
-  /// Looks while nobody else sets it, so that the last look counts.
+  /// Calls `look` under the lock, so that the latest look counts.
   template <class Look>
   void update(Look look) {
     std::lock_guard lock(mutex_);
@@ -45,7 +45,7 @@ class event {
 constexpr auto is_there = "is nats-server running there?";
 constexpr auto url_form = "give it as nats://host:port";
 
-/// Runs a callback of the user: nothing may be thrown through cnats, which is C.
+/// Runs a user's callback. No exception may pass through cnats, which is C.
 template <class Trouble, class Call>
 void guarded(Trouble const& trouble, std::string_view where, Call call) noexcept {
   try {
@@ -54,7 +54,7 @@ void guarded(Trouble const& trouble, std::string_view where, Call call) noexcept
     } catch (std::exception const& e) {
       if (trouble) trouble(fmt::format("{}: {}", where, e.what()));
     }
-  } catch (...) {  // not even that could be said
+  } catch (...) {  // even the report failed
   }
 }
 
@@ -64,12 +64,12 @@ struct nats_link::state {
   nats_link_options options;
   natsConnection* connection = nullptr;
   event connected, closed;
-  // Relaxed: it only keeps `lost` from being called for a loss that was wished.
+  // Relaxed: it only keeps `lost` from being called when the connection is closed on purpose.
   std::atomic<bool> closing = false;
 
   static state& of(void* closure) { return *static_cast<state*>(closure); }
 
-  /// Callbacks come late: the connection itself knows how it is now.
+  /// Callbacks arrive late, so this asks the connection for its present state.
   void look(natsConnection* c) {
     connected.update([&] { return natsConnection_Status(c) == NATS_CONN_STATUS_CONNECTED; });
   }
@@ -80,7 +80,7 @@ struct nats_link::state {
   void now_lost(natsConnection* c) {
     look(c);
     if (options.lost && !closing.load(std::memory_order_relaxed))  // relaxed: see above
-      guarded(options.trouble, "after losing NATS", options.lost);
+      guarded(options.trouble, "after losing the connection to NATS", options.lost);
   }
   void trouble(natsSubscription* subscription, natsStatus status) {
     char const* const subject = subscription == nullptr ? nullptr : natsSubscription_GetSubject(subscription);
@@ -97,11 +97,11 @@ struct nats_subscription::state {
   std::function<void(nats_message)> use;
   std::function<void(std::string const&)> trouble;
   natsSubscription* subscription = nullptr;
-  event complete;  // cnats will call no more
+  event complete;  // cnats makes no more calls
 
   ~state() {
     if (subscription == nullptr) return;
-    natsSubscription_Unsubscribe(subscription);  // an error says that its connection has ended it already
+    natsSubscription_Unsubscribe(subscription);  // an error means that the connection was closed
     complete.wait();
     natsSubscription_Destroy(subscription);
   }
@@ -114,7 +114,7 @@ nats_subscription::~nats_subscription() = default;
 
 void nats_subscription::drain(std::chrono::milliseconds timeout) {
   if (state_ == nullptr) return;
-  // An error says that its connection is closed: nothing comes any more.
+  // An error means that the connection is closed: nothing more arrives.
   if (natsSubscription_DrainTimeout(state_->subscription, timeout.count()) == NATS_OK)
     state_->complete.wait_for(timeout);
 }
@@ -125,13 +125,11 @@ nats_link::nats_link(nats_link_options options) : state_(std::make_unique<state>
   state_->options = std::move(options);
   auto const& wanted = state_->options;
   natsOptions* raw = nullptr;
-  check_nats(natsOptions_Create(&raw), "options of NATS", "there is no memory left");
+  check_nats(natsOptions_Create(&raw), "NATS options", "out of memory");
   std::unique_ptr<natsOptions, void (*)(natsOptions*)> const set(raw, natsOptions_Destroy);
   check_nats(natsOptions_SetURL(raw, wanted.url.c_str()), fmt::format("NATS at '{}'", wanted.url), url_form);
   void* const self = state_.get();
-  auto const also = [&](natsStatus status) {
-    check_nats(status, "options of NATS", "this value is refused");
-  };
+  auto const also = [&](natsStatus status) { check_nats(status, "NATS options", "this value was refused"); };
   also(natsOptions_SetName(raw, wanted.name.c_str()));
   also(natsOptions_SetTimeout(raw, wanted.connect_timeout.count()));
   also(natsOptions_SetMaxReconnect(raw, -1));
@@ -186,7 +184,7 @@ nats_subscription nats_link::subscribe(std::string const& subject, std::string c
     auto& self = *static_cast<nats_subscription::state*>(closure);
     guarded(self.trouble, self.subject, [&] { self.use(std::move(message)); });
   };
-  auto const tried = fmt::format("hearing '{}' on NATS", subject);
+  auto const tried = fmt::format("subscribing to '{}' on NATS", subject);
   auto const advice = "a subject is words joined by dots, with * for one word and > for all that follow";
   check_nats(queue_group.empty()
                  ? natsConnection_Subscribe(&made->subscription, get(), subject.c_str(), heard, made.get())
@@ -199,15 +197,14 @@ nats_subscription nats_link::subscribe(std::string const& subject, std::string c
   if (told != NATS_OK) made->complete.set();  // the connection has just been closed
   nats_subscription subscription(std::move(made));
   if (connected())
-    natsConnection_Flush(get());  // an error: the server went; it will hear of it when it is back
+    natsConnection_Flush(get());  // an error: the server has gone, and gets the subscription when it is back
   return subscription;
 }
 
 void nats_link::publish(nats_message const& message) {
-  check_nats(
-      natsConnection_PublishMsg(get(), message.get()),
-      fmt::format("sending to '{}' on NATS", message.subject()),
-      "the message must be smaller than the server's limit, and the server back before the buffer is full");
+  check_nats(natsConnection_PublishMsg(get(), message.get()),
+             fmt::format("publishing to '{}' on NATS", message.subject()),
+             "the message may exceed the server's limit, or the buffer is full because the server is away");
 }
 
 void nats_link::reply(nats_message const& to, std::span<std::byte const> payload,
@@ -218,13 +215,13 @@ void nats_link::reply(nats_message const& to, std::span<std::byte const> payload
 nats_message nats_link::request(nats_message const& message, std::chrono::milliseconds timeout) {
   natsMsg* answer = nullptr;
   check_nats(natsConnection_RequestMsg(&answer, get(), message.get(), timeout.count()),
-             fmt::format("asking '{}' on NATS", message.subject()),
-             "is a service running that hears this subject, and is it quick enough?");
+             fmt::format("requesting '{}' on NATS", message.subject()),
+             "is a service subscribed to this subject, and does it answer in time?");
   return nats_message(answer);
 }
 
 void nats_link::flush(std::chrono::milliseconds timeout) {
-  check_nats(natsConnection_FlushTimeout(get(), timeout.count()), "sending to NATS", is_there);
+  check_nats(natsConnection_FlushTimeout(get(), timeout.count()), "flushing to NATS", is_there);
 }
 
 }  // namespace rondo::service

@@ -1,11 +1,11 @@
 // A connection to NATS: subscriptions and publishing. A thin layer over cnats.
 //
-// The connection is kept for ever: when the server goes, cnats looks for it again and again, and what is sent meanwhile
-// waits in its buffer (8 MiB; beyond that, sending is an error). Core NATS delivers at most once: a subscriber that is
-// away, or more than 65536 messages behind, loses them. What must not be lost goes through a nats_stream.
+// When the server goes away, cnats tries to reconnect without limit, and buffers what is sent in the meantime (8 MiB;
+// beyond that, sending fails). Core NATS delivers at most once: a subscriber that is disconnected, or more than 65536
+// messages behind, loses messages. Use a nats_stream for messages that must not be lost.
 //
-// Threads: any, at once. Callbacks run on threads of cnats, one per subscription, and one for `lost`, `again` and
-// `trouble`; what they throw ends in `trouble`. A subscription must not be destroyed, nor a link, by a callback of its own.
+// Threads: any, concurrently. Callbacks run on threads of cnats, one per subscription, and one for `lost`, `again` and
+// `trouble`; what they throw is reported to `trouble`. A callback must not destroy its own subscription or link.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,21 @@
 namespace rondo::service {
 
 struct nats_link_options {
-  /// nats://host:port, or several with commas; user:password@ before the host.
+  /// nats://host:port, or several separated by commas; user:password@ may precede the host.
   std::string url = "nats://127.0.0.1:4222";
-  /// For people: how the server's lists call this client.
+  /// The name of this client in the server's lists, for people.
   std::string name = "rondo";
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds reconnect_wait{250};
-  /// The server need not be there yet: `again` says when it is.
+  /// Do not require the server to run yet: `again` is called when it is there.
   bool patient = false;
   std::function<void()> lost = {};
   std::function<void()> again = {};
-  /// What went wrong in the background: a slow subscriber, a refused subject, an exception of a callback.
+  /// Reports errors in the background: a slow subscriber, a refused subject, an exception from a callback.
   std::function<void(std::string const&)> trouble = {};
 };
 
-/// Hears a subject until it is destroyed; then no callback of it runs any more.
+/// A subscription, until it is destroyed; after that its callback does not run any more.
 class nats_subscription {
  public:
   nats_subscription() noexcept;
@@ -39,7 +39,7 @@ class nats_subscription {
   nats_subscription& operator=(nats_subscription&&) noexcept;
   ~nats_subscription();
 
-  /// Hears nothing new, and waits until all that has come was given to its callback, for at most so long.
+  /// Takes no new messages, and waits at most `timeout` until the callback has had all that arrived.
   void drain(std::chrono::milliseconds timeout);
 
  private:
@@ -51,29 +51,30 @@ class nats_subscription {
 
 class nats_link {
  public:
-  /// Throws nats_error when no server answers, unless `patient`.
+  /// Throws nats_error if no server answers, unless `patient`.
   explicit nats_link(nats_link_options options);
-  /// Closes; no callback runs after it.
+  /// Closes the connection. No callback runs after it.
   ~nats_link();
   nats_link(nats_link const&) = delete;
   nats_link& operator=(nats_link const&) = delete;
 
   bool connected() const noexcept;
-  /// Waits for the server; false at the end of the time.
+  /// Waits for the connection. False on timeout.
   bool wait_connected(std::chrono::milliseconds timeout) const;
 
-  /// Of the members of a queue group each message goes to one. Returns when the server knows of it, or at once while the
-  /// server is away.
+  /// Each message goes to one member of a queue group. Returns once the server knows of the subscription, or at once while
+  /// disconnected.
   nats_subscription subscribe(std::string const& subject, std::string const& queue_group,
                               std::function<void(nats_message)> use);
 
-  /// On its way, not arrived.
+  /// Returns before the message has arrived.
   void publish(nats_message const& message);
   /// Precondition: `to` has a reply_to.
   void reply(nats_message const& to, std::span<std::byte const> payload, nats_headers const& headers = {});
-  /// Sends, and waits for the reply. Throws nats_error with NATS_TIMEOUT, or NATS_NO_RESPONDERS when nobody hears the subject.
+  /// Sends, and waits for the reply. Throws nats_error with NATS_TIMEOUT, or with NATS_NO_RESPONDERS if there is no
+  /// subscriber.
   nats_message request(nats_message const& message, std::chrono::milliseconds timeout);
-  /// Until the server has had all that was published. Throws nats_error.
+  /// Waits until the server has received all that was published. Throws nats_error.
   void flush(std::chrono::milliseconds timeout);
 
   natsConnection* get() const noexcept;

@@ -28,8 +28,8 @@ void read(natsMsg* m, char const* name, Number& to) {
   if (auto const [stop, failed] = std::from_chars(text.data(), end, to); failed != std::errc() || stop != end)
     throw nats_error(
         NATS_INVALID_ARG,
-        fmt::format("a message for {}: {}: '{}' is refused; it must be a whole number from 0 to {}",
-                    natsMsg_GetSubject(m), name, text.substr(0, 40), std::numeric_limits<Number>::max()));
+        fmt::format("a message for {}: {}: '{}' is not a whole number from 0 to {}", natsMsg_GetSubject(m),
+                    name, text.substr(0, 40), std::numeric_limits<Number>::max()));
 }
 
 void write(natsMsg* m, char const* name, std::string const& value) {
@@ -50,9 +50,9 @@ nats_message::nats_message(std::string const& subject, std::span<std::byte const
                            nats_headers const& headers, std::string const& reply_to) {
   natsMsg* made = nullptr;
   if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw nats_error(
-        NATS_MAX_PAYLOAD,
-        fmt::format("a message for {}: has {} bytes; send larger data in parts", subject, payload.size()));
+    throw nats_error(NATS_MAX_PAYLOAD,
+                     fmt::format("a message for {}: {} bytes are too many; send the data in parts", subject,
+                                 payload.size()));
   check_nats(natsMsg_Create(&made, subject.c_str(), reply_to.empty() ? nullptr : reply_to.c_str(),
                             reinterpret_cast<char const*>(payload.data()), static_cast<int>(payload.size())),
              fmt::format("a message for '{}'", subject), "a subject is words joined by dots");

@@ -1,15 +1,15 @@
 // A NATS message, and Rondo's fields in its headers.
 //
 //   Rondo-Type         the payload's type: its number, or its qualified name, rondo.basics.add
-//   Rondo-Priority     0 to 255; not given: default_priority
-//   Rondo-Deadline-Us  microseconds after which it is not handled any more; not given, or 0: none
+//   Rondo-Priority     0 to 255; if missing: default_priority
+//   Rondo-Deadline-Us  microseconds after which the message is not handled; 0 or missing: none
 //
-// and in those of a response:
+// and in a response:
 //
-//   Rondo-Status       0, or the number of the rondo::errc for which there is no reply
+//   Rondo-Status       0, or the number of the rondo::errc that explains why there is no reply
 //   Rondo-Reason       the same in words, and what to do
 //
-// Threads: one at a time per object; cnats reads headers when they are first asked for.
+// Threads: one at a time per object; cnats reads headers on first use.
 #pragma once
 
 #include <nats/nats.h>
@@ -27,7 +27,7 @@
 
 namespace rondo::service {
 
-/// What NATS refused. The text says what was tried, what NATS said, and what to do.
+/// A NATS error. The text says what was tried, what NATS reported, and what to do.
 struct nats_error : std::runtime_error {
   nats_error(natsStatus why, std::string const& text) : std::runtime_error(text), status(why) {}
   natsStatus status;
@@ -43,17 +43,17 @@ struct nats_headers {
 
 class nats_message {
  public:
-  /// Takes what cnats has made.
+  /// Takes ownership of a message made by cnats.
   explicit nats_message(natsMsg* made) noexcept : message_(made) {}
-  /// To be sent. Throws nats_error when NATS cannot carry it.
+  /// A message to send. Throws nats_error if NATS cannot carry it.
   nats_message(std::string const& subject, std::span<std::byte const> payload,
                nats_headers const& headers = {}, std::string const& reply_to = {});
 
   std::string_view subject() const noexcept;
-  /// Empty: nobody waits for a reply.
+  /// Empty: the sender does not expect a reply.
   std::string_view reply_to() const noexcept;
   std::span<std::byte const> payload() const noexcept;
-  /// Throws nats_error when one of them is not a number, or out of range.
+  /// Throws nats_error if one of them is malformed or out of range.
   nats_headers headers() const;
 
   natsMsg* get() const noexcept { return message_.get(); }

@@ -34,7 +34,7 @@ struct nats_requests::state : std::enable_shared_from_this<state> {
 
   rondo::runtime& rt;
   std::function<void(std::string const&)> log;
-  nats_link& link;  // handlers that come after the end only `put`
+  nats_link& link;  // late handlers do not use it: they only `put`
   nats_counters& counters;
   std::uint32_t const open_limit;
 
@@ -43,13 +43,13 @@ struct nats_requests::state : std::enable_shared_from_this<state> {
     answer what;
   };
 
-  std::mutex mutex;               // guards all below
+  std::mutex mutex;               // guards everything below
   std::vector<outcome> outcomes;  // at most open_limit; for the thread that responds
   std::condition_variable changed;
   bool ends = false;
   std::uint32_t open = 0;
   std::condition_variable none_open;
-  std::uint64_t unsaid = 0;  // refusals since the last line about one
+  std::uint64_t unsaid = 0;  // refusals since the last one that was logged
   clock::time_point said{};
 
   void take(nats_message m);
@@ -77,10 +77,11 @@ void nats_requests::state::take(nats_message m) {
     return refuse(
         reply_to, m.subject(),
         {errc::ask_limit,
-         fmt::format("{} requests are open in this service; try again, or start another of its name",
-                     open_limit)});
+         fmt::format(
+             "this service already has {} open requests; try again, or start another process of its name",
+             open_limit)});
   auto const& to = std::get<nats_target>(found);
-  // Where the answer is made, which must not wait for the network.
+  // Runs on the thread that makes the answer, which must not wait for the network.
   auto settled = boost::asio::bind_executor(
       boost::asio::system_executor{},
       [self = shared_from_this(), reply_to, subject = std::string(m.subject())](answer const& a) {
@@ -151,7 +152,7 @@ void nats_requests::state::refuse(std::string const& reply_to, std::string_view 
       return;
     }
   }
-  log(fmt::format("NATS: a message for {} is refused: {}{}", clean_text(subject), why.reason,
+  log(fmt::format("NATS: refused a message for {}: {}{}", clean_text(subject), why.reason,
                   more == 0 ? "" : fmt::format("; and {} more before it", more)));
 }
 
@@ -160,7 +161,7 @@ void nats_requests::state::respond(std::string const& reply_to, std::span<std::b
   try {
     link.publish({reply_to, payload, headers});
   } catch (nats_error const& e) {
-    log(fmt::format("NATS: a response is lost: {}", e.what()));
+    log(fmt::format("NATS: a response was lost: {}", e.what()));
   }
 }
 
@@ -185,7 +186,7 @@ nats_requests::~nats_requests() {
 
 std::uint64_t nats_requests::drain(std::chrono::milliseconds most) {
   auto const until = clock::now() + most;
-  if (state_->link.connected()) subscription_.drain(most);  // else nobody could be answered
+  if (state_->link.connected()) subscription_.drain(most);  // otherwise no response could be sent
   subscription_ = {};
   std::unique_lock lock(state_->mutex);
   state_->none_open.wait_until(lock, until, [&] { return state_->open == 0; });

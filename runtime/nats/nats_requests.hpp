@@ -1,18 +1,18 @@
-// Answers NATS requests with a service's actors: `rondo.SERVICE.ACTOR`, in the queue group `rondo.SERVICE`, so that services
-// of one name, in several processes, share the load.
+// Answers NATS requests with a service's actors: subscribes to `rondo.SERVICE.ACTOR` in the queue group `rondo.SERVICE`, so
+// that several processes with one service name share the load.
 //
-// The payload is the bytes of the message's struct, the header Rondo-Type says which (see nats_message.hpp). The actor is
-// looked up by its name each time, so those that are launched later are found too; a name with dots, blanks, * or > has no
-// subject. With a reply subject, a message that has a reply is asked: the response is the reply's bytes with Rondo-Type, its
-// number, and Rondo-Status 0; one that has none is told, and its response, without a payload, says that the mailbox has it.
-// What cannot be is responded to with Rondo-Status and Rondo-Reason. Without a reply subject it is told, and a refusal is
-// logged. At most once, as all of core NATS.
+// The payload is the bytes of the message's struct; the header Rondo-Type names its type (see nats_message.hpp). The actor
+// is looked up by name for each message, so actors launched later are found, too; a name with dots, blanks, * or > has no
+// subject. With a reply subject, a message that has a reply is asked: the response is the reply's bytes, with its type
+// number in Rondo-Type, and Rondo-Status 0. A message that has no reply is told: the response has no payload, and confirms
+// that the mailbox has the message. A refusal is a response with Rondo-Status and Rondo-Reason. Without a reply subject all
+// messages are told, and refusals are logged. Delivery is at most once, as always in core NATS.
 //
-// Bounded: at most `open_limit` are on their way; beyond that they are refused with ask_limit. None stays open longer than its
-// Rondo-Deadline-Us, or `longest`.
+// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. Each ends after its
+// Rondo-Deadline-Us, or after `longest`.
 //
-// Threads: construction, `drain` and destruction from one. Messages come on a thread of cnats, responses go out from one of its
-// own, so that no team waits for the network.
+// Threads: construction, `drain` and destruction from one. Messages arrive on a thread of cnats. A separate thread sends
+// the responses, so that no team waits for the network.
 #pragma once
 
 #include <functional>
@@ -39,12 +39,12 @@ class nats_requests {
   nats_requests(nats_requests const&) = delete;
   nats_requests& operator=(nats_requests const&) = delete;
 
-  /// Hears nothing new, and waits until all that came is answered, for at most so long. Returns how many are still open.
+  /// Takes no new requests, and waits at most `most` until all open ones are answered. Returns how many are still open.
   std::uint64_t drain(std::chrono::milliseconds most);
 
  private:
   struct state;
-  std::shared_ptr<state> state_;  // shared with the asks that are on their way
+  std::shared_ptr<state> state_;  // shared with the asks in flight
   nats_subscription subscription_;
   std::thread responder_;
 };

@@ -12,7 +12,7 @@
 namespace rondo::service {
 namespace {
 
-/// Without user and password.
+/// The URL without user and password.
 std::string shown(std::string const& url) {
   auto const at = url.rfind('@');
   auto const slashes = url.find("//");
@@ -27,8 +27,8 @@ class nats_service : public bridge {
     auto const& c = parts_.config;
     if (c.name.empty() || c.name.find_first_of(".*> \t/\\") != std::string::npos)
       throw config_error(fmt::format(
-          "name: '{}' cannot be part of a NATS subject; with `nats` it must have no dots, blanks, "
-          "slashes, * and >",
+          "name: '{}' cannot be part of a NATS subject; with `nats` it must not contain dots, blanks, "
+          "slashes, * or >",
           c.name));
     durable_options o{.counters = parts_.counters,
                       .service = c.name,
@@ -46,9 +46,9 @@ class nats_service : public bridge {
     durable_.reset();
     if (link_->connected()) try {
         link_->flush(std::chrono::seconds(2));  // the last acknowledgements
-      } catch (nats_error const&) {             // what was not acknowledged comes again, and is known
+      } catch (nats_error const&) {             // what was not acknowledged is redelivered, and recognised
       }
-    link_.reset();  // no `again` comes after it
+    link_.reset();  // `again` is not called after this
     note_connection(false);
   }
 
@@ -57,11 +57,11 @@ class nats_service : public bridge {
     if (!link_->wait_connected(c.nats_wait))
       throw nats_error(
           NATS_TIMEOUT,
-          fmt::format("NATS at '{}' does not answer within {} ms; is nats-server running there? Give "
-                      "it as nats://HOST:PORT, and more time as `nats_wait_ms`",
+          fmt::format("NATS at '{}' did not answer within {} ms; is nats-server running there? Set `nats` to "
+                      "nats://HOST:PORT, or raise `nats_wait_ms`",
                       shown(c.nats), c.nats_wait.count()));
     {
-      std::lock_guard lock(connection_mutex_);  // a change comes after this look
+      std::lock_guard lock(connection_mutex_);  // changes are reported after this look
       parts_.counters.connected.store(link_->connected(), std::memory_order_relaxed);  // relaxed: a report
     }
     if (durable_) durable_->start();
@@ -97,11 +97,11 @@ class nats_service : public bridge {
     auto const where = shown(o.url);
     o.lost = [this, where] {
       note_connection(false);
-      parts_.log(fmt::format("NATS at {} is lost; its return is waited for", where));
+      parts_.log(fmt::format("lost the connection to NATS at {}; reconnecting", where));
     };
     o.again = [this, where] {
       note_connection(true);
-      parts_.log(fmt::format("NATS at {} is there", where));
+      parts_.log(fmt::format("connected to NATS at {}", where));
     };
     o.trouble = [log = parts_.log](std::string const& text) { log(text); };
     return o;

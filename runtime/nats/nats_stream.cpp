@@ -36,18 +36,19 @@ stored_message::stored_message(nats_message came, nats_link& through)
     : nats_message(std::move(came)), link_(&through) {
   jsMsgMetaData* raw = nullptr;
   check_nats(natsMsg_GetMetaData(&raw, get()), fmt::format("a message for {}", subject()),
-             "it comes from no stream");
+             "it does not come from a stream");
   owned<jsMsgMetaData, jsMsgMetaData_Destroy> const told(raw);
   sequence_ = raw->Sequence.Stream;
   deliveries_ = raw->NumDelivered;
 }
 
-// Words of JetStream's protocol, to where the message says: those of cnats want a subscription of its own kind.
+// Sends words of JetStream's protocol to the message's reply subject: the functions of cnats require its own kind of
+// subscription.
 void stored_message::say(std::string_view word, std::string_view what) const {
   std::string const to(reply_to());
   check_nats(natsConnection_Publish(link_->get(), to.c_str(), word.data(), static_cast<int>(word.size())),
              fmt::format("message {} of the stream: {}", sequence_, what),
-             "the server will give it again after the consumer's ack_wait");
+             "the server will redeliver it after the consumer's ack_wait");
 }
 void stored_message::ack() { say("+ACK", "acknowledging it"); }
 void stored_message::ack_and_wait(std::chrono::milliseconds timeout) {
@@ -55,17 +56,17 @@ void stored_message::ack_and_wait(std::chrono::milliseconds timeout) {
 }
 void stored_message::nak(std::chrono::milliseconds delay) {
   say(delay.count() == 0 ? "-NAK" : fmt::format(R"(-NAK {{"delay": {}}})", nanoseconds(delay)),
-      "giving it back");
+      "returning it");
 }
-void stored_message::term() { say("+TERM", "ending it"); }
+void stored_message::term() { say("+TERM", "discarding it"); }
 void stored_message::in_progress() { say("+WPI", "asking for more time"); }
 
 struct nats_stream::state {
   nats_link& link;
   nats_stream_options options;
   context js = {};
-  std::string inbox = {};     // with a dot at its end; requests for messages are told apart by what follows
-  subscription arrived = {};  // what the consumer has sent there
+  std::string inbox = {};     // ends with a dot; the number after it identifies a fetch request
+  subscription arrived = {};  // what the consumer has sent to the inbox
   std::uint64_t requests = 0;
 
   void make_stream();
@@ -90,7 +91,7 @@ void nats_stream::state::make_stream() {
   jsStreamInfo* raw = nullptr;
   auto const status = js_GetStreamInfo(&raw, js.get(), options.stream.c_str(), nullptr, &code);
   stream_info const found(raw);
-  auto const tried = fmt::format("the stream '{}' of JetStream", options.stream);
+  auto const tried = fmt::format("the JetStream stream '{}'", options.stream);
   std::vector<char const*> subjects;
   for (auto const& subject : options.subjects) subjects.push_back(subject.c_str());
   if (status == NATS_OK) {
@@ -101,7 +102,7 @@ void nats_stream::state::make_stream() {
                        [&](char const* s) { return subject == s; }))
         throw nats_error(
             NATS_MISMATCH,
-            fmt::format("{}: is there, but does not store '{}'; add that subject to it, or give another name",
+            fmt::format("{}: exists, but does not store '{}'; add that subject, or choose another name",
                         tried, subject));
     if (there.Retention != js_WorkQueuePolicy)
       throw nats_error(
@@ -111,7 +112,7 @@ void nats_stream::state::make_stream() {
     return;
   }
   if (status != NATS_NOT_FOUND)
-    check_nats(status, tried, "is JetStream on (nats-server -js), and is this user allowed to use it?");
+    check_nats(status, tried, "is JetStream enabled (nats-server -js), and may this user use it?");
   jsStreamConfig wanted;
   jsStreamConfig_Init(&wanted);
   wanted.Name = options.stream.c_str();
@@ -120,7 +121,7 @@ void nats_stream::state::make_stream() {
   wanted.Retention = js_WorkQueuePolicy;
   wanted.Storage = js_FileStorage;
   check_nats(js_AddStream(nullptr, js.get(), &wanted, nullptr, &code), tried,
-             fmt::format("it cannot be made for the subjects {}; another stream may store them",
+             fmt::format("it cannot be created for the subjects {}; another stream may store them",
                          fmt::join(options.subjects, ", ")));
 }
 
@@ -128,9 +129,10 @@ void nats_stream::state::check_consumer(jsConsumerConfig const& there) const {
   auto const differs = [&](std::string_view field, auto const& is, auto const& wanted) {
     throw nats_error(
         NATS_MISMATCH,
-        fmt::format("the consumer '{}' of the stream '{}': is there with {} = {}, not {}; remove it, or give "
-                    "what it has",
-                    options.durable, options.stream, field, is, wanted));
+        fmt::format(
+            "the consumer '{}' of the stream '{}': exists with {} = {}, expected {}; remove it, or use "
+            "its settings",
+            options.durable, options.stream, field, is, wanted));
   };
   if (there.DeliverSubject != nullptr && *there.DeliverSubject != '\0')
     differs("deliver_subject", there.DeliverSubject, "none");
@@ -147,7 +149,7 @@ consumer_info nats_stream::state::find_consumer() const {
   jsConsumerInfo* raw = nullptr;
   auto const status =
       js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
-  if (status != NATS_NOT_FOUND) check_nats(status, name(), "its name must have no dots, blanks, * or >");
+  if (status != NATS_NOT_FOUND) check_nats(status, name(), "its name must not contain dots, blanks, * or >");
   return consumer_info(raw);
 }
 
@@ -162,7 +164,7 @@ void nats_stream::state::add_consumer(std::string const& tried) {
   wanted.AckWait = nanoseconds(options.ack_wait);
   wanted.MaxAckPending = options.max_ack_pending;
   check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, &code), tried,
-             "a work queue has one consumer for each subject; is there another?");
+             "a work queue has one consumer per subject; is there another?");
 }
 
 void nats_stream::state::remove_consumer() {
@@ -184,16 +186,16 @@ void nats_stream::state::make_consumer() {
   } else
     throw nats_error(
         NATS_NOT_PERMITTED,
-        fmt::format("{}: belongs to '{}' now, another process; messages that state depends on can be "
-                    "taken by one alone",
+        fmt::format("{}: belongs to another process now, '{}'; only one process may take messages that "
+                    "its state depends on",
                     tried, owner_of(*found)));
 }
 
-// Messages are asked for by the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array when an
-// earlier fetch has left some of the messages that it asked for.
+// This uses the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array if an earlier fetch
+// has left some of the messages that it asked for.
 void nats_stream::state::hear() {
   natsInbox* made = nullptr;
-  check_nats(natsInbox_Create(&made), name(), "there is no memory left");
+  check_nats(natsInbox_Create(&made), name(), "out of memory");
   inbox = std::string(inbox_name(made).get()) + ".";
   natsSubscription* sub = nullptr;
   check_nats(natsConnection_SubscribeSync(&sub, link.get(), (inbox + "*").c_str()), name(),
@@ -201,7 +203,7 @@ void nats_stream::state::hear() {
   arrived.reset(sub);
 }
 
-/// As soon as there are messages the server sends them, at most so many, and forgets the request.
+/// Requests at most `most` messages. The server sends them as soon as it has some, and forgets the request.
 void nats_stream::state::ask_for(int most, std::chrono::milliseconds timeout) {
   auto const subject = fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", options.stream, options.durable);
   auto const wanted =
@@ -214,17 +216,19 @@ bool nats_stream::state::has_queued() const {
   return natsSubscription_QueuedMsgs(arrived.get(), &count) == NATS_OK && count != 0;
 }
 
-/// Without a message when none came in time, or the server has just gone: `link` says when it is back.
+/// The next message; empty on timeout, or if the server has just gone: `link` reports when it is back.
 nats_message nats_stream::state::next(std::chrono::milliseconds timeout) {
   natsMsg* raw = nullptr;
   auto const status =
       natsSubscription_NextMsg(&raw, arrived.get(), std::max<std::int64_t>(timeout.count(), 1));
   if (status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS && status != NATS_CONNECTION_DISCONNECTED)
-    check_nats(status, fmt::format("fetching from the stream '{}'", options.stream), "was NATS closed?");
+    check_nats(status, fmt::format("fetching from the stream '{}'", options.stream),
+               "was the connection closed?");
   return nats_message(raw);
 }
 
-/// What the server says about a request comes to its inbox; a message comes under its own subject.
+/// Whether this message is the server's status for the current request. A status arrives at the inbox; a message arrives
+/// under its own subject.
 bool nats_stream::state::ends_request(nats_message const& m) const {
   auto const field = [&](char const* name) -> std::string_view {
     char const* value = nullptr;
@@ -241,7 +245,7 @@ nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chro
     : state_(new state{.link = link, .options = std::move(options)}) {
   if (!link.wait_connected(timeout))
     throw nats_error(NATS_TIMEOUT,
-                     fmt::format("the stream '{}' of JetStream: NATS is away; is nats-server running?",
+                     fmt::format("the JetStream stream '{}': not connected to NATS; is nats-server running?",
                                  state_->options.stream));
   jsOptions waiting;
   jsOptions_Init(&waiting);
@@ -257,8 +261,8 @@ nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chro
 nats_stream::~nats_stream() = default;
 
 std::vector<stored_message> nats_stream::fetch(int most, std::chrono::milliseconds timeout) {
-  constexpr std::chrono::milliseconds quiet{2};   // more of what the server has would have come by then
-  constexpr std::chrono::milliseconds pause{10};  // before the server is asked anew
+  constexpr std::chrono::milliseconds quiet{2};  // the rest of what the server has would have arrived by then
+  constexpr std::chrono::milliseconds pause{10};  // before the server is asked again
   auto& s = *state_;
   std::vector<stored_message> messages;
   if (!s.link.wait_connected(timeout)) return messages;
@@ -267,7 +271,7 @@ std::vector<stored_message> nats_stream::fetch(int most, std::chrono::millisecon
     return std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
   };
   for (bool asked = false; messages.size() < static_cast<std::size_t>(most);) {
-    // What came too late for an earlier fetch is taken without another request.
+    // What arrived too late for an earlier fetch is taken without another request.
     if (!asked && !s.has_queued()) {
       if (!messages.empty() || left() <= left().zero()) break;
       s.ask_for(most, left());
@@ -277,7 +281,7 @@ std::vector<stored_message> nats_stream::fetch(int most, std::chrono::millisecon
     if (m.get() != nullptr && !m.subject().starts_with(s.inbox)) {
       messages.emplace_back(std::move(m), s.link);
     } else if (m.get() == nullptr || s.ends_request(m)) {
-      // The server has no more, or is just starting, or as many are out as may be.
+      // The server has no more, or is just starting, or max_ack_pending messages are out.
       if (!messages.empty()) break;
       std::this_thread::sleep_for(std::min(left(), pause));
       asked = false;
@@ -291,7 +295,7 @@ stream_facts nats_stream::look() {
   jsStreamInfo* raw = nullptr;
   auto const& name = state_->options.stream;
   check_nats(js_GetStreamInfo(&raw, state_->js.get(), name.c_str(), nullptr, &code),
-             fmt::format("the stream '{}' of JetStream", name), "was it removed?");
+             fmt::format("the JetStream stream '{}'", name), "was it removed?");
   stream_info const found(raw);
   auto const& s = raw->State;
   return {raw->Created, s.Msgs == 0 ? s.LastSeq + 1 : s.FirstSeq, s.LastSeq, s.Msgs};

@@ -1,11 +1,11 @@
-// Messages of NATS that survive a crash: a stream of JetStream and one durable consumer, shared by all who fetch from it.
+// A durable NATS queue: a JetStream stream and one durable consumer, shared by all that fetch from it.
 //
-// Each message is stored by the server when it is published, given to one of the fetchers, and given again after `ack_wait`
-// (or when it is nak'ed) until somebody acknowledges it: at least once, so whoever handles it must know a second delivery
-// by its sequence. An acknowledged message leaves the stream. Seen with nats-server 2.9: it confirms an acknowledgement
-// before that is on its disk, so a server that is killed may give an acknowledged message again.
+// The server stores each message when it is published, delivers it to one of the fetchers, and redelivers it after
+// `ack_wait` (or when it is nak'ed) until it is acknowledged. Delivery is at least once, so the receiver must recognise a
+// redelivery by its sequence. An acknowledged message leaves the stream. Seen with nats-server 2.9: it confirms an
+// acknowledgement before that is on its disk, so a server that is killed may redeliver an acknowledged message.
 //
-// Threads: one at a time in `fetch`; `publish` from any. Each message by one thread at a time, and any one.
+// Threads: one at a time in `fetch`; `publish` from any. One thread at a time per message, but any thread.
 #pragma once
 
 #include <vector>
@@ -16,48 +16,48 @@ namespace rondo::service {
 
 struct nats_stream_options {
   std::string stream = "rondo";
-  /// What the stream stores: `rondo.actor.>`.
+  /// The subjects that the stream stores, such as `rondo.actor.>`.
   std::vector<std::string> subjects = {};
-  /// The consumer's name. Those who give the same one share the messages.
+  /// The consumer's name. All that use the same name share the messages.
   std::string durable = "rondo";
-  /// Messages that may be out at once, not yet acknowledged, with all fetchers together.
+  /// How many messages may be delivered and not yet acknowledged, over all fetchers.
   std::int64_t max_ack_pending = 1024;
   std::chrono::milliseconds ack_wait{30'000};
-  /// Not empty: the consumer belongs to one process at a time, which goes by this name. One that is there is replaced, so that
-  /// what its owner had not acknowledged is given at once.
+  /// Not empty: the consumer belongs to one process at a time, which has this name. An existing consumer is replaced, so
+  /// that what its owner had not acknowledged is redelivered at once.
   std::string owner = {};
-  /// Whether a consumer of another owner may be replaced; else it is an error, NATS_NOT_PERMITTED.
+  /// Whether a consumer of another owner may be replaced. If not, finding one is an error, NATS_NOT_PERMITTED.
   bool take_over = true;
 };
 
-/// A stream as its server knows it.
+/// The server's view of a stream.
 struct stream_facts {
-  std::int64_t created_ns = 0;        // since 1970: another stream of the same name has another
+  std::int64_t created_ns = 0;        // since 1970; a later stream of the same name has another time
   std::uint64_t first = 0, last = 0;  // sequences; first == last + 1 when it is empty
   std::uint64_t messages = 0;
 };
 
-/// A message that waits for its acknowledgement. One that is destroyed without is given again after `ack_wait`.
+/// A message that must be acknowledged. One that is destroyed without that is redelivered after `ack_wait`.
 class stored_message : public nats_message {
  public:
   /// Throws nats_error when it does not come from a stream.
   stored_message(nats_message came, nats_link& through);
 
-  /// Its place in the stream: the same for each delivery, and no other message's.
+  /// Its number in the stream: unique, and the same for each delivery.
   std::uint64_t sequence() const noexcept { return sequence_; }
-  /// 1 the first time.
+  /// 1 for the first delivery.
   std::uint64_t deliveries() const noexcept { return deliveries_; }
 
-  // Each throws nats_error when it cannot be sent; after `ack`, `nak` and `term` no other is allowed.
-  /// Handled. It is on its way to the server, not arrived: a server that dies now gives the message again.
+  // Each throws nats_error if it cannot be sent. After `ack`, `nak` or `term` no other may be called.
+  /// Handled. Returns before the server has it: a server that dies now redelivers the message.
   void ack();
-  /// The same, and waits until the server has had it.
+  /// The same, and waits until the server has it.
   void ack_and_wait(std::chrono::milliseconds timeout);
-  /// Not now: given again after `delay`.
+  /// Not now: redeliver it after `delay`.
   void nak(std::chrono::milliseconds delay = {});
-  /// Never again: it cannot be handled.
+  /// Never redeliver it: it cannot be handled.
   void term();
-  /// Still at work: `ack_wait` begins anew.
+  /// Still being handled: `ack_wait` starts again.
   void in_progress();
 
  private:
@@ -68,24 +68,25 @@ class stored_message : public nats_message {
 
 class nats_stream {
  public:
-  /// Makes the stream and its consumer where they are missing; waits for the server for at most `timeout`. Throws nats_error
-  /// when the server has no JetStream, or has a stream or consumer of these names that is set otherwise. `link` outlives this.
+  /// Creates the stream and its consumer if they do not exist. Waits for the server for at most `timeout`. Throws
+  /// nats_error if the server has no JetStream, or has a stream or consumer of these names with other settings. `link`
+  /// outlives this.
   nats_stream(nats_link& link, nats_stream_options options, std::chrono::milliseconds timeout);
   ~nats_stream();
   nats_stream(nats_stream const&) = delete;
   nats_stream& operator=(nats_stream const&) = delete;
 
-  /// Waits until there is a message, and takes at most `most` of those that are there. None at the end of the time, also
-  /// while the server is away. Throws nats_error when the consumer is gone.
+  /// Waits for a message, and returns at most `most` of those available. Returns none on timeout, also while the server is
+  /// away. Throws nats_error if the consumer is gone.
   std::vector<stored_message> fetch(int most, std::chrono::milliseconds timeout);
 
-  /// Throws nats_error when the server does not answer, or has no such stream.
+  /// Throws nats_error if the server does not answer, or has no such stream.
   stream_facts look();
-  /// Whether the consumer is there, and the owner's. Throws nats_error when the server does not answer.
+  /// Whether the consumer exists and belongs to `owner`. Throws nats_error if the server does not answer.
   bool is_mine();
 
-  /// Returns its sequence once the server has stored it. Two of the same `id`, if there is one, within two minutes are stored once.
-  /// Throws nats_error when the server has not said so in time: it may or may not be stored.
+  /// Returns the sequence once the server has stored the message. Messages with the same non-empty `id` within two minutes
+  /// are stored once. Throws nats_error if the server does not confirm in time: the message may or may not be stored.
   std::uint64_t publish(nats_message const& message, std::chrono::milliseconds timeout,
                         std::string const& id = {});
 

@@ -10,7 +10,7 @@
 namespace rondo::service {
 namespace {
 
-/// Takes `.` or `::`, or else one character; 0 stands for both.
+/// Takes one character off; `.` and `::` count as one, and both give 0.
 char next(std::string_view& text) {
   auto const c = text.front();
   text.remove_prefix(text.starts_with("::") ? 2 : 1);
@@ -63,19 +63,20 @@ std::variant<nats_target, nats_refusal> find_target(rondo::runtime const& rt, st
   auto const to = rt.find_any(actor);
   if (!to)
     return nats_refusal{static_cast<errc>(to.error().value()),
-                        fmt::format("no actor '{}' lives in this service", clean_text(actor))};
+                        fmt::format("this service has no actor '{}'", clean_text(actor))};
   auto const& b = to->behaviour();
   if (headers.type.empty())
-    return nats_refusal{errc::unknown_message, fmt::format("the header Rondo-Type is missing; '{}' takes {}",
-                                                           clean_text(actor), types_of(b))};
+    return nats_refusal{
+        errc::unknown_message,
+        fmt::format("the header Rondo-Type is missing; '{}' accepts {}", clean_text(actor), types_of(b))};
   auto const* const type = find_type(b, headers.type);
   if (type == nullptr)
     return nats_refusal{errc::unknown_message,
-                        fmt::format("'{}' takes no {}; it takes {}", clean_text(actor),
+                        fmt::format("'{}' does not accept {}; it accepts {}", clean_text(actor),
                                     clean_text(std::string_view(headers.type).substr(0, 100)), types_of(b))};
   if (m.payload().size() != type->bytes)
     return nats_refusal{errc::wrong_size,
-                        fmt::format("a message {} has {} bytes, not {}", clean_text(headers.type),
+                        fmt::format("a message {} must have {} bytes; it has {}", clean_text(headers.type),
                                     type->bytes, m.payload().size())};
   return nats_target{*to, type->id, type->has_reply, std::move(headers)};
 }

@@ -1,4 +1,4 @@
-// Which actor, and which of its messages, a message of NATS is for. What comes from outside is checked here, once.
+// Resolves a NATS message to an actor and one of its message types. Input from NATS is checked here, once.
 //
 // Threads: any.
 #pragma once
@@ -19,17 +19,17 @@ struct nats_target {
   nats_headers headers;
 };
 
-/// Why a message is not taken, for who has sent it.
+/// Why a message is refused, for its sender.
 struct nats_refusal {
   errc status;
   std::string reason;
 };
 
-/// `actor`: its name. The payload has the right size for the type.
+/// `actor` is a name. The payload of a target has the size of its type.
 std::variant<nats_target, nats_refusal> find_target(rondo::runtime const& rt, std::string_view actor,
                                                     nats_message const& m);
 
-/// Whether `given`, `a.b.c` or `a::b::c`, is the type of this C++ name.
+/// Whether `given`, as `a.b.c` or `a::b::c`, names the type with this C++ name.
 bool names_type(std::string_view given, std::string_view name) noexcept;
 
 /// The last word of a subject.

@@ -15,14 +15,14 @@ namespace {
 constexpr std::uint32_t host_process = 1;
 
 std::string_view short_name(std::string_view qualified) {
-  return qualified.substr(qualified.find_last_of(":.") + 1);  // all of it if there is neither
+  return qualified.substr(qualified.find_last_of(":.") + 1);  // the whole name if there is neither
 }
 
 std::string actor_name(trace_hop const& h) {
   return h.actor_name.empty() ? fmt::format("#{}", h.actor.index) : h.actor_name;
 }
 
-/// Where a hop stands in the picture.
+/// The position of a hop in the picture.
 struct track {
   std::uint32_t process = 0, thread = 0;
 };
@@ -71,7 +71,7 @@ class drawing {
     }
     return at;
   }
-  /// Calls overlap, and bars of one line must not: the first line on which nothing is going on.
+  /// Calls may overlap, but the bars of one track must not: finds the first track that is free.
   std::uint32_t free_lane(trace_hop const& h) {
     auto const lane = std::ranges::find_if(lanes_, [&](std::uint64_t until) { return until <= h.begun_ns; });
     auto const at = static_cast<std::size_t>(lane - lanes_.begin());
@@ -109,7 +109,7 @@ class drawing {
     auto const parent = by_hop_.find({h.trace, h.parent});
     if (h.parent == 0 || parent == by_hop_.end()) return;
     auto const& from = parent->second;
-    // Inside the bar it comes from: else it is drawn to the bar next to it.
+    // Clamped to its source's bar: otherwise the arrow would start at the neighbouring bar.
     auto const sent =
         std::clamp(h.sent_ns, from.hop->begun_ns, std::max(from.hop->begun_ns, from.hop->ended_ns));
     ++arrows_;
@@ -122,7 +122,7 @@ class drawing {
   std::vector<std::string> const& devices_;
   std::uint64_t begin_ns_ = 0;
   std::map<std::pair<std::uint64_t, std::uint32_t>, drawn> by_hop_;  // by trace and hop
-  std::vector<std::uint64_t> lanes_;                                 // of calls: until when each is busy
+  std::vector<std::uint64_t> lanes_;  // tracks of calls: when each becomes free
   std::set<std::pair<std::uint32_t, std::uint32_t>> named_;
   std::uint32_t arrows_ = 0;
   std::string events_;

@@ -1,8 +1,8 @@
-// Writes traces as JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
+// Traces as JSON in the Trace Event Format, for ui.perfetto.dev and chrome://tracing.
 //
-// Each device is a process there and each actor a thread; the program's calls stand in a process `host`. A bar is a handler
-// at work, or a call that waits for its answer; an arrow leads from the send to the handler that it led to, so the gap
-// below it is the time in the mailbox.
+// Each device is shown as a process and each actor as a thread; the program's calls are in a process `host`. A bar is a
+// running handler, or a call that waits for its answer. An arrow leads from a send to its handler, so the gap below it is
+// the time in the mailbox.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace rondo {
 
-/// `devices`: their names, by the place that actors' ids tell.
+/// `devices`: their names, indexed by device_of an actor's id.
 std::string chrome_trace(std::vector<trace_hop> const& hops, std::vector<std::string> const& devices);
 
 }  // namespace rondo

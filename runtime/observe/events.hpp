@@ -10,16 +10,16 @@
 
 namespace rondo {
 
-/// A message that was not handled and whose sender does not wait for an answer.
+/// A message that was not handled and has no sender waiting for an answer.
 struct dead_letter {
-  actor_id actor;          // it was meant for
-  std::string actor_name;  // empty when the actor is gone or has none
+  actor_id actor;          // the intended receiver
+  std::string actor_name;  // empty if the actor is gone or has no name
   errc reason = errc::ok;
-  std::string type_name;  // empty when the module has no such message
+  std::string type_name;  // empty if the module does not know the message type
   message body;
 };
 
-/// Ends its subscription when it goes. Keeps nothing else alive.
+/// Ends the subscription in its destructor. Does not keep the runtime alive.
 class subscription {
  public:
   subscription() = default;

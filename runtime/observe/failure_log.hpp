@@ -1,6 +1,6 @@
 // The last failure of each living actor, kept for later inspection.
 //
-// Bounded by the number of actors: only one that has failed takes memory, until it is gone.
+// Bounded by the number of actors: an actor takes memory only after a failure, until it is gone.
 // Threads: any; one mutex. Not on the message path.
 #pragma once
 
@@ -18,7 +18,7 @@ class failure_log {
     std::lock_guard lock(mutex_);
     last_[actor.index] = {actor.generation, what};
   }
-  /// The actor is gone.
+  /// To be called when the actor is gone.
   void forget(actor_id actor) {
     std::lock_guard lock(mutex_);
     auto const at = last_.find(actor.index);

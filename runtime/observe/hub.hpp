@@ -1,4 +1,4 @@
-// Events for subscribers: dead letters, failure reports. Delivered on the runtime's own thread, in order.
+// The hub delivers events (dead letters, failure reports) to subscribers, on the runtime's own thread, in order.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,8 +13,8 @@
 
 namespace rondo {
 
-/// Threads: any. After a subscription has ended, its handler is not called any more, unless it runs at that
-/// moment.
+/// Threads: any. After a subscription has ended, its handler is not called again; a call that is running at that
+/// moment continues.
 template <class Event>
 class hub {
  public:

@@ -4,14 +4,14 @@
 #include <boost/asio/any_completion_handler.hpp>
 #include <vector>
 
-#include "kernels/link/host_record.hpp"
+#include "kernels/link/device_event.hpp"
 #include "kernels/mail/snapshot.hpp"
 
 namespace rondo {
 
 struct inspection {
   actor_snapshot now;
-  std::vector<depth_page::entry> depths;  // by priority, highest first; only priorities that have mail
+  std::vector<depth_page::entry> depths;  // by priority, highest first; only priorities with mail
 };
 
 struct inspection_outcome {

@@ -1,33 +1,33 @@
-// One moment of a whole runtime: each actor's counters and latencies, and the sums that prove conservation.
+// A snapshot of a whole runtime: each actor's counters and latencies, and the sums that prove conservation.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/link/host_record.hpp"
+#include "kernels/link/device_event.hpp"
 #include "kernels/mail/snapshot.hpp"
 #include "runtime/base/device_report.hpp"
 
 namespace rondo {
 
-/// How a handler of an actor failed.
+/// A failure of an actor's handler.
 struct actor_failure {
   errc reason = errc::ok;
   failure_action action = failure_action::restarted;
-  std::uint32_t type = 0;   // of the message that was handled; 0: the actor was being started
+  std::uint32_t type = 0;   // of the message that was handled; 0: on_start failed
   std::uint64_t at_ns = 0;  // on the device's clock
 };
 
 struct actor_report {
   std::string name;
   std::string behaviour;
-  std::uint32_t device = 0;  // its place among `devices`
+  std::uint32_t device = 0;  // index in `devices`
   actor_snapshot now;
   std::optional<actor_failure> last_failure{};  // since the runtime began
 
-  /// The latency that a share `q` of the sampled messages did not exceed, in ns; interpolated within a bucket
-  /// (two per octave), so within a fifth of the truth. 0 without samples.
+  /// The q-quantile of the sampled latencies, in ns. Interpolated within a bucket (two per octave), so within a fifth of
+  /// the true value. 0 without samples.
   double latency_ns(double q) const;
   double mean_latency_ns() const;
 };
@@ -43,21 +43,21 @@ struct telemetry {
   std::vector<actor_report> actors;
   actor_totals live;          // sums over the actors above
   actor_totals retired;       // sums over the actors that have terminated
-  std::uint64_t waiting = 0;  // messages in mailboxes, counted there: independent of the sums above
+  std::uint64_t waiting = 0;  // messages in mailboxes, counted there, independently of the sums above
   std::uint32_t asks_waiting = 0;
   std::uint64_t late_answers = 0, dead_letters = 0;
-  std::uint64_t crossing = 0;  // messages from one device to another that the host carries at present
+  std::uint64_t crossing = 0;  // messages from one device to another that the host is forwarding
 
-  /// accepted == handled + rejected + dead + waiting, over all actors that ever lived (G1): false when a message
-  /// was lost or counted twice. Holds at rest; while teams run actors, what they have taken out of a mailbox is
-  /// counted only when they let the actor go.
+  /// Whether accepted == handled + rejected + dead + waiting, over all actors, including terminated ones (G1). False if a
+  /// message was lost or counted twice. Valid at rest: while a team runs an actor, the messages that it has taken out of the
+  /// mailbox are not counted before it releases the actor.
   bool conserved() const;
 };
 
 /// `active`, `deactivated`, ...
 char const* name_of(lifecycle state) noexcept;
 
-/// A table for people: one line per actor, busiest first.
+/// A table for human readers: one line per actor, busiest first.
 std::string to_table(telemetry const& t);
 
 }  // namespace rondo

@@ -24,7 +24,7 @@ struct sample {
   std::uint64_t ticks, ns;
 };
 
-/// The counter and the clock at one moment: the tightest of several tries.
+/// Reads counter and clock at the same moment: the tightest of several tries.
 sample read_both() noexcept {
   sample best{};
   std::uint64_t best_width = ~0ull;

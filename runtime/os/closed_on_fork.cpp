@@ -15,7 +15,7 @@ struct registry {
   std::vector<int> fds;
 };
 
-/// Never destroyed: other statics may hold descriptors until later.
+/// Never destroyed, because other statics may hold descriptors for longer.
 registry& all() {
   static auto* const one = [] {
     auto* const made = new registry;

@@ -1,14 +1,14 @@
-// Descriptors that a forked child does not get: it would hold open what its parent alone serves. A lock would stay taken, and
-// a socket would take connections that nobody answers, for as long as any child lives.
+// A guard that closes a descriptor in forked children. Otherwise, as long as any child runs, a lock would stay held, and a socket
+// would accept connections that no process serves.
 //
-// O_CLOEXEC does the same at exec; this is for programs that fork and go on. **Threads**: any.
+// O_CLOEXEC does the same at exec; this is for children that do not call exec. **Threads**: any.
 #pragma once
 
 namespace rondo {
 
 class closed_on_fork {
  public:
-  /// From now on; until its end, which comes before the descriptor is closed here.
+  /// Children forked during this object's lifetime close `fd`. Destroy the object before this process closes `fd`.
   explicit closed_on_fork(int fd);
   ~closed_on_fork();
   closed_on_fork(closed_on_fork const&) = delete;

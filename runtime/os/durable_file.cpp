@@ -20,7 +20,7 @@ namespace {
       fmt::format("{}: {}: {}", file.string(), what, std::generic_category().message(error)));
 }
 
-/// A file descriptor that is closed when it goes.
+/// Closes a file descriptor in its destructor.
 class descriptor {
  public:
   explicit descriptor(int fd) noexcept : fd_(fd) {}
@@ -31,7 +31,7 @@ class descriptor {
   descriptor& operator=(descriptor const&) = delete;
 
   int get() const noexcept { return fd_; }
-  /// Closes it; false, with errno, when the system then reports that something was not written.
+  /// Closes it. False, with errno set, if the system reports a failed write.
   bool close() noexcept {
     int const fd = fd_;
     fd_ = -1;
@@ -42,7 +42,7 @@ class descriptor {
   int fd_;
 };
 
-/// Removes a file when it goes, unless it was kept.
+/// Removes a file in its destructor, unless `kept` is set.
 struct doomed_file {
   std::filesystem::path file;
   bool kept = false;
@@ -61,14 +61,14 @@ void write_all(int fd, std::span<std::byte const> bytes, std::filesystem::path c
 }
 
 void sync_directory(std::filesystem::path const& directory, std::filesystem::path const& file) {
-  constexpr auto what = "is complete, but its directory cannot be brought to the disk";
+  constexpr auto what = "is complete, but its directory cannot be synced to disk";
   descriptor const d(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (d.get() < 0) fail(file, what, errno);
-  // Some file systems know no such thing for directories, and say EINVAL.
+  // Some file systems do not support fsync on directories and return EINVAL.
   if (::fsync(d.get()) != 0 && errno != EINVAL) fail(file, what, errno);
 }
 
-/// The process whose temporary file of `target` this is; 0: it is none.
+/// The process that wrote the temporary file `name` for `target`; 0: it is not such a file.
 pid_t writer_of(std::string const& name, std::string const& target) {
   auto const prefix = target + ".tmp-";
   if (!name.starts_with(prefix)) return 0;
@@ -78,8 +78,8 @@ pid_t writer_of(std::string const& name, std::string const& target) {
   return error == std::errc() && end == last && pid > 0 ? pid : 0;
 }
 
-/// Removes what writers of `file` left behind that were killed. What cannot be looked at or removed stays, and is
-/// no reason not to write.
+/// Removes temporary files of killed writers of `file`. Errors are ignored: they are no reason not to
+/// write.
 void remove_stale_temporaries(std::filesystem::path const& file, std::filesystem::path const& directory) {
   std::error_code ignored;
   auto const target = file.filename().string();
@@ -102,7 +102,7 @@ void replace_file(std::filesystem::path const& file, std::span<std::span<std::by
   if (d.get() < 0) fail(name, "cannot be created", errno);
   temporary.kept = false;
   for (auto const part : parts) write_all(d.get(), part, name);
-  if (::fsync(d.get()) != 0) fail(name, "cannot be brought to the disk", errno);
+  if (::fsync(d.get()) != 0) fail(name, "cannot be synced to disk", errno);
   if (!d.close()) fail(name, "cannot be closed", errno);
   if (::rename(name.c_str(), file.c_str()) != 0)
     fail(file, fmt::format("cannot be replaced by {}", name.string()), errno);
@@ -115,7 +115,7 @@ std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::u
   descriptor const d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (d.get() < 0) fail(file, "cannot be opened", errno);
   struct stat status {};
-  if (::fstat(d.get(), &status) != 0) fail(file, "cannot be looked at", errno);
+  if (::fstat(d.get(), &status) != 0) fail(file, "its status cannot be read", errno);
   if (!S_ISREG(status.st_mode))
     fail(file, "is not a regular file", S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
   if (static_cast<std::uint64_t>(status.st_size) > limit_bytes) fail(file, "is too large", EFBIG);
@@ -125,7 +125,7 @@ std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::u
     auto const n = ::read(d.get(), bytes.data() + have, bytes.size() - have);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(file, "cannot be read", errno);
-    if (n == 0) break;  // it became shorter meanwhile
+    if (n == 0) break;  // the file has become shorter
     have += static_cast<std::size_t>(n);
   }
   bytes.resize(have);

@@ -1,4 +1,4 @@
-// Replaces a file so that its name always leads to a complete one, old or new, whatever dies meanwhile.
+// Crash-safe replacement of a file: its name always refers to a complete file, old or new.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace rondo {
 
-/// Writes `parts` one after the other to `<file>.tmp-<pid>` in the same directory, brings them to the disk,
-/// renames them to `file`, and brings the directory to the disk. Threads: not two for one file at once.
-/// Throws std::runtime_error naming the file and the reason; the old file is then as it was (but for a
-/// failure after the rename, which the text says) and the temporary one is removed. What a writer of the same
-/// file left behind when it was killed is removed first, if no process has its number any more; so processes
-/// that write one file must see each other's numbers (share a PID namespace).
+/// Writes `parts` one after another to `<file>.tmp-<pid>` in the same directory, syncs that file to disk,
+/// renames it to `file`, and syncs the directory. Threads: one at a time per file.
+/// Throws std::runtime_error with the file and the reason. The old file is then unchanged, unless the text says that
+/// the failure came after the rename, and the temporary file is removed. First removes the temporary files of earlier
+/// writers whose process no longer exists, so processes that write the same file must share a PID
+/// namespace.
 void replace_file(std::filesystem::path const& file, std::span<std::span<std::byte const> const> parts);
 
-/// All bytes of `file`. Throws std::runtime_error naming the file and the reason; also when it has more than
+/// All bytes of `file`. Throws std::runtime_error with the file and the reason, also if it has more than
 /// `limit_bytes`.
 std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::uint64_t limit_bytes);
 

@@ -21,11 +21,11 @@ file_lock::file_lock(std::filesystem::path const& guarded) {
     auto const length = ::read(file_, holder, sizeof holder - 1);
     ::close(file_);
     throw std::runtime_error(
-        fmt::format("{}: another process holds it{}{}; end that one, or give this one a file of its own",
+        fmt::format("{}: another process holds its lock{}{}; stop that process or use another file",
                     guarded.string(), length > 0 ? ": " : "", holder));
   }
   guard_.emplace(file_);
-  // For people who wonder who it is; nobody depends on it.
+  // The holder's process id, for human readers only.
   auto const who = fmt::format("{}", ::getpid());
   if (::ftruncate(file_, 0) == 0) [[maybe_unused]]
     auto const written = ::pwrite(file_, who.data(), who.size(), 0);

@@ -1,7 +1,7 @@
-// A lock that one process holds as long as it lives: on a file of its own beside the one that is guarded.
+// A lock that one process holds on a file, through a separate lock file next to it.
 //
-// It goes with the process, however that ends, also when it leaves forked children behind; the file stays, and means nothing by
-// itself. It holds among the processes of one machine. Threads: one.
+// The system releases it when the process exits for any reason, even if forked children remain. The lock file stays; its
+// existence means nothing. The lock works among the processes of one machine. Threads: one.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace rondo {
 
 class file_lock {
  public:
-  /// Locks `<guarded>.lock`, which is made where it is missing. Throws std::runtime_error which says who holds it already, or
+  /// Locks `<guarded>.lock`, which is created if it is missing. Throws std::runtime_error with the process that holds it, or
   /// why the file cannot be opened.
   explicit file_lock(std::filesystem::path const& guarded);
   ~file_lock();

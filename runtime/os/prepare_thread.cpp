@@ -11,7 +11,7 @@ void prepare_thread(std::string const& name, int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<unsigned>(core), &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a wish: containers may forbid it
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // best effort: containers may forbid it
 }
 
 std::vector<int> allowed_cores() {

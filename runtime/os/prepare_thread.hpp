@@ -1,4 +1,4 @@
-// Names threads and binds them to cores.
+// Setup of a thread: its name and its core.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace rondo {
 
-/// Names the calling thread for debuggers, and binds it to a core unless that is negative.
+/// Names the calling thread for debuggers, and pins it to `core` unless that is negative.
 void prepare_thread(std::string const& name, int core);
-/// The cores that the calling thread may run on (its affinity mask), in ascending order; none when the system
-/// does not say.
+/// The cores on which the calling thread may run (its affinity mask), in ascending order; empty if the system
+/// does not report them.
 std::vector<int> allowed_cores();
 
 }  // namespace rondo

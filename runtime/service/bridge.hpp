@@ -1,8 +1,8 @@
-// The interface of a bridge, which carries messages to a service's actors other than through its sockets: NATS, in
-// runtime/nats/nats_service.hpp.
+// The interface of a bridge: another transport, besides sockets, that brings messages to a service's actors, such as NATS
+// (runtime/nats/nats_service.hpp).
 //
-// The service's command makes it, so that the service itself does not depend on what is behind it.
-// Threads: all but `checkpoint` from one; `checkpoint` from any.
+// The serve command creates it, so that the service itself does not depend on the transport's library.
+// Threads: `checkpoint` from any, everything else from one.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ class bridge {
  public:
   virtual ~bridge() = default;
 
-  /// Takes messages from now on. Throws when its server does not come in time.
+  /// Starts to take messages. Throws if the server does not answer in time.
   virtual void start() = 0;
-  /// Takes no more, and waits until all that is open is answered, for at most so long. Returns how many were left.
+  /// Stops taking messages, and waits at most `most` until all open ones are answered. Returns how many were left.
   virtual std::uint64_t drain(std::chrono::milliseconds most) = 0;
-  /// Writes the configuration's checkpoint, with what the bridge must remember in its notes. Blocks. Throws as
-  /// rondo::checkpoint; with a bridge nobody else may write that file.
+  /// Writes the configured checkpoint, with the bridge's own notes. Blocks. Throws as rondo::checkpoint does. Nothing else
+  /// may write that file while there is a bridge.
   virtual void checkpoint() = 0;
 };
 
@@ -39,7 +39,7 @@ struct bridge_parts {
   std::function<void(std::string const&)> log;  // from any thread
   nats_counters& counters;                      // outlives the bridge
 };
-/// Throws config_error for what cannot be. Does not wait for anybody.
+/// Throws config_error for settings that cannot work. Does not wait for the server.
 using bridge_maker = std::function<std::unique_ptr<bridge>(bridge_parts)>;
 
 }  // namespace rondo::service

@@ -14,7 +14,7 @@ dedup_cache::entry dedup_cache::open(std::uint64_t session_id, std::uint64_t key
   auto& c = *found;
   c.settled_below = std::max(c.settled_below, settled_below);
   for (auto i = c.known.begin(); i != c.known.end() && i->first < c.settled_below;)
-    i = i->second.done ? forget(c, i) : std::next(i);  // one that is on its way is erased when it ends
+    i = i->second.done ? forget(c, i) : std::next(i);  // a pending one is erased when it is done
   if (key < c.settled_below) return entry::settled;
   auto const at = c.known.find(key);
   if (at == c.known.end()) {
@@ -27,7 +27,7 @@ dedup_cache::entry dedup_cache::open(std::uint64_t session_id, std::uint64_t key
     return entry::fresh;
   }
   if (!at->second.done) {
-    // Those of connections that are gone would pile up.
+    // Waiters of closed connections would pile up.
     std::erase_if(at->second.waiters, [](key_waiter const& w) { return w.connection.expired(); });
     at->second.waiters.push_back(std::move(waiter));
     return entry::pending;
@@ -67,7 +67,7 @@ std::vector<actor_id> dedup_cache::sweep(std::chrono::steady_clock::time_point n
   while (!clients_.empty() && now - clients_.front().heard > forget_after) {
     auto& oldest = clients_.front();
     if (oldest.pending != 0) {
-      // Its record goes once the ask has ended.
+      // Its records go once the asks have completed.
       for (auto const& [key, r] : oldest.known)
         if (!r.done && r.ask.valid()) given_up.push_back(r.ask);
       oldest.heard = now;

@@ -24,14 +24,14 @@ using peer = std::shared_ptr<session>;
 
 wire::actor_name wire_name(actor_id id) { return {id.index, id.generation}; }
 
-/// Responds with the outcome of a step that some thread completes.
+/// A completion handler that responds with the outcome, from any thread.
 auto outcome_to(peer client, std::uint64_t id) {
   return asio::bind_executor(asio::system_executor{}, [client = std::move(client), id](error_code ec) {
     client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
   });
 }
 
-/// Responds that it may not, if so, and why.
+/// If the client lacks the right, responds with the reason and returns true.
 bool refused(peer const& client, std::uint64_t id, role needed, std::string const& actor = {}) {
   auto const why = client->allows().refusal(needed, actor);
   if (why.empty()) return false;
@@ -56,16 +56,14 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
   auto const refuse = [&](std::string_view why) {
     client->respond(outcome_frame(id, errc::service_refuses, why));
   };
-  if (actor.empty()) return refuse("give the actor a name: one without could not be reached again");
+  if (actor.empty()) return refuse("the actor needs a name: clients address actors by name");
   if (refused(client, id, role::launch, actor)) return;
   if (r.capacity() > limits.capacity)
-    return refuse(
-        fmt::format("a mailbox for {} messages is more than the {} that a client may launch "
-                    "(limits.capacity)",
-                    r.capacity(), limits.capacity));
+    return refuse(fmt::format("the mailbox capacity {} exceeds the limit of {} for clients (limits.capacity)",
+                              r.capacity(), limits.capacity));
   if (!core.launched.has_room(core.rt, client->from().peer, limits.actors))
-    return refuse(fmt::format("{} has launched {} actors that live (limits.actors)", client->from().peer,
-                              limits.actors));
+    return refuse(fmt::format("{} has reached its limit of {} live actors (limits.actors)",
+                              client->from().peer, limits.actors));
   std::string why;
   auto const behaviour = full_behaviour_name(core.rt.behaviours(), text_of(r.behaviour()), why);
   if (behaviour.empty()) return client->respond(outcome_frame(id, errc::not_found, why));
@@ -99,7 +97,7 @@ void control(service_core& core, peer const& client, std::uint64_t id, wire::con
     case wire::control_kind_terminate_discard:
       return rondo::terminate(core.rt, to->id(), termination::discard, outcome_to(client, id));
   }
-  client->respond(outcome_frame(id, errc::service_refuses, "no such control"));
+  client->respond(outcome_frame(id, errc::service_refuses, "unknown kind of control"));
 }
 
 Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, listed_actor const& e,
@@ -113,15 +111,15 @@ Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, listed_actor
                                 now.waiting, now.totals.handled, now.totals.failures);
 }
 
-/// For work that takes long, or answers at length: on a thread of its own, one at a time. Its client is not read meanwhile.
-/// What `work` returns is the response; its errors are the client's.
+/// Runs slow work, or work with a large response, on a separate thread, one at a time. The client is not read until it is
+/// done. `work` returns the response; what it throws is reported to the client.
 template <class Work>
 void slowly(service_core& core, peer const& client, std::uint64_t id, Work work) {
   if (core.short_of_room())
     return client->respond(outcome_frame(
         id, errc::service_refuses,
         fmt::format(
-            "clients leave more than {} bytes of responses untaken (limits.response_bytes); try again",
+            "clients have more than {} bytes of unread responses (limits.response_bytes); try again later",
             core.limits.response_bytes)));
   client->hold();
   asio::post(core.slow_work, [client, id, work = std::move(work)] {
@@ -137,7 +135,7 @@ std::uint32_t capacity_of(service_core const& core, listed_actor const& e) {
   return e.options.capacity.value_or(core.rt.settings().default_capacity);
 }
 
-/// A page of at most so many bytes or actors.
+/// Responds with one page: at most page_actors actors, and about page_bytes bytes.
 void list(service_core& core, peer const& client, std::uint64_t id, wire::list const& r) {
   constexpr std::size_t page_actors = 4096, page_bytes = 256 * 1024;
   if (client->allows().most < role::read) return void(refused(client, id, role::read));
@@ -217,12 +215,13 @@ void watch(service_core& core, peer const& client, std::uint64_t id) {
   });
 }
 
-/// One file for all who have asked until its writing begins.
+/// All clients that ask before the writing begins share one file.
 void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
   if (refused(client, id, role::admin)) return;
   if (core.checkpoint_file.empty())
     return client->respond(
-        outcome_frame(id, errc::service_refuses, "its configuration names no `checkpoint` file to write"));
+        outcome_frame(id, errc::service_refuses,
+                      "no checkpoint file is configured; set `checkpoint` in the service's configuration"));
   client->hold();
   {
     std::lock_guard lock(core.checkpoint_mutex);
@@ -295,7 +294,8 @@ void operate(service_core& core, std::shared_ptr<session> const& client, wire::r
     case wire::ask_body_traces:
       return traces(core, client, id, *request.body_as_traces());
     default:
-      return client->respond(outcome_frame(id, errc::service_refuses, "this version knows no such request"));
+      return client->respond(
+          outcome_frame(id, errc::service_refuses, "this version of the service does not know this request"));
   }
 }
 

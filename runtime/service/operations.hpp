@@ -1,4 +1,4 @@
-// Requests to the service itself: launch, control, find, list, inspect, describe, watch, checkpoint.
+// Requests to the service itself: launch, control, find, list, inspect, describe, watch, checkpoint, traces.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace rondo::service {
 
-/// Carries out any request but `hello` and `send`, and has `client` respond once, from whatever thread.
+/// Carries out any request except `hello` and `send`. `client` responds once, from any thread.
 void operate(service_core& core, std::shared_ptr<session> const& client, wire::request const& request);
 
 }  // namespace rondo::service

@@ -1,4 +1,4 @@
-// How many actors a service's clients have launched that still live, by peer: who shares an address, or a user.
+// Counts the live actors that a service's clients have launched, by peer: all clients of one address or one user.
 //
 // Threads: the network thread.
 #pragma once

@@ -43,21 +43,21 @@ std::vector<token> read_tokens(service_config const& c) {
     all.push_back({read_token(t.file), t.allows});
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
       if (all[i].word == all.back().word)
-        throw config_error(fmt::format("{}: holds the same word as another token's file", t.file.string()));
+        throw config_error(fmt::format("{}: contains the same token as another file", t.file.string()));
   }
   return all;
 }
 
-/// Throws config_error for an address that others than this machine can reach, unless a token and TLS guard it.
+/// Throws config_error for an address that other machines can reach, unless a token and TLS protect it.
 void require_guarded(endpoint const& e, bool has_token_and_tls) {
   if (has_token_and_tls || e.is_unix || asio::ip::make_address(e.path).is_loopback()) return;
   throw config_error(
-      fmt::format("{}: others than this machine can reach it, so it needs token_file, tls_certificate and "
-                  "tls_key; or listen on 127.0.0.1 or a unix socket",
+      fmt::format("{}: other machines can reach this address, so it needs token_file, tls_certificate and "
+                  "tls_key; set them, or listen on 127.0.0.1 or a unix socket",
                   e.text()));
 }
 
-/// Lets another thread run on this processor; false if that took long.
+/// Lets another thread run on this processor. False if that took long.
 bool yields_soon() {
   auto const began = session::clock::now();
   std::this_thread::yield();
@@ -84,7 +84,7 @@ struct service::parts {
   bool stopped = false;
   std::atomic<bool> listening{false};
   std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
-  // The network thread's own:
+  // Used only by the network thread:
   unsigned turns = 0;
   session::clock::time_point idle_since{}, polls_again_at{}, ran_handlers{};
   static constexpr std::chrono::milliseconds shortest_pause{1}, longest_pause{1000};
@@ -99,7 +99,7 @@ struct service::parts {
   void add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token);
   void make_room_for(session& s);
   void set_limits(client_limits const& wanted);
-  /// Runs `f` on the network thread, and waits for it.
+  /// Runs `f` on the network thread and waits for it.
   template <class F>
   auto there(F f) {
     std::packaged_task<decltype(f())()> task(std::move(f));
@@ -119,9 +119,9 @@ void service::parts::launch_actors() {
     };
     if (behaviour.empty()) refuse(why);
     if (auto const there = rt.find_any(a.name)) {
-      // A checkpoint brought it back.
+      // It was restored from a checkpoint.
       if (there->behaviour().name != behaviour)
-        refuse(fmt::format("an actor of this name lives already, a {}", there->behaviour().name));
+        refuse(fmt::format("an actor of this name already exists, a {}", there->behaviour().name));
       continue;
     }
     try {
@@ -157,7 +157,7 @@ void service::parts::add(stream_socket socket, client_address from, bool with_tl
                       : make_plain_transport(std::move(socket), core->readable);
   } catch (std::exception const& e) {
     return core->log_drop(drop_reason::too_many_connections,
-                          fmt::format("{} could not be taken: {}", from.text, e.what()));
+                          fmt::format("{} could not be accepted: {}", from.text, e.what()));
   }
   service_counters::add(core->counters.connections_total);
   service_counters::add(core->counters.connections_open);
@@ -168,9 +168,9 @@ void service::parts::add(stream_socket socket, client_address from, bool with_tl
   if (!s->ended()) s->start();
 }
 
-/// Those who have not said hello yet cannot keep others out: beyond a quarter of all places the one that has been silent
-/// longest gives its own up. And where others than those on this machine may come, some places are for these: for who looks
-/// what is wrong.
+/// Connections that have not said hello cannot keep others out: beyond a quarter of all places, the one that has been
+/// silent longest is dropped. If other machines can connect, some places are reserved for local clients, so that an
+/// operator can always look in.
 void service::parts::make_room_for(session& s) {
   constexpr std::size_t for_local_ones = 16;
   auto const most = std::size_t{core->limits.clients};
@@ -187,19 +187,19 @@ void service::parts::make_room_for(session& s) {
   bool const is_apart = s.from().is_local && !std::ranges::all_of(endpoints, &endpoint::is_unix);
   if (core->sessions.size() > most + (is_apart ? for_local_ones : 0))
     s.drop(drop_reason::too_many_connections,
-           fmt::format("this service takes {} connections at once (limits.clients)", most));
+           fmt::format("this service accepts at most {} connections (limits.clients)", most));
 }
 
-/// As many clients as there can be files open.
+/// Applies the limits, but allows no more clients than this process may have open files.
 void service::parts::set_limits(client_limits const& wanted) {
-  constexpr rlim_t others = 128;  // of the runtime, its recordings and checkpoints, and those who scrape it
+  constexpr rlim_t others = 128;  // for the runtime, recordings, checkpoints and scrapers
   core->limits = wanted;
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted.clients + others) return;
   core->limits.clients =
       static_cast<std::uint32_t>(files.rlim_cur > 2 * others ? files.rlim_cur - others : others);
   core->log(fmt::format(
-      "takes {} connections at once, not {} (limits.clients): this process may have {} files open "
+      "accepts at most {} connections, not {} (limits.clients): this process may open only {} files "
       "(ulimit -n, LimitNOFILE)",
       core->limits.clients, wanted.clients, files.rlim_cur));
 }
@@ -215,9 +215,8 @@ void service::parts::look_at_clock() {
   });
 }
 
-/// What has come is taken from all connections; then this thread runs the handlers itself, as no other has to be woken for
-/// them; then all answers are sent. One that took long is not run here again for a while, but by the teams: clients wait for
-/// this thread.
+/// Takes requests from all connections, then runs handlers itself, since that wakes no other thread, then sends all
+/// answers. After a slow handler it leaves handlers to the teams for a while: clients wait for this thread.
 void service::parts::run_network() {
   using time = session::clock;
   constexpr std::chrono::microseconds share{500};
@@ -244,10 +243,10 @@ void service::parts::run_network() {
   service_core::of_this_thread = nullptr;
 }
 
-/// Busy, it serves its own sockets, and Asio's handlers only at every fourth turn. Idle, it keeps polling for spin_us, as teams do,
-/// before it sleeps. While other threads need its processor it does not poll: a thread that yields runs again when they have used
-/// up their time, which may be milliseconds, but one that sleeps runs as soon as it is woken. Each yield that takes long doubles
-/// the pause in polling.
+/// While busy, it serves the sockets, and runs Asio's handlers only every fourth turn. When idle, it polls for spin_us
+/// before it sleeps, as teams do. It does not poll while other threads need its processor: after a yield it runs again only
+/// when they have used up their time, which may take milliseconds, but a sleeping thread runs as soon as it is woken. Each
+/// slow yield doubles the pause before it polls again.
 void service::parts::look_for_work() {
   if (core->take_turns()) {
     idle_since = {};
@@ -272,8 +271,9 @@ void service::parts::look_for_work() {
   ran_handlers = session::clock::now();  // time asleep does not count
 }
 
-/// Runs Asio's handlers: timers, what other threads have posted, and all TLS connections, whose handshakes are expensive. They get as
-/// much time as everything else had since the last call, so neither side can stall the other one. Returns how many ran.
+/// Runs Asio's handlers: timers, what other threads have posted, and all TLS connections, whose handshakes are expensive.
+/// They get as much time as everything else had since the last call, so neither side can stall the other. Returns how many
+/// ran.
 std::size_t service::parts::run_handlers() {
   constexpr std::chrono::microseconds least{100};
   auto const began = session::clock::now();
@@ -329,12 +329,12 @@ void service::count_failed_recording() { service_counters::add(parts_->core->cou
 
 std::string service::why_not_well(std::chrono::milliseconds longest) const {
   auto const& p = *parts_;
-  if (!p.listening.load(std::memory_order_acquire)) return {};  // /readyz tells of that
-  // Relaxed: a time, which nothing else goes by.
+  if (!p.listening.load(std::memory_order_acquire)) return {};  // /readyz reports that
+  // Relaxed: nothing else depends on this time.
   auto const still =
       session::clock::now() - session::clock::time_point(p.moved.load(std::memory_order_relaxed));
   if (still < longest) return {};
-  return fmt::format("the network thread has not moved for {} s: no client is answered",
+  return fmt::format("the network thread has been stuck for {} s: clients get no answers",
                      std::chrono::floor<std::chrono::seconds>(still).count());
 }
 
@@ -368,7 +368,7 @@ std::uint64_t service::stop() {
     });
     p.core->network.stop();
     p.thread.join();
-    // What was posted and not run keeps its connection, which keeps all this.
+    // Handlers that were posted and not run own their sessions, and those own the core: release them.
     p.core->network.restart();
     p.core->network.poll();
   }

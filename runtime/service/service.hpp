@@ -6,8 +6,8 @@
 //   ...
 //   s.stop();
 //
-// Owns one network thread, on which all its connections live, and one thread for what blocks. Threads: construction,
-// `start`, `stop` and destruction from one; all else from any.
+// Owns a network thread, which runs all connections, and a thread for work that blocks. Threads: construction, `start`,
+// `stop` and destruction from one; everything else from any.
 #pragma once
 
 #include <chrono>
@@ -28,36 +28,38 @@ class reporter;
 
 class service {
  public:
-  /// `schemas` are the binary schemas of the messages; clients ask for them. `rt` outlives the service. `log` gets a line
-  /// for each thing that an operator may want to know, from any thread; empty: none.
+  /// `schemas` are the binary schemas of the messages, which clients request. `rt` outlives the service. `log` receives
+  /// lines for the operator, from any thread; empty: no log.
   service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,
           std::function<void(std::string const&)> log = {});
-  /// Stops without waiting for anybody.
+  /// Stops without waiting for open requests.
   ~service();
 
-  /// Clients' checkpoints are written by `write`, which blocks and throws, instead of rondo::checkpoint. Before `start`.
+  /// Sets the function that writes checkpoints, instead of rondo::checkpoint. It may block and throw. Call this before
+  /// `start`.
   void checkpoint_with(std::function<void()> write);
-  /// Writes a checkpoint as clients have it written, and counts it. Blocks. Throws as rondo::checkpoint.
+  /// Writes and counts a checkpoint, as on a client's request. Blocks. Throws as rondo::checkpoint does.
   void checkpoint();
-  /// For reports: a recording could not be written.
+  /// Counts a recording that could not be written, for reports.
   void count_failed_recording();
-  /// Launches the actors of the configuration that do not live yet, and listens. Throws config_error for an endpoint that
-  /// must not be (beyond this machine without token and TLS), a file that cannot be read, and an actor that cannot be;
-  /// std::system_error when the system refuses a socket.
+  /// Launches the configured actors that do not exist yet, and listens. Throws config_error for an endpoint that other
+  /// machines can reach without token and TLS, a file that cannot be read, or an actor that cannot be launched;
+  /// std::system_error if the system refuses a socket.
   void start();
-  /// Takes no new connections and requests, waits until all open requests are answered and sent, at most for
-  /// config.drain, and ends all connections. Returns how many requests were left unanswered. Idempotent.
+  /// Stops accepting connections and requests, waits at most config.drain until all open requests are answered and sent,
+  /// and closes all connections. Returns how many requests were left unanswered. Idempotent.
   std::uint64_t stop();
 
-  /// Where it listens; a port 0 of the configuration is the real one here. After `start`.
+  /// The addresses that it listens on, with the real port where 0 was configured. Call it after `start`.
   std::vector<endpoint> const& listens_at() const noexcept;
   service_counters const& counters() const noexcept;
   /// Gathers the reports that clients see with `rondo top`.
   reporter& watcher() noexcept;
   std::size_t connections() const;
-  /// Empty while the network thread moves; else, after `longest`, for how long it has not. Clients are not answered then.
+  /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get no
+  /// answers then.
   std::string why_not_well(std::chrono::milliseconds longest = std::chrono::seconds(5)) const;
-  /// Takes over what may change while it runs: limits (for new connections) and the tokens.
+  /// Applies the settings that may change while it runs: limits (for new connections) and tokens.
   void reload(service_config const& config);
 
  private:

@@ -65,7 +65,7 @@ actor_entry read_actor(json_node const& v, std::string const& origin, std::strin
   from.number("max_restarts", 0, 65'535, a.options.supervise.max_restarts);
   from.number("within_ms", 1, 86'400'000, a.options.supervise.within_ms);
   from.done();
-  if (a.name.empty()) from.refuse("name", "is missing; clients send to actors by their names");
+  if (a.name.empty()) from.refuse("name", "is missing; clients address actors by name");
   if (a.behaviour.empty()) from.refuse("behaviour", "is missing; it names the actor's type");
   return a;
 }
@@ -83,7 +83,7 @@ service_config::token_entry read_token_entry(json_node const& v, std::string con
   auto const named = role_named(role_name);
   if (!named) from.refuse("role", fmt::format("must be one of {}", fmt::join(role_names, ", ")));
   t.allows.most = *named;
-  if (t.allows.names.empty()) from.refuse("names", "is empty; it is a pattern of actors' names, * for all");
+  if (t.allows.names.empty()) from.refuse("names", "is empty; give a pattern of actor names, * for all");
   return t;
 }
 
@@ -146,9 +146,9 @@ void check_service_config(service_config const& c) {
       throw config_error(fmt::format("actor '{}': durable: {}", a.name, why));
     };
     if (c.nats.empty())
-      refuse("needs `nats`, the server that keeps its messages until they are handled: nats://HOST:PORT");
+      refuse("needs `nats`, the server that stores its messages until they are handled: nats://HOST:PORT");
     if (c.checkpoint.empty())
-      refuse("needs `checkpoint`, the file that says which of its messages its state has already");
+      refuse("needs `checkpoint`, the file that records which messages its state includes");
   }
 }
 
@@ -157,22 +157,22 @@ std::string describe_service_config() {
   return fmt::format(
       R"(name              name of the service; default {}
 listen            list of unix:PATH and tcp:ADDRESS:PORT; default {}
-token_file        file with a token that allows everything, at least 16 characters; required beyond this machine
+token_file        file with a token of 16 or more characters that allows everything; required beyond this machine
 tokens            list of file, role and names: further tokens with the role {}
-                  (each includes the ones before it), for actors that match names, such as sensor-*; default all
+                  (each includes the ones before it), for actors whose name matches names, such as sensor-*; default all
 tls_certificate   PEM file; required beyond this machine
 tls_key           PEM file; required beyond this machine
 limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: unlimited),
                   response_bytes ({}), hello_ms ({}), frame_ms ({}), reading_ms ({}),
-                  actors ({}) and capacity ({}) that one peer may launch
+                  actors ({}) that one peer may launch, capacity ({}) of their mailboxes
 drain_ms          time to answer open requests when stopping; default {}
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
 checkpoint        file to restore at start, and to write when stopping and every checkpoint_s seconds
 recording         new file to record all messages to, for rondo replay; default none
-nats              nats://HOST:PORT, to answer the subjects rondo.NAME.ACTOR; default none
+nats              nats://HOST:PORT of a NATS server; answers the subjects rondo.NAME.ACTOR; default none
 nats_wait_ms      how long to wait for the NATS server at start; default {}
 actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms,
-                  durable (stored at rondo.NAME.durable.ACTOR, handled exactly once; needs nats and checkpoint)
+                  durable (handles the messages of rondo.NAME.durable.ACTOR exactly once; requires nats and checkpoint)
 runtime           object with these fields (environment variables in parentheses):
 )",
       d.name, "unix:$XDG_RUNTIME_DIR/rondo/NAME.sock, or in /tmp/rondo-UID", fmt::join(role_names, ", "),

@@ -1,4 +1,4 @@
-// The configuration of a service: one JSON object, of which `runtime` is the configuration of runtime/base/config.hpp.
+// The configuration of a service: one JSON object. Its field `runtime` is the configuration of runtime/base/config.hpp.
 #pragma once
 
 #include <chrono>
@@ -13,27 +13,27 @@
 
 namespace rondo::service {
 
-/// What a client may do at most, and how long it may take.
+/// Limits on what a client may do and how long it may take.
 struct client_limits {
   std::uint32_t clients = 1100;           // connections at once
-  std::uint32_t open_requests = 128;      // of one connection; beyond them it is not read
+  std::uint32_t open_requests = 128;      // per connection; it is not read beyond them
   std::uint32_t frame_bytes = 64 * 1024;  // of a request
-  std::uint32_t requests_per_second = 0;  // of one connection; beyond them it is not read; 0: any number
+  std::uint32_t requests_per_second = 0;  // per connection; it is not read faster; 0: unlimited
   std::uint64_t response_bytes =
-      64 << 20;                     // that all clients together leave untaken; beyond them those who do wait
-  std::uint32_t actors = 10'000;    // that live, launched by one peer: a user, or an address
-  std::uint32_t capacity = 65'536;  // messages, of a mailbox that a client launches
-  std::chrono::milliseconds hello{5'000};     // until its first request
+      64 << 20;                   // unread by all clients together; beyond it, clients with unread ones wait
+  std::uint32_t actors = 10'000;  // live ones launched by one peer: a user, or an address
+  std::uint32_t capacity = 65'536;            // of a mailbox that a client launches, in messages
+  std::chrono::milliseconds hello{5'000};     // until the first request
   std::chrono::milliseconds frame{10'000};    // from a frame's first byte to its last
-  std::chrono::milliseconds reading{10'000};  // in which it takes nothing of what waits for it
+  std::chrono::milliseconds reading{10'000};  // during which it reads none of its responses
   bool operator==(client_limits const&) const = default;
 };
 
 struct actor_entry {
   std::string name;
-  std::string behaviour;  // qualified, or its last part where that names one alone
+  std::string behaviour;  // qualified, or its last part where that is unambiguous
   actor_options options{};
-  bool durable = false;  // its messages may come through a stream of NATS, each handled exactly once
+  bool durable = false;  // takes messages from a NATS stream, each handled exactly once
 };
 
 struct service_config {
@@ -44,19 +44,19 @@ struct service_config {
     std::filesystem::path file;
     access allows;
   };
-  std::vector<token_entry> tokens;  // besides token_file, whose word allows everything
+  std::vector<token_entry> tokens;  // in addition to token_file, which allows everything
   client_limits limits;
-  std::chrono::milliseconds drain{5'000};  // at the end: how long open requests may take
+  std::chrono::milliseconds drain{5'000};  // when stopping: time to answer open requests
   std::string metrics;                     // HOST:PORT for /metrics, /healthz and /readyz; empty: none
-  std::filesystem::path checkpoint;        // restored at the start where it exists, written at the end
+  std::filesystem::path checkpoint;        // restored at start if it exists, written when stopping
   std::chrono::seconds checkpoint_every{0};
   std::filesystem::path recording;              // a new file, for `replay`; empty: none
   std::string nats;                             // nats://...; empty: none
-  std::chrono::milliseconds nats_wait{10'000};  // for its server, at the start
+  std::chrono::milliseconds nats_wait{10'000};  // for its server, at start
   std::vector<actor_entry> actors;
   rondo::config runtime = default_runtime();
 
-  /// Many clients ask at once.
+  /// Settings for many clients that ask at once.
   static rondo::config default_runtime() {
     rondo::config c;
     c.asks = 65'536;
@@ -66,15 +66,15 @@ struct service_config {
   }
 };
 
-/// Reads a file. Throws config_error, which names file, field, what was found and what would do.
+/// Reads a file. Throws config_error, which names the file, the field, what was found and what was expected.
 service_config load_service_config(std::filesystem::path const& file);
-/// The same from text; `origin` stands for the file in errors.
+/// The same from text; errors name `origin` instead of the file.
 service_config parse_service_config(std::string const& text, std::string const& origin);
 
-/// Whether its parts fit together, also those that came from a command line. Throws config_error.
+/// Checks that the settings, including those from a command line, fit together. Throws config_error.
 void check_service_config(service_config const& c);
 
-/// What can be set, a line or two for each: for --help.
+/// All settings, a line or two for each, for --help.
 std::string describe_service_config();
 
 }  // namespace rondo::service

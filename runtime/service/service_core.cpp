@@ -16,7 +16,7 @@ bool service_core::take_turns() {
 }
 
 void service_core::look_at_clock(clock::time_point time) {
-  auto const all = sessions;  // one that is dropped leaves the set
+  auto const all = sessions;  // a copy: dropped sessions leave the set
   for (auto const& s : all) s->check_time(time);
   for (auto const ask : keys.sweep(time)) rt.cancel(ask);
   for (std::size_t why = 0; why < drop_reasons; ++why)

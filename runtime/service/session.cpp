@@ -47,7 +47,7 @@ void session::on_readable() {
   service_counters::add(core_.counters.bytes_in, n);
   at_frame_ = !in_.in_frame();
   in_.came(n);
-  take_requests();  // what is left in the socket waits for another turn
+  take_requests();  // bytes left in the socket wait for another turn
 }
 
 void session::take_requests() {
@@ -73,14 +73,15 @@ void session::take_requests() {
   if (more && !draining_) core_.unfinished.push_back(self);
 }
 
-/// Long turns are cheap, and those who ask now and then wait for the turns of others.
+/// Long turns are cheap, but clients that ask now and then wait for the turns of others, so a flooding client gets short
+/// ones.
 int session::share_of_turn() noexcept {
   bool const floods = full_turns_ >= turns_of_a_flood;
   if (!floods) core_.others_ask = others_ask_for;
   return floods && core_.others_ask != 0 ? flood_requests_per_turn : requests_per_turn;
 }
 
-/// The next request, if there is one; false when none may be taken until somebody calls take_requests again.
+/// Handles the next request, if there is one. False if no more may be taken until take_requests is called again.
 bool session::take_request(int& taken) {
   if (!has_token()) return false;
   std::span<std::byte const> frame;
@@ -90,21 +91,20 @@ bool session::take_request(int& taken) {
       handle(frame);
       return true;
     case frame_reader::state::too_large:
-      drop(drop_reason::too_large,
-           fmt::format("a frame of {} bytes is more than the {} that this service takes", in_.refused_bytes(),
-                       core_.limits.frame_bytes));
+      drop(drop_reason::too_large, fmt::format("a frame has {} bytes; this service accepts at most {}",
+                                               in_.refused_bytes(), core_.limits.frame_bytes));
       return false;
     case frame_reader::state::more:
       break;
   }
   tokens_ += 1;
   if (in_.in_frame() && (taken != 0 || std::exchange(at_frame_, false)))
-    since_ = core_.now();  // when this one began
+    since_ = core_.now();  // when this frame began
   wait_for_requests();
   return false;
 }
 
-/// Takes one from what the client's rate allows; if there is none, take_requests is called when there is.
+/// Takes a token from the client's rate limit. False if there is none; take_requests is called once there is.
 bool session::has_token() {
   auto const rate = core_.limits.requests_per_second;
   if (rate == 0) return true;
@@ -117,7 +117,7 @@ bool session::has_token() {
     return true;
   }
   if (std::exchange(waits_for_token_, true))
-    return false;  // to begin anew would end the wait that goes on, and so for ever
+    return false;  // restarting the timer would cancel the pending wait, each time
   rate_timer_.expires_after(std::chrono::milliseconds(10));
   rate_timer_.async_wait([self = shared_from_this()](error_code) {
     self->waits_for_token_ = false;
@@ -130,11 +130,12 @@ void session::handle(std::span<std::byte const> frame) {
   auto const* const r = verified<wire::request>(frame);
   if (r == nullptr || r->body() == nullptr) {
     service_counters::add(core_.counters.frames_refused);
-    return drop(drop_reason::malformed, "a frame is not a request of schemas/wire.fbs, or is damaged");
+    return drop(drop_reason::malformed, "a frame is not a valid request of schemas/wire.fbs");
   }
   service_counters::add(core_.counters.requests);
   if (r->id() == 0)
-    return drop(drop_reason::malformed, "a request has the id 0, which stands for the connection");
+    return drop(drop_reason::malformed,
+                "a request has the id 0, which is reserved for messages about the connection");
   if (!greeted_) {
     auto const* const h = r->body_as_hello();
     if (h == nullptr) return drop(drop_reason::malformed, "the first request must be hello");
@@ -142,13 +143,13 @@ void session::handle(std::span<std::byte const> frame) {
   }
   if (auto const* const s = r->body_as_send(); s != nullptr) return handle_send(r->id(), *s);
   if (r->body_as_hello() != nullptr)
-    return respond(outcome_frame(r->id(), errc::wrong_state, "this connection has said hello before"));
+    return respond(outcome_frame(r->id(), errc::wrong_state, "hello was already sent on this connection"));
   operate(core_, shared_from_this(), *r);
   std::lock_guard lock(mutex_);
   if (waiting_bytes() > allowance()) turn_over_ = true;
 }
 
-/// Bytes that may wait for it before it is read no further. While others leave theirs in heaps: none.
+/// Bytes of unread responses above which the client is not read. None while all clients together leave too many unread.
 std::size_t session::allowance() const noexcept {
   return core_.short_of_room() ? 0 : 4 * std::size_t{core_.limits.frame_bytes};
 }
@@ -170,7 +171,7 @@ void session::respond_held(std::span<std::byte const> frame) {
 void session::greet(std::uint64_t id, wire::hello const& h) {
   if (h.version() != wire::protocol_version)
     return drop(drop_reason::malformed,
-                fmt::format("this service speaks version {} of the protocol, the client version {}",
+                fmt::format("this service speaks protocol version {}, the client version {}",
                             static_cast<int>(wire::protocol_version), h.version()));
   if (asks_for_token_ && !core_.tokens.empty()) {
     auto found = access_for(core_.tokens, text_of(h.token()));
@@ -204,17 +205,17 @@ void session::respond(std::span<std::byte const> frame) {
     core_.answered.push_back(shared_from_this());
     return;
   }
-  // The last one that is open goes out from here; after others more follow soon, so that the network thread sends several
-  // at once.
+  // The response to the last open request is written here. Otherwise more responses follow soon, and the network thread
+  // sends several at once.
   if (open_ == 0 && !full_ && !draining_ && stuck_since_ == clock::time_point{} &&
       stream_->writes_from_any_thread() && write_some())
     return;
   flush_posted_ = true;
-  // Under the mutex: before the connection's end, after which nobody may run it.
+  // Posted under the mutex, and so before `end`; after that the network thread may never run it.
   asio::post(core_.network, [self = shared_from_this()] { self->flush(); });
 }
 
-/// Writes what the socket takes; false when something is left, for the moment or, then it is broken, for good. Under the mutex.
+/// Writes what the socket takes. False if bytes are left; `broken_` then says whether for good. Call it under the mutex.
 bool session::write_some() {
   error_code ec;
   auto const n = stream_->write({out_.data() + out_begin_, waiting_bytes()}, ec);
@@ -234,14 +235,15 @@ bool session::write_some() {
   return false;
 }
 
-/// Under the mutex.
+/// Call it under the mutex.
 void session::count_untaken(std::size_t bytes) noexcept {
   if (bytes == counted_bytes_) return;
-  service_counters::add(core_.untaken_bytes, bytes - counted_bytes_);  // modulo 2^64 also when it is less
+  service_counters::add(core_.untaken_bytes,
+                        bytes - counted_bytes_);  // modulo 2^64, so right also for a decrease
   counted_bytes_ = bytes;
 }
 
-/// Counts the requests of the turn, if there was one, and sends what waits.
+/// Counts the turn's requests, if there was a turn, and sends pending output.
 void session::end_turn(int taken) {
   bool over = false, resume = false;
   {
@@ -282,10 +284,10 @@ void session::check_time(clock::time_point now) {
     stuck = stuck_since_ != clock::time_point{} && now - stuck_since_ > core_.limits.reading;
     full = full_;
   }
-  if (stuck) return drop(drop_reason::slow_reader, "the client did not take its responses in time");
-  if (full && stream_->hung_up()) return end();  // else its end is read
+  if (stuck) return drop(drop_reason::slow_reader, "the client did not read its responses in time");
+  if (full && stream_->hung_up()) return end();  // otherwise a read notices that it has closed
   if (in_.in_frame() && reading_ && !full && now - since_ > core_.limits.frame)
-    drop(drop_reason::idle, "a request began to come and did not end in time");
+    drop(drop_reason::idle, "a request did not arrive completely in time");
 }
 
 void session::drain() {
@@ -294,7 +296,7 @@ void session::drain() {
     std::lock_guard lock(mutex_);
     draining_ = true;
     if (!closed_) {
-      auto const bye = outcome_frame(0, errc::stopped, "the service ends");
+      auto const bye = outcome_frame(0, errc::stopped, "the service is stopping");
       out_.insert(out_.end(), bye.begin(), bye.end());
     }
   }

@@ -1,13 +1,13 @@
 // One connection of a service: reads requests, has actors answer them, writes responses.
 //
-// Threads: a session lives on the service's network thread; `respond` comes from any thread, mostly from the team that ran
-// the handler, which then also writes to the socket if that saves the network thread from being woken.
-// Lifetime: shared by the network thread, its waits, and the asks that are on their way.
+// Threads: a session lives on the service's network thread. `respond` may be called from any thread, usually from the team
+// that ran the handler; it then writes to the socket itself if that saves waking the network thread.
+// Lifetime: shared by the network thread, pending waits, and asks in flight.
 //
-// What holds a client back: its open requests (beyond limits.open_requests it is not read), responses that it has not taken,
-// a request that takes long, its rate, and its share of each
-// turn (requests_per_turn, and less for one that always has more while others ask); so memory is bounded, and one that floods
-// delays others by a short turn. What ends it: see drop_reason.
+// Flow control: a client is not read while it has limits.open_requests open requests, too many bytes of unread responses,
+// or a slow request in progress, nor faster than its rate. Each turn takes at most requests_per_turn of its requests, and
+// fewer from a client that always has more while others ask. So memory is bounded, and a flooding client delays others only
+// by a short turn. drop_reason lists why a connection is dropped.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -37,19 +37,19 @@ class session : public std::enable_shared_from_this<session> {
   // -- network thread
 
   void start();
-  /// Handles the requests that have come, at most a turn's worth; when there may be more, it is `unfinished` then.
+  /// Handles received requests, at most one turn's worth. Adds itself to `unfinished` if there may be more.
   void take_requests();
-  /// Ends it when something takes too long. `now` is looked at about once a second.
+  /// Drops the connection if something takes too long. Called a few times a second.
   void check_time(clock::time_point now);
-  /// Reads no further requests; ends once all that are open are answered and sent.
+  /// Stops reading requests. Closes once all open requests are answered and sent.
   void drain();
-  /// Says why, as far as the client takes it, and ends.
+  /// Sends the reason, as far as the socket takes it, and closes.
   void drop(drop_reason why, std::string const& text);
-  /// Ends it as it is; returns how many requests were open.
+  /// Closes at once. Returns how many requests were open.
   std::uint32_t abandon();
-  /// Sends what waits.
+  /// Sends pending output.
   void flush() { end_turn(0); }
-  /// It is not read until a certain response.
+  /// Stops reading until `respond_held`.
   void hold();
   access const& allows() const noexcept { return allows_; }
   client_address const& from() const noexcept { return from_; }
@@ -58,9 +58,9 @@ class session : public std::enable_shared_from_this<session> {
 
   // -- any thread
 
-  /// Sends a response, which ends one request.
+  /// Sends a response, which completes one request.
   void respond(std::span<std::byte const> frame);
-  /// The same for the request for which it was held.
+  /// The same for the request that called `hold`.
   void respond_held(std::span<std::byte const> frame);
 
  private:
@@ -83,11 +83,11 @@ class session : public std::enable_shared_from_this<session> {
   std::size_t waiting_bytes() const noexcept { return out_.size() - out_begin_; }
 
   static constexpr int requests_per_turn = 32;
-  static constexpr int turns_of_a_flood = 8;         // in succession, after each of which it had more
-  static constexpr int flood_requests_per_turn = 4;  // while others ask, who wait for up to two turns of it
-  static constexpr int others_ask_for = 4;  // of the service's looks at the clock, after their last request
+  static constexpr int turns_of_a_flood = 8;         // in a row, each with more requests left
+  static constexpr int flood_requests_per_turn = 4;  // while others ask; they wait for up to two such turns
+  static constexpr int others_ask_for = 4;           // ticks of the service's clock, after their last request
 
-  std::shared_ptr<service_core> shared_core_;  // first: the socket needs its context to the end
+  std::shared_ptr<service_core> shared_core_;  // first, so destroyed last: the socket needs its context
   service_core& core_;
   std::unique_ptr<transport> stream_;
   client_address from_;
@@ -95,31 +95,31 @@ class session : public std::enable_shared_from_this<session> {
   access allows_;
   frame_reader in_;
   bool greeted_ = false, ended_ = false, reading_ = false, waits_for_room_ = false;
-  std::uint64_t id_ = 0;                   // that the client gave itself
-  clock::time_point since_ = core_.now();  // connected, or its unfinished frame began
-  bool filled_ = false;                    // the last read took all that there was room for
-  bool at_frame_ = true;                   // and began with a frame
-  bool turn_over_ = false;                 // though it has more
-  int full_turns_ = 0;                     // in succession, after each of which it had more
+  std::uint64_t id_ = 0;                   // the session id that the client chose
+  clock::time_point since_ = core_.now();  // when it connected, or its unfinished frame began
+  bool filled_ = false;                    // the last read filled the buffer
+  bool at_frame_ = true;                   // the last read began at the start of a frame
+  bool turn_over_ = false;                 // ends the turn although there may be more requests
+  int full_turns_ = 0;                     // in a row, each with more requests left
   clock::time_point tokens_at_ = core_.now();
   double tokens_ = 0;
-  std::vector<actor_id> asked_;  // asks that wait for their answers, and some that do so no more
+  std::vector<actor_id> asked_;  // asks that wait for their answers, and some that are done
   bool waits_for_token_ = false;
   boost::asio::steady_timer rate_timer_;
 
-  std::mutex mutex_;  // guards all below, and writes
+  std::mutex mutex_;  // guards everything below, and writes to the stream
   std::vector<std::byte> out_;
   std::size_t out_begin_ = 0;
-  int open_ = 0;  // requests; for a moment less than 0, as a turn counts its own at its end
+  int open_ = 0;  // requests; briefly negative, since a turn adds its own at its end
   bool closed_ = false;
-  bool draining_ = false;            // written by the network thread, which reads it without
-  bool in_turn_ = false;             // the network thread reads requests, and flushes after that
-  bool flush_posted_ = false;        // or a wait for room in the socket
-  bool full_ = false;                // not read, for its open requests
-  bool held_ = false;                // nor until one of them is answered
-  std::size_t counted_bytes_ = 0;    // in the service's untaken_bytes
-  clock::time_point stuck_since_{};  // the socket takes nothing; zero: it does
-  bool broken_ = false;              // nor ever will
+  bool draining_ = false;            // written by the network thread, which reads it without the mutex
+  bool in_turn_ = false;             // the network thread takes requests, and flushes afterwards
+  bool flush_posted_ = false;        // a flush is posted, or waits for room in the socket
+  bool full_ = false;                // not read: too many open requests or unread responses, or held
+  bool held_ = false;                // not read until respond_held
+  std::size_t counted_bytes_ = 0;    // its part of the service's untaken_bytes
+  clock::time_point stuck_since_{};  // since when the socket takes nothing; zero: it takes bytes
+  bool broken_ = false;              // writing failed for good
 };
 
 }  // namespace rondo::service

@@ -11,7 +11,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Handlers of asks run where the answer is made: no hop to another thread.
+/// Completion handlers of asks run on the thread that makes the answer: no hop to another thread.
 template <class Function>
 answer_handler on_any_thread(Function f) {
   return answer_handler(asio::bind_executor(asio::system_executor{}, std::move(f)));
@@ -42,7 +42,7 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
 
   bool const keyed = s.key() != 0 && id_ != 0;
   if (keyed && !open_key(id, s)) return;
-  // Not assigned: Boost 1.81's completion handlers must not be.
+  // Initialised, not assigned: completion handlers of Boost 1.81 must not be assigned.
   auto handler = keyed ? on_any_thread([core = shared_core_, who = id_, key = s.key()](answer const& a) {
     for (auto const& w : core->keys.settle(who, key, a))
       if (auto const client = w.connection.lock()) client->respond(frame_of(w.request, a));
@@ -63,7 +63,7 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
   else if (!s.wait_for_room())
     to->tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = s.trace()},
              std::move(handler));
-  // They stay when their client goes: as many as there may be asks.
+  // Waiting tells outlive their client, so there may be at most as many as asks.
   else if (service_core::relaxed_add(core_.waiting_tells, 1) >= core_.rt.settings().asks) {
     service_core::relaxed_add(core_.waiting_tells, -1);
     std::move(handler)(answer{errc::mailbox_full, {}});
@@ -77,14 +77,15 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
   }
 }
 
-/// They end with the client, or those of clients that come and go would fill the runtime's table of asks.
+/// Remembers an ask, to cancel it when the client goes. Otherwise the asks of clients that come and go would fill the
+/// runtime's table of asks.
 void session::remember(actor_id ask) {
   if (asked_.size() >= 2 * std::size_t{core_.limits.open_requests})
     std::erase_if(asked_, [this](actor_id a) { return !core_.rt.is_waiting(a); });
   asked_.push_back(ask);
 }
 
-/// Whether the message of this key is to be sent; else its response is given, or will be.
+/// Whether to send the message of this key. If not, its response was sent, or will be.
 bool session::open_key(std::uint64_t id, wire::send const& s) {
   answer known;
   switch (core_.keys.open(id_, s.key(), s.settled_below(), from_.peer, {weak_from_this(), id}, known)) {
@@ -96,20 +97,22 @@ bool session::open_key(std::uint64_t id, wire::send const& s) {
       respond(frame_of(id, known));
       break;
     case dedup_cache::entry::settled:
-      respond(outcome_frame(id, errc::service_refuses, "the client has settled this message's key before"));
+      respond(outcome_frame(id, errc::service_refuses, "the client has already settled this message's key"));
       break;
     case dedup_cache::entry::session_full:
-      respond(outcome_frame(id, errc::service_refuses,
-                            "too many keyed messages are not settled: send settled_below with later ones"));
+      respond(
+          outcome_frame(id, errc::service_refuses,
+                        "the session has too many unsettled keys; send settled_below with later messages"));
       break;
     case dedup_cache::entry::peer_full:
-      respond(outcome_frame(id, errc::service_refuses,
-                            "too many keyed messages or sessions of this address are remembered; keep one "
-                            "session per client, and send settled_below"));
+      respond(
+          outcome_frame(id, errc::service_refuses,
+                        "this client's address or user has too many keys or sessions; use one session per "
+                        "client, and send settled_below"));
       break;
     case dedup_cache::entry::full:
       respond(outcome_frame(id, errc::service_refuses,
-                            "the service remembers as many keyed messages as it can; try again later"));
+                            "the service cannot remember any more keys; try again later"));
       break;
   }
   return false;

@@ -1,5 +1,5 @@
-// The outcomes of a batch of tells: the thread that sends them waits until each has an answer from its mailbox.
-// Threads: `expect` and `wait` on the sender's; `put` from any, once for each message of the batch.
+// Collects the outcomes of a batch of tells: the sending thread waits until each mailbox has answered.
+// Threads: `expect` and `wait` on the sending thread; `put` from any, once for each message of the batch.
 #pragma once
 
 #include <condition_variable>

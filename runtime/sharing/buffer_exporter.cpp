@@ -1,4 +1,4 @@
-// What is exported: buffers in place, and copies of those that lie elsewhere.
+// Exports: buffers in place, and copies of buffers that cannot be shared in place.
 #include "runtime/sharing/buffer_exporter.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct buffer_exporter::state {
     return table.open(static_cast<std::uint64_t>(at - memory.data()), bytes, std::move(keeps));
   }
 
-  /// An export of a copy, which `fill` makes; says so the first time.
+  /// Exports a copy, which `fill` makes; reports this the first time.
   template <class Fill>
   result<shared_buffer_ref> open_copy(std::uint64_t bytes, atomic<std::uint32_t>& said, char const* where,
                                       Fill fill) {
@@ -57,7 +57,7 @@ struct buffer_exporter::state {
     if (!copy) return copy.error();
     auto const at = copy->span();
     if (!fill(at.data())) return make_error_code(errc::device_lost);
-    if (said.exchange(1, memory_order::relaxed) == 0)  // relaxed: only who is first
+    if (said.exchange(1, memory_order::relaxed) == 0)  // relaxed: only decides which call is first
       options.report("buffer_exporter " + options.path.string() + ": buffers " + where +
                      " cannot be shared in place; each export of one is a copy on the host");
     auto const shared = open(at.data(), bytes, std::move(*copy));

@@ -26,11 +26,10 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 
-constexpr std::size_t most_waiting = 1024;  // announcements; then the exporter gets to feel it
-constexpr std::uint32_t silent_beats =
-    16;  // of this importer's, without one of the exporter's: two lease_timeouts
+constexpr std::size_t most_waiting = 1024;  // announcements; then this importer reads no more
+constexpr std::uint32_t silent_beats = 16;  // own beats without an exporter's beat: two lease_timeouts
 
-/// The reason of a refusal, fit to be printed.
+/// The reason of a refusal, made printable.
 std::string reason_of(share::refusal& r) {
   r.text[sizeof r.text - 1] = 0;
   std::string text = r.text;
@@ -42,8 +41,8 @@ std::string reason_of(share::refusal& r) {
 std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseconds timeout,
                                          device_opener const& open_device, std::uint64_t& beat_ns) {
   if (auto const who = identity_of(socket.get()); who.uid != ::geteuid())
-    throw std::runtime_error("that process is of user " + std::to_string(who.uid) +
-                             ", and this one of user " + std::to_string(::geteuid()));
+    throw std::runtime_error("that process belongs to user " + std::to_string(who.uid) +
+                             ", but this one to user " + std::to_string(::geteuid()));
   share::hello hello;
   if (open_device) {
     hello.transports |= share::device_memory;
@@ -93,7 +92,7 @@ struct buffer_importer::state {
 
   void beat() {
     view->beat();
-    // Counted in own beats, not in hours: after this process was stopped itself, the exporter has time to beat again.
+    // Counted in own beats, not in time: if this process itself was stopped, the exporter has time to beat again.
     auto const theirs = view->exporter_beat();
     silent = std::exchange(last_beat, theirs) != theirs ? 0 : silent + 1;
     if (silent > silent_beats) return over(errc::peer_gone);
@@ -103,7 +102,7 @@ struct buffer_importer::state {
     });
   }
 
-  /// The end of the exporter, also behind announcements that nobody takes.
+  /// Detects the end of the exporter, even if unread announcements come before it.
   void watch() {
     socket.async_wait(stream_descriptor::wait_error, [this](error_code const& error) {
       if (!error) over(errc::peer_gone);
@@ -116,7 +115,7 @@ struct buffer_importer::state {
     });
   }
 
-  /// Takes in what was announced. False: no more for now.
+  /// Reads announcements. False: stop reading for now.
   bool take_in() {
     packet p;
     for (;;) {
@@ -129,12 +128,12 @@ struct buffer_importer::state {
       if (got == packet_io::later) return true;
       share::announcement a;
       if (got == packet_io::gone || p.cut || !share::read_packet(p.content(), a))
-        return over(errc::peer_gone), false;  // who sends anything else is no exporter any more
+        return over(errc::peer_gone), false;  // any other packet violates the protocol
       put({a.ref, a.tag});
     }
   }
 
-  /// A receiver that waits keeps its executor at work.
+  /// A waiting receiver, which keeps its executor running.
   struct waiting {
     receiver r;
     boost::asio::any_completion_executor executor;
@@ -158,7 +157,7 @@ struct buffer_importer::state {
   }
 
   void over(errc why) {
-    view->set_peer_gone();  // before anybody hears of it
+    view->set_peer_gone();  // before anyone is notified
     std::deque<waiting> left;
     {
       auto const lock = std::lock_guard(mutex);
@@ -169,11 +168,11 @@ struct buffer_importer::state {
       arrived.notify_all();
     }
     clock.cancel();
-    if (socket.is_open()) static_cast<void>(socket.release());  // it is the view's
+    if (socket.is_open()) static_cast<void>(socket.release());  // the view owns it
     for (auto& w : left) complete(std::move(w), why, {});
   }
 
-  /// On the receiver's executor; never inside the call that it began with.
+  /// Calls the receiver on its executor, never inside the initiating function.
   void complete(waiting w, errc outcome, announced_buffer a) {
     boost::asio::post(io, [w = std::move(w), outcome, a]() mutable {
       auto const executor = w.executor;
@@ -185,7 +184,7 @@ struct buffer_importer::state {
 
   // -- from any thread
 
-  /// The oldest announcement, under the mutex; room for more is told to the thread.
+  /// Takes the oldest announcement; if there is room again, the thread resumes reading. Precondition: the caller holds mutex.
   announced_buffer pop() {
     auto const a = inbox.front();
     inbox.pop_front();
@@ -206,10 +205,11 @@ struct buffer_importer::state {
   std::chrono::nanoseconds beat_every;
   std::uint32_t last_beat = 0, silent = 0;
 
-  std::mutex mutex;  // guards what follows; `ended` changes on the thread alone, and is read there without it
+  // Guards the members below. Only the thread changes `ended`, so it reads that without the mutex.
+  std::mutex mutex;
   std::condition_variable arrived;
   std::deque<announced_buffer> inbox;
-  std::deque<waiting> receivers;  // none waits while the inbox has any
+  std::deque<waiting> receivers;  // empty while the inbox is not
   bool resting = false, ended = false;
   std::thread thread;
 };
@@ -230,7 +230,7 @@ buffer_importer::~buffer_importer() = default;
 
 result<announced_buffer> buffer_importer::receive(std::chrono::nanoseconds timeout) {
   auto& s = *state_;
-  timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::years(1));  // a time that there is
+  timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::years(1));  // within the clock's range
   std::unique_lock lock(s.mutex);
   if (!s.arrived.wait_for(lock, timeout, [&] { return s.ended || !s.inbox.empty(); }))
     return make_error_code(errc::timed_out);

@@ -1,5 +1,5 @@
-// Reads buffers that another process of this user exports, in place: see buffer_exporter.hpp, and shared_lease.hpp for
-// what a reader must do.
+// The importer reads buffers in place that another process of this user exports (buffer_exporter.hpp). shared_lease.hpp
+// says what a reader must do.
 //
 //   rondo::buffer_importer importer("/run/user/1000/frames");
 //   auto const news = importer.receive(1s);                  // or co_await importer.async_receive()
@@ -7,8 +7,9 @@
 //   auto const sum = sum_of(lease->as<float>());
 //   if (lease->valid()) use(sum);
 //
-// One connection: when it has ended (peer_gone) make another one. **Threads**: all functions from any thread. A thread of
-// its own beats, and watches the exporter. **Lifetime**: leases may outlive it, but the exporter counts them no more.
+// An importer is one connection: when it has ended (peer_gone), make a new importer. **Threads**: all functions from any
+// thread. Its own thread sends the heartbeat and watches the exporter. **Lifetime**: leases may outlive it, but the exporter
+// then no longer counts them.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -22,7 +23,7 @@
 
 namespace rondo {
 
-/// What an exporter announced: a handle, and a number that only the two programs know the meaning of.
+/// An announcement: a handle, and a number whose meaning the two programs define.
 struct announced_buffer {
   shared_buffer_ref ref{};
   std::uint64_t tag = 0;
@@ -30,13 +31,13 @@ struct announced_buffer {
 
 class buffer_importer {
  public:
-  /// Connects and shakes hands, for at most `timeout`. Throws std::runtime_error that names the path and says what was
-  /// found: nobody there, a refusal with the exporter's reason, or a welcome that makes no sense.
-  /// `open_device`, if there is one, lets it read buffers in a device's memory in place (runtime/device/cuda/cuda_view.hpp).
+  /// Connects and shakes hands, for at most `timeout`. Throws std::runtime_error with the path and the reason: no exporter,
+  /// a refusal with the exporter's reason, or an invalid welcome.
+  /// `open_device`, if not empty, allows reading buffers in a device's memory in place (runtime/device/cuda/cuda_view.hpp).
   explicit buffer_importer(std::filesystem::path const& path,
                            std::chrono::milliseconds timeout = std::chrono::seconds(5),
                            device_opener const& open_device = {});
-  /// Ends the connection; receivers that wait get `cancelled`. Not from a handler that runs on its own thread.
+  /// Ends the connection; waiting receivers get `cancelled`. Must not be called by a handler that runs on its own thread.
   ~buffer_importer();
 
   /// Never waits. Errors: see import_view::lease.
@@ -44,18 +45,18 @@ class buffer_importer {
 
   /// The next announcement, once. Errors: timed_out, peer_gone.
   result<announced_buffer> receive(std::chrono::nanoseconds timeout);
-  /// The same for any token, without a limit; receivers are served in turn, each on its handler's executor, or on this
-  /// importer's thread. Errors: peer_gone, cancelled.
+  /// The same for any completion token, without a time limit. Receivers are served in turn, each on its handler's executor,
+  /// by default on this importer's thread. Errors: peer_gone, cancelled.
   template <class Token = boost::asio::use_awaitable_t<>>
   auto async_receive(Token&& token = {}) {
     return boost::asio::async_initiate<Token, void(error_code, announced_buffer)>(
         [this](auto handler) { enlist(std::move(handler)); }, token);
   }
 
-  /// False as soon as the exporter has ended, or has cut this importer off; and when it is stopped, or hangs, after two of its
-  /// lease_timeouts. What is leased stays as shared_lease::valid says.
+  /// False as soon as the exporter has ended or has cut off this importer; if the exporter is stopped or hangs, after two of
+  /// its lease_timeouts. For existing leases, see shared_lease::valid.
   bool connected() const noexcept { return !view_->peer_gone(); }
-  /// Which exporter this is, as in shared_buffer_ref.
+  /// The exporter's share number, as in shared_buffer_ref.
   std::uint64_t share() const noexcept { return view_->share(); }
 
  private:

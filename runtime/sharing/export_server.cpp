@@ -14,24 +14,24 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 
-constexpr std::uint32_t ticks = 4;           // in the shorter of both timeouts
-constexpr std::size_t most_unwelcomed = 64;  // connections that have said no hello yet
+constexpr std::uint32_t ticks = 4;           // per shorter of the two timeouts
+constexpr std::size_t most_unwelcomed = 64;  // connections that have not sent a hello yet
 
-/// Why this is not a hello of an importer that can be served; empty when it is one.
+/// Why this is not a valid hello; empty if it is.
 std::string fault_of(packet const& p) {
   share::packet_header h{.kind = {}};
   if (p.size >= sizeof h) std::memcpy(&h, p.bytes.data(), sizeof h);
   if (p.size < sizeof h || h.magic != share::magic)
     return "its first packet is not the hello of a Rondo importer";
   if (h.version != share::version)
-    return "it speaks version " + std::to_string(h.version) + " of the protocol, and the exporter version " +
+    return "it uses protocol version " + std::to_string(h.version) + ", but the exporter uses version " +
            std::to_string(share::version) + "; build both from the same release";
   share::hello hello;
   if (p.cut || !share::read_packet(p.content(), hello))
     return "its hello has " + std::to_string(p.size) + " bytes and kind " +
-           std::to_string(static_cast<std::uint32_t>(h.kind)) + ", where " + std::to_string(sizeof hello) +
-           " bytes of kind 1 are due";
-  if ((hello.transports & share::host_memory) == 0) return "it cannot map the host's memory";
+           std::to_string(static_cast<std::uint32_t>(h.kind)) + "; expected " + std::to_string(sizeof hello) +
+           " bytes and kind 1";
+  if ((hello.transports & share::host_memory) == 0) return "it cannot map host memory";
   return {};
 }
 
@@ -39,7 +39,7 @@ std::string fault_of(packet const& p) {
 
 export_server::connection::connection(boost::asio::io_context& io, owned_fd fd)
     : socket(io, fd.get()), guard(fd.get()), who(identity_of(fd.get())) {
-  static_cast<void>(fd.release());  // the socket has it now
+  static_cast<void>(fd.release());  // the socket owns it now
 }
 
 std::string export_server::connection::name() const {
@@ -88,7 +88,7 @@ void export_server::wait_at_door() {
     if (error) return;
     owned_fd fd;
     while ((fd = accept_from(door_.native_handle()))) welcome_later(std::move(fd));
-    // Without descriptors waiting on would spin; the next tick tries again.
+    // Out of descriptors: waiting here would spin, so the next tick tries again.
     door_rests_ = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR;
     if (!door_rests_) wait_at_door();
   });
@@ -99,7 +99,7 @@ void export_server::welcome_later(owned_fd fd) try {
   {
     auto const lock = std::lock_guard(mutex_);
     if (c->who.uid != ::geteuid()) return void(++counts_.refused);
-    // Who says nothing keeps nobody out: the one that has waited longest gives up its place.
+    // Silent connections must not keep others out: the oldest one is closed.
     if (connections_.size() >= options_.importers + most_unwelcomed) {
       auto const oldest =
           std::ranges::find_if(connections_, [](auto const& one) { return !one.second->row; });
@@ -110,7 +110,7 @@ void export_server::welcome_later(owned_fd fd) try {
     connections_.emplace(c->number, c);
   }
   listen_to(c);
-} catch (std::exception const& e) {  // the system has no room to watch one more
+} catch (std::exception const& e) {  // the system cannot watch another socket
   say(std::string("a connection was closed at once: ") + e.what());
 }
 
@@ -120,7 +120,7 @@ void export_server::listen_to(std::shared_ptr<connection> const& c) {
   });
 }
 
-/// Takes what a connection has sent. False: it is over.
+/// Handles the packets that a connection has sent. False: the connection is closed.
 bool export_server::serve(connection& c) {
   packet p;
   for (int i = 0; i < 64; ++i) {
@@ -151,12 +151,12 @@ bool export_server::shake_hands(connection& c, packet const& p) {
     static_cast<void>(send_packet(c.fd(), share::bytes_of(r)));
     return end(c, counts_.refused, "process " + std::to_string(c.who.pid) + " was refused: " + fault);
   }
-  if (!send_welcome(c, row)) return end(c, counts_.refused, {});  // it did not wait for it
+  if (!send_welcome(c, row)) return end(c, counts_.refused, {});  // it is already gone
   if (options_.joined) options_.joined(c.number);
   return true;
 }
 
-/// Gives the connection a row, or says why not.
+/// Gives the connection a row; otherwise returns the reason.
 std::string export_server::admit(connection& c, owned_fd& row) try {
   auto const lock = std::lock_guard(mutex_);
   c.row = table_.admit(c.number, row);
@@ -178,35 +178,35 @@ bool export_server::send_welcome(connection& c, owned_fd const& row) {
     w.device_data = device_->memory, w.device_ready = device_->ready, w.device_identity = device_->identity;
     fds[3] = device_->pool;
   }
-  auto const lock = std::lock_guard(mutex_);  // so that no announcement comes before it
+  auto const lock = std::lock_guard(mutex_);  // so that no announcement precedes the welcome
   c.welcomed = send_packet(c.fd(), share::bytes_of(w), std::span(fds).first(c.opens_device ? 4 : 3)) ==
                packet_io::done;
   return c.welcomed;
 }
 
-/// Ends a connection, and with it all leases of its importer. Always false.
+/// Ends a connection, and with it all leases of its importer. Always returns false.
 bool export_server::end(connection& c, std::uint64_t& counter, std::string const& line) {
   {
     auto const lock = std::lock_guard(mutex_);
-    if (!connections_.contains(c.number)) return false;  // evicted meanwhile
+    if (!connections_.contains(c.number)) return false;  // already evicted
     ++counter;
     forget(c);
   }
   say(line);
   return false;
 }
-void export_server::forget(connection& c) {  // under the mutex
+void export_server::forget(connection& c) {  // precondition: the caller holds mutex_
   if (c.row) table_.drop(*c.row);
   c.row.reset();
   c.guard.reset();
   c.socket.close();
-  connections_.erase(c.number);  // whoever calls this has it still
+  connections_.erase(c.number);  // the caller still owns it
 }
 
 // -- heartbeats
 
 void export_server::tick() {
-  // Ticks are counted, not hours: after this process was stopped itself, everybody has time to beat again.
+  // Counts ticks, not time: if this process itself was stopped, all importers have time to beat again.
   clock_.expires_after(tick_every_);
   clock_.async_wait([this](error_code const& error) {
     if (error || closing_) return;
@@ -216,20 +216,20 @@ void export_server::tick() {
   });
 }
 
-/// Looks at one importer, once a tick; empty: it may stay.
+/// Checks one importer, once per tick. Returns why it must be cut off; empty: it may stay.
 std::string export_server::why_cut_off(connection& c) {
   auto const beat = c.row ? table_.beat(*c.row) : 0;
   c.silent = beat != c.beat ? 0 : c.silent + 1;
   c.beat = beat;
   if (c.silent * tick_every_ > options_.lease_timeout)
-    return fmt::format("{} {} for {} ms", c.name(), c.row ? "did not beat" : "said no hello",
+    return fmt::format("{} {} for {} ms", c.name(), c.row ? "sent no heartbeat" : "sent no hello",
                        options_.lease_timeout.count());
   if (!c.row) return {};
   auto const kept = table_.kept_by(*c.row);
   auto const kept_for = std::chrono::duration_cast<std::chrono::milliseconds>(kept.since_first);
   if (kept_for <= options_.keep_timeout) return {};
-  return fmt::format("{} still leases {} buffers ({} bytes) that are withdrawn, the first for {} ms",
-                     c.name(), kept.slots, kept.bytes, kept_for.count());
+  return fmt::format("{} still leases {} withdrawn buffers ({} bytes), the first for {} ms", c.name(),
+                     kept.slots, kept.bytes, kept_for.count());
 }
 
 std::vector<std::string> export_server::cut_off_the_overdue() {
@@ -239,7 +239,7 @@ std::vector<std::string> export_server::cut_off_the_overdue() {
   std::vector<std::shared_ptr<connection>> overdue;
   for (auto const& [number, c] : connections_)
     if (auto const why = why_cut_off(*c); !why.empty()) {
-      lines.push_back(why + "; cut off, its leases have ended");
+      lines.push_back(why + "; disconnected, its leases have ended");
       overdue.push_back(c);
     }
   for (auto const& c : overdue) {
@@ -312,7 +312,7 @@ errc export_server::evict(std::uint64_t importer) {
   ++counts_.cut_off;
   table_.drop(*std::exchange(c->row, std::nullopt));
   connections_.erase(found);
-  boost::asio::post(io_, [this, c] {  // the socket is the thread's
+  boost::asio::post(io_, [this, c] {  // only the thread uses the socket
     auto const lock = std::lock_guard(mutex_);
     forget(*c);
   });

@@ -1,7 +1,8 @@
-// The exporter's socket: importers that connect, leave or stop their heartbeat, and the packets to them.
+// The server behind the exporter's socket: it tracks importers that connect, leave, or stop their heartbeat, and sends them
+// packets.
 //
-// **Threads**: announce, announce_to and count from any thread; a thread of its own does the rest. What an importer may lease
-// is the table's business (export_table.hpp): this admits importers to it, and drops them.
+// It admits importers to the table and drops them; the table (export_table.hpp) decides what they may lease.
+// **Threads**: announce, announce_to, and count from any thread; the server's own thread does the rest.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,24 +20,25 @@ namespace rondo {
 
 class export_server {
  public:
-  /// All three outlive it; `mutex` guards the table. Throws as buffer_exporter.
+  /// `memory`, `table`, and `mutex` must outlive the server; `mutex` guards the table. Throws as buffer_exporter.
   export_server(buffer_exporter_options const& options, memfd_resource const& memory, export_table& table,
                 std::mutex& mutex);
-  /// Closes all connections. The table has their rows still.
+  /// Closes all connections. The table keeps their rows.
   ~export_server();
 
   std::uint32_t announce(shared_buffer_ref ref, std::uint64_t tag);
   errc announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag);
-  /// Whether all importers can open the memory of that device. Those that come later and cannot find its buffers elsewhere.
+  /// Whether all importers can open the memory of that device. For a later importer that cannot, leases of its buffers fail
+  /// with buffer_elsewhere.
   bool shares_device(buffer_home const* home) const;
-  /// Adds what it knows.
+  /// Adds the server's counters to `into`.
   void count(buffer_exporter_statistics& into) const;
-  /// As those of buffer_exporter.
+  /// As the functions of buffer_exporter.
   std::vector<importer_holding> importers() const;
   errc evict(std::uint64_t importer);
 
  private:
-  /// An importer once it is welcomed.
+  /// A connection; it is an importer once it is welcomed.
   struct connection {
     connection(boost::asio::io_context& io, owned_fd fd);
     int fd() { return socket.native_handle(); }
@@ -46,7 +48,7 @@ class export_server {
     std::optional<closed_on_fork> guard;
     peer_identity who;
     std::uint64_t number = 0;
-    std::optional<std::uint32_t> row;  // as long as it has leases
+    std::optional<std::uint32_t> row;  // while it may hold leases
     bool welcomed = false, opens_device = false;
     std::uint64_t beat = 0;
     std::uint32_t silent = 0;  // ticks since the beat changed
@@ -76,7 +78,7 @@ class export_server {
   std::uint64_t last_number_ = 0;
   buffer_exporter_statistics counts_;
 
-  // The thread's alone.
+  // Only the thread uses these.
   std::optional<packet_door> place_;
   std::chrono::nanoseconds tick_every_;
   boost::asio::posix::stream_descriptor door_;

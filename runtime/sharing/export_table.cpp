@@ -7,7 +7,7 @@ namespace rondo {
 
 namespace {
 
-/// Not 0, and in all likelihood no other exporter's: handles of an earlier one must lead nowhere.
+/// A random number, not 0. It must differ from earlier exporters', so that their handles are stale.
 std::uint64_t new_share() {
   std::random_device random;
   return (std::uint64_t{random()} << 32 | random()) | 1;
@@ -26,7 +26,7 @@ export_table::export_table(std::uint64_t data_bytes, std::uint32_t slots, std::u
   directory_.header() = {share::magic, share_, data_bytes, share::version, slots, rows, 0};
   free_.reserve(slots);
   closing_.reserve(slots);
-  for (auto slot = slots; slot-- > 0;) free_.push_back(slot);  // so that the lowest is taken first
+  for (auto slot = slots; slot-- > 0;) free_.push_back(slot);  // so that the lowest slot is taken first
 }
 
 export_table::~export_table() {
@@ -130,7 +130,7 @@ export_table::keeping export_table::kept_by(std::uint32_t row) const noexcept {
   for (auto const slot : closing_) {
     if (!words.leased(slot)) continue;
     ++all.slots;
-    all.bytes += directory_.slot(slot).bytes.load(memory_order::relaxed);  // relaxed: this side's own
+    all.bytes += directory_.slot(slot).bytes.load(memory_order::relaxed);  // relaxed: this side wrote it
     all.since_first = std::max<std::chrono::nanoseconds>(all.since_first, now - slots_[slot].withdrawn);
   }
   return all;

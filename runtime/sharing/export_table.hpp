@@ -1,10 +1,10 @@
-// The exporter's side of the shared words: which buffers are out, who may read them, and who still does.
+// The exporter's side of the shared words: which buffers are exported, who may read them, and who still does.
 //
-// **Threads**: one at a time (the exporter's mutex); importers look on and count in their rows meanwhile.
+// **Threads**: one at a time (the exporter's mutex). Importers concurrently read the directory and count in their rows.
 // **Invariants**
-//  T1 A slot is free, open or closing. Its generation grows when it becomes free; at the last one it is retired.
-//  T2 What a slot keeps (a lease, or a copy) is let go only when the slot is closed and no row counts a lease of it.
-//  T3 A row counts only while its owner stands in the directory. Taking the owner away ends all its leases.
+//  T1 A slot is free, open, or closing. Its generation grows when it becomes free; after the last one it is retired.
+//  T2 What a slot keeps (a lease or a copy) is released only when the slot is closed and no row counts a lease of it.
+//  T3 A row counts only while its owner is in the directory. Removing the owner ends all its leases.
 #pragma once
 
 #include <chrono>
@@ -24,42 +24,42 @@ namespace rondo {
 
 class export_table {
  public:
-  /// What keeps the exported bytes as they are: a lease of the buffer, or a copy of its own.
+  /// Keeps the exported bytes unchanged: a lease of the buffer, or a copy.
   using keeper = std::variant<std::monostate, read_lease<>, buffer>;
 
-  /// Throws std::system_error when there is no shared memory for it.
+  /// Throws std::system_error if there is no shared memory.
   export_table(std::uint64_t data_bytes, std::uint32_t slots, std::uint32_t rows);
   export_table(export_table const&) = delete;
   export_table& operator=(export_table const&) = delete;
-  /// Cuts all importers off before it lets go what the slots keep.
+  /// Cuts off all importers before it releases what the slots keep.
   ~export_table();
 
   std::uint64_t share() const noexcept { return share_; }
-  /// The directory, for importers to map for reading.
+  /// The directory's descriptor, which importers map for reading.
   int fd() const noexcept { return fd_.get(); }
 
-  /// Errors: pool_exhausted when no slot is free.
+  /// Exports a range. Errors: pool_exhausted if no slot is free.
   result<shared_buffer_ref> open(std::uint64_t offset, std::uint64_t bytes, keeper keeps);
-  /// No new leases; the slot is free at once, or when the last lease ends. Errors: double_release, stale_buffer.
+  /// Refuses new leases; the slot becomes free at once or when its last lease ends. Errors: double_release, stale_buffer.
   errc close(shared_buffer_ref ref);
   bool is_open(shared_buffer_ref ref) const noexcept;
-  /// Frees the closing slots that nobody leases any more.
+  /// Frees the closing slots that are no longer leased.
   void sweep();
 
-  /// A row for a new importer, whose descriptor the importer gets; none when all are taken. Throws std::system_error.
+  /// A row for a new importer, which gets the descriptor `row`; nullopt if all rows are in use. Throws std::system_error.
   std::optional<std::uint32_t> admit(std::uint64_t importer, owned_fd& row);
-  /// Ends all leases of this row (T3), and sweeps.
+  /// Ends all leases of this row (T3) and sweeps.
   void drop(std::uint32_t row);
-  /// The importer's heartbeat; any value that changes.
+  /// The importer's heartbeat: any changing value.
   std::uint64_t beat(std::uint32_t row) const noexcept;
-  /// The exporter's own.
+  /// Advances the exporter's heartbeat.
   void beat() noexcept { directory_.beat().add_single_writer(1); }
 
   std::uint32_t open_slots() const noexcept { return open_; }
   std::uint32_t closing_slots() const noexcept { return static_cast<std::uint32_t>(closing_.size()); }
-  /// How many leases an importer has, as it says; reads all slots.
+  /// The number of leases in an importer's own row; reads all slots.
   std::uint64_t leases(std::uint32_t row) const noexcept;
-  /// What an importer leases of the withdrawn slots; reads these only.
+  /// The withdrawn slots that an importer still leases; reads only those.
   struct keeping {
     std::uint32_t slots = 0;
     std::uint64_t bytes = 0;
@@ -84,7 +84,7 @@ class export_table {
   owned_fd fd_;
   shared_mapping mapping_;
   share::directory directory_;
-  std::vector<shared_mapping> rows_;  // empty ones are free
+  std::vector<shared_mapping> rows_;  // an empty mapping is a free row
   std::vector<slot_book> slots_;
   std::vector<std::uint32_t> free_, closing_;
 };

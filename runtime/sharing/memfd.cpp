@@ -36,19 +36,19 @@ shared_mapping::~shared_mapping() {
 
 owned_fd make_memfd(char const* name, std::uint64_t bytes) {
   owned_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) fail(std::string("making shared memory (memfd) for ") + name);
+  if (!fd) fail(std::string("creating shared memory (memfd) for ") + name);
   if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
-    fail("giving " + std::to_string(bytes) + " bytes to the shared memory of " + name);
+    fail("allocating " + std::to_string(bytes) + " bytes for the shared memory of " + name);
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
     fail(std::string("sealing the size of the shared memory of ") + name);
   return fd;
 }
 
 owned_fd seal_for_readers(owned_fd fd) {
-  // The last seal forbids further ones, which an importer could otherwise set.
+  // The last seal forbids further seals, which an importer could otherwise add.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
     fail("sealing shared memory against writers (needs Linux 5.1 or later)");
-  // No seal forbids fallocate. The mode keeps it from being opened for writing again.
+  // No seal forbids fallocate. The file mode keeps the memory from being opened for writing again.
   ::fchmod(fd.get(), 0400);
   owned_fd reading(::open(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), O_RDONLY | O_CLOEXEC));
   return reading ? std::move(reading) : std::move(fd);
@@ -56,14 +56,14 @@ owned_fd seal_for_readers(owned_fd fd) {
 
 void check_memfd(int fd, std::uint64_t bytes, std::string const& what) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) fail("looking at " + what);
+  if (::fstat(fd, &status) != 0) fail("reading the status of " + what);
   if (static_cast<std::uint64_t>(status.st_size) != bytes)
-    throw std::runtime_error(what + " has " + std::to_string(status.st_size) + " bytes where " +
-                             std::to_string(bytes) + " were said");
+    throw std::runtime_error(what + " has " + std::to_string(status.st_size) + " bytes, but " +
+                             std::to_string(bytes) + " were announced");
   int const seals = ::fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     throw std::runtime_error(
-        what + " is not sealed against shrinking; only memory that a buffer_exporter made is taken");
+        what + " is not sealed against shrinking; only memory of a buffer_exporter is accepted");
 }
 
 }  // namespace rondo

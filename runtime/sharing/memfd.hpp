@@ -1,7 +1,8 @@
-// Memory with a file descriptor and no name: one process creates it, others map it, and it lives as long as any of them.
+// Memory with a file descriptor and no name (memfd): one process creates it, others map it, and it lives as long as any of
+// them uses it.
 //
-// A memfd is sealed when it is made, so that nobody can shorten it under those who have mapped it: reading past the end
-// of a file kills the reader. Threads: one at a time for each object.
+// A memfd's size is sealed when it is created, so that no process can shrink it while others have mapped it: reading past
+// the end of a file kills the reader. Threads: one at a time for each object.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace rondo {
 
-/// A file descriptor that is closed when it goes.
+/// An owned file descriptor; closed in the destructor.
 class owned_fd {
  public:
   owned_fd() = default;
@@ -31,7 +32,7 @@ class owned_fd {
   int fd_ = -1;
 };
 
-/// A shared mapping of a whole file, undone when it goes.
+/// A shared mapping of a whole file; unmapped in the destructor.
 class shared_mapping {
  public:
   shared_mapping() = default;
@@ -54,16 +55,16 @@ class shared_mapping {
   std::uint64_t bytes_ = 0;
 };
 
-/// `bytes` of zeroed memory that keeps its size for good. Throws std::system_error.
+/// `bytes` of zeroed memory whose size can never change. Throws std::system_error.
 owned_fd make_memfd(char const* name, std::uint64_t bytes);
 
-/// From now on nobody may map it writable; mappings that are there stay so. Returns the descriptor to hand to readers in place
-/// of `fd`: one for reading, by which no pages can be claimed either (where /proc is mounted; else it is `fd` itself, and a
-/// reader could claim all pages of a memory that is partly unused). Throws std::system_error.
+/// Forbids new writable mappings; existing ones stay writable. Returns the descriptor to pass to readers instead of `fd`. It is
+/// read-only and cannot be used to allocate pages. (If /proc is not mounted, it is `fd` itself, and a reader could allocate all
+/// pages of a partly unused memory.) Throws std::system_error.
 [[nodiscard]] owned_fd seal_for_readers(owned_fd fd);
 
-/// Refuses what another process sent as memory of `bytes`, if mapping it could harm the reader. Throws
-/// std::runtime_error that says what is wrong with `what`.
+/// Checks a descriptor that another process sent as memory of `bytes`: mapping it must not harm the reader. Throws
+/// std::runtime_error with what is wrong with `what`.
 void check_memfd(int fd, std::uint64_t bytes, std::string const& what);
 
 }  // namespace rondo

@@ -1,12 +1,12 @@
-// An upstream for buffer pools whose memory other processes can map: one memfd of fixed size.
+// An upstream for buffer pools in memory that other processes can map: one memfd of fixed size.
 //
 //   rondo::memfd_resource shared(64 << 20);
 //   rondo::buffer_pool pool({.cap_bytes = 48 << 20, .upstream = &shared});   // the rest is room for copies
 //   rondo::buffer_exporter exporter(shared, {.path = "/run/user/1000/frames"});
 //
 // Only this process can write it: the memfd is sealed once it is mapped here. **Threads**: any; several pools may use it.
-// **Lifetime**: longer than the pools and the exporter. Importers keep the memory itself for as long as they map it.
-// Pages cost nothing until they are touched, and stay until the end: what is sealed cannot be handed back piece by piece.
+// **Lifetime**: must outlive the pools and the exporter. The memory itself lives as long as any importer maps it.
+// Pages cost nothing until they are touched, and then stay until the end: sealed memory cannot be returned piecemeal.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class memfd_resource final : public std::pmr::memory_resource {
     fd_ = seal_for_readers(std::move(fd_));
   }
 
-  /// For importers: to be mapped for reading.
+  /// The descriptor that importers map for reading.
   int fd() const noexcept { return fd_.get(); }
   std::byte* data() const noexcept { return mapping_.data(); }
   std::uint64_t size() const noexcept { return mapping_.size(); }

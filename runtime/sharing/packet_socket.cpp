@@ -27,11 +27,11 @@ sockaddr_un address_of(std::filesystem::path const& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   auto const& text = path.native();
-  // Behind a NUL the rest would be cut off, or be a name that no file guards.
+  // The system ignores text after a NUL; a leading NUL makes an abstract name that no file permissions protect.
   if (text.find('\0') != text.npos)
-    throw std::runtime_error("the path of a socket has a byte 0 in it; give the path of a file");
+    throw std::runtime_error("the path of a socket contains a NUL byte; use the path of a file");
   if (text.empty() || text.size() >= sizeof address.sun_path)
-    throw std::runtime_error("'" + text + "': the path of a socket has 1 to " +
+    throw std::runtime_error("'" + text + "': the path of a socket must have 1 to " +
                              std::to_string(sizeof address.sun_path - 1) + " bytes; this one has " +
                              std::to_string(text.size()));
   std::memcpy(address.sun_path, text.data(), text.size());
@@ -40,11 +40,11 @@ sockaddr_un address_of(std::filesystem::path const& path) {
 
 owned_fd new_socket(std::filesystem::path const& path, int flags) {
   owned_fd fd(::socket(AF_UNIX, kind | flags, 0));
-  if (!fd) fail_socket(path, "no socket could be made", errno);
+  if (!fd) fail_socket(path, "a socket cannot be created", errno);
   return fd;
 }
 
-/// 0, or why not.
+/// 0, or the error.
 int try_connect(int fd, sockaddr_un const& address) noexcept {
   int result = 0;
   do result = ::connect(fd, reinterpret_cast<sockaddr const*>(&address), sizeof address);
@@ -60,23 +60,23 @@ packet_door::packet_door(std::filesystem::path path) : path_(std::move(path)) {
     struct stat found {};
     if (::lstat(path_.c_str(), &found) != 0) return;
     if (!S_ISSOCK(found.st_mode))
-      fail_socket(path_, "something other than a socket is there; remove it", EEXIST);
+      fail_socket(path_, "this file is not a socket; remove it or choose another path", EEXIST);
     int const answer = try_connect(new_socket(path_, SOCK_NONBLOCK).get(), address);
-    if (answer != ECONNREFUSED && answer != ENOENT)  // which the socket of a dead process says
-      fail_socket(path_, "another process listens there; end it, or choose another path", EADDRINUSE);
+    if (answer != ECONNREFUSED && answer != ENOENT)  // the answers of a dead process's socket
+      fail_socket(path_, "another process listens there; stop it or choose another path", EADDRINUSE);
   };
   require_nobody();
   lock_.emplace(path_);
-  require_nobody();  // who had the lock until now has gone, or had made none
+  require_nobody();  // the lock's last holder is gone or had not created a socket
   ::unlink(path_.c_str());
   fd = new_socket(path_, SOCK_NONBLOCK);
   guard_.emplace(fd.get());
   struct stat made {};
-  // Linux gives the socket's own mode to the file, so there is no moment at which others may connect.
+  // Linux gives the socket's mode to the file, so other users can never connect.
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0 ||
       ::lstat(path_.c_str(), &made) != 0 || ::listen(fd.get(), 64) != 0)
-    fail_socket(path_, "the socket could not be put there", errno);
+    fail_socket(path_, "the socket cannot be created there", errno);
   device_ = made.st_dev, inode_ = made.st_ino;
 }
 
@@ -93,18 +93,19 @@ owned_fd accept_from(int listening) noexcept {
 owned_fd connect_to(std::filesystem::path const& path, std::chrono::milliseconds timeout) {
   auto const address = address_of(path);
   auto fd = new_socket(path, 0);
-  timeout = std::max(timeout, std::chrono::milliseconds(1));  // 0 would mean for ever
+  timeout = std::max(timeout, std::chrono::milliseconds(1));  // 0 would mean forever
   timeval const limit{timeout.count() / 1000, timeout.count() % 1000 * 1000};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // a full queue is waited for
+  // Limits the wait of connect while the queue is full.
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   switch (int const error = try_connect(fd.get(), address)) {
     case 0:
       return fd;
     case ENOENT:
-      fail_socket(path, "nothing is there; start the exporter first", error);
+      fail_socket(path, "does not exist; start the exporter first", error);
     case ECONNREFUSED:
-      fail_socket(path, "nothing listens there any more; restart the exporter", error);
+      fail_socket(path, "no process listens there any more; restart the exporter", error);
     case EACCES:
-      fail_socket(path, "is another user's; exporter and importer must be of one", error);
+      fail_socket(path, "belongs to another user; exporter and importer must run as the same user", error);
     default:
       fail_socket(path, "cannot be connected to", error);
   }
@@ -166,11 +167,11 @@ packet_io receive_packet(int socket, packet& to) noexcept {
   }
   to.size = static_cast<std::size_t>(got);
   to.cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
-  return got == 0 ? packet_io::gone : packet_io::done;  // nobody here sends an empty one
+  return got == 0 ? packet_io::gone : packet_io::done;  // no peer sends empty packets
 }
 
 bool wait_readable(int socket, std::chrono::milliseconds timeout) noexcept {
-  timeout = std::min<std::chrono::milliseconds>(timeout, std::chrono::days(20));  // what poll can be told
+  timeout = std::min<std::chrono::milliseconds>(timeout, std::chrono::days(20));  // the limit of poll
   auto const end = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     auto const left =

@@ -1,6 +1,6 @@
-// Packets and file descriptors between processes of one machine and one user: Unix sockets that keep packets apart.
+// Packets and file descriptors between processes of one user on one machine, over Unix sockets that keep packets separate.
 //
-// Nothing here waits but connect_to and wait_readable. Threads: any, for packets on one socket too.
+// Only connect_to and wait_readable block. Threads: any, also concurrently on one socket.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@
 
 namespace rondo {
 
-/// What came in. Descriptors that nobody takes out are closed with it.
+/// A received packet. Descriptors that are not moved out are closed with it.
 struct packet {
   static constexpr std::size_t most_bytes = 512, most_fds = 4;
 
@@ -25,12 +25,12 @@ struct packet {
   std::size_t size = 0;
   std::array<owned_fd, most_fds> fds{};
   std::size_t fd_count = 0;
-  bool cut = false;  // the sender sent more than fits
+  bool cut = false;  // the packet was larger than this
 
   std::span<std::byte const> content() const noexcept { return {bytes.data(), size}; }
 };
 
-/// later: nothing there, or no room. gone: the other side has closed, or has died.
+/// later: nothing to receive, or no room to send. gone: the other side has closed the connection or has died.
 enum class packet_io { done, later, gone };
 
 struct peer_identity {
@@ -38,17 +38,17 @@ struct peer_identity {
   uid_t uid = 0;
 };
 
-/// A socket at `path` that only this user may connect to, and that forked children do not keep.
+/// A listening socket at `path`. Only this user may connect to it; forked children do not keep it.
 class packet_door {
  public:
-  /// What a dead process left there is replaced, by one of those who would at once: the others, as long as this one lives,
-  /// find its lock (file_lock.hpp). Throws std::runtime_error when another one listens there, and when the path is too
-  /// long or cannot be written.
+  /// Replaces the socket of a dead process. If several processes try this at once, one succeeds; the others find its lock
+  /// (file_lock.hpp). Throws std::runtime_error if another process listens there, or if the path is too long or cannot be
+  /// written.
   explicit packet_door(std::filesystem::path path);
-  /// Removes the socket, if the one that is there by now is this one's.
+  /// Removes the socket file, if it is still this one's.
   ~packet_door();
 
-  owned_fd fd{};  // to be accepted from; may be moved away, and is closed after this has gone
+  owned_fd fd{};  // to accept from; may be moved out, but must then be closed after this object is destroyed
 
  private:
   std::filesystem::path path_;
@@ -58,17 +58,17 @@ class packet_door {
   ino_t inode_ = 0;
 };
 
-/// Empty when nobody waits, or when descriptors are short: then errno is not EAGAIN.
+/// Accepts a connection. Empty if there is none, or if the system is out of descriptors: then errno is not EAGAIN.
 owned_fd accept_from(int listening) noexcept;
-/// Throws std::runtime_error that names the path and what was found there.
+/// Throws std::runtime_error with the path and what was found there.
 owned_fd connect_to(std::filesystem::path const& path, std::chrono::milliseconds timeout);
 
-/// As the kernel knows it, which the peer cannot forge.
+/// The peer's identity from the kernel, which the peer cannot forge.
 peer_identity identity_of(int socket) noexcept;
 
 packet_io send_packet(int socket, std::span<std::byte const> content, std::span<int const> fds = {}) noexcept;
 packet_io receive_packet(int socket, packet& to) noexcept;
-/// False at the end of the time, which is 20 days at most. True also when the other side is gone.
+/// False after `timeout` (at most 20 days). Also true if the other side is gone.
 bool wait_readable(int socket, std::chrono::milliseconds timeout) noexcept;
 
 }  // namespace rondo

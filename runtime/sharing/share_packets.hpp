@@ -1,9 +1,9 @@
 // The handle of a buffer that another process exports, and the packets between exporter and importer.
 //
-// Each packet begins with its header. An importer says hello and gets a welcome with the descriptors of data,
-// directory and row (share_words.hpp), or a refusal. Then come announcements this way, and that way `settled`: a
-// lease of a closed slot has ended. An importer that can open a device's memory, and gets the exporter's, reads buffers there in
-// place as well; slots, rows, leases and death are the same.
+// Each packet begins with its header. An importer sends a hello and gets a welcome with the descriptors of data,
+// directory, and row (share_words.hpp), or a refusal. Then the exporter sends announcements, and the importer sends
+// `settled` whenever a lease of a closed slot has ended. An importer that can open a device's memory also gets the exporter's
+// and reads buffers there in place; slots, rows, leases, and the death of a process work the same.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@
 
 namespace rondo {
 
-/// A range of a buffer that another process exports. Trivially copyable: it may travel any way.
+/// A range of a buffer that another process exports. Trivially copyable, so it may travel by any means.
 struct shared_buffer_ref {
-  std::uint64_t share;  // which exporter, by a number that none before it had
+  std::uint64_t share;  // the exporter's unique number
   std::uint32_t slot;
   std::uint32_t generation;  // 0: refers to nothing
   std::uint64_t offset;      // in bytes, from the exported range's start
@@ -38,9 +38,9 @@ inline constexpr std::uint64_t magic = 0x31455241'48534452;  // "RDSHARE1"
 inline constexpr std::uint32_t version = 2;
 inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024;
 
-/// How an importer reaches data; a bit each.
+/// The ways in which an importer can reach data; one bit each.
 enum transport : std::uint32_t { host_memory = 1, device_memory = 2 };
-/// In a slot's offset: it is in the device's memory.
+/// A bit of a slot's offset: the data is in the device's memory.
 inline constexpr std::uint64_t on_device = 1ull << 63;
 
 enum class packet_kind : std::uint32_t { hello = 1, welcome, refusal, announcement, settled };
@@ -51,15 +51,15 @@ struct packet_header {
 };
 struct hello {
   packet_header header{.kind = packet_kind::hello};
-  std::uint32_t transports = host_memory;  // that it understands
+  std::uint32_t transports = host_memory;  // supported by the importer
   std::uint32_t reserved = 0;
-  std::array<std::byte, 16> device_identity{};  // with device_memory: which device it can open
+  std::array<std::byte, 16> device_identity{};  // with device_memory: the device that it can open
 };
 struct welcome {
   packet_header header{.kind = packet_kind::welcome};
   std::uint64_t share = 0, importer = 0, data_bytes = 0, beat_ns = 0;
   std::uint32_t transports = host_memory, slots = 0, rows = 0, row = 0;
-  // With transport device_memory: what device_share says, whose descriptor comes as the fourth.
+  // With transport device_memory: the contents of device_share; its descriptor is the fourth.
   std::uint64_t device_bytes = 0;
   std::array<std::byte, 64> device_data{}, device_ready{};
   std::array<std::byte, 16> device_identity{};
@@ -85,7 +85,7 @@ std::span<std::byte const> bytes_of(Packet const& p) noexcept {
   return std::as_bytes(std::span(&p, 1));
 }
 
-/// Whether these bytes are a Packet of this protocol; then they are in `to`.
+/// Copies the bytes to `to` and returns whether they are a Packet of this protocol.
 template <class Packet>
 bool read_packet(std::span<std::byte const> bytes, Packet& to) noexcept {
   auto const wanted = to.header;

@@ -1,25 +1,25 @@
-// The words that two processes share, and the protocol by which one reads buffers that the other may take back.
+// The words that two processes share, and the protocol by which one process reads buffers that the other may withdraw.
 //
-// The exporter makes three pieces of shared memory, and each is written by one side only:
-//   data       the buffers' bytes. Written by the exporter; sealed, so that importers map it for reading only.
+// The exporter creates three pieces of shared memory. Only one side writes each of them:
+//   data       the buffers' bytes. Written by the exporter; sealed, so that importers can map it only for reading.
 //   directory  which slots are exported, and who may read; the exporter's heartbeat. Written by the exporter; sealed likewise.
-//   row        one per importer: its heartbeat, and how many leases it has of each slot. Written by that importer alone,
-//              so one that is broken harms nobody but itself (and keeps the blocks that it says it leases).
-// A device's memory is data, too, for importers that can open it: nothing but the device seals that.
+//   row        one per importer: its heartbeat, and the number of its leases of each slot. Only that importer writes it,
+//              so a broken importer harms only itself (and keeps the blocks that it claims to lease).
+// A device's memory is also data, for importers that can open it; only the device protects it.
 //
 // **Threads**: the exporter's functions one at a time; the importer's from any thread.
 //
 // **Ordering** (seq_cst where each side writes its own word and then reads the other's: a store-buffer pattern, which
 // acquire and release cannot order)
-//   open -> lease      `open` stores the slot's state; the load of `try_lease` acquires the buffer's bytes, and where they are.
-//   lease | withdraw   `try_lease` counts, then loads the state. The exporter closes the state, then loads the counts. One of
-//                      them sees the other: no lease is both given and overlooked. seq_cst, all four.
-//   end | withdraw     `end_lease` takes its count back, then loads the state, and says if it is closed: then a packet follows.
+//   open -> lease      `open` stores the slot's state; the load of `try_lease` acquires the buffer's bytes and location.
+//   lease | withdraw   `try_lease` counts, then loads the state. The exporter closes the state, then loads the counts. At least
+//                      one of them sees the other: no lease is both granted and overlooked. seq_cst, all four.
+//   end | withdraw     `end_lease` takes its count back, then loads the state; if it is closed, the importer sends a packet.
 //                      The exporter closes it, then loads the counts. So the end of the last lease is not missed. seq_cst.
-//   end -> reuse       The subtraction of `end_lease` releases; the load of `leased` acquires when it finds 0: no byte
-//                      is written anew before it was read.
-//   cut -> reuse       A seqlock: `cut_off` takes the row's owner away, a release fence, and later the bytes are written. The
-//                      reader reads the bytes, an acquire fence, and looks for itself (`still_counted`). One that
+//   end -> reuse       The subtraction of `end_lease` releases; the load of `leased` acquires if it finds 0: no byte
+//                      is overwritten before it was read.
+//   cut -> reuse       A seqlock: `cut_off` removes the row's owner, then a release fence, and later the bytes are written. The
+//                      reader reads the bytes, then an acquire fence, and checks the owner (`still_counted`). A reader that
 //                      saw a byte written after the cut sees the cut. ASSUMES: that this holds for plain reads of
 //                      the bytes too, whose race C++ leaves undefined; the compiler cannot move them across the fence.
 #pragma once
@@ -33,24 +33,24 @@ namespace rondo::share {
 template <class T>
 using word = atomic<T, scope::system>;
 
-/// A slot's state: the generation it is exported in, and whether new leases may begin.
+/// A slot's state: the generation of its export, and whether new leases may begin.
 constexpr std::uint64_t slot_state(std::uint32_t generation, bool open) noexcept {
   return std::uint64_t{generation} << 1 | (open ? 1 : 0);
 }
 struct slot_entry {
   word<std::uint64_t> state;          // slot_state
-  word<std::uint64_t> offset, bytes;  // in the data; change only while closed and not leased by anybody
+  word<std::uint64_t> offset, bytes;  // in the data; change only while closed and not leased
 };
 static_assert(sizeof(slot_entry) == 24);
 
 struct directory_header {
   std::uint64_t magic, share, data_bytes;
   std::uint32_t version, slots, rows;
-  std::uint32_t beat;  // changes as long as the exporter lives: directory::beat
+  std::uint32_t beat;  // keeps changing while the exporter runs: directory::beat
 };
 static_assert(sizeof(directory_header) == 40);
 
-/// One importer's: the beat, which changes as long as it lives; from byte 64 on a count of leases for each slot.
+/// One importer's words: the beat, which keeps changing while it runs; from byte 64 on, a count of leases for each slot.
 class row {
  public:
   row() = default;
@@ -61,7 +61,7 @@ class row {
     return reinterpret_cast<word<std::uint32_t>*>(base_ + 64)[slot];
   }
 
-  /// For the exporter, of a slot that it has closed.
+  /// Called by the exporter. Precondition: it has closed the slot.
   bool leased(std::uint32_t slot) const noexcept {
     // seq_cst: lease | withdraw, end | withdraw; its acquire: end -> reuse
     return leases(slot).load(memory_order::seq_cst) != 0;
@@ -71,7 +71,7 @@ class row {
   std::byte* base_ = nullptr;
 };
 
-/// A header; a word for each row: the number of the importer that has it, 0: none; the slots.
+/// The header; then a word for each row with its importer's number (0: none); then the slots.
 class directory {
  public:
   directory() = default;
@@ -90,7 +90,7 @@ class directory {
     return reinterpret_cast<slot_entry*>(base_ + sizeof(directory_header) + rows_ * 8ull)[index];
   }
 
-  // -- the exporter's
+  // -- for the exporter
 
   /// Precondition: the slot is closed, and no row leases it.
   void open(std::uint32_t index, std::uint32_t generation, std::uint64_t offset,
@@ -101,35 +101,35 @@ class directory {
     entry.bytes.store(bytes, memory_order::relaxed);
     entry.state.store(slot_state(generation, true), memory_order::release);  // open -> lease
   }
-  /// No new leases.
+  /// Refuses new leases.
   void close(std::uint32_t index, std::uint32_t generation) const noexcept {
     // seq_cst: lease | withdraw, end | withdraw
     slot(index).state.store(slot_state(generation, false), memory_order::seq_cst);
   }
   void give_row(std::uint32_t row, std::uint64_t importer) const noexcept {
-    owner(row).store(importer, memory_order::relaxed);  // relaxed: the importer hears of it by a packet
+    owner(row).store(importer, memory_order::relaxed);  // relaxed: a packet tells the importer
   }
-  /// Ends all leases of a row; after this it is not looked at any more.
+  /// Ends all leases of a row, which the exporter no longer reads afterwards.
   void cut_off(std::uint32_t row) const noexcept {
     owner(row).store(0, memory_order::relaxed);  // relaxed: the fence
     atomic_fence(memory_order::release);         // cut -> reuse
   }
 
-  // -- the importer's
+  // -- for the importer
 
-  /// Whether the slot is open in this generation; then `own` counts a lease of it. If not, the caller ends it all the same.
+  /// Counts a lease in `own`. Returns whether the slot is open in this generation; if not, the caller must end the lease too.
   bool try_lease(row own, std::uint32_t index, std::uint32_t generation) const noexcept {
     // seq_cst twice: lease | withdraw; the load's acquire: open -> lease
     own.leases(index).fetch_add(1, memory_order::seq_cst);
     return slot(index).state.load(memory_order::seq_cst) == slot_state(generation, true);
   }
-  /// False when the slot is closed: then the exporter has to be told.
+  /// False if the slot is closed: the caller must then notify the exporter.
   [[nodiscard]] bool end_lease(row own, std::uint32_t index, std::uint32_t generation) const noexcept {
     // seq_cst twice: end | withdraw; the subtraction's release: end -> reuse
     own.leases(index).fetch_sub(1, memory_order::seq_cst);
     return slot(index).state.load(memory_order::seq_cst) == slot_state(generation, true);
   }
-  /// Whether what was read until now was leased, if it was leased by this importer.
+  /// Whether this importer's leases still count, so that everything read so far was valid.
   bool still_counted(std::uint32_t row, std::uint64_t importer) const noexcept {
     atomic_fence(memory_order::acquire);                        // cut -> reuse
     return owner(row).load(memory_order::relaxed) == importer;  // relaxed: the fence

@@ -10,24 +10,24 @@ namespace rondo {
 
 namespace {
 
-/// Refuses numbers that no exporter says: what follows is made of them.
+/// Refuses impossible numbers, because everything else is computed from them.
 share::welcome const& checked(share::welcome const& w) {
   auto const refuse = [](std::string const& text) { throw std::runtime_error("its welcome " + text); };
   if ((w.transports & share::host_memory) == 0 ||
       (w.transports & ~(share::host_memory | share::device_memory)) != 0)
     refuse("names transports " + std::to_string(w.transports) +
-           ", which this build does not have; build both from the same release");
-  if (w.slots == 0 || w.slots > share::most_slots) refuse("says " + std::to_string(w.slots) + " slots");
+           ", which this build does not support; build both from the same release");
+  if (w.slots == 0 || w.slots > share::most_slots) refuse("names " + std::to_string(w.slots) + " slots");
   if (w.rows == 0 || w.rows > share::most_rows || w.row >= w.rows)
-    refuse("says row " + std::to_string(w.row) + " of " + std::to_string(w.rows));
+    refuse("names row " + std::to_string(w.row) + " of " + std::to_string(w.rows));
   if (w.data_bytes == 0 || w.data_bytes > 1ull << 46)
-    refuse("says " + std::to_string(w.data_bytes) + " bytes of data");
-  if (w.share == 0 || w.importer == 0 || w.beat_ns == 0) refuse("lacks its share, its importer or its beat");
+    refuse("names " + std::to_string(w.data_bytes) + " bytes of data");
+  if (w.share == 0 || w.importer == 0 || w.beat_ns == 0) refuse("lacks a share, importer, or beat number");
   return w;
 }
 
 shared_mapping mapped(owned_fd const& fd, std::uint64_t bytes, bool writable, std::string const& what) {
-  if (!fd) throw std::runtime_error(what + " did not come with the welcome");
+  if (!fd) throw std::runtime_error(what + " is missing from the welcome");
   check_memfd(fd.get(), bytes, what);
   return {fd.get(), bytes, writable, what};
 }
@@ -50,18 +50,18 @@ import_view::import_view(share::welcome const& w, owned_fd socket, std::span<own
   auto const& h = directory_.header();
   if (h.magic != share::magic || h.version != share::version || h.share != w.share || h.slots != w.slots ||
       h.rows != w.rows || h.data_bytes != w.data_bytes)
-    throw std::runtime_error("the directory is not the one that the welcome speaks of");
+    throw std::runtime_error("the directory does not match the welcome");
   if ((w.transports & share::device_memory) == 0) return;
   if (!open_device || !memory[3] || w.device_bytes == 0 || w.device_bytes >= share::on_device)
-    throw std::runtime_error("the welcome offers a device's memory that was not asked for, or is not there");
-  // Shared from here on: without it the importer reads what is on the host.
+    throw std::runtime_error("the welcome offers device memory that was not requested or is missing");
+  // If it cannot be opened, the importer still reads buffers on the host.
   device_ = open_device.open({memory[3].get(), w.device_data, w.device_ready, w.device_identity});
   device_bytes_ = w.device_bytes;
 }
 
 result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   if (peer_gone()) return make_error_code(errc::peer_gone);
-  // Of another exporter, or of the one that was here before.
+  // From another exporter, or from an earlier one at this path.
   if (ref.share != share_ || ref.slot >= slots_ || ref.generation == 0)
     return make_error_code(errc::stale_buffer);
   if (!directory_.try_lease(row_, ref.slot, ref.generation)) {
@@ -69,7 +69,7 @@ result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
     return make_error_code(errc::stale_buffer);
   }
   auto const& entry = directory_.slot(ref.slot);
-  // relaxed: under the lease. One that is cut off meanwhile may see those of two generations, so both are checked.
+  // relaxed: under the lease. An importer that was cut off may see values of two generations, so both are checked.
   auto const offset = entry.offset.load(memory_order::relaxed);
   auto const bytes = entry.bytes.load(memory_order::relaxed);
   bool const there = (offset & share::on_device) != 0;
@@ -89,7 +89,7 @@ result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
 
 void import_view::give_back(std::uint32_t slot, std::uint32_t generation) const noexcept {
   if (directory_.end_lease(row_, slot, generation)) return;
-  // When there is no room the exporter has as many packets to read, and looks after the last of them.
+  // If there is no room, the exporter has that many packets left to read, and sweeps after the last one.
   static_cast<void>(send_packet(socket_.get(), share::bytes_of(share::settled{})));
 }
 

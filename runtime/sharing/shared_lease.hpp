@@ -1,11 +1,11 @@
-// The importer's side of the shared words: reading another process's buffers in place, under leases.
+// The importer's side of the shared words: leases for reading another process's buffers in place.
 //
-// **Threads**: any, also at once; a lease belongs to one thread at a time. **Lifetime**: leases keep what they need
+// **Threads**: any, concurrently; a lease belongs to one thread at a time. **Lifetime**: leases keep what they need
 // alive, so they may outlive their importer.
 //
-// **What a reader must do.** While this process runs and beats, its leases hold: nobody writes the bytes. One that was
-// stopped for longer than the exporter waits is cut off, and its bytes may serve others from then on; no kernel
-// takes a mapping back. So read first, then ask valid(), and act on what was read only if it says true.
+// **What a reader must do.** While this process runs and sends its heartbeat, its leases hold: the bytes are not written. A
+// process that was stopped for longer than the exporter's timeout is cut off, and the bytes may then be reused; no kernel
+// can revoke a mapping. So read first, then call valid(), and use what was read only if it returns true.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ namespace rondo {
 
 class import_view;
 
-/// Bytes of a buffer of another process, shared for reading until it ends.
+/// A lease of another process's bytes, shared for reading.
 class shared_lease {
  public:
   shared_lease() = default;
@@ -41,12 +41,12 @@ class shared_lease {
 
   explicit operator bool() const noexcept { return view_ != nullptr; }
   std::span<std::byte const> bytes() const noexcept { return bytes_; }
-  /// The bytes are addresses of the device: for its copies and kernels, which end before the lease.
+  /// Whether the bytes are in the device's memory: only for the device's copies and kernels, which must end before the lease.
   bool on_device() const noexcept;
-  /// Copies all of them to the host, wherever they are. Errors: device_lost; stale_buffer when it has ended.
+  /// Copies all bytes to the host, wherever they are. Errors: device_lost; stale_buffer if the lease has ended.
   errc copy_to(std::byte* to) const noexcept;
-  /// As many whole Ts as fit. Throws std::invalid_argument when the range, which the other process has named, does not begin at
-  /// a multiple of T's alignment.
+  /// As many whole Ts as fit. Throws std::invalid_argument if the range, which the other process chose, does not begin at a
+  /// multiple of T's alignment.
   template <class T>
   std::span<T const> as() const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -54,8 +54,8 @@ class shared_lease {
     return {reinterpret_cast<T const*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
 
-  /// Whether all that was read until now was what the lease was given for. False once this process was cut off, or the
-  /// exporter has closed down; true for good when the exporter was killed, as then nobody is left to write.
+  /// Whether everything read so far was the leased data. False once this process was cut off or the exporter has shut down.
+  /// Stays true if the exporter was killed, because then no process can write.
   bool valid() const noexcept;
   void end() noexcept;
 
@@ -71,11 +71,11 @@ class shared_lease {
   std::uint32_t slot_ = 0, generation_ = 0;
 };
 
-/// What one connection has mapped. Made by buffer_importer.
+/// The memory mapped for one connection. Made by buffer_importer.
 class import_view : public std::enable_shared_from_this<import_view> {
  public:
-  /// Takes what came with the welcome, in the order data, directory, row, and a device's memory. Throws std::runtime_error
-  /// that says what of it cannot be used.
+  /// `memory`: the descriptors of the welcome, in the order data, directory, row, device memory. Throws std::runtime_error
+  /// with what cannot be used.
   import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd, 4> memory,
               device_opener const& open_device);
 
@@ -85,10 +85,10 @@ class import_view : public std::enable_shared_from_this<import_view> {
 
   std::uint64_t share() const noexcept { return share_; }
   int socket() const noexcept { return socket_.get(); }
-  /// Whether the exporter still counts this importer's leases, as far as it has said.
+  /// Whether the exporter still counts this importer's leases, according to the directory.
   bool counted() const noexcept { return directory_.still_counted(own_row_, importer_); }
   void beat() const noexcept { row_.beat().add_single_writer(1); }
-  /// Changes as long as the exporter lives, and is not stopped.
+  /// Keeps changing while the exporter runs and is not stopped.
   std::uint32_t exporter_beat() const noexcept {
     return directory_.beat().load(memory_order::relaxed);  // relaxed: only whether it changes
   }
@@ -101,9 +101,9 @@ class import_view : public std::enable_shared_from_this<import_view> {
 
   std::uint64_t share_, importer_;
   std::uint32_t slots_, own_row_;
-  owned_fd socket_;  // open until the last lease ends, so that its end can be told
+  owned_fd socket_;  // stays open until the last lease ends, so that the exporter can be notified
   shared_mapping data_, directory_memory_, row_memory_;
-  std::unique_ptr<device_view> device_;  // null: there is none
+  std::unique_ptr<device_view> device_;  // null: none
   std::uint64_t device_bytes_ = 0;
   share::directory directory_;
   share::row row_;

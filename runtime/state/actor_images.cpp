@@ -35,9 +35,9 @@ saved_message copy_message(message_header const& header, std::byte const* payloa
   m.body.bytes = payload_bytes(behaviour, header.type);
   __builtin_memcpy(m.body.payload, payload, m.body.bytes);
   auto& h = m.body.header;
-  if (h.stamped()) m.age_ns = h.age_ns(now_ns());  // read now: senders go on
+  if (h.stamped()) m.age_ns = h.age_ns(now_ns());  // read now, because senders continue
   if ((h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0) {
-    h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker ends with its process
+    h.flags &= static_cast<std::uint8_t>(~flag_wants_reply);  // the asker dies with its process
     h.reply_to = {};
   }
   return m;
@@ -48,20 +48,20 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   std::vector<saved_message> mail;
   if (word.ring() == 0) return mail;
   auto const ring = arena.ring_at(word.ring());
-  // A ring that senders attached since the last slice is not known to the cell yet.
+  // The cell does not know a ring that a sender attached after the last slice.
   bool const adopted = cell.held_ring.load(memory_order::relaxed) == word.ring();
   auto const head = adopted ? cell.head : arena.ring(word.ring()).saved_tail();
   auto const scanned = adopted ? cell.scanned : head;
 
   std::vector<std::uint32_t> slots;
   for (auto t = head; t != scanned; t = (t + 1) & ticket_mask) slots.push_back(t);
-  // In the priority lists a slot's place says nothing of its message's age.
+  // In the priority lists, a slot's position says nothing about its message's age.
   auto const age = [&](std::uint32_t t) {
     return (scanned - ring.links[t & (ring.slot_count - 1)].ticket) & ticket_mask;
   };
   std::ranges::sort(slots, std::greater<>{}, age);
   // Backwards: if a later message of a sender is seen, its earlier ones are seen after it. A slot that is
-  // still being written is left out, for its sender was not told of a success yet.
+  // still being written is left out, because its sender has no success reported yet.
   auto const stashed = static_cast<std::ptrdiff_t>(slots.size());
   for (auto t = word.tail(); t != scanned;) {
     t = (t - 1) & ticket_mask;
@@ -85,7 +85,7 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   a.capacity = cell.capacity.load(memory_order::relaxed);
   a.pinned = word.has(actor_word::pinned);
   a.paused = word.has(actor_word::paused);
-  // Relaxed, all of it: the safepoint orders what owners wrote.
+  // Relaxed, all loads: the safepoint orders what owners wrote.
   a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
   a.supervise = cell.supervise;
@@ -95,15 +95,15 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   a.state_bytes.assign(state, state + behaviour.state_bytes);
   a.mail = copy_mail(arena, cell, word, behaviour);
   a.totals = cell.totals.own();
-  a.totals.accepted = a.totals.handled + a.totals.rejected + a.totals.dead + a.mail.size();
+  a.totals.accepted = a.totals.ended() + a.mail.size();
   return a;
 }
 
 // -- into an arena
 
 void place_record(actor_cell& cell, saved_actor const& a) {
-  // Nobody owns a paused actor at a safepoint, so its fields may be written. What it may have counted since
-  // its launch stays.
+  // No team owns a paused actor at a safepoint, so its fields may be written. Counts since
+  // its launch are kept.
   auto totals = a.totals;
   auto const since = cell.totals.own();
   totals.accepted += since.accepted - a.mail.size();  // its mail is counted when it is posted
@@ -123,10 +123,10 @@ std::uint32_t control_after(saved_actor const& a) {
                                                          : 0u);
 }
 
-/// Posts the mail and lets the actor go on.
+/// Posts the mail and resumes the actor.
 errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::uint64_t passed_ns) {
   actor_cell& cell = sched.arena().cell(a.id.index);
-  // acq_rel: keeps the word's chain.
+  // acq_rel: continues the word's release sequence.
   if (!a.paused) cell.word.fetch_and(~actor_word::paused, memory_order::acq_rel);
   for (auto const& m : a.mail)
     if (auto const refused = sched.post(a.id, revived(m, now, passed_ns), m.body.payload, m.body.bytes);
@@ -145,20 +145,20 @@ std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_
   for (auto const& entry : living) {
     if (!arena.has_cell(entry.id.index)) continue;
     actor_cell const& cell = arena.cell(entry.id.index);
-    actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's record is visible
+    actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's cell is visible
     if (lives(cell, word, entry.id))
       actors.push_back(copy_actor(arena, entry, word, module[entry.behaviour]));
   }
   return actors;
 }
 
-// Its deadline goes on, its latency counts anew.
+// The deadline continues; the latency starts from zero.
 message_header revived(saved_message const& m, std::uint64_t now_ns, std::uint64_t passed_ns) {
   auto h = m.body.header;
   h.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
   h.sent_low = h.sent_high = 0;
   if (h.deadline_us == 0) return h;
-  // Older than its deadline is old enough, and never too much for the 48 bits of a time stamp.
+  // An age just above the deadline is enough, and always fits into the 48 bits of a time stamp.
   auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;
   auto const age = m.age_ns < oldest && passed_ns < oldest ? std::min(m.age_ns + passed_ns, oldest) : oldest;
   h.stamp(now_ns - age);
@@ -190,7 +190,7 @@ std::string place_actors(arena_ref const& arena, checkpoint_image const& image, 
   for (auto const& a : image.actors) {
     if (!arena.has_cell(a.id.index)) continue;
     if (auto const refused = place_mail(sched, a, now, passed_ns); refused != errc::ok)
-      return fmt::format("the mail of actor '{}' finds no place: {}", a.name,
+      return fmt::format("the mail of actor '{}' cannot be posted: {}", a.name,
                          make_error_code(refused).message());
   }
   return {};

@@ -19,7 +19,7 @@ struct checkpoint_head {
   std::uint32_t version = checkpoint_version;
   std::uint64_t body_bytes = 0;
   std::uint64_t body_crc = 0;
-  std::uint64_t head_crc = 0;  // of everything before it
+  std::uint64_t head_crc = 0;  // of the fields before it
 };
 static_assert(sizeof(checkpoint_head) == 40 && std::is_trivially_copyable_v<checkpoint_head>);
 
@@ -90,7 +90,7 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
                                     a.overtakes, &totals, latency, state, mail, arriving);
 }
 
-/// At least the bytes that the body will take: FlatBuffers ends the program when it grows beyond its limit.
+/// An upper bound of the body's size, because FlatBuffers aborts the program if a buffer exceeds its limit.
 std::uint64_t estimate_bytes(checkpoint_image const& image) {
   std::uint64_t bytes = (1 << 20) + image.notes.size();
   for (auto const& a : image.actors) {
@@ -103,7 +103,7 @@ std::uint64_t estimate_bytes(checkpoint_image const& image) {
 
 // -- reading
 
-/// Why a body is refused; read_checkpoint adds the file's name.
+/// The reason why a file is refused; read_checkpoint adds the file's name.
 struct refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -122,13 +122,14 @@ void check_head(std::vector<std::byte> const& bytes) {
   checkpoint_head const own;
   require(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
           "is not a checkpoint: it does not begin with RONDOCKP");
-  require(head.byte_order == own.byte_order, "was written on a machine of another byte order, or is damaged");
+  require(head.byte_order == own.byte_order,
+          "was written on a machine with another byte order, or is damaged");
   require(head.version == own.version,
-          "has the format's version {}, and this program reads version {} alone; restore it with the program "
+          "has format version {}, but this program reads only version {}; restore it with the program "
           "that wrote it",
           head.version, own.version);
   require(head.head_crc == head_crc_of(head), "is damaged: the checksum of its head is wrong");
-  require(head.body_bytes == bytes.size() - sizeof head, "is torn: {} bytes follow its head, not {}",
+  require(head.body_bytes == bytes.size() - sizeof head, "is truncated: {} bytes follow its head, not {}",
           bytes.size() - sizeof head, head.body_bytes);
   require(head.body_crc == crc64(bytes.data() + sizeof head, bytes.size() - sizeof head),
           "is damaged: its checksum is wrong");
@@ -144,7 +145,7 @@ void check_module(schemas::saved_arena const& file, std::vector<behaviour_info> 
     require(i < module.size() && view(b.name()) == module[i].name,
             "was written by another module: its behaviour {} is '{}'; {}", i, view(b.name()), advice);
     require(b.state_bytes() == module[i].state_bytes,
-            "was written by another module: the state of '{}' has {} bytes there, {} here; {}",
+            "was written by another module: the state of '{}' has {} bytes in the file, {} here; {}",
             module[i].name, b.state_bytes(), module[i].state_bytes, advice);
     auto const& types = module[i].messages;
     bool same = b.messages()->size() == types.size();
@@ -153,13 +154,12 @@ void check_module(schemas::saved_arena const& file, std::vector<behaviour_info> 
       same = view(t.name()) == types[m].name && t.id() == types[m].id && t.bytes() == types[m].bytes &&
              t.has_reply() == types[m].has_reply && t.reply_id() == types[m].reply_id;
     }
-    require(same, "was written by another module: '{}' took other messages; {}", module[i].name, advice);
+    require(same, "was written by another module: '{}' took different messages; {}", module[i].name, advice);
   }
 }
 
 actor_totals unpack(schemas::saved_totals const& t, std::uint64_t waiting) {
   actor_totals out;
-  out.accepted = t.handled() + t.rejected() + t.dead() + waiting;
   out.handled = t.handled();
   out.rejected = t.rejected();
   out.dead = t.dead();
@@ -167,14 +167,15 @@ actor_totals unpack(schemas::saved_totals const& t, std::uint64_t waiting) {
   out.latency_sum_ns = t.latency_sum_ns();
   out.latency_samples = t.latency_samples();
   out.peak_depth = t.peak_depth();
+  out.accepted = out.ended() + waiting;
   return out;
 }
 
 std::vector<saved_message> unpack(schemas::saved_mail const& from, std::string const& actor) {
-  // FlatBuffers' verifier looks at the alignment of a vector's length, not at that of its structs.
+  // FlatBuffers' verifier checks the alignment of a vector's length, but not of its structs.
   auto const first = reinterpret_cast<std::uintptr_t>(from.headers()->Data());
   require(from.headers()->size() == 0 || first % alignof(schemas::saved_header) == 0,
-          "is inconsistent: the mail of '{}' lies where no message can", actor);
+          "is inconsistent: the mail of '{}' is misaligned", actor);
   std::vector<saved_message> mail(from.headers()->size());
   std::uint8_t const* payload = from.payloads()->data();
   std::uint64_t left = from.payloads()->size();
@@ -243,8 +244,8 @@ std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
                                               std::vector<behaviour_info> const& module) {
   if (auto const bytes = estimate_bytes(image); bytes > body_limit)
     throw std::runtime_error(fmt::format(
-        "{} bytes of states and mail are more than a checkpoint can hold (2 GiB); let actors work off "
-        "their mail, or keep large data outside their states",
+        "{} bytes of states and mail are more than a checkpoint can hold (2 GiB); let actors handle "
+        "their mail first, or keep large data outside their states",
         bytes));
   builder b;
   std::vector<Offset<schemas::saved_actor>> actors;
@@ -283,7 +284,7 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
                                         std::vector<behaviour_info> const& module) {
   auto const* const body = reinterpret_cast<std::uint8_t const*>(bytes.data());
   auto const tables =
-      static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 64);  // no bound but the file's own
+      static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 64);  // limited only by the file's size
   flatbuffers::Verifier verifier(body, bytes.size(), 64, tables);
   require(schemas::Verifysaved_arenaBuffer(verifier), "is inconsistent: its body is not a valid FlatBuffer");
   auto const& file = *schemas::Getsaved_arena(body);

@@ -7,9 +7,9 @@
 //   bytes 24..32  CRC-64/XZ of the body
 //   bytes 32..40  CRC-64/XZ of bytes 0..32
 //
-// States and payloads are raw bytes, so a file fits only the module, by names and sizes, and the byte order
-// that wrote it. `notes` came later: a file without them has none, and a program that
-// does not know them reads the rest. What a file says is checked here once, so that whoever gets an image can trust it.
+// States and payloads are raw bytes, so a file fits only the module (by names and sizes) and the byte order
+// that wrote it. `notes` were added later: an older file has none, and an older program
+// ignores them. All contents are checked here, so that users of an image can trust it.
 #pragma once
 
 #include <filesystem>
@@ -23,21 +23,21 @@ namespace rondo {
 
 inline constexpr std::uint32_t checkpoint_version = 3;
 
-/// Writes `image` of a runtime with this module; see replace_file (durable_file.hpp) for what is durable.
-/// Throws std::runtime_error, also for an image of 2 GiB and more, which is too large for the format.
+/// Writes `image` of a runtime with this module; see replace_file (durable_file.hpp) for durability.
+/// Throws std::runtime_error, also for an image of 2 GiB or more, which is too large for the format.
 void write_checkpoint(std::filesystem::path const& file, checkpoint_image const& image,
                       std::vector<behaviour_info> const& module);
 
-/// Throws std::runtime_error naming the file and the reason when it cannot be read, is torn, changed or
-/// foreign, or was written by another module, version or byte order.
+/// Throws std::runtime_error with the file and the reason if it cannot be read, is torn, damaged, or
+/// foreign, or was written by another module, version, or byte order.
 checkpoint_image read_checkpoint(std::filesystem::path const& file,
                                  std::vector<behaviour_info> const& module);
 
-/// What stands behind the head of a checkpoint file. Throws std::runtime_error for an image that is too large.
+/// The body of a checkpoint file. Throws std::runtime_error for an image that is too large.
 std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
                                               std::vector<behaviour_info> const& module);
 
-/// The same back, without its checksum: of what is left, nothing is believed. `body`
+/// Decodes a body, without checking its checksum; everything else is validated. Precondition: `body`
 /// is aligned to 8 bytes. Throws std::runtime_error with the reason.
 checkpoint_image decode_checkpoint_body(std::span<std::byte const> body,
                                         std::vector<behaviour_info> const& module);

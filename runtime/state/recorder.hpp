@@ -1,19 +1,19 @@
-// Writes what a runtime's devices report while a recording (runtime/recording.hpp) is going on.
+// The recorder writes the reports of a runtime's devices during a recording (runtime/recording.hpp).
 //
-// Threads: any. Of each actor the entries are in the order in which its messages ended, for its owner reports them.
+// Threads: any. Each actor's entries are in the order in which its messages completed, because its owner reports them.
 #pragma once
 
 #include <functional>
 #include <mutex>
 
-#include "kernels/link/host_record.hpp"
+#include "kernels/link/device_event.hpp"
 #include "runtime/state/recording_file.hpp"
 
 namespace rondo {
 
 class recorder {
  public:
-  /// Throws as recording_writer. `on_failure` hears once that the file cannot be written any more.
+  /// Throws as recording_writer. `on_failure` is called once, when the file can no longer be written.
   recorder(std::filesystem::path file, std::function<void(std::string const&)> on_failure)
       : writer_(std::move(file)), on_failure_(std::move(on_failure)) {}
 
@@ -25,25 +25,25 @@ class recorder {
   void append(recorded const& what) {
     write([&] { writer_.append(what); });
   }
-  /// A record of kind handled or not_handled.
-  void append(host_record const& r) {
+  /// Precondition: the record's kind is handled or not_handled.
+  void append(device_event const& r) {
     recorded_message m{.actor = r.actor,
                        .body = r.body,
                        .team = r.team,
-                       .handled = r.kind == record_kind::handled,
+                       .handled = r.kind == event_kind::handled,
                        .reason = r.reason,
                        .digest = r.behaviour};
     m.body.header.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
     append(recorded(m));
   }
 
-  /// Whether the file holds everything so far.
+  /// Returns whether the file is complete so far.
   bool flush() {
     write([&] { writer_.flush(); });
     std::lock_guard lock(mutex_);
     return writer_.failure().empty();
   }
-  /// Throws std::runtime_error when the file does not hold everything.
+  /// Throws std::runtime_error if the file is incomplete.
   void close() {
     std::lock_guard lock(mutex_);
     writer_.close();

@@ -28,7 +28,7 @@ static_assert(sizeof(recording_head) == 16);
 
 struct frame_head {
   std::uint32_t bytes, crc;  // of the body
-  std::uint32_t own_crc;     // of these two: a length that is damaged must not look like the end of the file
+  std::uint32_t own_crc;     // of these two: a damaged length must not look like the end of the file
 };
 
 constexpr std::size_t buffer_bytes = 64 * 1024;
@@ -123,7 +123,7 @@ recorded unpack(schemas::new_actor const& a, std::vector<behaviour_info> const& 
 recording_writer::recording_writer(std::filesystem::path file) : file_(std::move(file)) {
   fd_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd_ < 0)
-    throw std::runtime_error(fmt::format("{}: cannot be made as a recording: {}{}", file_.string(),
+    throw std::runtime_error(fmt::format("{}: the recording cannot be created: {}{}", file_.string(),
                                          std::strerror(errno),
                                          errno == EEXIST ? "; move it away, or choose another name" : ""));
   recording_head const head;
@@ -146,7 +146,7 @@ void recording_writer::flush() {
   while (!left.empty() && failure_.empty()) {
     auto const n = ::write(fd_, left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail("writing it");
+    if (n < 0) return fail("writing the file");
     left = left.subspan(static_cast<std::size_t>(n));
   }
   buffer_.clear();
@@ -179,7 +179,7 @@ void recording_writer::append(recorded const& what) {
 void recording_writer::close() {
   append(recording_closed{entries_});
   flush();
-  if (failure_.empty() && ::fsync(fd_) != 0) fail("bringing it to the disk");
+  if (failure_.empty() && ::fsync(fd_) != 0) fail("syncing it to disk");
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
 
@@ -192,21 +192,21 @@ recording_reader::recording_reader(std::istream& from, std::vector<behaviour_inf
   from_.read(reinterpret_cast<char*>(&head), sizeof head);
   check_recording(from_.gcount() == sizeof head && std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
                   "is not a recording");
-  check_recording(head.byte_order == own.byte_order, "was written on a machine of another byte order");
+  check_recording(head.byte_order == own.byte_order, "was written on a machine with another byte order");
   check_recording(head.version == own.version, "is a recording of version {}; this program reads {}",
                   head.version, own.version);
-  check_recording(read_frame(), "is torn: it ends before the actors that it begins with");
+  check_recording(read_frame(), "is truncated: it ends within the actors at its beginning");
   image_ = decode_checkpoint_body(body_, module_);
 }
 
-/// False at the end, also when the last frame is torn.
+/// False at the end, also if the last frame is torn.
 bool recording_reader::read_frame() {
   frame_head head{};
   from_.read(reinterpret_cast<char*>(&head), sizeof head);
   if (from_.gcount() != sizeof head) return false;
   check_recording(head.own_crc == own_crc(head) && head.bytes <= frame_limit,
                   "is damaged: the length of entry {} does not match its checksum", entries_);
-  // In pieces: a length that somebody made up must not take all memory before the file turns out to be shorter.
+  // In pieces: a forged length must not allocate all memory before the file turns out to be shorter.
   body_.clear();
   while (body_.size() < head.bytes) {
     auto const have = body_.size();
@@ -231,7 +231,7 @@ recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_
   if (auto const* const g = e.what_as_gone_actor(); g != nullptr)
     return recorded_end{{g->index(), g->generation()}};
   if (auto const* const c = e.what_as_end_of_recording(); c != nullptr) return recording_closed{c->entries()};
-  throw std::runtime_error("an entry is of no kind that this program knows");
+  throw std::runtime_error("an entry has an unknown kind");
 }
 
 std::optional<recorded> recording_reader::next() {
@@ -239,7 +239,7 @@ std::optional<recorded> recording_reader::next() {
   try {
     auto entry = decode_recorded(body_, module_);
     if (auto const* const c = std::get_if<recording_closed>(&entry); c != nullptr) {
-      check_recording(c->entries == entries_, "it says that it had {} entries", c->entries);
+      check_recording(c->entries == entries_, "its last entry says that it has {} entries", c->entries);
       complete_ = true;
     }
     ++entries_;

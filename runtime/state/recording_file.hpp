@@ -3,11 +3,11 @@
 //   bytes  0.. 8  "RONDOREC"
 //   bytes  8..12  0x01020304 in the byte order of the machine that wrote the file
 //   bytes 12..16  the format's version
-//   a frame       4 bytes with the length of its body, 4 bytes with the CRC-32 of that, the body
+//   a frame       4 bytes: length of its body; 4 bytes: CRC-32 of the body; 4 bytes: CRC-32 of these 8 bytes; the body
 //
-// The first body is a checkpoint's (runtime/state/checkpoint_file.hpp), without mail: the actors that lived at the beginning. Each
-// later one is an entry of schemas/recording.fbs. Whatever ends the writer, the file holds a beginning of what happened.
-// Threads: writer and reader one at a time.
+// The first body is a checkpoint's (runtime/state/checkpoint_file.hpp), without mail: the actors at the beginning. Each
+// later body is an entry of schemas/recording.fbs. If the writer is interrupted, the file holds a prefix of the entries.
+// Threads: one at a time for each writer and reader.
 #pragma once
 
 #include <cstdint>
@@ -46,32 +46,32 @@ struct recorded_launch {
 struct recorded_end {
   actor_id actor;
 };
-/// Stands last in a file that is complete.
+/// The last entry of a complete file.
 struct recording_closed {
   std::uint64_t entries = 0;
 };
 using recorded = std::variant<recorded_message, recorded_launch, recorded_end, recording_closed>;
 
-/// The entry in a frame's body, which is aligned to 8 bytes. Throws std::runtime_error with the reason.
+/// Decodes an entry. Precondition: `body` is aligned to 8 bytes. Throws std::runtime_error with the reason.
 recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module);
 
 class recording_writer {
  public:
-  /// Makes the file, which must not be there yet. Throws std::runtime_error naming it and the reason.
+  /// Creates the file, which must not exist. Throws std::runtime_error with the file and the reason.
   explicit recording_writer(std::filesystem::path file);
   ~recording_writer();
   recording_writer(recording_writer const&) = delete;
   recording_writer& operator=(recording_writer const&) = delete;
 
-  /// The frame that stands first. Throws std::runtime_error when it is too large.
+  /// Writes the first frame. Throws std::runtime_error if it is too large.
   void begin(checkpoint_image const& image, std::vector<behaviour_info> const& module);
-  /// What was appended reaches the file when 64 KiB have come together, or with flush.
+  /// Appends an entry. It is written to the file once 64 KiB are collected, or by flush.
   void append(recorded const& what);
   void flush();
-  /// Appends the end, and brings all to the disk. Throws std::runtime_error when that, or an earlier write, failed.
+  /// Appends the last entry and syncs the file to disk. Throws std::runtime_error if that or an earlier write failed.
   void close();
 
-  /// Why the file ends early; empty while it does not.
+  /// Why the file is incomplete; empty if no write has failed.
   std::string const& failure() const noexcept { return failure_; }
   std::filesystem::path const& file() const noexcept { return file_; }
 
@@ -88,16 +88,16 @@ class recording_writer {
 
 class recording_reader {
  public:
-  /// Reads the head and the first frame. Throws std::runtime_error with the reason when they are torn, changed or foreign,
-  /// or of another module, version or byte order. The stream is binary and outlives the reader.
+  /// Reads the head and the first frame. Throws std::runtime_error with the reason if they are torn, damaged, or foreign,
+  /// or from another module, version, or byte order. The stream must be binary and outlive the reader.
   recording_reader(std::istream& from, std::vector<behaviour_info> const& module);
 
   /// The actors at the beginning.
   checkpoint_image const& image() const noexcept { return image_; }
-  /// The next entry; none after the last whole one. Throws std::runtime_error for a frame that is there as a whole and
-  /// makes no sense.
+  /// The next entry; nullopt after the last complete one. Throws std::runtime_error for a frame that is complete but
+  /// invalid.
   std::optional<recorded> next();
-  /// After the last one: whether the file was ended in order.
+  /// After the last entry: whether the file was closed properly.
   bool complete() const noexcept { return complete_; }
 
  private:

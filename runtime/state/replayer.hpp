@@ -1,6 +1,6 @@
-// Collects what devices report during a replay (runtime/replay.hpp).
+// The replayer collects the devices' reports during a replay (runtime/replay.hpp).
 //
-// Threads: take from any, wait from one.
+// Threads: `take` from any, `wait` from one.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@
 #include <mutex>
 #include <optional>
 
-#include "kernels/link/host_record.hpp"
+#include "kernels/link/device_event.hpp"
 
 namespace rondo {
 
-/// How a message ended.
+/// The outcome of a message.
 struct replayed {
   bool handled = true;
   errc reason = errc::ok;
@@ -23,13 +23,13 @@ struct replayed {
 
 class replayer {
  public:
-  /// A record of kind handled or not_handled.
-  void take(host_record const& r) {
+  /// Precondition: the event's kind is handled or not_handled.
+  void take(device_event const& r) {
     std::lock_guard lock(mutex_);
-    ended_[r.actor.index].push_back({r.kind == record_kind::handled, r.reason, r.behaviour});
+    ended_[r.actor.index].push_back({r.kind == event_kind::handled, r.reason, r.behaviour});
     came_.notify_one();
   }
-  /// How the actor's next message ended; none when that does not become known in time.
+  /// The outcome of the actor's next message; nullopt if it is not reported within `limit`.
   std::optional<replayed> wait(actor_id actor, std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     auto& mine = ended_[actor.index];

@@ -1,4 +1,4 @@
-// What the tests of the rondo command share: a folder of their own, small clips, and the command as a process.
+// Fixture of the tests of the rondo command: a temporary folder, small clips, and the command as a process.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using Catch::Matchers::Contains;
 
 inline constexpr int width = 160, height = 120;
 
-/// A directory that goes with the test.
+/// A directory that is removed with the object.
 struct folder {
   explicit folder(fs::path const& parent = fs::temp_directory_path()) {
     std::string name = (parent / "rondo-command-XXXXXX").string();
@@ -50,7 +50,7 @@ inline std::string text_of(std::string const& file) {
   return text.str();
 }
 
-/// A clip with a block that walks.
+/// A clip with a moving block.
 inline std::string make_clip(folder const& dir, std::string const& name, int frames) {
   tools::video_format format;
   format.width = width;
@@ -84,7 +84,7 @@ inline std::int64_t frames_in(std::string const& file) {
   return reader.frames_read();
 }
 
-/// `rondo` with these words, started; what it prints goes to files, or to `out`.
+/// Runs `rondo` with these arguments; its output goes to files, or to `out`.
 class command {
  public:
   command(folder const& dir, std::vector<std::string> words, std::string out = {})
@@ -107,7 +107,7 @@ class command {
   }
   pid_t process() const { return process_; }
   void signal(int number) const { kill(process_, number); }
-  /// True when it has ended.
+  /// True if it has ended.
   bool ended() {
     siginfo_t info{};
     return process_ <= 0 ||
@@ -122,7 +122,7 @@ class command {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   std::string out() const { return text_of(out_); }
-  /// Standard error without the lines on its progress, which a run on a busy machine shows.
+  /// Standard error without the progress lines, which a run on a busy machine shows.
   std::string complaints() const {
     return std::regex_replace(err(), std::regex("camera \\d+ +\\d+/\\d+ frames +[0-9.]+ frames/s *\\n"), "");
   }

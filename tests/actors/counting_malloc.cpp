@@ -31,12 +31,13 @@ struct stack {
   int depth = 0;
 };
 
-std::array<range, 16> ours{};  // where code that counts lies; written before counting begins
+std::array<range, 16>
+    ours{};  // the address ranges of the code whose calls count; written before counting begins
 std::size_t ranges = 0;
 std::array<stack, 4> stacks{};
 std::atomic<bool> on{false};
 std::atomic<std::uint64_t> of_ours{0}, of_libraries{0};
-thread_local bool looking = false;  // backtrace may allocate itself
+thread_local bool looking = false;  // backtrace may itself allocate
 
 bool is_ours(char const* path) {
   std::string_view const name(path);
@@ -63,7 +64,7 @@ void note(void const* caller) {
   auto const address = reinterpret_cast<std::uintptr_t>(caller);
   if (std::none_of(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(ranges),
                    [&](range const& r) { return r.first <= address && address < r.last; })) {
-    of_libraries.fetch_add(1, std::memory_order_relaxed);  // relaxed, here and below: numbers alone
+    of_libraries.fetch_add(1, std::memory_order_relaxed);  // relaxed, here and below: only numbers
     return;
   }
   auto const number = of_ours.fetch_add(1, std::memory_order_relaxed);
@@ -78,13 +79,13 @@ void note(void const* caller) {
 
 void begin() {
   stack first;
-  backtrace(first.frames.data(), 1);  // loads what it needs
+  backtrace(first.frames.data(), 1);  // loads the libraries that it needs
   ranges = 0;
   dl_iterate_phdr(add, nullptr);
   stacks = {};
   of_ours.store(0, std::memory_order_relaxed);
   of_libraries.store(0, std::memory_order_relaxed);
-  on.store(true, std::memory_order_release);  // the ranges, to who reads them
+  on.store(true, std::memory_order_release);  // publishes the ranges to the counting threads
 }
 
 counts end() {

@@ -1,24 +1,24 @@
-// An allocator that counts: every malloc of the process goes through it, by its own name, and those of our own code count.
+// An allocator that replaces malloc for the whole process and counts the calls of our own code.
 //
-// Counted, on whatever thread: what is asked for by code of this executable (Rondo, its handlers, the job, templates of
-// Boost and the standard library), by libstdc++ (operator new ends there), by libfmt, and by the C library on their
-// behalf. Not counted: what other libraries ask for themselves. Those are FFmpeg and what it uses, which allocate for each
-// frame they decode or encode; who asks is told by the address that malloc returns to.
-// Not seen: memory that is mapped without malloc.
+// Counted, on any thread: allocations by code of this executable (Rondo, its handlers, the job, templates of Boost and the
+// standard library), by libstdc++ (where operator new ends), by libfmt, and by the C library on their behalf. Not counted:
+// allocations by other libraries, which are FFmpeg and its dependencies; they allocate for each frame that they decode or
+// encode. The return address of malloc identifies the caller.
+// Memory that is mapped without malloc is not seen.
 #pragma once
 
 #include <cstdint>
 
 namespace counting {
 
-/// From here on allocations count. Threads: one, not again before `end`.
+/// Starts counting allocations. Threads: one, and not again before `end`.
 void begin();
 struct counts {
   std::uint64_t ours = 0, of_libraries = 0;
 };
-/// So many were counted.
+/// The number of counted allocations.
 counts end();
-/// To standard error: who made the first few of ours that were counted last.
+/// Prints the callers of the first few counted allocations to standard error.
 void print_stacks();
 
 }  // namespace counting

@@ -1,4 +1,5 @@
-// The camera and the painter on a runtime: same pixels as the plain stages, order, control, refusals.
+// The camera and the painter on a runtime: they draw the same pixels as the plain stages, keep order, obey control and refuse
+// bad frames.
 #include <algorithm>
 #include <cstring>
 #include <future>
@@ -23,7 +24,7 @@ namespace {
 constexpr int width = 160, height = 122;
 constexpr std::uint8_t control = 255;
 
-/// A still scene that a person-sized block walks through.
+/// A still scene through which a block of a person's size walks.
 void paint(frame_view const& f, int number) {
   for (int y = 0; y < f.y.height; ++y)
     for (int x = 0; x < f.y.width; ++x) f.y.at(x, y) = static_cast<std::uint8_t>(60 + (x * 7 + y * 3) % 20);
@@ -50,7 +51,7 @@ struct stage {
     looking = rt.launch<camera>("camera 1", {.capacity = 64});
     overlay_params const params;
     memory = {rt.memory(), {overlay_bytes(width, height, tiles, params)}};
-    // A buffer comes as it is: the camera reads nothing that it has not written.
+    // The buffer's old contents do not matter: the camera only reads what it has written.
     std::ranges::fill(memory.overwrite().value(), std::byte{0xa5});
     opening.camera = 1;
     opening.width = width;
@@ -83,7 +84,7 @@ struct stage {
     f.pixels = handle_of(pixels.device_for_writing().value());
     return f;
   }
-  /// Asks at once; the answer comes with the future.
+  /// Sends the ask at once; the future gets the answer.
   std::future<frame_done> send(frame const& f) {
     auto const answer = std::make_shared<std::promise<frame_done>>();
     looking.ask(f, ask_options{}, [answer](error_code error, frame_done const& done) {
@@ -129,7 +130,7 @@ std::vector<std::byte> plain(int count, std::size_t bytes) {
   return all;
 }
 
-/// Where there is a GPU, it too.
+/// Includes the GPU, if there is one.
 std::vector<std::string> devices() {
   std::vector<std::string> all{"cpu", "emulated"};
   if (why_no_cuda(overlay_module::key).empty()) all.emplace_back("cuda");
@@ -157,7 +158,7 @@ TEST_CASE("actors draw the pixels that the plain stages draw, on each device", "
     CHECK(done.number == n);
     seen = std::max(seen, done.tracks);
   }
-  CHECK(seen > 0);  // else the comparison below would compare little
+  CHECK(seen > 0);  // otherwise the comparison below would prove little
   auto const bytes = frame_bytes(width, height);
   auto const expected = plain(count, bytes);
   for (std::size_t n = 0; n < count; ++n) {
@@ -172,7 +173,7 @@ TEST_CASE("a snapshot of priority 255 overtakes frames that wait in the mailbox"
   auto const priority = GENERATE(as<std::uint8_t>{}, control, default_priority);
   stage s;
   REQUIRE(s.open() == errc::ok);
-  // Deactivated, the camera keeps all mail: the snapshot comes last and its priority decides.
+  // While it is deactivated, the camera keeps all mail: the snapshot is sent last, and its priority decides.
   REQUIRE_FALSE(rondo::deactivate(s.rt, s.looking.id(), block));
   std::vector<std::future<frame_done>> answers;
   for (int n = 0; n < 5; ++n) answers.push_back(s.send(s.make(n)));
@@ -190,14 +191,14 @@ TEST_CASE("a snapshot of priority 255 overtakes frames that wait in the mailbox"
   }
 }
 
-TEST_CASE("pause holds frames back that are on their way, resume lets them go in order", "[overlay][G2]") {
+TEST_CASE("pause holds back frames in the mailbox, and resume handles them in order", "[overlay][G2]") {
   stage s;
   REQUIRE(s.open() == errc::ok);
   REQUIRE_FALSE(s.looking.try_tell(overlay::pause{1}, {.priority = control}));
   std::vector<std::future<frame_done>> answers;
   for (std::uint32_t n = 0; n < camera::queue_slots; ++n)
     answers.push_back(s.send(s.make(static_cast<int>(n))));
-  // The queue is full now: one more is refused, and its answer proves that those before it were not started.
+  // The queue is full now: one more is refused. Its answer proves that the ones before it were not started.
   auto const refused = s.send(s.make(99)).get();
   CHECK(static_cast<errc>(refused.status) == errc::mailbox_full);
   CHECK(answers.front().wait_for(0s) == std::future_status::timeout);
@@ -211,7 +212,7 @@ TEST_CASE("pause holds frames back that are on their way, resume lets them go in
   CHECK(s.open() == errc::ok);
 }
 
-TEST_CASE("a camera refuses frames that it cannot use, and goes on", "[overlay]") {
+TEST_CASE("a camera refuses frames that it cannot use, and continues", "[overlay]") {
   stage s;
   auto good = s.make(0);
   CHECK(static_cast<errc>(s.send(good).get().status) == errc::wrong_state);  // it was not opened
@@ -237,7 +238,7 @@ TEST_CASE("a camera refuses frames that it cannot use, and goes on", "[overlay]"
   CHECK(static_cast<errc>(s.send(good).get().status) == errc::ok);
 }
 
-TEST_CASE("a frame whose painter is gone is answered with the reason", "[overlay][G7]") {
+TEST_CASE("a frame for a painter that is gone is answered with the reason", "[overlay][G7]") {
   stage s;
   REQUIRE(s.open() == errc::ok);
   REQUIRE_FALSE(rondo::terminate(s.rt, s.painting.id(), termination::drain, block));
@@ -257,7 +258,7 @@ TEST_CASE("a camera is not opened without enough memory", "[overlay]") {
   CHECK(s.open() == errc::stale_buffer);
 }
 
-TEST_CASE("a camera opened again keeps ids and counts when told to", "[overlay]") {
+TEST_CASE("a camera that is opened again keeps ids and counts if requested", "[overlay]") {
   bool const keep = GENERATE(true, false);
   stage s;
   REQUIRE(s.open() == errc::ok);

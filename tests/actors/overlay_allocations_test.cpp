@@ -1,6 +1,6 @@
-// What `rondo overlay` allocates while frames run: nothing. Its job runs here as in the command, and gets its frames from a
-// pipe, so that the test knows how far it is. See counting_malloc.hpp for what counts. Pictures and checkpoints, which come
-// now and then, do allocate, and none are made here.
+// While frames run, `rondo overlay` allocates nothing. The job runs here as in the command, and gets its frames from a pipe,
+// so that the test knows its progress. counting_malloc.hpp describes which allocations count. Pictures and checkpoints do
+// allocate, and none are made here.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -32,8 +32,8 @@ std::atomic<int> timers_set{0};
 
 }  // namespace
 
-/// Asio sets its timers with this: once when one has fired, and once when a handler waits again. The runtime's watchdog is
-/// the one that does so while frames run.
+/// Asio sets its timers with this function: once when a timer has fired, and once when a handler waits again. While frames
+/// run, only the runtime's watchdog does so.
 extern "C" int timerfd_settime(int timer, int flags, itimerspec const* next, itimerspec* before) noexcept {
   ++timers_set;
   return static_cast<int>(syscall(SYS_timerfd_settime, timer, flags, next, before));
@@ -41,7 +41,7 @@ extern "C" int timerfd_settime(int timer, int flags, itimerspec const* next, iti
 
 namespace {
 
-/// A directory that goes with the test.
+/// A directory that is removed with the object.
 struct folder {
   folder() {
     std::string name = (fs::temp_directory_path() / "rondo-allocations-XXXXXX").string();
@@ -53,7 +53,7 @@ struct folder {
   fs::path path;
 };
 
-/// Sends what is written to standard output to a file for as long as it lives.
+/// Redirects standard output to a file during its lifetime.
 class output_to_file {
  public:
   explicit output_to_file(std::string const& path) : kept_(dup(STDOUT_FILENO)) {
@@ -78,7 +78,7 @@ struct alignas(256) over_aligned {
 
 }  // namespace
 
-TEST_CASE("after its first frames rondo overlay allocates nothing, on no thread", "[overlay][allocations]") {
+TEST_CASE("after its first frames rondo overlay allocates nothing on any thread", "[overlay][allocations]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   bool const encodes = GENERATE(false, true);
   INFO(device << (encodes ? ", with an output" : ", without output"));
@@ -102,7 +102,7 @@ TEST_CASE("after its first frames rondo overlay allocates nothing, on no thread"
     camera.play(150);
     counting::begin();
     camera.play(300);
-    // Until the watchdog has looked: it fires, and after its look it waits again.
+    // Until the watchdog has run: its timer fires, and after its check it waits again.
     auto const looked = timers_set.load() + 2;
     auto const until = std::chrono::steady_clock::now() + 60s;
     while (!encodes && timers_set.load() < looked && std::chrono::steady_clock::now() < until)
@@ -118,12 +118,12 @@ TEST_CASE("after its first frames rondo overlay allocates nothing, on no thread"
   std::ifstream told(dir / "stdout");
   for (std::string line; std::getline(told, line);) {
     if (!line.starts_with("buffers (")) continue;
-    ++pools;  // whose blocks are no business of malloc's where they are a device's
+    ++pools;  // a device's blocks do not come from malloc
     CHECK_THAT(line, Contains("blocks claimed before the first frame, 0 while frames ran"));
   }
   CHECK(pools == (device == "cpu" ? 1 : 3));
   CHECK(counted.ours == 0);
-  CHECK(counted.of_libraries > 0);  // FFmpeg's decoder: so the counter did count
+  CHECK(counted.of_libraries > 0);  // FFmpeg's decoder allocates, so the counter did count
   if (counted.ours != 0) counting::print_stacks();
 }
 

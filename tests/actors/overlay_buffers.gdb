@@ -1,4 +1,4 @@
-# Prints each acquire and release of a program's buffer pools; see overlay_buffers.trace. The registers are those of x86-64.
+# Prints each acquire and release of a program's buffer pools; see overlay_buffers.trace. The register names are for x86-64.
 set pagination off
 break *&'rondo::buffer_pool::acquire(unsigned long, boost::source_location const&)'
 commands

@@ -1,4 +1,4 @@
-// What a pool wastes on the buffers of `rondo overlay`: a recorded run, replayed.
+// How much a pool wastes on the buffers of `rondo overlay`: replays a recorded run.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Of the bytes in use, those that nobody asked for.
+/// The share of the bytes in use that nobody requested.
 struct waste {
   double worst = 0;                      // after any event
   std::uint64_t in_use = 0, wasted = 0;  // sums over all events
@@ -31,13 +31,13 @@ struct waste {
 
 struct replayed_pool {
   rondo::buffer_pool pool;
-  std::map<std::uint64_t, std::vector<rondo::buffer>> held;  // by the bytes asked for
+  std::map<std::uint64_t, std::vector<rondo::buffer>> held;  // by the requested size
   waste seen;
 };
 
 }  // namespace
 
-TEST_CASE("over a recorded run of rondo overlay less than a quarter of the bytes in use is waste",
+TEST_CASE("over a recorded run of rondo overlay less than a quarter of the bytes in use is wasted",
           "[overlay]") {
   std::ifstream trace(RONDO_OVERLAY_BUFFERS);
   REQUIRE(trace);

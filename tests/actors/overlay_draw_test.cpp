@@ -31,7 +31,7 @@ double distance(rounded_box const& b, double x, double y) {
 
 }  // namespace
 
-TEST_CASE("a box covers each pixel by the share that sixteen by sixteen samples find", "[overlay]") {
+TEST_CASE("the coverage of each pixel by a box equals that of sixteen by sixteen samples", "[overlay]") {
   // Luma 0 and ink 255, so that a pixel's value is its coverage.
   canvas c(91, 73);
   rounded_box const b{
@@ -79,7 +79,7 @@ TEST_CASE("chroma gets the mean coverage of its four pixels", "[overlay]") {
   CHECK(touched > 80);
 }
 
-TEST_CASE("drawing over the frame's edge, in any tiles, stays in the frame and looks the same", "[overlay]") {
+TEST_CASE("drawing over the frame's edge stays in the frame and looks the same in any tiles", "[overlay]") {
   int const w = 75, h = 53;
   draw_list list;
   clear(list);
@@ -103,7 +103,7 @@ TEST_CASE("drawing over the frame's edge, in any tiles, stays in the frame and l
   CHECK(paint(27) == whole);
 }
 
-TEST_CASE("every printable character but the space has dots, and no two look alike", "[overlay]") {
+TEST_CASE("every printable character except the space has dots, and no two look alike", "[overlay]") {
   std::vector<std::uint64_t> seen;
   for (int c = 32; c < 127; ++c) {
     std::uint64_t dots = 0;

@@ -1,4 +1,4 @@
-// `rondo overlay --explain`: the copies that a frame needs where its steps run, and those that were made.
+// `rondo overlay --explain`: the copies that each step of a frame requires, and the copies that were made.
 #include "tools/overlay/overlay_explain.hpp"
 #include "tests/actors/command_fixture.hpp"
 
@@ -6,7 +6,7 @@ using namespace command_test;
 
 namespace {
 
-/// The line that begins with this.
+/// The line that begins with this text.
 std::string line_of(std::string const& text, std::string const& start) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
@@ -28,7 +28,7 @@ std::string explained(std::string const& device, std::vector<std::string> const&
 
 }  // namespace
 
-TEST_CASE("--explain: where host and device are one memory nothing is copied", "[command][explain]") {
+TEST_CASE("--explain: nothing is copied if host and device share one memory", "[command][explain]") {
   auto const text = explained("cpu", {"--output", "OUT"});
   CHECK_THAT(line_of(text, "  to the camera"), Contains("host = cpu") && Contains("0.00      0.00"));
   CHECK_THAT(line_of(text, "  to the encoder"), Contains("host = cpu") && Contains("0.00      0.00"));
@@ -50,7 +50,7 @@ TEST_CASE("--explain: a frame goes to the device once, and back once if it is en
   CHECK_THAT(line_of(text, "buffers (emulated)"), Contains("14 in use") && Contains(" 0 while frames ran"));
 }
 
-TEST_CASE("--explain: frames that nobody looks at stay on the device", "[command][explain]") {
+TEST_CASE("--explain: frames that nobody needs on the host stay on the device", "[command][explain]") {
   auto const preload = GENERATE(false, true);
   std::vector<std::string> words{"--no-output"};
   if (preload) words.push_back("--preload");
@@ -60,7 +60,7 @@ TEST_CASE("--explain: frames that nobody looks at stay on the device", "[command
   CHECK_THAT(text, Contains("beyond the least: 0 to the device, 0 to the host"));
 }
 
-TEST_CASE("without --explain the table is all", "[command][explain]") {
+TEST_CASE("without --explain only the table is printed", "[command][explain]") {
   folder dir;
   auto const clip = make_clip(dir, "walk.mp4", 5);
   command c(dir, {"overlay", "--no-output", "--input", clip});
@@ -68,7 +68,7 @@ TEST_CASE("without --explain the table is all", "[command][explain]") {
   CHECK_THAT(c.out(), !Contains("beyond the least"));
 }
 
-TEST_CASE("copies that the places do not require are named as such", "[explain]") {
+TEST_CASE("copies that the places of the steps do not require are marked", "[explain]") {
   tools::copy_account a{.device = "cuda", .one_memory = false, .sent = 100, .looked_at = 20};
   a.measured = {.to_device = 103, .to_host = 120};
   auto const text = tools::explain_copies(a);

@@ -1,5 +1,5 @@
-// The overlay command killed at any instant, above all while it writes a checkpoint: the last complete one is
-// gone on from, and no frame and no message is lost or comes twice.
+// The overlay command is killed at random instants, mostly while it writes a checkpoint: the next run resumes from the last
+// complete checkpoint, and no frame or message is lost or handled twice.
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr int wanted_torn = RONDO_OVERLAY_KILLS;  // kills in the middle of writing
 constexpr int clip_frames = 150, frames_between_checkpoints = 3;
 
-/// Tells what happens to the files of a directory, in order, and also what happened to those of a dead writer.
+/// Reports the events of the files of a directory in order, including those caused by a process that has died.
 class directory_watch {
  public:
   explicit directory_watch(fs::path const& directory) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -35,7 +35,7 @@ class directory_watch {
     pollfd p{fd_, POLLIN, 0};
     poll(&p, 1, at_most_ms);
   }
-  /// Calls `see(mask, file name)` for what has happened since.
+  /// Calls `see(mask, file name)` for the events since the last call.
   template <class F>
   void look(F const& see) const {
     alignas(inotify_event) char bytes[4096];
@@ -52,15 +52,15 @@ class directory_watch {
   int fd_;
 };
 
-/// Where the checkpoint lies, and what is known about the one in it.
+/// The place of the checkpoint, and what is known about its contents.
 struct story {
-  // In the build folder: what is there for temporary files may be no disk, and then checkpoints take microseconds
-  // to write and many a kill comes late.
+  // In the build folder: the folder for temporary files may not be on a disk; checkpoints would then take microseconds to
+  // write, and many kills would come too late.
   folder dir{fs::current_path()};
   std::string clip = make_clip(dir, "walk.mp4", clip_frames);
   fs::path states = make_folder(dir.path / "states");
   fs::path file = states / "state.rondo";
-  std::int64_t frames = 0;  // done, says the last complete checkpoint
+  std::int64_t frames = 0;  // frames done, according to the last complete checkpoint
 
   static fs::path make_folder(fs::path const& path) {
     fs::create_directory(path);
@@ -84,26 +84,27 @@ struct story {
 };
 
 enum class aim {
-  byte,   // a byte of a checkpoint: the system ends the victim when it would write more
-  event,  // a checkpoint's file is created, or grows
-  any,    // wherever it is
+  byte,   // at a byte of a checkpoint: the system kills the victim when it writes beyond it
+  event,  // when a checkpoint's file is created, or grows
+  any,    // at any moment
 };
 struct end_of_life {
   aim at = aim::any;
-  int skip = 0;        // so many checkpoints become complete before
+  int skip = 0;        // complete checkpoints before the kill
   unsigned event = 0;  // IN_CREATE or IN_MODIFY
-  rlim_t bytes = 0;    // of the checkpoint, which has more
-  int events = 0;      // any: so many are seen before,
-  int yields = 0;      // and so often the processor is given away
+  rlim_t bytes = 0;    // offset in the checkpoint, which is larger
+  int events = 0;      // any: events before the kill ...
+  int yields = 0;      // ... and yields of the processor after them
 };
 
 struct outcome {
   bool killed = false, torn = false;
-  int completed = 0;  // checkpoints that took the name before the end
+  int completed = 0;  // checkpoints that were renamed before the end
   int events = 0;     // of all kinds
 };
 
-/// Nothing that a process writes becomes longer than this: the system ends it with SIGXFSZ instead, and keeps no core.
+/// Limits the size of the files that a process writes: beyond it the system kills the process with SIGXFSZ, without a core
+/// dump.
 void limit_files(pid_t process, rlim_t bytes) {
   rlimit most{}, none{};
   if (prlimit(process, RLIMIT_FSIZE, nullptr, &most) != 0) return;  // it has ended
@@ -114,7 +115,7 @@ void limit_files(pid_t process, rlim_t bytes) {
   prlimit(process, RLIMIT_FSIZE, &most, nullptr);
 }
 
-/// Such a limit for the processes that are started while it lives.
+/// Sets this limit for all processes that are started during its lifetime.
 class inherited_limit {
  public:
   explicit inherited_limit(rlim_t bytes) {
@@ -133,7 +134,7 @@ class inherited_limit {
   rlimit files_{}, cores_{};
 };
 
-/// Ends `victim` there, or sees it end before that.
+/// Kills `victim` at that point, unless it ends before.
 outcome kill_at(command& victim, story const& s, end_of_life const& how, directory_watch const& watch) {
   outcome o;
   auto const temporary = s.file.filename().string() + ".tmp-" + std::to_string(victim.process());
@@ -148,7 +149,7 @@ outcome kill_at(command& victim, story const& s, end_of_life const& how, directo
   while (!now && !victim.ended()) {
     if (how.at == aim::byte && o.completed >= how.skip && !std::exchange(limited, true))
       limit_files(victim.process(), how.bytes);
-    // Asleep until the wanted checkpoint is the next one, then as quick as can be.
+    // Sleeps until the wanted checkpoint is the next one, then polls as fast as possible.
     if (how.at != aim::event || o.completed < how.skip) watch.sleep_until_something_happens(5);
     watch.look(see);
   }
@@ -158,7 +159,7 @@ outcome kill_at(command& victim, story const& s, end_of_life const& how, directo
   watch.look(see);
   o.killed = status == 128 + SIGKILL || status == 128 + SIGXFSZ;
   INFO(victim.err());
-  REQUIRE((o.killed || status == 0));  // it never refuses what the one before left behind
+  REQUIRE((o.killed || status == 0));  // it never refuses the files that the previous process left behind
   o.torn = fs::exists(s.states / temporary);
   return o;
 }
@@ -168,8 +169,8 @@ std::int64_t number_in(std::string const& text, char const* pattern) {
   return std::regex_search(text, found, std::regex(pattern)) ? std::stoll(found[1]) : 0;
 }
 
-/// Goes on from a copy of the checkpoint to the clip's end, and checks the sums. Returns the frames that the
-/// checkpoint had.
+/// Resumes from a copy of the checkpoint, runs to the clip's end, and checks the sums. Returns the number of frames in the
+/// checkpoint.
 std::int64_t finish(story const& s, char const* device) {
   auto const copy = s.dir.path / "copy.rondo";
   fs::remove(copy);
@@ -181,7 +182,7 @@ std::int64_t finish(story const& s, char const* device) {
   REQUIRE(c.complaints() == "");
   REQUIRE(status == 0);
   auto const earlier = number_in(text, "(\\d+) frames were done before");
-  // The painter's counter is in the checkpoint: it has drawn every frame once, over all the lives.
+  // The painter's counter is in the checkpoint: over all runs it has drawn every frame once.
   REQUIRE(number_in(text, "camera 1 \\(walk.mp4\\) +(\\d+)") == clip_frames - earlier);
   REQUIRE(number_in(text, "painter 1 +(\\d+)") == clip_frames);
   auto const accepted = number_in(text, "messages: (\\d+) accepted = ");
@@ -193,14 +194,14 @@ std::int64_t finish(story const& s, char const* device) {
 
 }  // namespace
 
-TEST_CASE("the overlay goes on from its last complete checkpoint whenever it is killed",
+TEST_CASE("the overlay resumes from its last complete checkpoint whenever it is killed",
           "[command][G1][G9]") {
   std::mt19937_64 random(rondo_test::seed_of("overlay_kill"));
   auto const one_of = [&](std::int64_t n) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
   };
   auto const any_device = [&] { return one_of(4) == 0 ? "emulated" : "cpu"; };
-  signal(SIGXFSZ, SIG_DFL);  // who started this test may have ignored it
+  signal(SIGXFSZ, SIG_DFL);  // the parent process may have ignored it
   story s;
   directory_watch const watch(s.states);
 
@@ -217,7 +218,7 @@ TEST_CASE("the overlay goes on from its last complete checkpoint whenever it is 
       fs::remove(s.file);
       s.frames = 0;
     }
-    watch.look([](unsigned, std::string const&) {});  // what is over
+    watch.look([](unsigned, std::string const&) {});  // discards old events
     end_of_life how{.skip = static_cast<int>(one_of(4))};
     if (how.at = runs % 2 == 0 ? aim::byte : runs % 4 == 1 ? aim::event : aim::any; how.at == aim::byte)
       how.bytes = static_cast<rlim_t>(one_of(checkpoint_bytes / 2));
@@ -225,7 +226,7 @@ TEST_CASE("the overlay goes on from its last complete checkpoint whenever it is 
       how.event = one_of(2) == 0 ? IN_CREATE : IN_MODIFY;
     else
       how.events = static_cast<int>(one_of(events)), how.yields = static_cast<int>(one_of(1000));
-    // Later checkpoints come when they come, but the first one cannot become complete.
+    // The time of later checkpoints varies, but the first one cannot become complete.
     bool const certain = how.at == aim::byte && how.skip == 0;
     std::optional<inherited_limit> limit;
     if (certain) limit.emplace(how.bytes);
@@ -238,7 +239,7 @@ TEST_CASE("the overlay goes on from its last complete checkpoint whenever it is 
     CAPTURE(s.frames, frames, o.completed);
     REQUIRE((frames > 0) == fs::exists(s.file));
     if (o.completed == 0)
-      REQUIRE(frames == s.frames);  // what was not complete has no say
+      REQUIRE(frames == s.frames);  // incomplete checkpoints have no effect
     else if (o.killed)
       REQUIRE(frames >= s.frames + frames_between_checkpoints);
     else
@@ -256,6 +257,6 @@ TEST_CASE("the overlay goes on from its last complete checkpoint whenever it is 
       "when its file changed, %d by chance; %d went on from a checkpoint\n",
       kills, torn_at_byte + torn_at_event + torn_by_chance, torn_at_byte, torn_at_event, torn_by_chance,
       went_on);
-  CHECK(left <= 1);  // each write removes what the killed writers before it left
+  CHECK(left <= 1);  // each write removes the files of killed writers
   CHECK(went_on >= kills / 2);
 }

@@ -1,4 +1,4 @@
-// The overlay's detection stages against plain references, and tiles against the whole image.
+// The overlay's detection stages compared with plain references, and tiles compared with the whole image.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -194,7 +194,7 @@ TEST_CASE("the background model equals a plain reference, in any number of tiles
   CHECK(foreground > 1000);
 }
 
-TEST_CASE("mask clean-up equals majority and closing done pixel by pixel, in any number of tiles",
+TEST_CASE("mask clean-up equals majority and closing computed pixel by pixel, in any number of tiles",
           "[overlay]") {
   int const w = GENERATE(1, 63, 64, 65, 200), h = 37;
   clean_params const p =
@@ -272,7 +272,7 @@ TEST_CASE("components equal a flood fill, in any number of tiles", "[overlay]") 
   }
 }
 
-TEST_CASE("regions and runs that find no place are counted", "[overlay]") {
+TEST_CASE("regions and runs that do not fit are counted", "[overlay]") {
   constexpr int w = 128, h = 20;
   aligned_block memory(static_cast<std::size_t>(2 * 8 * h));
   carver c(memory.data());
@@ -318,7 +318,7 @@ TEST_CASE("the whole overlay draws the same picture in any number of tiles", "[o
   CHECK(run(200) == whole);
 }
 
-TEST_CASE("a scene that changes as a whole is learnt anew and yields no tracks", "[overlay]") {
+TEST_CASE("after a change of the whole scene the background is relearnt without tracks", "[overlay]") {
   constexpr int w = 96, h = 64;
   overlay_params const p;
   aligned_block memory(overlay_bytes(w, h, 2, p));

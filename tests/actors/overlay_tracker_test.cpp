@@ -1,4 +1,4 @@
-// The tracker keeps ids on synthetic people: walking, hidden, crossing, in pieces.
+// The tracker keeps ids on synthetic people that walk, are hidden, cross, or are in pieces.
 #include <vector>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct scene {
       list.items[list.count++] = {b.x0 / 2, b.y0 / 2, b.x1 / 2, b.y1 / 2, (b.x1 - b.x0) * (b.y1 - b.y0) / 4};
     update_tracks(state, params, list, 2);
   }
-  /// The id of the visible track whose box is nearest to having its centre at (x, y), or 0.
+  /// The id of the visible track whose box's centre is nearest to (x, y), or 0.
   int id_at(int x, int y, int reach = 20) const {
     int best = 0, nearest = reach;
     for (int i = 0; i < state.count; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("a walking person is shown after a few frames and keeps one id and a f
   CHECK(s.state.next_id == 2);
 }
 
-TEST_CASE("what flickers or stands still is never shown", "[overlay]") {
+TEST_CASE("things that flicker or stand still are never shown", "[overlay]") {
   scene s;
   for (int n = 0; n < 60; ++n) {
     std::vector<region> boxes{person(500, 300)};

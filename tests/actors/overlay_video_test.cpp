@@ -1,4 +1,4 @@
-// Video and picture files: what is written is read back, and every failure says what happened.
+// Video and picture files: frames that were written are read back, and every failure is reported with its reason.
 #include <unistd.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ struct picture {
   overlay::frame_view view;
 };
 
-/// A directory that goes with the test.
+/// A directory that is removed with the object.
 struct folder {
   folder() {
     std::string name = (fs::temp_directory_path() / "rondo_video_XXXXXX").string();
@@ -57,7 +57,7 @@ void write_clip(std::string const& path, int frames, tools::video_format const& 
     writer.write(p.view);
   }
   writer.close();
-  writer.close();  // allowed, and without effect
+  writer.close();  // allowed, without effect
   CHECK(writer.frames_written() == frames);
 }
 
@@ -70,7 +70,7 @@ double mean_difference(overlay::frame_view const& a, overlay::frame_view const& 
 
 }  // namespace
 
-TEST_CASE("a video that was written is read back, frame by frame", "[video]") {
+TEST_CASE("a written video is read back frame by frame", "[video]") {
   folder const dir;
   write_clip(dir.file("a.mp4"), 75);
   tools::video_reader reader(dir.file("a.mp4"));
@@ -106,7 +106,7 @@ TEST_CASE("a frame of another size is refused with both sizes", "[video]") {
   CHECK_THROWS_WITH(writer.write(p.view), Contains("64x96") && Contains("128x96"));
 }
 
-TEST_CASE("what cannot be opened as a video is named with its reason", "[video]") {
+TEST_CASE("a file that cannot be opened as a video is reported with the reason", "[video]") {
   folder const dir;
   auto const open = [](std::string const& path) { tools::video_reader const r(path); };
   CHECK_THROWS_WITH(open(dir.file("none.avi")), Contains("none.avi") && Contains("no such file"));
@@ -122,7 +122,7 @@ TEST_CASE("what cannot be opened as a video is named with its reason", "[video]"
   CHECK_THROWS_WITH(open(dir.file("text.avi")), Contains("text.avi") && Contains("not a video"));
 }
 
-TEST_CASE("a video that breaks off gives its frames and then says so", "[video]") {
+TEST_CASE("a video that breaks off yields its frames and then an error", "[video]") {
   folder const dir;
   std::string const path = dir.file("cut.mp4");
   write_clip(path, 200);
@@ -145,7 +145,7 @@ TEST_CASE("a writer that is never closed leaves a video that plays", "[video]") 
     p.paint(n % 60);
     writer.write(p.view);
   }
-  fs::copy_file(path, dir.file("copy.mp4"));  // what a killed process would have left
+  fs::copy_file(path, dir.file("copy.mp4"));  // the file that a killed process would have left
   tools::video_reader reader(dir.file("copy.mp4"));
   int frames = 0;
   while (reader.read(p.view)) ++frames;

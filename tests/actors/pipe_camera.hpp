@@ -1,6 +1,6 @@
-// A camera that is a pipe: its test knows how far the job is, and the job ends when the test wants.
+// A camera that reads from a pipe, so that a test knows the job's progress and decides when it ends.
 //
-// A block walks to and fro before a still scene. YUV4MPEG2, which decodes by copying.
+// A block walks to and fro in a still scene. The format is YUV4MPEG2, which is decoded by copying.
 #pragma once
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ class pipe_camera {
   }
   ~pipe_camera() { close(); }
 
-  /// Blocks until the job opens it, too. The calling thread, which then plays, hears no SIGPIPE any more.
+  /// Blocks until the job has opened it too. The calling thread, which then plays, ignores SIGPIPE from now on.
   void open() {
     sigset_t closed;
     sigemptyset(&closed);
@@ -36,8 +36,8 @@ class pipe_camera {
     file_ = ::open(path_.c_str(), O_WRONLY);
     put("YUV4MPEG2 W160 H120 F25:1 Ip A1:1 C420mpeg2\n");
   }
-  /// Returns once the job has taken all of them but a few, which the pipe and FFmpeg hold; or, with false, when it has
-  /// closed the pipe.
+  /// Returns when the job has taken all but a few frames, which the pipe and FFmpeg hold; returns false if the job has closed
+  /// the pipe.
   bool play(int frames) {
     for (int i = 0; i < frames && !gone_; ++i, ++number_) {
       int const at = number_ % 200 < 100 ? number_ % 100 : 100 - number_ % 100;

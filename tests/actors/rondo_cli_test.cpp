@@ -1,4 +1,4 @@
-// The rondo command as its user meets it: what it writes, what it says when something is wrong, how it exits.
+// The rondo command as users see it: its output, its error messages, its exit statuses.
 #include <thread>
 
 #include "tests/actors/command_fixture.hpp"
@@ -18,7 +18,7 @@ void refuses(folder const& dir, std::vector<std::string> const& words, int statu
   CHECK_THAT(text, !Contains("terminate called"));
 }
 
-/// When each frame is shown, in seconds.
+/// The time at which each frame is shown, in seconds.
 std::vector<double> times_of(std::string const& file) {
   tools::video_reader reader(file);
   std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
@@ -48,7 +48,8 @@ TEST_CASE("rondo overlay writes every frame, five pictures and a table", "[comma
              Contains("camera 1 (walk.mp4)") && Contains("painter 1") && Contains("device " + device));
 }
 
-TEST_CASE("each camera has its own output, and one that cannot be opened stops no other", "[command]") {
+TEST_CASE("each camera has its own output, and one that cannot be opened does not stop the others",
+          "[command]") {
   folder dir;
   auto const clip = make_clip(dir, "a.mp4", 30);
   command c(dir, {"overlay", "--input", clip, "--input", dir / "nowhere.avi", "--input", clip, "--output",
@@ -60,7 +61,7 @@ TEST_CASE("each camera has its own output, and one that cannot be opened stops n
   CHECK_FALSE(fs::exists(dir / "out-2.mp4"));
 }
 
-TEST_CASE("frames that are not evenly far apart stay so, and none is missed", "[command]") {
+TEST_CASE("frames at uneven times keep their times, and none is missing", "[command]") {
   folder dir;
   auto const clip = make_clip(dir, "even.mp4", 100), uneven = dir / "uneven.avi";
   // An index of a hundred frames, sixty of which are empty: four in ten are shown, the last one for longer.
@@ -77,13 +78,13 @@ TEST_CASE("frames that are not evenly far apart stay so, and none is missed", "[
   CHECK(seen.back() == Approx(93 / 25.0).margin(0.001));
   REQUIRE(written.size() == seen.size());
   for (std::size_t i = 0; i < seen.size(); ++i) CHECK(written[i] == Approx(seen[i]).margin(0.001));
-  // Cut short it is told, as ever.
+  // If the video is cut short, this is reported as usual.
   fs::resize_file(uneven, fs::file_size(uneven) / 2);
   command half(dir, {"overlay", "--input", uneven, "--no-output"});
   CHECK(half.wait() == 65);
 }
 
-TEST_CASE("a camera that breaks off is reported by name, and its frames stand", "[command]") {
+TEST_CASE("a camera that breaks off is reported by name, and its frames are kept", "[command]") {
   folder dir;
   auto const clip = make_clip(dir, "whole.mp4", 150);
   fs::copy_file(clip, dir / "broken.mp4");
@@ -97,7 +98,7 @@ TEST_CASE("a camera that breaks off is reported by name, and its frames stand", 
   CHECK(kept < 150);
 }
 
-TEST_CASE("the command says its version, and which command it does not know", "[command]") {
+TEST_CASE("the command prints its version, and reports an unknown command", "[command]") {
   folder dir;
   command version(dir, {"--version"});
   CHECK(version.wait() == 0);
@@ -105,7 +106,7 @@ TEST_CASE("the command says its version, and which command it does not know", "[
   refuses(dir, {"bogus"}, 64, "unknown command 'bogus'; see rondo --help");
 }
 
-TEST_CASE("what is wrong with an input is said in one sentence", "[command]") {
+TEST_CASE("an invalid input is reported in one sentence", "[command]") {
   folder dir;
   refuses(dir, {"overlay", "--no-output", "--input", dir / "missing.avi"}, 66, "there is no such file");
   refuses(dir, {"overlay", "--no-output", "--input", dir.path.string()}, 66, "it is a directory");
@@ -118,12 +119,12 @@ TEST_CASE("what is wrong with an input is said in one sentence", "[command]") {
   refuses(dir, {"overlay", "--no-output", "--input", head}, 65, "not a video");
   auto const none = make_clip(dir, "none.mp4", 0);
   refuses(dir, {"overlay", "--no-output", "--input", none}, 65, "none.mp4");
-  std::ofstream(dir / "zero.y4m") << "YUV4MPEG2 W160 H120 F25:1 C420jpeg\n";  // a video of no frames
-  refuses(dir, {"overlay", "--no-output", "--input", dir / "zero.y4m"}, 65, "holds no frame");
-  refuses(dir, {"overlay", "--no-output", "--preload", "--input", dir / "zero.y4m"}, 65, "give --frames");
+  std::ofstream(dir / "zero.y4m") << "YUV4MPEG2 W160 H120 F25:1 C420jpeg\n";  // a video without frames
+  refuses(dir, {"overlay", "--no-output", "--input", dir / "zero.y4m"}, 65, "has no frame");
+  refuses(dir, {"overlay", "--no-output", "--preload", "--input", dir / "zero.y4m"}, 65, "pass --frames");
 }
 
-TEST_CASE("what is wrong with the command line is said in one sentence", "[command]") {
+TEST_CASE("an invalid command line is reported in one sentence", "[command]") {
   folder dir;
   refuses(dir, {"overlay", "--no-output", "--sideways"}, 64, "--sideways");
   refuses(dir, {"overlay"}, 64, "--output");
@@ -136,7 +137,7 @@ TEST_CASE("what is wrong with the command line is said in one sentence", "[comma
   CHECK_THAT(help.out(), Contains("out-2.mp4") && Contains("66 an input cannot be opened"));
 }
 
-TEST_CASE("what is wrong with the configuration is said in one sentence", "[command]") {
+TEST_CASE("an invalid configuration is reported in one sentence", "[command]") {
   folder dir;
   std::ofstream(dir / "bad.json") << "{\"teams\": 2,, }";
   refuses(dir, {"overlay", "--no-output", "--config", dir / "bad.json"}, 78, "bad.json");
@@ -154,7 +155,7 @@ TEST_CASE("what is wrong with the configuration is said in one sentence", "[comm
           "torn.rondo");
 }
 
-TEST_CASE("an output that cannot be written is reported, and other cameras run on", "[command]") {
+TEST_CASE("an output that cannot be written is reported, and other cameras continue", "[command]") {
   folder dir;
   auto const clip = make_clip(dir, "a.mp4", 30);
   refuses(dir, {"overlay", "--input", clip, "--output", dir / "no/such/folder/out.mp4"}, 73,
@@ -175,7 +176,8 @@ TEST_CASE("an output that cannot be written is reported, and other cameras run o
   CHECK(frames_in(dir / "out.mp4") == 30);
 }
 
-TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a picture meanwhile", "[command]") {
+TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a picture before that",
+          "[command]") {
   folder dir;
   pipe_camera camera(dir / "endless.y4m");
   std::jthread const feed([&] {
@@ -183,7 +185,7 @@ TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a pictu
     while (camera.play(1)) continue;
   });
   command c(dir, {"overlay", "--input", dir / "endless.y4m", "--output", dir / "out.mp4"});
-  // The signals are listened to before the first frames are written.
+  // The signal handlers are installed before the first frames are written.
   while (!fs::exists(dir / "out.mp4") && !c.ended()) usleep(1000);
   auto const has_picture = [&] {
     return std::ranges::any_of(fs::directory_iterator(dir.path), [](auto const& entry) {
@@ -201,7 +203,7 @@ TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a pictu
   CHECK(frames_in(dir / "out.mp4") > 0);
 }
 
-TEST_CASE("a run goes on from its checkpoint: no frame is done twice or left out", "[command]") {
+TEST_CASE("a run resumes from its checkpoint: no frame is done twice or left out", "[command]") {
   folder dir;
   auto const clip = make_clip(dir, "walk.mp4", 90);
   std::vector<std::string> words{"overlay",

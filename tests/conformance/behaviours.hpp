@@ -1,8 +1,7 @@
-// The behaviours of the conformance suite: one module with every kind of handler, and the messages that
-// drive it.
+// The behaviours of the conformance suite: one module with every kind of handler, and the messages that drive it.
 //
-// Messages may carry pointers to words that every device reaches (in_reach.hpp). What a handler tells a test goes there,
-// never through the actor's state.
+// Messages may carry pointers to words that every device can access (in_reach.hpp). A handler reports results to a test
+// through these words, never through the actor's state.
 #pragma once
 
 #include "kernels/actor/module.hpp"
@@ -14,7 +13,7 @@ namespace conformance {
 using std::uint32_t;
 using std::uint64_t;
 
-/// How often starters start, and how many of their starts are to fail: on_start has no message that could carry a pointer.
+/// How often starters have started, and how many starts must fail: on_start has no message that could carry a pointer.
 struct start_book {
   word starts{}, to_fail{}, failed{};
 };
@@ -29,7 +28,7 @@ RONDO_HD inline start_book& the_start_book() noexcept {
   return *host_start_book;
 #endif
 }
-/// Has all devices use this one; before any of them starts.
+/// Makes all devices use this book; call it before any of them starts.
 void set_start_book(start_book& book);
 
 // -- messages
@@ -60,7 +59,7 @@ struct page {
 struct note {
   uint32_t sender, level, sequence;
 };
-/// Notes handled, and those that came out of order.
+/// Counts handled notes, and those that arrived out of order.
 struct tally {
   uint64_t handled, disorder;
 };
@@ -70,7 +69,7 @@ struct mark {
   word* at;
 };
 struct boom {};
-/// Fails the first `times` times that the counter behind `tried` allows.
+/// Fails until the counter behind `tried` reaches `times`.
 struct fail_first {
   word* tried;
   uint32_t times;
@@ -112,7 +111,7 @@ struct dot_result {
 struct wide_dot {
   uint32_t tiles, per_tile, seed;
 };
-/// Does `spins` steps on data that no two handlers may touch at once.
+/// Does `spins` steps on data that two handlers must not use at once.
 struct occupy {
   uint32_t spins;
 };
@@ -168,7 +167,7 @@ struct adder {
   RONDO_HD void on(rondo::context&, silence const&) {}
 };
 
-/// Counts its starts in the start book: how often on_start ran is more than any state can tell.
+/// Counts its starts in the start book, because each restart resets its state.
 struct starter {
   using messages = rondo::messages<boom, rondo::ask<get, total>>;
   uint64_t started = 0;
@@ -207,7 +206,7 @@ struct journal {
   }
 };
 
-/// Checks that each sender's notes of one level come in order.
+/// Checks that the notes of each sender and level arrive in order.
 struct orderly {
   using messages = rondo::messages<note, hold, rondo::ask<get, tally>>;
   uint32_t next[16][4] = {};
@@ -256,7 +255,7 @@ struct messenger {
   }
 };
 
-/// Takes samples by the batch.
+/// Takes samples in batches.
 struct batcher {
   using messages = rondo::messages<sample, hold, rondo::ask<get, tally>>;
   uint64_t sum = 0, calls = 0;
@@ -269,7 +268,7 @@ struct batcher {
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(tally{sum, calls}); }
 };
 
-/// Pseudo-random but the same everywhere; small enough that the exact sum cannot overflow.
+/// Pseudo-random but equal on every device; small enough that the exact sum cannot overflow.
 RONDO_HD constexpr uint64_t term(uint32_t i, uint32_t seed) noexcept {
   uint64_t x = (uint64_t{i} + 1) * 0x9e37'79b9'7f4a'7c15ull + seed;
   x ^= x >> 29;
@@ -279,7 +278,7 @@ RONDO_HD constexpr double real_term(uint32_t i, uint32_t seed) noexcept {
   return 1.0 / (1.0 + static_cast<double>(term(i, seed)));
 }
 
-/// All lanes of a team share one handler.
+/// All lanes of a team run one handler together.
 struct lanes_together {
   using messages = rondo::messages<rondo::ask<dot, dot_result>, boom, rondo::ask<get, total>>;
   static constexpr bool cooperative = true;
@@ -324,10 +323,10 @@ struct wide {
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{done}); }
 };
 
-/// Finds out whether two handlers of it ever run at once.
+/// Detects whether two of its handlers ever run at once.
 struct exclusive {
   using messages = rondo::messages<occupy, occupy_wide, rondo::ask<get, overlap_report>>;
-  uint64_t plain_steps = 0;  // a plain number: two handlers at once are a data race here
+  uint64_t plain_steps = 0;  // not atomic: two handlers at once are a data race here
   uint32_t inside = 0, overlaps = 0, tiles_inside = 0, tiles_done = 0, expected_tiles = 0;
 
   RONDO_HD static uint32_t add(uint32_t& to, uint32_t n) {

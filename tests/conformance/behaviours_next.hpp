@@ -1,4 +1,4 @@
-// A later version of the suite's module: adders that have learned something, journals as they were, and no more.
+// A later version of the suite's module: adders with a new feature, unchanged journals, and no other behaviours.
 #pragma once
 
 #include "tests/conformance/behaviours.hpp"
@@ -10,12 +10,12 @@ struct more {
   uint64_t sum, adds, taken_over;
 };
 
-/// Counts what it adds, too.
+/// Also counts its additions.
 struct counting_adder {
   using messages = rondo::messages<add, hold, rondo::ask<get, total>, rondo::ask<get_more, more>>;
   using upgrades = adder;
   uint64_t sum = 0, adds = 0, taken_over = 0;
-  uint64_t room[20] = {};  // the state is larger than that of its predecessor
+  uint64_t room[20] = {};  // makes the state larger than that of its predecessor
 
   RONDO_HD void upgrade(adder const& old) {
     sum = taken_over = old.sum;

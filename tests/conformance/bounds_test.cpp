@@ -1,4 +1,4 @@
-// G10 and G11: a bounded stop that names who is stuck, no allocation on the message path, parked idle teams.
+// G10 and G11: stop is bounded and names stuck actors, the message path does not allocate, idle teams park.
 #include <dirent.h>
 
 #include <cstdlib>
@@ -43,7 +43,7 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::fre
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace {
-/// Waits until the runtime's thread has done what was posted to it, such as setting its timer for a first deadline.
+/// Waits until the runtime's thread has processed its posts, such as setting the timer for a first deadline.
 void let_service_settle(rondo::runtime& rt) {
   std::promise<void> done;
   boost::asio::post(rt.executor(), [&done] { done.set_value(); });
@@ -65,7 +65,7 @@ TEST_CASE("tells and asks allocate nothing", "[G10]") {
   std::array<add, 8> const batch{};
   counting = true;
   for (std::uint64_t i = 0; i < 300; ++i) {
-    // No less urgent than the asks, which would overtake them and let the mailbox fill.
+    // Not below the asks' priority: the asks would overtake them, and the mailbox would fill.
     if (actor.try_tell(add{i}, {.priority = static_cast<std::uint8_t>(128 + i % 128)}))
       ++refused;
     else
@@ -98,7 +98,7 @@ TEST_CASE("messages between actors allocate nothing", "[G10]") {
   CHECK_FALSE(failed);
 }
 
-TEST_CASE("stop ends all asks and refuses what follows, and may be called again", "[G10]") {
+TEST_CASE("stop ends all asks, refuses later calls, and can be called again", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -129,8 +129,8 @@ TEST_CASE("stop ends all asks and refuses what follows, and may be called again"
   CHECK(rt->stop().stopped);
 }
 
-// Handlers that had not had their turn were dropped.
-TEST_CASE("every handler has been called when the runtime is gone", "[G10][G12]") {
+// Regression: handlers that had not been called yet were dropped.
+TEST_CASE("every completion handler has been called when the runtime is destroyed", "[G10][G12]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto rt = start(v.settings);
@@ -139,7 +139,7 @@ TEST_CASE("every handler has been called when the runtime is gone", "[G10][G12]"
   for (int i = 0; i < 500; ++i)
     asleep.ask(get{}, rondo::ask_options{}, [&](error_code ec, total) {
       if (stopped == 0)
-        std::this_thread::sleep_for(20ms);  // the others are still to come when the runtime goes
+        std::this_thread::sleep_for(20ms);  // the other handlers have not run when the runtime is destroyed
       stopped += ec == errc::stopped;
     });
   REQUIRE(eventually([&] { return rt->snapshot().waiting == 500; }));
@@ -147,10 +147,10 @@ TEST_CASE("every handler has been called when the runtime is gone", "[G10][G12]"
   CHECK(stopped == 500);
 }
 
-TEST_CASE("stop returns in time and names the actor that is stuck", "[G10]") {
+TEST_CASE("stop returns in time and names a stuck actor", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  // The handler returns after the runtime has gone: its thread must find what it needs, and then end.
+  // The handler returns after the runtime is destroyed: its thread must still find its memory, and then end.
   static std::vector<std::unique_ptr<in_reach<gate>>> gates;
   gate& at = **gates.emplace_back(std::make_unique<in_reach<gate>>());
   gate_keeper const keeper{at};
@@ -174,7 +174,7 @@ TEST_CASE("stop returns in time and names the actor that is stuck", "[G10]") {
 
 #if defined(__linux__)
 namespace {
-/// Threads of this process whose name begins with "rondo-" and which do not sleep.
+/// Threads of this process whose name begins with "rondo-" and that do not sleep.
 std::size_t busy_threads() {
   std::size_t busy = 0;
   DIR* const tasks = opendir("/proc/self/task");

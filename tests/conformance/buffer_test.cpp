@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t count = 1000;
 
-/// Whether host and device are two memories.
+/// Whether host and device have separate memories.
 bool is_apart(rondo::runtime& rt) { return !rt.memory().is_one(); }
 
 rondo::unified_buffer<std::uint32_t> field_of(rondo::runtime& rt, std::uint32_t value) {
@@ -29,7 +29,7 @@ std::uint64_t sum_on_host(rondo::unified_buffer<std::uint32_t>& field) {
 
 }  // namespace
 
-TEST_CASE("data is copied once per change of side, and not at all where there is one memory", "[buffers]") {
+TEST_CASE("data is copied once per change of side, and not at all if there is one memory", "[buffers]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -85,7 +85,7 @@ TEST_CASE("copies can be awaited", "[buffers]") {
   CHECK(sum_on_host(field) == 4 * count);
 }
 
-TEST_CASE("a handle that is not good is an error at its reader", "[buffers][G7]") {
+TEST_CASE("an invalid handle is an error for its reader", "[buffers][G7]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -99,7 +99,7 @@ TEST_CASE("a handle that is not good is an error at its reader", "[buffers][G7]"
   REQUIRE(pool.release(first) == errc::ok);
   CHECK(sum_of(actor, first).status == errc::stale_buffer);
   CHECK(pool.release(first) == errc::double_release);
-  // A successor in the same place.
+  // A successor in the same slot.
   REQUIRE(eventually([&] { return pool.statistics().buffers_in_use == 0; }));
   auto const second = pool.acquire_buffer(4 * count).value();
   CHECK(fill_with(actor, second.ref(), 2).sum == count);
@@ -111,7 +111,7 @@ TEST_CASE("a handle that is not good is an error at its reader", "[buffers][G7]"
   CHECK(second.span().empty() == is_apart(*rt));
 }
 
-TEST_CASE("a buffer that a handler leases is not used again before the lease ends", "[buffers][G9]") {
+TEST_CASE("a buffer that a handler leases is not reused before the lease ends", "[buffers][G9]") {
   auto const v = GENERATE(from_range(variants()));
   bool const writes = GENERATE(false, true);
   INFO(v.name << (writes ? ", written" : ", read"));
@@ -138,14 +138,14 @@ TEST_CASE("a buffer that a handler leases is not used again before the lease end
   keeper.open();
   REQUIRE_FALSE(held.wait());
   CHECK(held.reply->status == errc::ok);
-  CHECK(held.reply->sum == count);  // numbers written, or ones added up
+  CHECK(held.reply->sum == count);  // numbers written, or numbers added up
   REQUIRE(eventually([&] {
     if (auto* const home = pool.home()) home->collect();
     return pool.statistics().buffers_in_use == 1;
   }));
 }
 
-TEST_CASE("a handler that was given a buffer can release it", "[buffers][G6]") {
+TEST_CASE("a handler that receives a buffer can release it", "[buffers][G6]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -162,7 +162,7 @@ TEST_CASE("a handler that was given a buffer can release it", "[buffers][G6]") {
   CHECK(pool.release(given) == errc::double_release);
 }
 
-TEST_CASE("many buffers come and go, and none is lost", "[buffers][G10]") {
+TEST_CASE("many buffers are acquired and released, and none is lost", "[buffers][G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto settings = v.settings;
@@ -208,7 +208,7 @@ TEST_CASE("many buffers come and go, and none is lost", "[buffers][G10]") {
   CHECK(pool.statistics().cached_bytes == 0);
 }
 
-TEST_CASE("each device leases buffers of its own memory alone", "[buffers][several]") {
+TEST_CASE("each device leases only buffers of its own memory", "[buffers][several]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -225,7 +225,7 @@ TEST_CASE("each device leases buffers of its own memory alone", "[buffers][sever
   }
 }
 
-TEST_CASE("a full way to the device delays a release, and loses none", "[buffers][G5]") {
+TEST_CASE("a full submission ring delays a release, and loses none", "[buffers][G5]") {
   auto const v = GENERATE(from_range(variants()));
   if (v.settings.device != "emulated") return;
   INFO(v.name);
@@ -247,7 +247,7 @@ TEST_CASE("a full way to the device delays a release, and loses none", "[buffers
   REQUIRE(eventually([&] { return pool.statistics().buffers_in_use == 0; }));
 }
 
-TEST_CASE("buffers of a device that is lost or stopped say so", "[buffers][G9]") {
+TEST_CASE("buffers of a lost or stopped device report its error", "[buffers][G9]") {
   auto const v = GENERATE(from_range(variants()));
   if (v.settings.device != "emulated") return;
   bool const stops = GENERATE(false, true);
@@ -264,7 +264,7 @@ TEST_CASE("buffers of a device that is lost or stopped say so", "[buffers][G9]")
   CHECK(eventually([&] { return rt->buffers().statistics().buffers_in_use == 0; }));
 }
 
-TEST_CASE("what handlers have written others read, in place where the memory is the host's",
+TEST_CASE("buffers written by handlers are read by others, in place if the memory is the host's",
           "[buffers][share]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

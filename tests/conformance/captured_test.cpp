@@ -1,4 +1,4 @@
-// Captured actors: their handler is a graph, and in all else they are actors like any other.
+// Captured actors: their handler is a graph; otherwise they behave like any other actor.
 #include <barrier>
 
 #include "runtime/capture_graph.hpp"
@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A runtime with a device `cpu`, and the device that graphs are recorded for.
+/// A runtime with a device `cpu`, and the device for which graphs are recorded.
 struct place_of_work {
   std::string devices;
   std::uint32_t host, device;
@@ -36,7 +36,7 @@ std::unique_ptr<rondo::runtime> start_at(place_of_work const& p) {
   return start(settings);
 }
 
-/// Ten ones on a device, and what scales them.
+/// Ten ones on a device, and the graph that scales them.
 class field_on {
  public:
   field_on(rondo::runtime& rt, place_of_work const& p)
@@ -75,7 +75,7 @@ TEST_CASE("a captured actor answers by its graph, with the data of its device", 
   CHECK(second.sum == 4 * 15 + 6 * 3);
   CHECK(second.factor == 5);
   CHECK(second.replays == 2);
-  REQUIRE_FALSE(tell(actor, scale{1, 10}));  // nobody waits for this one's answer
+  REQUIRE_FALSE(tell(actor, scale{1, 10}));  // nobody waits for this answer
   CHECK(ask(actor, scale{1, 10}).value().replays == 4);
   auto const t = at_rest(*rt);
   CHECK(report_of(t, actor.id()).now.totals.handled == 4);
@@ -90,20 +90,20 @@ TEST_CASE("a graph is recorded again between two messages", "[captured]") {
   auto const actor = rt->launch<scaler>("scaler", {.device = p.host});
   rondo::capture_graph<scaler>(*rt, "scaler", p.device, one.work());
   CHECK(ask(actor, scale{2, 10}).value().sum == 20);
-  rondo::capture_graph<scaler>(*rt, "scaler", p.device, other.work());  // the same steps, elsewhere
+  rondo::capture_graph<scaler>(*rt, "scaler", p.device, other.work());  // the same steps, on another field
   CHECK(ask(actor, scale{3, 10}).value().sum == 30);
   CHECK_THROWS_WITH(
       rondo::capture_graph<scaler>(*rt, "scaler", p.device,
                                    [](auto&&...) { throw std::runtime_error("no such kernel"); }),
       Contains("no such kernel"));
-  CHECK(ask(actor, scale{1, 10}).value().replays == 2);  // what was recorded before stays
+  CHECK(ask(actor, scale{1, 10}).value().replays == 2);  // the earlier recording is still used
   rondo::capture_graph<scaler>(*rt, "scaler", p.device, [](rondo::stream& s, scale const*, scaled* out) {
     s.fill(reinterpret_cast<std::byte*>(out), 1, sizeof *out);
   });
   CHECK(ask(actor, scale{1, 10}).value().replays == 0x0101'0101);
 }
 
-TEST_CASE("without a graph a captured actor fails, and says why", "[captured][G9]") {
+TEST_CASE("without a graph a captured actor fails with the reason", "[captured][G9]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p);
   auto const rt = start_at(p);
@@ -121,9 +121,9 @@ TEST_CASE("without a graph a captured actor fails, and says why", "[captured][G9
   CHECK(ask(actor, scale{2, 10}).value().sum == 20);
 }
 
-TEST_CASE("a captured actor lives on a device cpu", "[captured]") {
+TEST_CASE("a captured actor lives on a cpu device", "[captured]") {
   auto const rt = start_at({"emulated,cpu", 1, 0});
-  CHECK_THROWS_WITH(rt->launch<scaler>("scaler"), Contains("'scaler'") && Contains("device cpu"));
+  CHECK_THROWS_WITH(rt->launch<scaler>("scaler"), Contains("'scaler'") && Contains("cpu device"));
   CHECK_NOTHROW(rt->launch<scaler>("scaler", {.device = 1}));
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("priorities, deadlines and termination hold for a captured actor", "[c
   REQUIRE_FALSE(tell(actor, scale{3, 0}, {.priority = 200}));
   REQUIRE_FALSE(tell(actor, scale{4, 0}, {.priority = 255, .deadline = 1us}));
   REQUIRE_FALSE(tell(actor, scale{5, 0}, {.priority = 100}));
-  std::this_thread::sleep_for(1ms);  // more than the deadline
+  std::this_thread::sleep_for(1ms);  // longer than the deadline
   keeper.open();
   REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
   CHECK(order == std::vector<std::uint32_t>{1, 3, 5, 2});
@@ -167,7 +167,7 @@ TEST_CASE("priorities, deadlines and termination hold for a captured actor", "[c
   CHECK(at_rest(*rt).retired.handled == 4);
 }
 
-TEST_CASE("graphs of two actors run beside each other", "[captured]") {
+TEST_CASE("graphs of two actors run concurrently", "[captured]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p);
   auto const rt = start_at(p);
@@ -189,7 +189,7 @@ TEST_CASE("graphs of two actors run beside each other", "[captured]") {
   CHECK(second.reply->factor == 8);
 }
 
-TEST_CASE("a captured actor and its mail come back from a checkpoint", "[captured][G9]") {
+TEST_CASE("a captured actor and its mail are restored from a checkpoint", "[captured][G9]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p);
   scratch_file const file;
@@ -208,7 +208,7 @@ TEST_CASE("a captured actor and its mail come back from a checkpoint", "[capture
   CHECK(ask(actor, scale{1, 10}).value().sum == 80);
 }
 
-TEST_CASE("a captured actor is not restored onto a device that replays nothing", "[captured][G9]") {
+TEST_CASE("a captured actor is not restored onto a device that cannot replay graphs", "[captured][G9]") {
   scratch_file const file;
   {
     auto const rt = start_at({"cpu,emulated", 0, 0});
@@ -216,12 +216,12 @@ TEST_CASE("a captured actor is not restored onto a device that replays nothing",
     rondo::checkpoint(*rt, file.path);
   }
   auto const rt = start_at({"emulated,cpu", 1, 0});
-  CHECK_THROWS_WITH(rondo::restore(*rt, file.path), Contains("'scaler'") && Contains("no cpu"));
+  CHECK_THROWS_WITH(rondo::restore(*rt, file.path), Contains("'scaler'") && Contains("not a cpu device"));
   CHECK_THROWS_WITH(rondo::capture_graph<scaler>(*rt, "scaler", 7, [](auto&&...) {}),
                     Contains("'scaler'") && Contains("device 7"));
 }
 
-TEST_CASE("the loss of its device ends what a captured actor had begun", "[captured][G9]") {
+TEST_CASE("the loss of its device ends the work that a captured actor has begun", "[captured][G9]") {
   auto settings = variants().front().settings;
   settings.device = "cpu,emulated";
   auto lost = start_losable(settings);

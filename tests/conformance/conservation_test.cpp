@@ -1,11 +1,11 @@
-// G1: a message that was accepted ends exactly once, and the counters prove it.
+// G1: an accepted message ends exactly once, and the counters prove it.
 #include <bit>
 
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
 
-TEST_CASE("each accepted message is handled once and the counters say so", "[G1]") {
+TEST_CASE("each accepted message is handled once, and the counters agree", "[G1]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -20,7 +20,7 @@ TEST_CASE("each accepted message is handled once and the counters say so", "[G1]
     });
   for (auto& t : senders) t.join();
   accepted = told;
-  CHECK(accepted == 600);  // an awaited tell is told what became of it; here there was always room
+  CHECK(accepted == 600);  // an awaited tell reports the outcome; here there was always room
   CHECK(ask(actor, get{}, 0).value().value == accepted);
   auto const t = at_rest(*rt);
   CHECK(t.conserved());
@@ -31,14 +31,14 @@ TEST_CASE("each accepted message is handled once and the counters say so", "[G1]
   CHECK(t.dead_letters == 0);
 }
 
-TEST_CASE("a message that its actor does not take ends as a dead letter or a rejection", "[G1]") {
+TEST_CASE("a message that its actor does not accept ends as a dead letter or a rejection", "[G1]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
   auto const actor = rt->launch<journal>("strict");
-  // A ref of the wrong behaviour gets past the compiler, so the actor itself has to refuse.
+  // The compiler cannot catch a ref of the wrong behaviour here, so the actor itself must refuse.
   auto const stranger = std::bit_cast<rondo::actor_ref<adder>>(actor);
   CHECK_FALSE(tell(stranger, add{7}));
   CHECK(ask(stranger, get{}).error() == errc::unknown_message);
@@ -98,7 +98,7 @@ TEST_CASE("terminations, failures and quarantine lose no message", "[G1]") {
   CHECK(t.dead_letters == t.retired.dead);
 }
 
-TEST_CASE("what waits in a deactivated actor is counted as waiting, by priority", "[G1][G8]") {
+TEST_CASE("mail of a deactivated actor is counted as waiting, by priority", "[G1][G8]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);

@@ -1,4 +1,4 @@
-// G12: time limits, cancellation, and that an ask is answered exactly once.
+// G12: time limits and cancellation; an ask is answered exactly once.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
@@ -46,7 +46,7 @@ TEST_CASE("a tell whose deadline passes before its turn is a dead letter", "[G12
   hold_at(actor, at);
   REQUIRE_FALSE(tell(actor, add{100}, {.deadline = 1ms}));
   REQUIRE_FALSE(tell(actor, add{1}, {.deadline = 1h}));
-  REQUIRE_FALSE(tell(actor, add{2}, {.deadline = 100h}));  // more than the header can say
+  REQUIRE_FALSE(tell(actor, add{2}, {.deadline = 100h}));  // more than the header can hold
   REQUIRE_FALSE(tell(actor, add{4}));
   CHECK(actor.ask(get{}, 5ms, rondo::block).error() == errc::timed_out);  // by now the first one is late
   keeper.open();
@@ -73,14 +73,14 @@ TEST_CASE("asks of a deactivated actor end at their deadlines, in any order", "[
   for (auto const& a : asks) CHECK(a.calls->load() == 1);
 }
 
-TEST_CASE("an answer that comes too late is dropped and counted", "[G12]") {
+TEST_CASE("an answer after the deadline is dropped and counted", "[G12]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
   auto const actor = rt->launch<adder>("adder");
   pending<total> asked;
   actor.ask(later{}, 50ms, asked.handler());
-  REQUIRE(ask(actor, get{}));  // the first one was handled by now, or is late already
+  REQUIRE(ask(actor, get{}));  // by now the first one was handled, or is late
   CHECK(asked.wait() == errc::timed_out);
   auto const before = rt->snapshot().late_answers;
   REQUIRE_FALSE(tell(actor, settle{1}));
@@ -91,7 +91,7 @@ TEST_CASE("an answer that comes too late is dropped and counted", "[G12]") {
   CHECK(eventually([&] { return rt->snapshot().late_answers == before + (deferred ? 1 : 0); }));
 }
 
-TEST_CASE("an ask can be cancelled, and is answered once all the same", "[G12]") {
+TEST_CASE("a cancelled ask is still answered exactly once", "[G12]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -104,17 +104,17 @@ TEST_CASE("an ask can be cancelled, and is answered once all the same", "[G12]")
   CHECK_FALSE(asked.is_ready());
   signal.emit(boost::asio::cancellation_type::terminal);
   CHECK(asked.wait() == errc::cancelled);
-  signal.emit(boost::asio::cancellation_type::terminal);  // nothing is left to cancel
+  signal.emit(boost::asio::cancellation_type::terminal);  // there is nothing left to cancel
   REQUIRE_FALSE(tell(actor, settle{1}));
   REQUIRE(ask(actor, get{}));
   CHECK(asked.calls->load() == 1);
 }
 
-TEST_CASE("a cancellation after the answer cancels no later ask", "[G12]") {
+TEST_CASE("a cancellation after the answer does not cancel a later ask", "[G12]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto settings = v.settings;
-  settings.asks = 1;  // one slot: the later ask has the place of the earlier one
+  settings.asks = 1;  // one slot: the later ask reuses the slot of the earlier one
   auto const rt = start(settings);
   auto const actor = rt->launch<adder>("adder");
   boost::asio::cancellation_signal signal;

@@ -1,5 +1,5 @@
-// G9: a device that is lost ends every pending ask with an error that says so, names what ran, and a new runtime
-// goes on from the last checkpoint.
+// G9: losing a device ends every pending ask with an error that says so and names what ran, and a new runtime resumes from
+// the last checkpoint.
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
@@ -18,7 +18,7 @@ std::vector<variant> losable_variants() {
 
 }  // namespace
 
-TEST_CASE("a lost device ends each pending operation once, and says what ran", "[G9]") {
+TEST_CASE("a lost device ends each pending operation once, and names what ran", "[G9]") {
   auto const v = GENERATE(from_range(losable_variants()));
   INFO(v.name);
   in_reach<gate> const reached;
@@ -32,17 +32,17 @@ TEST_CASE("a lost device ends each pending operation once, and says what ran", "
   auto const deferring = rt->launch<adder>("deferring");
 
   std::vector<pending<total>> asked(5);
-  deferring.ask(later{}, rondo::ask_options{}, asked[0].handler());  // handled, and not answered yet
+  deferring.ask(later{}, rondo::ask_options{}, asked[0].handler());  // handled, but not answered yet
   REQUIRE(ask(deferring, get{}));
   asleep.ask(get{}, rondo::ask_options{}, asked[1].handler());  // in a mailbox
   hold_at(running, at);
-  running.ask(get{}, {.timeout = 1h}, asked[2].handler());  // behind the handler that runs
+  running.ask(get{}, {.timeout = 1h}, asked[2].handler());  // behind the handler that is running
   REQUIRE_FALSE(tell(asleep, add{1}));
   std::promise<error_code> patient;
   auto waited = patient.get_future();
   asleep.tell(add{1}, {.wait_for_room = true}, [&](error_code ec) { patient.set_value(ec); });
   device.hold_submissions(true);
-  deferring.ask(get{}, rondo::ask_options{}, asked[3].handler());  // on its way down, perhaps
+  deferring.ask(get{}, rondo::ask_options{}, asked[3].handler());  // possibly still in the submission ring
   std::promise<error_code> blocked;
   auto unblocked = blocked.get_future();
   std::thread waits([&, &to = deferring] { blocked.set_value(to.ask(later{}, 1h, rondo::block).error()); });
@@ -55,7 +55,7 @@ TEST_CASE("a lost device ends each pending operation once, and says what ran", "
   device.lose();
   waits.join();
   CHECK(unblocked.get() == errc::device_lost);
-  // What was answered before the loss is an answer; nothing else is.
+  // Operations that were answered before the loss have their answers; no others do.
   for (std::size_t i = 0; i < asked.size(); ++i) {
     auto const ec = asked[i].wait();
     INFO(i << ": " << ec.message());
@@ -84,10 +84,10 @@ TEST_CASE("a lost device ends each pending operation once, and says what ran", "
   keeper.open();
   CHECK(rt->stop().stopped);
   for (auto const& a : asked) CHECK(a.calls->load() == 1);
-  CHECK(ask(deferring, get{}).error() == errc::device_lost);  // the first reason stays
+  CHECK(ask(deferring, get{}).error() == errc::device_lost);  // the first reason is kept
 }
 
-TEST_CASE("after a loss a new runtime goes on from the last checkpoint", "[G9]") {
+TEST_CASE("after a loss a new runtime resumes from the last checkpoint", "[G9]") {
   auto const v = GENERATE(from_range(losable_variants()));
   INFO(v.name);
   scratch_file const file;
@@ -111,7 +111,7 @@ TEST_CASE("after a loss a new runtime goes on from the last checkpoint", "[G9]")
   }
   CHECK_THAT(why, Contains("the device faulted"));
 
-  auto const second = start(v.settings);  // the lost one is still there
+  auto const second = start(v.settings);  // the lost runtime still exists
   rondo::restore(*second, file.path);
   auto const kept = second->find<adder>("kept").value(), slept = second->find<adder>("asleep").value();
   CHECK(ask(kept, get{}).value().value == 42);

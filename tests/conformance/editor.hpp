@@ -7,7 +7,7 @@
 
 namespace conformance {
 
-/// Writes `value` into each number of a buffer; with a gate it holds its lease there.
+/// Writes `value` into each number of a buffer; with a gate it keeps its lease until the gate opens.
 struct fill {
   rondo::buffer_ref where;
   std::uint32_t value;
@@ -18,7 +18,7 @@ struct add_up {
   rondo::buffer_ref where;
   gate* at;
 };
-/// Releases a buffer whose ownership comes with the message.
+/// Releases a buffer whose ownership is passed with the message.
 struct use_up {
   rondo::buffer_ref where;
 };
@@ -26,7 +26,7 @@ struct buffer_answer {
   rondo::errc status;
   std::uint64_t sum;
 };
-/// Leases buffers. A lease ends before the answer, after which its asker may use the buffer at once.
+/// Leases buffers. A lease ends before the answer, so the asker may use the buffer at once.
 struct editor {
   using messages = rondo::messages<rondo::ask<fill, buffer_answer>, rondo::ask<add_up, buffer_answer>,
                                    rondo::ask<use_up, buffer_answer>>;

@@ -1,9 +1,9 @@
-// G4 and G5: one handler at a time, and what a full mailbox means.
+// G4 and G5: one handler at a time, and the behaviour of a full mailbox.
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
 
-TEST_CASE("no two handlers of one actor run at once, wide messages included", "[G4]") {
+TEST_CASE("no two handlers of one actor run at once, including wide messages", "[G4]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -35,7 +35,7 @@ TEST_CASE("no two handlers of one actor run at once, wide messages included", "[
   CHECK(r.overlaps == 0);
 }
 
-TEST_CASE("a mailbox holds exactly its capacity, then says that it is full", "[G5]") {
+TEST_CASE("a mailbox holds exactly its capacity, then reports that it is full", "[G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -58,7 +58,7 @@ TEST_CASE("a mailbox holds exactly its capacity, then says that it is full", "[G
   CHECK(t.retired.dead == 0);
 }
 
-TEST_CASE("a tell that does not wait is refused, or dead-lettered, by a full mailbox", "[G5]") {
+TEST_CASE("a tell that does not wait is refused or dead-lettered by a full mailbox", "[G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -83,7 +83,7 @@ TEST_CASE("a tell that does not wait is refused, or dead-lettered, by a full mai
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("a batch goes in whole or not at all", "[G5]") {
+TEST_CASE("a batch is accepted as a whole or not at all", "[G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -117,7 +117,7 @@ TEST_CASE("tells that wait for room complete when there is room, and none is los
       failed += ec ? 1 : 0;
       ++completed;
     });
-  CHECK(tell(actor, add{1000}) == errc::mailbox_full);  // the others still wait: nobody made room
+  CHECK(tell(actor, add{1000}) == errc::mailbox_full);  // the other tells still wait: there is no new room
   CHECK(completed == 0);
   REQUIRE_FALSE(activate(*rt, actor.id()));
   REQUIRE(eventually([&] { return completed == senders; }));
@@ -129,7 +129,7 @@ TEST_CASE("tells that wait for room complete when there is room, and none is los
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("who waits for room of an actor that terminates is told that it is gone", "[G5][G7]") {
+TEST_CASE("a sender that waits for room is notified when the actor terminates", "[G5][G7]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -144,7 +144,7 @@ TEST_CASE("who waits for room of an actor that terminates is told that it is gon
   CHECK(waited.get() == errc::actor_gone);
 }
 
-TEST_CASE("an actor that sends to a full actor is told so and goes on", "[G5]") {
+TEST_CASE("an actor that sends to a full actor gets an error and continues", "[G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -153,7 +153,7 @@ TEST_CASE("an actor that sends to a full actor is told so and goes on", "[G5]") 
   auto const asker = rt->launch<messenger>("asker");
   CHECK(ask(asker, consult{full.id(), 1}).value().value == ~0ull);
   REQUIRE_FALSE(activate(*rt, full.id()));
-  // The actor answers before it gives the slot of the question back; so its only slot may be taken for a moment.
+  // The actor answers before it releases the slot of the question, so its only slot may be in use for a moment.
   REQUIRE(eventually([&] { return ask(full, get{}).has_value(); }));
   CHECK(eventually([&] { return ask(asker, consult{full.id(), 1}).value().value == 1 + 7; }));
 }

@@ -1,11 +1,11 @@
-// G9: a failing handler fails its actor alone, and its supervision rule says what follows.
+// G9: a failing handler fails only its actor, and the supervision rule decides what follows.
 #include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
 using Catch::Matchers::Contains;
 
-TEST_CASE("a restarted actor has fresh state, and others notice nothing", "[G9]") {
+TEST_CASE("a restarted actor has fresh state, and others are not affected", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -34,7 +34,7 @@ TEST_CASE("a restarted actor has fresh state, and others notice nothing", "[G9]"
   CHECK(report_of(t, actor.id()).now.totals.failures == 1);
 }
 
-TEST_CASE("a message is tried again after a restart, and may succeed", "[G9]") {
+TEST_CASE("a message is retried after a restart, and may succeed", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -50,7 +50,7 @@ TEST_CASE("a message is tried again after a restart, and may succeed", "[G9]") {
   CHECK(n.dead == 0);
 }
 
-TEST_CASE("a poison message is quarantined after as many failures as the rule says", "[G9]") {
+TEST_CASE("a poison message is quarantined after the number of failures that the rule sets", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -60,20 +60,20 @@ TEST_CASE("a poison message is quarantined after as many failures as the rule sa
   shared_word tried;
   REQUIRE_FALSE(tell(actor, fail_first{tried.get(), ~0u}));
   REQUIRE_FALSE(tell(actor, add{1}));
-  CHECK(ask(actor, get{}).value().value == 1);  // it goes on with the mail behind
+  CHECK(ask(actor, get{}).value().value == 1);  // it continues with the next message
   CHECK(tried == 3);
   REQUIRE(letters.wait_for(1));
   CHECK(letters.all().front().reason == errc::quarantined);
   shared_word handled;
   auto const answer = outcome_of([&](auto handler) {
-    actor.tell(work{handled.get(), 1}, {}, std::move(handler));  // a tell: accepted, and then a dead letter
+    actor.tell(work{handled.get(), 1}, {}, std::move(handler));  // a tell: accepted, and later a dead letter
   });
   CHECK_FALSE(answer);
   REQUIRE(letters.wait_for(2));
   CHECK(handled == 0);
 }
 
-TEST_CASE("a rule of stop ends the actor and what waits for it", "[G9]") {
+TEST_CASE("a rule of stop ends the actor and its waiting mail", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   in_reach<gate> const reached;
@@ -128,14 +128,14 @@ TEST_CASE("a rule of escalate ends all pending asks and names the actor", "[G9]"
   patient.ask(later{}, rondo::ask_options{}, asked.handler());
   REQUIRE(ask(patient, get{}));
   CHECK_FALSE(asked.is_ready());
-  REQUIRE_FALSE(actor.try_tell(boom{}));  // its own acknowledgement might end like all asks
+  REQUIRE_FALSE(actor.try_tell(boom{}));  // an awaited tell could end with the same error as the asks
   CHECK(asked.wait() == errc::handler_failed);
   REQUIRE(reports.wait_for(1));
   CHECK_THAT(reports.all().front(), Contains("vital") && Contains("escalated"));
   CHECK(rt->stop().stopped);
 }
 
-TEST_CASE("a restarted actor starts again even when no mail follows", "[G9][G8]") {
+TEST_CASE("a restarted actor starts again even if no mail follows", "[G9][G8]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -147,7 +147,7 @@ TEST_CASE("a restarted actor starts again even when no mail follows", "[G9][G8]"
   CHECK(ask(actor, get{}).value().value == 1);
 }
 
-TEST_CASE("a failing on_start is tried again, within the limit of restarts", "[G9]") {
+TEST_CASE("a failing on_start is retried, within the limit of restarts", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -180,8 +180,8 @@ TEST_CASE("the watchdog names an actor whose handler runs too long", "[G9]") {
   CHECK_THAT(reports.all().front(), Contains("slow") && Contains("hold"));
 }
 
-// A pinned actor whose team polls for its mail was named as stuck at every look.
-TEST_CASE("the watchdog leaves a pinned actor alone that waits for mail", "[G9]") {
+// Regression: a pinned actor whose team polled for mail was reported as stuck at every check.
+TEST_CASE("the watchdog does not report a pinned actor that waits for mail", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   bool const polling = GENERATE(false, true);
   INFO(v.name << (polling ? ", polling" : ""));

@@ -1,4 +1,4 @@
-// What holds handlers of the conformance suite.
+// A gate that holds handlers of the conformance suite.
 #pragma once
 
 #include "kernels/base/park.hpp"

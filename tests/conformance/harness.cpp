@@ -28,8 +28,8 @@ std::vector<variant> in_both_modes(std::vector<kind> const& kinds) {
       v.settings.teams = 2;
       v.settings.pinned_teams = 8;
       v.settings.ring_mode = mode;
-      v.settings.round_messages = 256;  // short rounds: many of them in each test
-      v.settings.handler_limit_ms = 0;  // held handlers are no news here
+      v.settings.round_messages = 256;  // short rounds: each test has many of them
+      v.settings.handler_limit_ms = 0;  // held handlers are expected here
       v.name = std::string(k.device) + (k.lanes > 1 ? " of " + std::to_string(k.lanes) + " lanes" : "") +
                (mode == rondo::ring_mode::rounds ? ", rounds" : "");
       all.push_back(v);

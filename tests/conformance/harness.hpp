@@ -1,6 +1,6 @@
-// What the conformance tests share: the device variants, bounded waits, a listener for dead letters.
+// The helpers of the conformance tests: the device variants, bounded waits, a listener for dead letters.
 //
-// Every wait ends after `patience`: a guarantee that does not hold fails its test instead of blocking it.
+// Every wait ends after `patience`: a broken guarantee fails its test instead of blocking it.
 #pragma once
 
 #include <unistd.h>
@@ -32,26 +32,25 @@ struct variant {
 };
 inline std::ostream& operator<<(std::ostream& out, variant const& v) { return out << v.name; }
 
-/// cpu, emulated with 1, 8 and 32 lanes, and where there is a GPU cuda with warps and blocks; each persistent and in
+/// cpu, emulated with 1, 8 and 32 lanes, and cuda with warps and with blocks if there is a GPU; each persistent and in
 /// rounds.
 std::vector<variant> variants();
 /// Runtimes of several devices.
 std::vector<variant> variants_of_several();
-/// Starts the testbed on it. Built once, in harness.cpp: a module is slow to compile.
+/// Starts the testbed on this variant. Compiled once, in harness.cpp, because a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 
-/// A runtime whose last device is an emulated one, and what loses that.
+/// A runtime whose last device is an emulated one, and that device, which a test can lose.
 struct losable {
   std::unique_ptr<rondo::runtime> rt;
   rondo::emulated_device& device;
 };
 losable start_losable(rondo::config const& settings);
 
-/// Whether a sender learns at once what the mailbox says; else the message is on its way when try_tell
-/// returns.
+/// Whether try_tell returns the mailbox's result; otherwise the message is still on its way when try_tell returns.
 inline bool shares_memory(variant const& v) { return v.settings.device == "cpu"; }
 
-/// The error_code of an operation: `begin` starts it with the completion handler that it is given.
+/// The error_code of an operation: `begin` starts it with the given completion handler.
 template <class Begin>
 error_code outcome_of(Begin begin) {
   auto const done = std::make_shared<std::promise<error_code>>();
@@ -70,7 +69,7 @@ template <class Behaviour, class Message>
 auto ask(rondo::actor_ref<Behaviour> const& to, Message const& m, std::uint8_t priority = 128) {
   return to.ask(m, {.timeout = patience, .priority = priority}, rondo::block);
 }
-/// The answer to the least urgent question, asked again until the mailbox has room for it: earlier tells may fill it.
+/// Asks at the lowest priority, again and again until the mailbox has room: earlier tells may have filled it.
 template <class Behaviour, class Message>
 auto ask_last(rondo::actor_ref<Behaviour> const& to, Message const& m) {
   auto answer = ask(to, m, 0);
@@ -89,7 +88,7 @@ inline error_code deactivate(rondo::runtime& rt, rondo::actor_id id) {
 }
 rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id);
 
-/// A checkpoint's file that goes with the test.
+/// A checkpoint file that is removed with the object.
 struct scratch_file {
   std::filesystem::path path = std::filesystem::temp_directory_path() /
                                ("rondo-conformance-" + std::to_string(::getpid()) + ".checkpoint");
@@ -101,7 +100,7 @@ struct scratch_file {
   }
 };
 
-/// What an editor did with a buffer.
+/// The answer of an editor about a buffer.
 inline buffer_answer fill_with(rondo::actor_ref<editor> const& actor, rondo::buffer_ref where,
                                uint32_t value) {
   return ask(actor, fill{where, value, nullptr}).value();
@@ -110,7 +109,7 @@ inline buffer_answer sum_of(rondo::actor_ref<editor> const& actor, rondo::buffer
   return ask(actor, add_up{where, nullptr}).value();
 }
 
-/// What an ask came to, for asks that are not waited for at once.
+/// The outcome of an ask that is not awaited at once.
 template <class Reply>
 struct pending {
   std::shared_ptr<std::promise<error_code>> promise = std::make_shared<std::promise<error_code>>();
@@ -118,7 +117,7 @@ struct pending {
   std::shared_ptr<Reply> reply = std::make_shared<Reply>();
   std::future<error_code> done = promise->get_future();
 
-  /// The handler for `ask`. Counts its calls; only the first one is the outcome.
+  /// The handler for `ask`. Counts its calls; only the first call sets the outcome.
   auto handler() {
     return [promise = promise, calls = calls, reply = reply](error_code ec, Reply r) {
       if (calls->fetch_add(1) != 0) return;
@@ -134,18 +133,18 @@ struct pending {
   bool is_ready() const { return done.wait_for(0s) == std::future_status::ready; }
 };
 
-/// How many starters have started, and how many of those that follow are to fail.
+/// How many starters have started, and how many of the next starts must fail.
 std::uint32_t starts();
 void fail_starts(std::uint32_t count);
 
-/// Opens its gate at the end of a scope, however that is left. Declare it after the runtime.
+/// Opens its gate at the end of a scope, however the scope is left. Declare it after the runtime.
 struct gate_keeper {
   gate& at;
   void open() const { at.is_open.store(1, rondo::memory_order::release); }
   ~gate_keeper() { open(); }
 };
 
-/// Sends `hold` and waits until the actor's handler stands at the gate.
+/// Sends `hold` and waits until the actor's handler is at the gate.
 template <class Behaviour>
 void hold_at(rondo::actor_ref<Behaviour> const& actor, gate& at) {
   auto const before = at.entered.load(rondo::memory_order::acquire);
@@ -153,7 +152,7 @@ void hold_at(rondo::actor_ref<Behaviour> const& actor, gate& at) {
   REQUIRE(eventually([&] { return at.entered.load(rondo::memory_order::acquire) > before; }));
 }
 
-/// Collects what an event stream publishes.
+/// Collects the events of an event stream.
 template <class Event>
 class listener {
  public:
@@ -177,14 +176,14 @@ class listener {
   std::vector<Event> events_;
 };
 
-/// Waits until nothing is waiting or running in active actors, then returns that moment. `still_waiting`: the
-/// mail of deactivated actors. Throws when the counters do not come to say that every message is accounted for.
+/// Waits until nothing waits or runs in active actors, then returns the telemetry of that moment. `still_waiting`: the mail
+/// of deactivated actors. Throws if the counters never account for every message.
 rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting = 0);
 
 /// All values of a journal, in order.
 std::vector<std::uint32_t> read_all(rondo::actor_ref<journal> const& j);
 
-/// The report of the actor `id` in `t`.
+/// The report about the actor `id` in `t`.
 rondo::actor_report const& report_of(rondo::telemetry const& t, rondo::actor_id id);
 
 }  // namespace conformance

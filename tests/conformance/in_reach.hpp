@@ -1,5 +1,5 @@
-// Words that a test and its handlers share, in memory that every device of this build reaches: pinned, where there is a
-// GPU. Claimed once: claiming more may wait for a grid, which never ends.
+// Words that a test and its handlers share, in memory that every device of this build can access: pinned if there is a GPU.
+// Allocated once, because a later allocation may wait for a grid, which never ends.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace conformance {
 
-/// Written by one side at a time, or added to by handlers alone: PCIe has no atomics between host and device.
+/// Written by only one side at a time, or only added to by handlers: PCIe has no atomics between host and device.
 using word = rondo::atomic<std::uint32_t, rondo::scope::system>;
 
 inline constexpr std::size_t reachable_bytes = 64;
-/// Zeroed. Throws std::bad_alloc when a thousand are in use.
+/// Zeroed. Throws std::bad_alloc if a thousand are in use.
 void* take_reachable();
 void give_back_reachable(void* p) noexcept;
 

@@ -1,4 +1,4 @@
-// G7 and G8: what a ref means once its actor is gone, and the states of an actor.
+// G7 and G8: the meaning of a ref once its actor is gone, and the states of an actor.
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
@@ -28,14 +28,14 @@ TEST_CASE("a ref of a terminated actor answers that it is gone", "[G7]") {
   CHECK_THROWS_AS(inspect(*rt, actor.id()), boost::system::system_error);
 }
 
-TEST_CASE("a successor of the same name and place never gets its predecessors' mail", "[G7]") {
+TEST_CASE("a successor with the same name and cell never gets its predecessors' mail", "[G7]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
   auto const first = rt->launch<adder>("name", {.capacity = 8});
   REQUIRE_FALSE(tell(first, add{1}));
   REQUIRE_FALSE(terminate(*rt, first.id(), rondo::termination::drain));
-  // 64 lives later the word of the place holds the same low bits of the generation.
+  // 64 lives later the cell's word holds the same low bits of the generation.
   for (int life = 1; life < 64; ++life) {
     auto const other = rt->launch<adder>("name", {.capacity = 8});
     REQUIRE(other.id().index == first.id().index);
@@ -52,7 +52,7 @@ TEST_CASE("a successor of the same name and place never gets its predecessors' m
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("an address that an actor kept reaches nobody once its actor is gone", "[G7]") {
+TEST_CASE("an address that an actor kept reaches nobody after the actor is gone", "[G7]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -76,7 +76,7 @@ TEST_CASE("a deactivated actor keeps its mail and handles none until it is activ
   auto const before = inspect(*rt, actor.id());
   CHECK(before.now.state == rondo::lifecycle::deactivated);
   for (int i = 0; i < 10; ++i) REQUIRE_FALSE(tell(actor, add{1}, {.priority = 200}));
-  REQUIRE_FALSE(deactivate(*rt, actor.id()));  // once more changes nothing
+  REQUIRE_FALSE(deactivate(*rt, actor.id()));  // repeating it changes nothing
   auto const asleep = inspect(*rt, actor.id());
   CHECK(asleep.now.totals.handled == before.now.totals.handled);
   REQUIRE(asleep.depths.size() >= 1);
@@ -87,12 +87,12 @@ TEST_CASE("a deactivated actor keeps its mail and handles none until it is activ
   CHECK(inspect(*rt, actor.id()).now.state == rondo::lifecycle::active);
 }
 
-// Once a caller was told done when another one's operation was, and its own was carried out later.
-TEST_CASE("who was told that an actor sleeps sees it sleep, whoever else had it wake before", "[G8]") {
+// Regression: a caller's operation was reported as done when another caller's was, and was carried out later.
+TEST_CASE("an actor that was reported deactivated stays so, whoever activated it before", "[G8]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto settings = v.settings;
-  settings.visibility_delay_us = 400;  // what the callers ask for arrives at different times
+  settings.visibility_delay_us = 400;  // the callers' operations arrive at different times
   auto const rt = start(settings);
   auto const actor = rt->launch<adder>("actor", {.capacity = 4000});
   auto const other = rt->launch<adder>("other");
@@ -105,9 +105,9 @@ TEST_CASE("who was told that an actor sleeps sees it sleep, whoever else had it 
     std::thread sleeps([&] { deactivate(*rt, actor.id()); });
     bool done = !activate(*rt, actor.id());
     wakes.join();
-    done = done && woke && !deactivate(*rt, actor.id());  // all that would wake it was told done
+    done = done && woke && !deactivate(*rt, actor.id());  // all activations are reported as done
     std::uint32_t const before = handled;
-    // What was submitted before a question is carried out before it is answered. An actor that was woken late shows it.
+    // Operations submitted before a question take effect before its answer. A late activation would show up here.
     for (int i = 0; i < 3; ++i) done = done && ask(other, get{}).has_value();
     disturbed += inspect(*rt, actor.id()).now.state != rondo::lifecycle::deactivated;
     disturbed += handled != before;
@@ -136,7 +136,7 @@ TEST_CASE("an actor launched inactive handles nothing before it is activated", "
   CHECK(asked.reply->value == 1);
 }
 
-TEST_CASE("termination with drain handles what waits, with discard dead-letters it", "[G8]") {
+TEST_CASE("termination with drain handles waiting mail, with discard dead-letters it", "[G8]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -166,7 +166,7 @@ TEST_CASE("termination with drain handles what waits, with discard dead-letters 
   CHECK(t.retired.rejected == 1);
 }
 
-TEST_CASE("termination in the middle of traffic ends each message once", "[G8][G1]") {
+TEST_CASE("termination during traffic ends each message once", "[G8][G1]") {
   auto const v = GENERATE(from_range(variants()));
   auto const how = GENERATE(rondo::termination::drain, rondo::termination::discard);
   INFO(v.name << (how == rondo::termination::drain ? ", drain" : ", discard"));
@@ -203,7 +203,7 @@ TEST_CASE("termination in the middle of traffic ends each message once", "[G8][G
   CHECK(t.retired.handled + t.retired.rejected + t.retired.dead == accepted);
 }
 
-TEST_CASE("a name is free again when its actor has terminated", "[G8]") {
+TEST_CASE("a name is free again after its actor has terminated", "[G8]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -211,7 +211,7 @@ TEST_CASE("a name is free again when its actor has terminated", "[G8]") {
     auto const actor = rt->launch<adder>("phoenix", {.capacity = i % 2 == 0 ? 8u : 200u});
     CHECK(rt->try_launch<adder>("phoenix").error() == errc::name_taken);
     REQUIRE_FALSE(tell(actor, add{std::uint64_t(i)}));
-    CHECK(ask(actor, get{}).value().value == std::uint64_t(i));  // nothing of its predecessor's state
+    CHECK(ask(actor, get{}).value().value == std::uint64_t(i));  // no state of its predecessor
     REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
   }
 }

@@ -1,5 +1,5 @@
-// Random use of a device's memory, each step compared with a plain model: pool, leases of handlers, the states of unified
-// buffers, and every copy. RONDO_SEED repeats a run.
+// Random use of a device's memory compared with a plain model at each step: the pool, leases of handlers, the states of
+// unified buffers, and every copy. RONDO_SEED repeats a run.
 #include <numeric>
 #include <random>
 
@@ -14,7 +14,7 @@ using rondo::side;
 
 namespace {
 
-/// What both tests share: a runtime, an actor that touches buffers, and chance.
+/// Shared by both tests: a runtime, an actor that accesses buffers, and a random generator.
 struct bed {
   explicit bed(variant const& v, std::uint64_t seed)
       : rt(start(v.settings)), actor(rt->launch<editor>("editor")), random(seed) {}
@@ -25,7 +25,7 @@ struct bed {
   std::mt19937_64 random;
 };
 
-/// Buffers that are acquired, released, and leased by handlers, one of which stands at a gate.
+/// Buffers that are acquired, released, and leased by handlers, one of which waits at a gate.
 class pool_model {
  public:
   explicit pool_model(bed& b) : bed_(b), holder_(b.rt->launch<editor>("holder")) {}
@@ -49,7 +49,7 @@ class pool_model {
         return release(i);
     }
   }
-  /// All comes back, and nothing else is in use.
+  /// Releases everything; then nothing else is in use.
   void end() {
     if (holds_) let_go();
     for (auto const& b : buffers_)
@@ -61,7 +61,7 @@ class pool_model {
   struct owned {
     rondo::buffer_ref ref;
     std::uint32_t count, value;
-    bool live = true, held = false, written = false;  // by whom stands at the gate
+    bool live = true, held = false, written = false;  // held, written: by the handler at the gate
   };
   rondo::buffer_pool& pool() { return bed_.rt->buffers(); }
 
@@ -93,7 +93,8 @@ class pool_model {
     auto& b = buffers_[i];
     REQUIRE(pool().release(b.ref) == (b.live ? errc::ok : errc::double_release));
     b.live = false;
-    if (!b.held && bed_.below(2) == 0) buffers_.erase(buffers_.begin() + i);  // or used again, as nobody may
+    if (!b.held && bed_.below(2) == 0)
+      buffers_.erase(buffers_.begin() + i);  // else a later step uses the stale handle
   }
   void hold(std::uint32_t i) {
     auto& b = buffers_[i];
@@ -117,7 +118,7 @@ class pool_model {
     holds_ = false;
     auto const held = std::ranges::find_if(buffers_, [&](owned const& b) { return b.held; });
     REQUIRE(held != buffers_.end());
-    CHECK(answer_.reply->status == errc::ok);  // its lease was there when others could not have one
+    CHECK(answer_.reply->status == errc::ok);  // it kept its lease while others were refused
     if (held->written)
       held->value = held_value_;
     else
@@ -143,7 +144,7 @@ class pool_model {
   bool holds_ = false;
 };
 
-/// Unified buffers beside plain arrays, and the number of copies that there should be.
+/// Unified buffers compared with plain arrays, and with the expected number of copies.
 class transfer_model {
  public:
   explicit transfer_model(bed& b) : bed_(b), apart_(!b.rt->memory().is_one()) {
@@ -228,7 +229,7 @@ class transfer_model {
     return s == side::device ? state == buffer_state::host_only || state == buffer_state::host_dirty
                              : state == buffer_state::device_only || state == buffer_state::device_dirty;
   }
-  /// What bringing it to that side should say; counts the copy that it should take.
+  /// The expected result of an access from that side; counts the expected copy.
   error_code due(beside const& one, side to) {
     if (!one.written) return errc::buffer_empty;
     copies_ += is_older(one, to);
@@ -240,7 +241,7 @@ class transfer_model {
     REQUIRE(view);
     for (std::size_t i = 0; i < one.plain.size(); ++i) (*view)[i] = one.plain[i] = bed_.below(1000);
     one.written = true;
-    REQUIRE(one.field.device().error() == errc::buffer_in_use);  // while the view is there
+    REQUIRE(one.field.device().error() == errc::buffer_in_use);  // while the view exists
   }
   void edit(beside& one) {
     auto const should = due(one, side::host);
@@ -260,7 +261,7 @@ class transfer_model {
     std::ranges::fill(one.plain, value);
     one.written = true;
   }
-  /// What is begun is counted when somebody has waited for it; either side waits.
+  /// A copy that was started is counted once somebody has waited for it; an access of either side waits.
   void prefetch(beside& one) {
     auto const to = any_side(), then = any_side();
     bool const begins = one.written && is_older(one, to);
@@ -294,7 +295,7 @@ class transfer_model {
 
 }  // namespace
 
-TEST_CASE("random use of a device's memory is as its model", "[buffers][model]") {
+TEST_CASE("random use of a device's memory matches its model", "[buffers][model]") {
   auto const v = GENERATE(from_range(variants()));
   auto const delayed = GENERATE(false, true);
   if (delayed && v.settings.device != "emulated") return;

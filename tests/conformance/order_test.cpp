@@ -33,12 +33,12 @@ TEST_CASE("messages of one sender at one priority are handled in the order sent"
   CHECK(t.disorder == 0);
 }
 
-TEST_CASE("messages from actor to actor keep their order too", "[G2]") {
+TEST_CASE("messages from actor to actor also keep their order", "[G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
   constexpr std::uint32_t each = 100;
-  // Room for all of them and for the question: the sources drop what is refused.
+  // Room for all of them and for the question: the sources drop refused messages.
   auto const target = rt->launch<orderly>("target", {.capacity = 4 * 4 * each + 1});
   std::vector<rondo::actor_ref<messenger>> sources;
   for (int s = 0; s < 4; ++s) sources.push_back(rt->launch<messenger>("source" + std::to_string(s)));
@@ -49,7 +49,7 @@ TEST_CASE("messages from actor to actor keep their order too", "[G2]") {
   CHECK(ask(target, get{}).value().disorder == 0);
 }
 
-TEST_CASE("tells that do not wait keep their order through the device's way in", "[G2]") {
+TEST_CASE("tells that do not wait keep their order through the submission ring", "[G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -98,7 +98,7 @@ TEST_CASE("at each pick the highest priority comes first, and the oldest within 
   CHECK(read_all(actor) == expected);
 }
 
-// Once the slot of the oldest message was given back instead: that one was lost, and the urgent one handled twice.
+// Regression: the slot of the oldest message was released instead, so that message was lost and the urgent one handled twice.
 TEST_CASE("an urgent message for a batch handler is handled once, and the older ones after it", "[G1][G3]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
@@ -134,7 +134,7 @@ TEST_CASE("a message that arrives while a handler runs is picked by its priority
   CHECK(read_all(actor) == std::vector<std::uint32_t>{100, 101, 0, 1, 2, 3, 4, 102});
 }
 
-TEST_CASE("a low message waits for no more overtakes than the starvation limit", "[G3]") {
+TEST_CASE("a low message is overtaken at most as often as the starvation limit allows", "[G3]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto settings = v.settings;
@@ -165,7 +165,7 @@ TEST_CASE("an actor with urgent mail runs before actors with ordinary mail", "[G
   in_reach<gate> const reached;
   gate& at = *reached;
   shared_word turns;
-  std::array<shared_word, each> ordinary, urgent;  // whose turn each actor's was
+  std::array<shared_word, each> ordinary, urgent;  // the turn of each actor
   auto const rt = start(settings);
   gate_keeper const keeper{at};
   auto const busy = rt->launch<adder>("busy");
@@ -175,9 +175,9 @@ TEST_CASE("an actor with urgent mail runs before actors with ordinary mail", "[G
     REQUIRE_FALSE(tell(rt->launch<adder>(""), mark{turns.get(), turn.get()}, {.priority = 255}));
   keeper.open();
   REQUIRE(eventually([&] { return turns == 2 * each; }));
-  REQUIRE(ask(busy, get{}));  // the team is done with all of them, and the gate may go
+  REQUIRE(ask(busy, get{}));  // the team has finished all of them, and the gate may be destroyed
   std::uint32_t last_urgent = 0;
   for (auto const& turn : urgent) last_urgent = std::max<std::uint32_t>(last_urgent, turn);
-  // The team looks once per actor, and begins every 64th look with the least urgent queue, so that nobody starves.
+  // The team picks once per actor, and every 64th pick starts with the least urgent queue, so that no actor starves.
   CHECK(std::ranges::count_if(ordinary, [&](auto const& t) { return t < last_urgent; }) <= 1);
 }

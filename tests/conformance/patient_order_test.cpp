@@ -1,11 +1,11 @@
-// G2 for tells that are not awaited: who waits for room, or for the way to the device, is passed by nobody.
+// G2 for tells that are not awaited: a tell that waits for room, or for the submission ring, is not overtaken.
 #include "tests/conformance/harness.hpp"
 
 using namespace conformance;
 
 namespace {
 
-/// Counts how tells that nobody awaits ended.
+/// Counts the outcomes of tells that nobody awaits.
 struct outcomes {
   std::atomic<std::uint32_t> ok{0}, full{0}, other{0};
   auto handler() {
@@ -21,7 +21,7 @@ constexpr rondo::tell_options patiently{.wait_for_room = true};
 }  // namespace
 
 TEST_CASE("tells that wait for room and are not awaited keep their order", "[G2][G5]") {
-  // On devices with a memory of their own each tried again by itself, and they overtook each other.
+  // Regression: on devices with their own memory each tell retried independently, and they overtook each other.
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -41,7 +41,7 @@ TEST_CASE("tells that wait for room and are not awaited keep their order", "[G2]
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("a tell that finds the way to the device full is passed by no later one", "[G2][G5]") {
+TEST_CASE("a tell that finds the submission ring full is not overtaken by a later one", "[G2][G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto settings = v.settings;
@@ -58,7 +58,7 @@ TEST_CASE("a tell that finds the way to the device full is passed by no later on
   CHECK(t.disorder == 0);
 }
 
-TEST_CASE("who does not wait is refused while others of that priority wait for room", "[G2][G5]") {
+TEST_CASE("a tell that does not wait is refused while others of its priority wait for room", "[G2][G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   in_reach<gate> const reached;
@@ -69,7 +69,8 @@ TEST_CASE("who does not wait is refused while others of that priority wait for r
   outcomes told, impatient;
   for (std::uint32_t i = 0; i < 5; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
   REQUIRE(eventually([&] { return told.ok == 2; }));
-  // From the moment that the device has said so; before, on a device with a memory of its own, it is queued behind.
+  // From the moment at which the device has reported it; before that, on a device with its own memory, it is queued behind
+  // the others.
   REQUIRE(eventually([&] { return actor.try_tell(note{0, 1, 77}) == errc::mailbox_full; }));
   std::vector<note> const two{{0, 1, 78}, {0, 1, 79}};
   CHECK(actor.try_tell(std::span<note const>(two)) == errc::mailbox_full);
@@ -85,7 +86,7 @@ TEST_CASE("who does not wait is refused while others of that priority wait for r
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("what follows a tell that is on its way is handled after it", "[G2]") {
+TEST_CASE("messages sent after a tell that is still on its way are handled after it", "[G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -112,7 +113,7 @@ TEST_CASE("what follows a tell that is on its way is handled after it", "[G2]") 
   CHECK(letters.count() == 0);
 }
 
-TEST_CASE("a message that was queued behind one that finds no room is a dead letter, once", "[G1][G2]") {
+TEST_CASE("a message queued behind one that finds no room becomes a dead letter once", "[G1][G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -139,7 +140,7 @@ TEST_CASE("a message that was queued behind one that finds no room is a dead let
     REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
     return taken;
   };
-  // A device with a memory of its own queues them unless it has already said that the mailbox is full.
+  // A device with its own memory queues them unless it has already reported that the mailbox is full.
   if (shares_memory(v))
     CHECK(how_many_are_queued() == 0);
   else
@@ -147,7 +148,7 @@ TEST_CASE("a message that was queued behind one that finds no room is a dead let
   CHECK(letters.count() == all_taken);
 }
 
-TEST_CASE("senders that wait for an actor that terminates hear of it", "[G2][G7]") {
+TEST_CASE("senders that wait for an actor are notified when it terminates", "[G2][G7]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);

@@ -1,5 +1,5 @@
-// Random programs against a model: at each safepoint the counters, the depths by priority and what callers
-// were told agree with what the model knows.
+// Random programs compared with a model: at each safepoint the counters, the depths by priority and the results that callers
+// got agree with the model.
 //
 // RONDO_SEED repeats a run.
 #include <map>
@@ -15,21 +15,21 @@ namespace {
 
 using depths = std::map<std::uint32_t, std::uint32_t>;  // messages by priority
 
-/// What happened to asks, counted by their completion handlers.
+/// The outcomes of asks, counted by their completion handlers.
 struct ask_counts {
   std::atomic<std::uint64_t> begun{0}, ended{0}, ok{0}, twice{0};
 };
 
-/// What is known of one life of an actor without looking at its counters.
+/// The model of one life of an actor, kept without reading its counters.
 struct life {
   rondo::actor_ref<adder> ref;
   std::string name;
   std::uint32_t capacity = 0;
   bool active = true;
-  std::uint64_t accepted = 0;   // at least; and at most `uncertain` more:
-  std::uint64_t uncertain = 0;  // asks that timed out before it was known whether the mailbox took them
-  std::uint64_t failing = 0;    // tells that cannot be handled
-  depths waiting;               // exact while it is not active
+  std::uint64_t accepted = 0;   // a lower bound; the upper bound adds `uncertain`
+  std::uint64_t uncertain = 0;  // asks that timed out before it was clear whether the mailbox accepted them
+  std::uint64_t failing = 0;    // tells that the actor cannot handle
+  depths waiting;               // exact while the actor is not active
   std::shared_ptr<ask_counts> asks = std::make_shared<ask_counts>();
   std::shared_ptr<shared_word> handled = std::make_shared<shared_word>();
 
@@ -55,7 +55,7 @@ class program {
     for (auto& l : lives_)
       if (!l.active) wake(l);
     check();
-    CHECK(ended() == begun());  // nobody sleeps: no ask is left
+    CHECK(ended() == begun());  // no actor sleeps, so no ask is left
   }
 
  private:
@@ -114,8 +114,7 @@ class program {
                 if (!ec) ++counts->ok;
                 ++counts->ended;
               });
-    // Its signal comes after the ask, so that the answer of a full mailbox has arrived, if that is the
-    // answer.
+    // This command follows the ask, so by the time it is answered a full mailbox has been reported.
     inspect(*rt_, l.ref.id());
     auto const end = static_cast<errc>(ended_with->load());
     if (!l.active) {
@@ -144,7 +143,7 @@ class program {
 
   void put_to_sleep(life& l) {
     REQUIRE_FALSE(deactivate(*rt_, l.ref.id()));
-    if (l.active) l.waiting = depths_of(l);  // from here on the model knows
+    if (l.active) l.waiting = depths_of(l);  // from here on the model tracks it
     l.active = false;
   }
 
@@ -178,19 +177,20 @@ class program {
   }
 
   void check() {
-    for (auto const& l : lives_) inspect(*rt_, l.ref.id());  // after its launch, wherever that still was
+    for (auto const& l : lives_)
+      inspect(*rt_, l.ref.id());  // wait for its launch, if that is still in progress
     std::uint64_t asleep = 0;
     for (auto const& l : lives_) asleep += l.active ? 0 : l.depth();
     auto const t = at_rest(*rt_, asleep);
     CHECK(t.conserved());
-    // Answers that were given may still be on their way to their handlers.
+    // Answers may still be on their way to their handlers.
     CHECK(eventually([&] { return begun() - ended() == rt_->snapshot().asks_waiting; }));
     CHECK(sum([](life const& l) { return l.asks->twice.load(); }) == 0);
 
     for (auto const& l : lives_) {
       INFO(l.name);
       auto const& n = report_of(t, l.ref.id()).now.totals;
-      CHECK(report_of(t, l.ref.id()).now.waiting == l.depth());  // counted in the mailbox
+      CHECK(report_of(t, l.ref.id()).now.waiting == l.depth());  // counted from the mailbox
       CHECK(n.accepted >= l.accepted);
       CHECK(n.accepted <= l.accepted + l.uncertain);
       CHECK(n.accepted == n.handled + n.rejected + n.dead + l.depth());
@@ -207,9 +207,9 @@ class program {
     CHECK(t.retired.accepted >= least);
     CHECK(t.retired.accepted <= most);
     CHECK(t.retired.accepted == t.retired.handled + t.retired.rejected + t.retired.dead);
-    CHECK(t.retired.handled >= handled);  // an ask may be handled, and its answer come late
+    CHECK(t.retired.handled >= handled);  // an ask may be handled, and its answer arrive too late
     auto const dead = t.live.dead + t.retired.dead;
-    // The host counts a letter when it comes up from the device, after the actor has counted its message.
+    // The host counts a dead letter when the device reports it, after the actor has counted its message.
     CHECK(eventually([&] { return rt_->snapshot().dead_letters == dead; }));
     CHECK(eventually([&] { return letters_ == dead; }));
   }
@@ -223,7 +223,7 @@ class program {
 
 }  // namespace
 
-TEST_CASE("random programs keep every guarantee that a model can check", "[G1][G5][G7][G8][G9][G12]") {
+TEST_CASE("random programs keep every guarantee that the model checks", "[G1][G5][G7][G8][G9][G12]") {
   auto const v = GENERATE(from_range(variants()), from_range(variants_of_several()));
   auto const seed = rondo_test::seed_of("random_program");
   INFO(v.name << ", RONDO_SEED=" << seed);

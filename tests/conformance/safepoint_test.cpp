@@ -1,4 +1,4 @@
-// G9 and G10: a checkpoint that a hanging handler prevents does no harm: the runtime goes on, and a later one
+// G9 and G10: a handler that hangs prevents a checkpoint without harm: the runtime continues, and a later checkpoint
 // succeeds.
 #include "runtime/checkpoint.hpp"
 #include "runtime/observe/telemetry.hpp"
@@ -21,7 +21,7 @@ std::string why_no_checkpoint(rondo::runtime& rt, std::filesystem::path const& f
 }  // namespace
 
 TEST_CASE("a handler that hangs prevents a checkpoint and nothing else", "[G9][G10]") {
-  // The teams that had stopped once stayed so.
+  // Regression: teams that had stopped for the failed checkpoint did not resume.
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -61,7 +61,7 @@ TEST_CASE("a handler that hangs prevents a checkpoint and nothing else", "[G9][G
   CHECK(ask(second->find<adder>("plain").value(), get{}).value().value == 2);
 }
 
-// Once each waited for the other, until the snapshot gave up after ten seconds and told of no actor.
+// Regression: each waited for the other, until the snapshot gave up after ten seconds and reported no actor.
 TEST_CASE("snapshots and checkpoints do not wait for each other", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

@@ -27,7 +27,7 @@ TEST_CASE("a cooperative handler computes the same on any number of lanes", "[G6
   for (std::uint32_t const n : {0u, 1u, 7u, 31u, 32u, 33u, 1000u}) {
     auto const r = ask(actor, dot{n, n + 5}).value();
     CHECK(r.exact == exact_sum(n, n + 5));
-    CHECK(r.real == Approx(real_sum(n, n + 5)).epsilon(1e-12));  // summed in another order
+    CHECK(r.real == Approx(real_sum(n, n + 5)).epsilon(1e-12));  // added in another order
     ++calls;
   }
   CHECK(ask(actor, get{}).value().value == calls);
@@ -46,7 +46,7 @@ TEST_CASE("a failure that one lane reports fails the whole handler", "[G6][G9]")
   CHECK(report_of(t, actor.id()).now.totals.dead == 1);
 }
 
-TEST_CASE("a wide message computes the same, however many teams share its tiles", "[G6]") {
+TEST_CASE("a wide message computes the same result for any number of teams that share its tiles", "[G6]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -61,7 +61,7 @@ TEST_CASE("a wide message computes the same, however many teams share its tiles"
   CHECK(ask(actor, get{}).value().value == done);
 }
 
-TEST_CASE("a batch handler sees each message once, in batches of at most the limit", "[G6]") {
+TEST_CASE("a batch handler receives each message once, in batches of at most the limit", "[G6]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   in_reach<gate> const reached;
@@ -82,7 +82,7 @@ TEST_CASE("a batch handler sees each message once, in batches of at most the lim
   auto const t = ask(actor, get{}).value();
   CHECK(t.handled == sum + 1);
   CHECK(t.disorder >= 251 / rondo::max_batch + 1);  // calls
-  CHECK(t.disorder <= 20);                          // far fewer than messages: they came by the batch
+  CHECK(t.disorder <= 20);                          // far fewer than messages: they arrived in batches
 }
 
 TEST_CASE("a payload of the full 96 bytes arrives whole", "[G6]") {
@@ -111,7 +111,7 @@ TEST_CASE("actors send to and ask each other", "[G6]") {
   CHECK(ask(middle, consult{sum.id(), 1}).value().value == ~0ull);
 }
 
-TEST_CASE("an answer may be given later, and a handler that gives none ends its ask", "[G6]") {
+TEST_CASE("an answer may be given later, and a handler without an answer ends its ask", "[G6]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -126,7 +126,7 @@ TEST_CASE("an answer may be given later, and a handler that gives none ends its 
   CHECK(ask(actor, silence{}).error() == errc::no_reply);
 }
 
-TEST_CASE("a message that an actor sends later comes later", "[G6]") {
+TEST_CASE("a message that an actor sends with a delay arrives", "[G6]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);

@@ -13,20 +13,20 @@ namespace conformance {
 struct scale {
   std::uint32_t factor, count;
 };
-/// The sum of the field, and how often this graph was replayed.
+/// The sum of the field, and the number of replays of this graph.
 struct scaled {
   std::uint64_t sum;
   std::uint32_t factor, replays;
 };
 struct scaler : rondo::captured<scale, scaled> {};
 
-/// Memory of a device.
+/// A field of numbers in a device's memory.
 struct scaler_field {
   std::uint32_t* numbers;
   std::uint32_t count;
   std::uint32_t* replays;
 };
-/// Records the steps. In testbed.cu, as they are kernels on a GPU.
+/// Records the steps. Defined in testbed.cu, because they are kernels on a GPU.
 void record_scaling(rondo::stream& s, scale const* in, scaled* out, scaler_field field);
 
 }  // namespace conformance

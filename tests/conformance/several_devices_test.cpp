@@ -1,5 +1,5 @@
-// One runtime of several devices: refs look the same, messages cross by way of the host in order and complete, and
-// checkpoint, upgrade, loss and stop are of all devices at once.
+// One runtime with several devices: refs look the same, messages cross by way of the host in order and without loss, and a
+// checkpoint, upgrade, loss or stop affects all devices at once.
 #include "runtime/checkpoint.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/upgrade.hpp"
@@ -14,10 +14,10 @@ namespace {
 std::uint64_t handled_by(rondo::runtime& rt, rondo::actor_id actor) {
   for (auto const& a : rt.snapshot().actors)
     if (a.now.index == actor.index) return a.now.totals.handled;
-  return 0;  // its launch is on its way
+  return 0;  // its launch is still in progress
 }
 
-/// Waits until the host carries so many messages.
+/// Waits until the host carries this many messages.
 bool crossing(rondo::runtime& rt, std::uint64_t count) {
   return eventually([&] { return rt.snapshot().crossing == count; });
 }
@@ -51,7 +51,7 @@ TEST_CASE("an actor lives on the device that it was launched on", "[several]") {
   CHECK(rondo::device_of(rt->launch<adder>("on 1", {.device = 1}).id()) == 1);
 }
 
-TEST_CASE("what crosses between devices arrives in order, and waits for room", "[several][G1][G2][G5]") {
+TEST_CASE("messages that cross between devices arrive in order, and wait for room", "[several][G1][G2][G5]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -60,7 +60,7 @@ TEST_CASE("what crosses between devices arrives in order, and waits for room", "
   for (std::uint32_t s = 0; s < 4; ++s)
     sources.push_back(
         rt->launch<messenger>("source " + std::to_string(s), {.device = s % rt->device_count()}));
-  // Far less room than there are messages.
+  // Much less room than messages.
   auto const target = rt->launch<orderly>("target", {.device = 1, .capacity = 8, .pinned = pinned});
   for (std::uint32_t round = 0; round < 5; ++round)
     for (std::uint32_t s = 0; s < 4; ++s)
@@ -68,7 +68,7 @@ TEST_CASE("what crosses between devices arrives in order, and waits for room", "
         REQUIRE_FALSE(tell(sources[s], dictate{target.id(), s, s % 3, 60}));
   std::uint64_t senders = 0;
   for (auto const& s : sources) senders += rondo::device_of(s.id()) != 1;
-  // Each dictation counts from 0: the first note of every later one is out of order, and no other is.
+  // Each dictation counts from 0, so only the first note of every later one is out of order.
   REQUIRE(eventually([&] { return handled_by(*rt, target.id()) >= senders * 300; }));
   auto const told = ask(target, get{}).value();
   CHECK(told.handled == senders * 300);
@@ -86,7 +86,7 @@ TEST_CASE("requests and answers cross between devices", "[several]") {
   auto const there = rt->launch<adder>("there", {.device = 1});
   REQUIRE_FALSE(tell(there, add{35}));
   CHECK(ask(here, consult{there.id(), 1}).value().value == 35 + 7);
-  // Not answered: the asker hears of it.
+  // Not answered: the asker gets an error.
   CHECK(ask(here, consult{there.id(), 0}).value().value == 1000 + static_cast<std::uint64_t>(errc::no_reply));
   REQUIRE_FALSE(terminate(*rt, there.id(), rondo::termination::drain));
   CHECK(ask(here, consult{there.id(), 1}).value().value ==
@@ -115,14 +115,15 @@ TEST_CASE("a message that cannot cross is a dead letter with its reason", "[seve
   CHECK(at_rest(*rt).dead_letters == 2);
 }
 
-TEST_CASE("more messages than may cross to one actor are dead letters", "[several][G5][G10]") {
+TEST_CASE("messages beyond the limit of those that cross to one actor are dead letters",
+          "[several][G5][G10]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
   auto const rt = start(v.settings);
   auto const here = rt->launch<messenger>("here");
   auto const asleep = rt->launch<orderly>("asleep", {.device = 1, .capacity = 4, .active = false});
   REQUIRE_FALSE(tell(here, dictate{asleep.id(), 0, 1, 1500}));
-  std::uint64_t dead = 0;  // how many of the four had found their room by then is a matter of time
+  std::uint64_t dead = 0;  // how many of the four had found room by then depends on timing
   REQUIRE(eventually([&] {
     auto const t = rt->snapshot();
     dead = t.dead_letters;
@@ -134,7 +135,7 @@ TEST_CASE("more messages than may cross to one actor are dead letters", "[severa
   CHECK(at_rest(*rt).dead_letters == dead);
 }
 
-TEST_CASE("a stop ends what is crossing as dead letters", "[several][G1][G10]") {
+TEST_CASE("a stop turns crossing messages into dead letters", "[several][G1][G10]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -147,7 +148,7 @@ TEST_CASE("a stop ends what is crossing as dead letters", "[several][G1][G10]") 
   CHECK(rt->snapshot().crossing == 0);
 }
 
-TEST_CASE("a checkpoint keeps what is crossing", "[several][G1][G2][G9]") {
+TEST_CASE("a checkpoint keeps crossing messages", "[several][G1][G2][G9]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
   scratch_file const file;
@@ -178,7 +179,7 @@ TEST_CASE("a checkpoint keeps what is crossing", "[several][G1][G2][G9]") {
   CHECK_THROWS_WITH(rondo::restore(*small, file.path), Contains("device 1") && Contains("asleep"));
 }
 
-TEST_CASE("a checkpoint in the middle of traffic is one moment of all devices", "[several][G1][G9]") {
+TEST_CASE("a checkpoint during traffic is consistent across all devices", "[several][G1][G9]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
   scratch_file const file;
@@ -208,7 +209,7 @@ TEST_CASE("a checkpoint in the middle of traffic is one moment of all devices", 
   check(*again);
 }
 
-TEST_CASE("an upgrade is of all devices", "[several]") {
+TEST_CASE("an upgrade affects all devices", "[several]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
   in_reach<gate> const reached;
@@ -221,7 +222,7 @@ TEST_CASE("an upgrade is of all devices", "[several]") {
     actors.push_back(rt->launch<adder>("actor " + std::to_string(d), {.device = d}));
     REQUIRE_FALSE(tell(actors.back(), add{d + 1}));
   }
-  hold_at(actors.back(), *reached);  // the last one is not quiet: none is upgraded
+  hold_at(actors.back(), *reached);  // the last device is not quiet, so none is upgraded
   CHECK_THROWS_WITH(rondo::upgrade(*rt, rondo::use<testbed_next>), Contains("no safepoint"));
   CHECK(rt->find<adder>("actor 0"));
   keeper.open();

@@ -10,7 +10,7 @@ namespace conformance {
 void set_start_book(start_book& book) {
   host_start_book = &book;
 #if defined(__CUDACC__)
-  rondo::gpu::set_constant(device_start_book, &book);  // where there is no GPU, none needs it
+  rondo::gpu::set_constant(device_start_book, &book);  // not needed if there is no GPU
 #endif
 }
 

@@ -1,4 +1,4 @@
-// The module changes while the runtime runs: actors keep what they are, and handle what waits with their new code.
+// Upgrades of a running runtime: actors keep their identity and state, and handle waiting mail with their new code.
 #include <unistd.h>
 
 #include "runtime/checkpoint.hpp"
@@ -9,7 +9,7 @@
 using namespace conformance;
 using Catch::Matchers::Contains;
 
-TEST_CASE("actors go on under a new module with their states and their mail", "[G7][G8]") {
+TEST_CASE("actors continue under a new module with their states and their mail", "[G7][G8]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
@@ -25,7 +25,7 @@ TEST_CASE("actors go on under a new module with their states and their mail", "[
     REQUIRE_FALSE(tell(asleep, add{100 * i}));
     REQUIRE_FALSE(tell(log, entry{static_cast<std::uint32_t>(i)}));
   }
-  REQUIRE_FALSE(tell(asleep, settle{1}));  // which no later adder knows
+  REQUIRE_FALSE(tell(asleep, settle{1}));  // which later adders do not know
   REQUIRE(ask(pooled, get{}).value().value == 10);
   REQUIRE(ask(pinned, get{}).value().value == 100);
 
@@ -37,7 +37,7 @@ TEST_CASE("actors go on under a new module with their states and their mail", "[
   REQUIRE_FALSE(tell(kept, add{5}));
   CHECK(ask(kept, get_more{}).value().sum == 15);
   CHECK(ask(kept, get_more{}).value().taken_over == 10);
-  REQUIRE_FALSE(tell(pinned, add{1}));  // old refs go on
+  REQUIRE_FALSE(tell(pinned, add{1}));  // old refs remain valid
   CHECK(ask(pinned, get{}).value().value == 101);
   CHECK(ask(rt->find<counting_adder>("pinned").value(), get_more{}).value().adds == 1);
   CHECK(read_all(log) == std::vector<std::uint32_t>{1, 2, 3, 4});
@@ -56,7 +56,7 @@ TEST_CASE("actors go on under a new module with their states and their mail", "[
   CHECK(report_of(t, pinned.id()).behaviour == rondo::type_name<counting_adder>);
 }
 
-TEST_CASE("an upgrade that cannot be made changes nothing, and says what is in its way", "[G9]") {
+TEST_CASE("an upgrade that is impossible changes nothing, and reports the reason", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   in_reach<gate> const reached;
@@ -120,7 +120,7 @@ TEST_CASE("upgrades under load lose nothing", "[G1][G2][stress]") {
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("a checkpoint that was written after an upgrade is one of the new module", "[G8]") {
+TEST_CASE("a checkpoint written after an upgrade belongs to the new module", "[G8]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const file = std::filesystem::temp_directory_path() /

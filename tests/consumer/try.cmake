@@ -1,4 +1,4 @@
-# Installs the build into a folder, builds project/ against it with find_package(rondo), and runs what comes out.
+# Installs the build into a folder, builds project/ with find_package(rondo), and runs the resulting programs.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -16,7 +16,7 @@ endif()
 
 file(REMOVE_RECURSE ${work}/prefix ${work}/project ${work}/cuda_project)
 run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
-# As plain C++, and with CUDA where this build has it.
+# As plain C++, and with CUDA if this build has it.
 set(common -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
 run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/project ${common})
 run(${CMAKE_COMMAND} --build ${work}/project)
@@ -31,7 +31,7 @@ run(${work}/project/clicks)
 if(NOT output STREQUAL "42 clicks\n")
   message(FATAL_ERROR "the consumer printed '${output}' instead of '42 clicks'")
 endif()
-if(EXISTS ${work}/prefix/bin/rondo)  # the command is installed, and so all that services need must be
+if(EXISTS ${work}/prefix/bin/rondo)  # if the command is installed, everything that services need must be installed too
   run(${work}/prefix/bin/rondo-serve --version)
   run(${source}/serve.sh ${work}/project/greet_service)
   if(NOT output MATCHES "\"number\": ?42")

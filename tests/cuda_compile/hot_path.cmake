@@ -1,11 +1,11 @@
-# cmake -D NVCC=... -D SOURCE_DIR=... -D EXPECTED=... -P hot_path.cmake: compiles hot_path.cu to PTX, and compares the
-# ordered memory accesses of each kernel with those in EXPECTED.
+# cmake -D NVCC=... -D SOURCE_DIR=... -D EXPECTED=... -P hot_path.cmake: compiles hot_path.cu to PTX, and compares the ordered
+# memory accesses of each kernel with those in EXPECTED.
 execute_process(
   COMMAND ${NVCC} -std=c++20 -ccbin g++ -arch=sm_90 -I ${SOURCE_DIR} -Werror all-warnings -ptx
           ${SOURCE_DIR}/tests/cuda_compile/hot_path.cu -o hot_path.ptx
   COMMAND_ERROR_IS_FATAL ANY)
 
-# PTX is full of semicolons and brackets, which CMake's lists would take for their own.
+# PTX contains many semicolons and brackets, which CMake would interpret as list syntax.
 file(STRINGS hot_path.ptx lines REGEX "\\.entry|local|(ld|st|atom|red|fence|membar)[.][a-z_.]+")
 set(kernel "")
 set(found "")

@@ -1,5 +1,5 @@
-// The steps that every message takes, each as a kernel of its own, so that its PTX can be read (hot_path.cmake).
-// Nothing here runs.
+// The steps that every message takes, each in a separate kernel, so that its PTX can be checked (hot_path.cmake). Nothing
+// here runs.
 #include "kernels/actor/ring_kernel.hpp"
 #include "kernels/grid/io_team.hpp"
 
@@ -7,7 +7,7 @@ using namespace rondo;
 
 extern "C" {
 
-/// A sender reserves a slot of a mailbox that has its ring, fills and commits it.
+/// A sender reserves a slot of a mailbox that has a ring, fills it and commits it.
 __global__ void mailbox_send(arena_ref arena, actor_id to, message_header header, std::uint64_t payload,
                              reservation* out) {
   std::uint32_t spare = 0;
@@ -17,7 +17,7 @@ __global__ void mailbox_send(arena_ref arena, actor_id to, message_header header
   out->queue_band = r.queue_band;
 }
 
-/// The owner looks at the slot at the head of a ring, and gives it back.
+/// The owner reads the slot at the head of a ring, and returns it.
 __global__ void mailbox_take(mail_ring_ref ring, std::uint32_t ticket, std::uint64_t* out) {
   if (!ring.committed(ticket)) return;
   *out = *reinterpret_cast<std::uint64_t const*>(ring.slot(ticket).payload);
@@ -37,13 +37,13 @@ __global__ void claim(arena_ref arena, std::uint32_t index, bool* out) {
   *out = scheduler{arena}.claim(index, actor_word::queued_in(0));
 }
 
-/// The upward ring: an item is written and published.
+/// The completion ring: writes and publishes an item.
 __global__ void bus_push(bus_ring_ref<std::uint64_t> ring, std::uint64_t value, push_outcome* out) {
   std::uint64_t ticket = 0;
   *out = ring.try_push(
       1, [&](std::uint32_t, std::uint64_t& item) { item = value; }, ticket);
 }
-/// The downward ring: an item is read, and its slot given back to the host.
+/// The submission ring: reads an item, and returns its slot to the host.
 __global__ void bus_take(bus_ring_ref<std::uint64_t> ring, std::uint64_t* out) {
   bus_reader<std::uint64_t> in{ring};
   if (auto const* const item = in.peek()) {

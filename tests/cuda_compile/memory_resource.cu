@@ -1,4 +1,4 @@
-// The pools satisfy cuda::mr's concepts, and a graph's elements become kernels; compiled, not run.
+// Checks that the pools satisfy cuda::mr's concepts, and that a graph's elements become kernels; compiled, not run.
 #define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE
 #include "runtime/device/cuda/cuda_pool_resource.hpp"
 #include "runtime/graph/stream.hpp"

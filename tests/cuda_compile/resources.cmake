@@ -1,5 +1,5 @@
 # cmake -D NVCC=... -D SOURCE_DIR=... -D MODULE=file.cu [-D INCLUDES=dir] -D BUDGET=... -P resources.cmake: compiles the ring
-# kernel of a module as releases are, and compares what it takes of a multiprocessor with a budget file: lines of "name most".
+# kernel of a module as in a release, and compares its use of a multiprocessor with a budget file: lines of "name most".
 get_filename_component(name ${BUDGET} NAME_WE)
 execute_process(
   COMMAND ${NVCC} -std=c++20 -ccbin g++ -arch=sm_90 -I ${SOURCE_DIR} -isystem "${INCLUDES}" -DRONDO_MODULE_TARGET=x

@@ -1,4 +1,4 @@
-// A binary schema from another process: refused, or good for all that is done with one.
+// Fuzzes binary schemas from another process: each is refused, or works with every operation on schemas.
 #include <string>
 
 #include "runtime/service/json/message_schemas.hpp"

@@ -1,4 +1,4 @@
-// The body of a checkpoint file. Its checksums, which keep out what chance does to a file, are left out here.
+// Fuzzes the body of a checkpoint file, without the checksums that detect accidental damage.
 #include <cstring>
 #include <memory>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The module whose checkpoints are fuzzed: the built-in one, as the host knows it.
+// The module of the fuzzed checkpoints: the host's description of the built-in module.
 #pragma once
 
 #include "actors/basics/basics_module.hpp"

@@ -1,4 +1,4 @@
-// A configuration file: what is accepted is valid, all else is a config_error.
+// Fuzzes configuration files: an accepted configuration is valid, everything else is a config_error.
 #include <string>
 
 #include "runtime/base/config.hpp"

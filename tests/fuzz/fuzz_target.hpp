@@ -1,6 +1,6 @@
-// What a fuzzer calls, once for each input: libFuzzer (tools/fuzz), or replay.cpp, which any compiler builds.
+// The function that a fuzzer calls once for each input: libFuzzer (tools/fuzz), or replay.cpp, which any compiler builds.
 //
-// A target takes every input, catches only what its parser is documented to throw, and ends the process (require) when
+// A target accepts every input, catches only the exceptions that its parser documents, and aborts the process (require) if
 // the parser breaks another promise.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The payload of a message: as JSON text, and as the bytes that an actor may have written. The first byte chooses the type.
+// Fuzzes message payloads: as JSON text, and as the bytes that an actor may have written. The first byte chooses the type.
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.hpp"
@@ -26,7 +26,7 @@ void from_text(std::string_view type, std::string_view text) {
   }
 }
 
-/// Not the same bytes: padding, flags and NaN are made uniform. But the same text.
+/// The bytes may differ, because padding, flags and NaN are normalised, but the text is the same.
 void from_bytes(std::string_view type, std::span<std::byte const> bytes) {
   auto const text = known.to_json(type, bytes);
   rondo_fuzz::require(known.to_json(type, known.to_bytes(type, text)) == text,

@@ -1,4 +1,4 @@
-// A recording: an entry without the checksum that keeps out what chance does to it, and a whole file with it.
+// Fuzzes recordings: an entry without the checksum that detects accidental damage, and a whole file with it.
 #include <cstring>
 #include <sstream>
 #include <stdexcept>

@@ -1,9 +1,9 @@
-// Runs one fuzz target without libFuzzer: over the files of a folder, then over inputs made of them by ten thousand
-// random changes that are the same each time.
+// Runs one fuzz target without libFuzzer: over the files of a folder, then over inputs made from them by ten thousand random
+// changes, which are the same in each run.
 //
 //   fuzz_NAME FOLDER [CHANGED]      fuzz_NAME FILE
 //
-// An input that ends the process is left in fuzz-crash.
+// An input that aborts the process is left in fuzz-crash.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ extern "C" void leave_input(int signal) {
 }
 
 void run(input const& bytes) {
-  // A copy of its own size, so that a sanitizer sees each step beyond its end.
+  // A copy of exactly the input's size, so that a sanitizer detects each access beyond its end.
   std::vector<std::uint8_t>(bytes.begin(), bytes.end()).swap(current);
   LLVMFuzzerTestOneInput(current.data(), current.size());
 }
@@ -107,7 +107,7 @@ int main(int count, char** arguments) {
   if (fs::is_regular_file(from)) return run(read(from)), 0;
   std::vector<fs::path> files;
   for (auto const& entry : fs::directory_iterator(from)) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());  // so that the changes are the same each time
+  std::sort(files.begin(), files.end());  // so that the changes are the same in each run
   std::vector<input> seeds;
   for (auto const& file : files) seeds.push_back(read(file));
   if (seeds.empty()) return std::fprintf(stderr, "%s: has no inputs\n", from.c_str()), 66;

@@ -1,4 +1,4 @@
-// The configuration of a service: JSON that people write.
+// Fuzzes the configuration of a service: JSON written by people.
 #include <string>
 
 #include "runtime/service/service_config.hpp"

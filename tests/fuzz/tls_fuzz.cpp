@@ -1,6 +1,7 @@
-// A service's side of a TLS connection: a client whose bytes come whole, in part, changed, mixed with others, or not at all.
+// Fuzzes the server side of a TLS connection: the client's bytes arrive whole, in part, changed, mixed with others, or not at
+// all.
 //
-// An input is a row of steps, two bytes each: what is done, and how much of it.
+// An input is a sequence of steps of two bytes: an action and its amount.
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,21 +38,21 @@ asio::ssl::context& server_context() {
   return *context;
 }
 
-/// A client that speaks TLS as it should; what of it reaches the service is the input's choice.
+/// A client that speaks valid TLS; the input decides which of its bytes reach the service.
 class sound_client {
  public:
   sound_client() {
     SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
     SSL_set_connect_state(ssl_.get());
   }
-  /// Hands it what the service said.
+  /// Passes the service's bytes to it.
   void take(std::string const& bytes) {
     BIO_write(SSL_get_rbio(ssl_.get()), bytes.data(), static_cast<int>(bytes.size()));
     SSL_do_handshake(ssl_.get());
     char ignored[512];
     while (SSL_read(ssl_.get(), ignored, sizeof ignored) > 0) continue;
   }
-  /// Whether the text is on its way as records.
+  /// Whether the text has been written as TLS records.
   bool say(std::string const& text) {
     SSL_do_handshake(ssl_.get());
     return SSL_is_init_finished(ssl_.get()) == 1 &&
@@ -93,13 +94,13 @@ class connection {
 
   void step(unsigned what, std::size_t how_much, std::span<std::uint8_t const> raw) {
     switch (what % 8) {
-      case 0:  // all that the client has to say
+      case 0:  // all pending bytes of the client
         return deliver(std::string::npos, std::string::npos);
-      case 1:  // a part of it
+      case 1:  // a part of them
         return deliver(how_much, std::string::npos);
-      case 2:  // with a bit that changed on the way
+      case 2:  // a part with a changed bit
         return deliver(std::string::npos, how_much);
-      case 3:  // something that the client never said
+      case 3:  // bytes that the client never wrote
         return put(std::string(raw.begin(), raw.end()));
       case 4: {
         std::string const text(how_much + 1, static_cast<char>('a' + how_much % 26));
@@ -140,7 +141,7 @@ class connection {
     for (ssize_t n = 0; (n = ::recv(wire_, bytes, sizeof bytes, 0)) > 0;)
       client_.take(std::string(bytes, static_cast<std::size_t>(n)));
   }
-  /// What the service does when there is something to read.
+  /// What the service does when it can read.
   void look() {
     boost::system::error_code ec;
     for (std::byte into[256]; !ec;) {
@@ -149,9 +150,9 @@ class connection {
       heard_.append(reinterpret_cast<char const*>(into), n);
       require(said_.starts_with(heard_), "nothing is heard that the client has not said");
     }
-    run_handlers();  // a wait that was for what has just been read
+    run_handlers();  // a wait for the bytes that have just been read
     if (ec != asio::error::would_block || waits_) return;
-    // Now it waits. For half a record this must not end at once, again and again.
+    // Now it waits. With half a record this wait must not end at once, again and again.
     waits_ = true;
     served_->async_readable([this](boost::system::error_code) { waits_ = false; });
     run_handlers();

@@ -1,7 +1,7 @@
-// Bytes from a socket: cut into frames, verified as request and as response, then every field is read.
+// Fuzzes bytes from a socket: cuts them into frames, verifies each as request and as response, then reads every field.
 //
-// The classes are flatc's own for objects (--gen-object-api), which copy all that a buffer holds: so a field that the
-// schema gets is read here, too.
+// The classes are flatc's object API (--gen-object-api), which copies everything that a buffer holds, so fields that are
+// added to the schema later are read here too.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "runtime/service/wire/frame.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 #include "wire_objects/wire_generated.h"
-// After it: both define the schema.
+// After it, because both define the schema.
 #include "runtime/service/wire/wire.hpp"
 
 using rondo::service::frame_reader;
@@ -22,7 +22,7 @@ void read_all(std::span<std::byte const> frame) {
   if (root == nullptr) return;
   auto const all = std::unique_ptr<typename Root::NativeTableType>(root->UnPack());
   if (all->body.value == nullptr)
-    return;  // of a kind that this schema does not know: the verifier lets it pass
+    return;  // of a kind that this schema does not know: the verifier accepts it
   flatbuffers::FlatBufferBuilder again;
   again.Finish(Root::Pack(again, all.get()));
 }
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   constexpr std::uint32_t max_frame_bytes = 4096;
   if (size == 0) return 0;
   frame_reader reader(max_frame_bytes);
-  std::size_t const chunk = 1 + *data % 64u;  // how the network cuts the stream
+  std::size_t const chunk = 1 + *data % 64u;  // how the network splits the stream
   for (std::size_t at = 1; at < size; at += chunk) {
     auto const count = std::min(chunk, size - at);
     auto const room = reader.room(count);

@@ -1,4 +1,4 @@
-// Writes the binary part of tests/fuzz/corpus: what fuzzing begins with. Again after a change of a format:
+// Writes the binary part of tests/fuzz/corpus, from which fuzzing starts. Run it again after a change of a format:
 //
 //   build/dev/tests/fuzz/fuzz_seeds tests/fuzz/corpus
 //
@@ -56,7 +56,7 @@ std::string response(Body body) {
 }
 
 void write_wire(fs::path const& folder) {
-  // The first byte says how the stream is cut.
+  // The first byte determines how the stream is split.
   std::string const whole = "\x3f", bytewise(1, '\0');
   wire::helloT hello;
   hello.version = 1;
@@ -155,7 +155,7 @@ void write_recordings(fs::path const& folder) {
     rondo::recording_writer writer(file);
     writer.begin({}, module);
     writer.flush();
-    // Each entry's body alone, too: what was added to the file, behind the frame's 12 bytes.
+    // The body of each entry alone, too: the bytes added to the file, without the frame's 12 bytes.
     for (auto const& [name, entry] : entries) {
       auto const before = bytes_of(file).size();
       writer.append(entry);

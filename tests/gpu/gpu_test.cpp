@@ -1,4 +1,4 @@
-// What only a real GPU can show: faults, and how a runtime and its process go on after them; clocks; limits.
+// Tests that need a real GPU: faults and the recovery of a runtime and its process, clocks, limits.
 #include <cstdlib>
 #include <future>
 
@@ -27,7 +27,7 @@ rondo::config small_config() {
   return c;
 }
 
-/// Texts of a runtime's failure reports, from another thread.
+/// The texts of a runtime's failure reports, which arrive on another thread.
 class reports {
  public:
   explicit reports(rondo::runtime& rt)
@@ -54,7 +54,7 @@ void ask_a_little(rondo::runtime& rt, bool pinned) {
 
 }  // namespace
 
-TEST_CASE("auto takes the GPU, and the runtime says which it is", "[gpu]") {
+TEST_CASE("auto chooses the GPU, and the runtime names it", "[gpu]") {
   rondo::config c = small_config();
   c.device = "auto";
   rondo::runtime rt{rondo::use<bombs>, c};
@@ -111,17 +111,17 @@ TEST_CASE("another process reads a GPU's buffer in place", "[gpu][share]") {
   REQUIRE(exporter.withdraw(shared) == errc::ok);
 }
 
-TEST_CASE("a deadline means the same to host and GPU", "[gpu][G12]") {
+TEST_CASE("a deadline has the same meaning on host and GPU", "[gpu][G12]") {
   rondo::runtime rt{rondo::use<bombs>, small_config()};
   auto const actor = rt.launch<bomb>("asleep", {.active = false});
   for (int i = 0; i < 10; ++i)
-    REQUIRE(actor.try_tell(trap{}, {.deadline = 1ms}) == errc::ok);  // each would end the device
+    REQUIRE(actor.try_tell(trap{}, {.deadline = 1ms}) == errc::ok);  // each would fault the device
   std::this_thread::sleep_for(5ms);
   REQUIRE_FALSE(rondo::activate(rt, actor.id(), rondo::block));
   CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 1);
 }
 
-TEST_CASE("a fault ends what was pending, names what ran, and the process goes on with a new runtime",
+TEST_CASE("a fault ends pending operations, names what ran, and the process continues with a new runtime",
           "[gpu][G9]") {
   bool const wild = GENERATE(false, true);
   {
@@ -143,7 +143,7 @@ TEST_CASE("a fault ends what was pending, names what ran, and the process goes o
     if (!wild) CHECK_THAT(seen.all(), Contains("culprit") && Contains("gpu_test::trap"));
     CHECK(victim.try_tell(trap{}) == errc::device_lost);
     CHECK_THROWS_WITH(rondo::checkpoint(rt, "/tmp/never-written.checkpoint"), Contains("faulted"));
-    // A context that faulted is of no use to anybody: a second runtime says so until the first one has gone.
+    // A context that faulted is unusable for everybody: a second runtime reports this until the first one is destroyed.
     CHECK_THROWS_WITH((rondo::runtime{rondo::use<bombs>, small_config()}), Contains("cuda"));
   }
   rondo::runtime rt{rondo::use<bombs>, small_config()};

@@ -1,3 +1,4 @@
+// The main function of the GPU tests: skips them if there is no GPU.
 #define CATCH_CONFIG_RUNNER
 #include <cstdio>
 

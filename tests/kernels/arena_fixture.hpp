@@ -1,4 +1,4 @@
-// What the tests of the kernels share: an arena in ordinary memory, actors in it, seeds, rings near overflow.
+// The helpers of the kernels' tests: an arena in ordinary memory, actors in it, seeds, and rings close to overflow.
 #pragma once
 
 #include <chrono>
@@ -39,12 +39,12 @@ class random_source {
   std::mt19937_64 engine_;
 };
 
-/// A number that one sender counts up in each of its messages.
+/// A message that carries its sender and a number that the sender increments.
 struct note {
   std::uint32_t sender, number;
 };
 
-/// Stands for any behaviour where the tests themselves take the messages.
+/// A behaviour for tests that take the messages themselves.
 struct taker {
   using messages = rondo::messages<note>;
   void on(context&, note const&) {}
@@ -58,7 +58,7 @@ inline message_header note_header(std::uint8_t priority = default_priority) {
   return h;
 }
 
-/// Reserves as a host thread does, which keeps no ring for itself.
+/// Reserves as a host thread does, which does not keep a ring for itself.
 inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority, std::uint32_t count,
                            bool want_room) {
   std::uint32_t spare_ring = 0;
@@ -111,14 +111,14 @@ class test_arena {
     return s.id;
   }
 
-  /// As if `ticket` messages had gone through every shared ring already.
+  /// Sets every shared ring as if `ticket` messages had already gone through it.
   void start_rings_at(std::uint32_t ticket) {
     for (std::uint32_t id = 1; id <= ref_.shape().rings; ++id) {
       auto const ring = ref_.ring_at(id);
       ref_.ring(id).tail = ticket & ticket_mask;
       for (std::uint32_t i = 0; i < ring.slot_count; ++i) {
         auto const t = ticket + i;
-        ring.slot(t).sequence.store(ring.lap(t), memory_order::relaxed);  // R1; no other thread yet
+        ring.slot(t).sequence.store(ring.lap(t), memory_order::relaxed);  // R1; no other thread exists yet
       }
     }
   }
@@ -138,7 +138,7 @@ class owned_mail {
  public:
   owned_mail(scheduler& sched, actor_id id) : sched_(sched), cell_(sched.arena().cell(id.index)) { look(); }
 
-  /// Finds a ring that a sender attached meanwhile.
+  /// Finds a ring that a sender has attached since the last look.
   void look() {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (word.ring() == 0) return;

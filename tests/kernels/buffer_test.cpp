@@ -40,7 +40,7 @@ TEST_CASE("every handle is stale in a zeroed table", "[buffer]") {
   rondo::buffer_table_ref const table{entries.data(), 2, &returned};
   for (std::uint32_t slot : {0u, 1u, 2u, ~0u})
     for (std::uint32_t generation : {0u, 1u, ~0u}) {
-      // A slot of another home, unless it refers to nothing.
+      // A slot of another memory, unless the handle is null.
       auto const expected = generation != 0 && slot >> rondo::buffer_home_shift != 0 ? errc::buffer_elsewhere
                                                                                      : errc::stale_buffer;
       CHECK(table.begin_read({slot, generation, 0, 0}) == expected);
@@ -70,7 +70,8 @@ TEST_CASE("a reader sees the range that its handle names, as elements", "[buffer
   CHECK_FALSE(t.word(0).leased());
 }
 
-TEST_CASE("a range outside the buffer, or of broken elements, is refused and leaves no lease", "[buffer]") {
+TEST_CASE("a range outside the buffer, or with partial elements, is refused and leaves no lease",
+          "[buffer]") {
   two_buffers t;
   auto const ref = t.table.open(0, 40);
   buffer_view<std::uint32_t const> view;
@@ -87,7 +88,7 @@ TEST_CASE("a range outside the buffer, or of broken elements, is refused and lea
   CHECK_FALSE(t.word(0).leased());
 }
 
-TEST_CASE("a slice cannot reach beyond the slice it was taken from", "[buffer]") {
+TEST_CASE("a slice cannot exceed the slice it was taken from", "[buffer]") {
   two_buffers t;
   auto const half = t.table.open(0, 40).slice(0, 20);
   buffer_view<std::byte const> view;
@@ -99,7 +100,7 @@ TEST_CASE("a slice cannot reach beyond the slice it was taken from", "[buffer]")
   CHECK(t.table.try_read(half.slice(4, ~0ull), view) == errc::buffer_out_of_bounds);
 }
 
-TEST_CASE("readers share, a writer is alone", "[buffer]") {
+TEST_CASE("readers share a buffer, a writer has it alone", "[buffer]") {
   two_buffers t;
   auto const ref = t.table.open(0, 64);
   CHECK(t.table.begin_read(ref) == errc::ok);
@@ -116,7 +117,7 @@ TEST_CASE("readers share, a writer is alone", "[buffer]") {
   t.table.end_read(ref);
 }
 
-TEST_CASE("the count of readers does not run into the writer's bit", "[buffer]") {
+TEST_CASE("the count of readers does not overflow into the writer's bit", "[buffer]") {
   two_buffers t;
   auto const ref = t.table.open(0, 64);
   auto const full = t.word(0).bits() | buffer_word::readers_mask;
@@ -143,7 +144,7 @@ TEST_CASE("a released buffer is returned once, and its handle is stale from then
   t.table.end_read(successor);
 }
 
-TEST_CASE("a release during leases waits for the last of them", "[buffer]") {
+TEST_CASE("a release while there are leases waits for the last of them", "[buffer]") {
   two_buffers t;
   auto const ref = t.table.open(0, 64);
   REQUIRE(t.table.begin_read(ref) == errc::ok);
@@ -190,7 +191,7 @@ TEST_CASE("after the last generation a slot stays stale for every handle", "[buf
   CHECK(t.table.release(last) == errc::double_release);
 }
 
-TEST_CASE("a lease ends with its scope, moves, and says why it holds nothing", "[buffer]") {
+TEST_CASE("a lease ends with its scope, can be moved, and reports why it is empty", "[buffer]") {
   two_buffers t;
   auto const ref = t.table.open(0, 64);
   {

@@ -35,7 +35,7 @@ TEST_CASE("zeroed counters are all zero", "[counters]") {
   CHECK(all_are(p.own(), 0));
 }
 
-TEST_CASE("what was published last is what is read, the peak depth too", "[counters]") {
+TEST_CASE("a read returns the values that were published last, including the peak depth", "[counters]") {
   published_totals p{};
   for (std::uint32_t n : {1u, 2u, 5u, 1u, 0u, ~0u, 8u, 0u}) {
     CAPTURE(n);
@@ -57,7 +57,7 @@ TEST_CASE("the version of the counters overflows without touching the peak depth
   }
 }
 
-TEST_CASE("a reader never sees counters of two moments", "[counters][stress]") {
+TEST_CASE("a reader never sees a mix of two published states", "[counters][stress]") {
   published_totals p{};
   std::uint32_t const last = 20'000;
   std::atomic<bool> done{false};

@@ -1,4 +1,4 @@
-// The stack of free mail rings: each ring in one hand at most, and published to whoever takes it.
+// The stack of free mail rings: each ring has at most one holder, and its contents are visible to the next holder.
 #include "kernels/mail/mail_ring_pool.hpp"
 
 #include <set>
@@ -17,12 +17,12 @@ TEST_CASE("a formatted arena gives out each shared ring once", "[mail_ring_pool]
   CHECK(pop_free_ring(a.ref()) == 3);
 }
 
-TEST_CASE("an arena without shared rings has none to give", "[mail_ring_pool]") {
+TEST_CASE("an arena without shared rings has none to hand out", "[mail_ring_pool]") {
   test_arena a{{.actors = 2, .rings = 0, .ring_slots = 2, .heap_bytes = 0}};
   CHECK(pop_free_ring(a.ref()) == 0);
 }
 
-TEST_CASE("the ring stack is a stack, across the overflow of its tag too", "[mail_ring_pool]") {
+TEST_CASE("the ring stack is last in, first out, also across the overflow of its tag", "[mail_ring_pool]") {
   CAPTURE(test_seed());
   random_source random;
   for (std::uint64_t const tag : {std::uint64_t{0}, std::uint64_t{0xffff'ffe0}}) {
@@ -58,13 +58,14 @@ TEST_CASE("the stack's head never recurs, so a slow thread's exchange on it fail
   }
 }
 
-TEST_CASE("many threads hold each ring alone and see what its last holder left", "[mail_ring_pool][stress]") {
+TEST_CASE("many threads hold each ring alone and see the writes of its previous holder",
+          "[mail_ring_pool][stress]") {
   CAPTURE(test_seed());
   test_arena a{{.actors = 2, .rings = 3, .ring_slots = 2, .heap_bytes = 0}};
   a.ref().header().free_rings.store(std::uint64_t{0xffff'f000} << 32 | 1, memory_order::relaxed);
   std::uint32_t const threads = 4, rounds = 4'000;
   std::vector<std::atomic<int>> holders(4);
-  std::vector<std::uint32_t> uses(4, 0);  // plain: ordered by the pool alone
+  std::vector<std::uint32_t> uses(4, 0);  // not atomic: ordered by the pool alone
   std::atomic<std::uint32_t> shared_rings{0}, disagreements{0}, below_zero{0};
   std::vector<std::thread> crew;
   for (std::uint32_t n = 0; n < threads; ++n)
@@ -94,7 +95,7 @@ TEST_CASE("many threads hold each ring alone and see what its last holder left",
   CHECK(a.ref().header().free_ring_count.load(memory_order::relaxed) == 3);
 }
 
-TEST_CASE("actors without mail do not keep the rings that others need", "[mail_ring_pool][G5]") {
+TEST_CASE("actors without mail do not keep rings that others need", "[mail_ring_pool][G5]") {
   for (std::uint32_t const rings : {1u, 2u, 3u, 4u, 8u}) {
     CAPTURE(rings);
     test_arena a{{.actors = 20, .rings = rings, .ring_slots = 4, .heap_bytes = 1 << 14}};

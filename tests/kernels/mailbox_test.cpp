@@ -1,4 +1,4 @@
-// A mailbox against a std::deque: exact capacity, order, who queues the actor, tickets near their overflow.
+// A mailbox compared with a std::deque: exact capacity, order, which message queues the actor, tickets close to overflow.
 #include "kernels/mail/mailbox.hpp"
 
 #include <deque>
@@ -37,7 +37,7 @@ void forget_ready(arena_ref const& arena) {
     }
 }
 
-/// Random reservations of one and of several, and an owner that takes some of them.
+/// Random reservations of one or several messages, and an owner that takes some of them.
 void against_deque(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
   CAPTURE(slots, capacity, start, test_seed());
   random_source random{slots * 100 + capacity};
@@ -80,12 +80,12 @@ void against_deque(std::uint32_t slots, std::uint32_t capacity, std::uint32_t st
 void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
   CAPTURE(slots, capacity, test_seed());
   std::uint32_t const senders = 3, each = 3'000;
-  // Each sender may hold a ring for the moment in which it loses the race to attach its own.
+  // Each sender may briefly hold a ring when it loses the race to attach its own.
   test_arena a{{.actors = 1, .rings = senders, .ring_slots = slots, .heap_bytes = 4096}};
   a.start_rings_at(start);
   auto const id = a.launch_taker(0, capacity);
   std::atomic<std::uint32_t> taken{0}, wrong{0}, owners{0}, refused{0};
-  std::vector<std::uint32_t> next(senders, 0);  // plain: ordered by the ownership alone (W2)
+  std::vector<std::uint32_t> next(senders, 0);  // not atomic: ordered by the ownership alone (W2)
   actor_totals totals{};                        // likewise
   std::vector<std::thread> threads;
   for (std::uint32_t s = 0; s < senders; ++s)
@@ -124,7 +124,9 @@ void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t s
           ++taken;
         }
         owners.fetch_sub(1);
-        sched.release(0, totals);  // nobody signals: always let go; queued again if mail is left
+        sched.release(
+            0,
+            totals);  // there are no signals, so the actor is always released; it is queued again if mail is left
       }
     });
   for (auto& t : threads) t.join();
@@ -136,7 +138,7 @@ void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t s
 
 }  // namespace
 
-TEST_CASE("the word's parts do not touch each other", "[mailbox]") {
+TEST_CASE("the word's fields do not overlap", "[mailbox]") {
   actor_word const all{~0ull}, none{0};
   CHECK(none.with_tail(~0u).bits() == ticket_mask);
   CHECK(none.with_ring(0xfffff).bits() == actor_word::ring_mask);
@@ -160,7 +162,7 @@ TEST_CASE("higher priorities never have a later band", "[mailbox][G3]") {
   CHECK(band_of(default_priority + 1) < band_of(default_priority));
 }
 
-TEST_CASE("zeroed memory is a ring at ticket 0 that nobody has used", "[mailbox]") {
+TEST_CASE("zeroed memory is an unused ring at ticket 0", "[mailbox]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 8, .heap_bytes = 4096}};
   auto const ring = a.ref().ring_at(1);
   for (std::uint32_t t = 0; t < 8; ++t) {
@@ -176,7 +178,7 @@ TEST_CASE("a zeroed cell has no actor", "[mailbox][G7]") {
   CHECK(put(a.ref(), {0, 1}, 0, 0) == errc::actor_gone);
 }
 
-TEST_CASE("a mailbox does what a bounded std::deque does", "[mailbox][G1][G2][G5]") {
+TEST_CASE("a mailbox behaves like a bounded std::deque", "[mailbox][G1][G2][G5]") {
   for (std::uint32_t const slots : {2u, 8u})
     for (std::uint32_t capacity = 1; capacity <= slots; ++capacity)
       for (std::uint32_t const start : {0u, 5u, tickets_near_overflow}) against_deque(slots, capacity, start);
@@ -193,7 +195,8 @@ TEST_CASE("messages to other generations and to no cell are refused", "[mailbox]
   CHECK(a.word(id).tail() == 0);
 }
 
-TEST_CASE("an actor that finds no ring is told apart from a full one and costs no ring", "[mailbox][G5]") {
+TEST_CASE("a missing ring is arena_full, a full mailbox is mailbox_full, and neither costs a ring",
+          "[mailbox][G5]") {
   test_arena a{{.actors = 2, .rings = 1, .ring_slots = 2, .heap_bytes = 4096}};
   auto const first = a.launch_taker(0, 2), second = a.launch_taker(1, 2);
   CHECK(put(a.ref(), first, 0, 0, 3) == errc::mailbox_full);
@@ -204,7 +207,7 @@ TEST_CASE("an actor that finds no ring is told apart from a full one and costs n
 }
 
 // Regression: a team kept a ring that it had fetched for a message that was then refused.
-TEST_CASE("a team keeps no ring of a message that was refused", "[mailbox][G5]") {
+TEST_CASE("a team does not keep a ring for a message that was refused", "[mailbox][G5]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 2, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 2);
   scheduler sched{a.ref(), true};
@@ -214,7 +217,7 @@ TEST_CASE("a team keeps no ring of a message that was refused", "[mailbox][G5]")
   CHECK(a.ref().header().free_ring_count.load(memory_order::relaxed) == 1);
 }
 
-TEST_CASE("exactly the message that makes an actor more urgent queues it", "[mailbox][G3]") {
+TEST_CASE("only a message that makes an actor more urgent queues it", "[mailbox][G3]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 16, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 16);
   auto const band = [&](std::uint8_t priority) {
@@ -228,12 +231,13 @@ TEST_CASE("exactly the message that makes an actor more urgent queues it", "[mai
   CHECK(band(150) == -1);
   scheduler sched{a.ref()};
   REQUIRE(sched.claim(0, actor_word::queued_mask));
-  CHECK(band(100) == -1);  // running: its owner looks again before it leaves
-  CHECK(band(255) == 0);   // the owner may have looked already
+  CHECK(band(100) == -1);  // running: its owner checks again before it releases the actor
+  CHECK(band(255) == 0);   // the owner may already have checked
   CHECK(band(150) == -1);
 }
 
-TEST_CASE("a pinned actor is marked in no queue: its successor would seem to stand there", "[mailbox][G3]") {
+TEST_CASE("a pinned actor is not marked as queued, because its successor would inherit the mark",
+          "[mailbox][G3]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 16, .heap_bytes = 4096}};
   scheduler sched{a.ref()};
   auto s = a.spec(0, 16);
@@ -250,7 +254,7 @@ TEST_CASE("a pinned actor is marked in no queue: its successor would seem to sta
   }
 }
 
-TEST_CASE("a sender that wants room has the owner tell of it, once", "[mailbox][G5]") {
+TEST_CASE("a sender that wants room is notified once by the owner", "[mailbox][G5]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 4, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 3);
   scheduler sched{a.ref()};
@@ -282,7 +286,7 @@ TEST_CASE("a message that is reserved and not yet committed holds back the ones 
   CHECK_FALSE(mail.try_take(got));
   actor_totals totals{};
   sched.release(0, totals);
-  CHECK(a.word(id).queued());  // or the commit below would wake nobody
+  CHECK(a.word(id).queued());  // otherwise the commit below would wake nobody
   REQUIRE(sched.claim(0, actor_word::queued_mask));
   note const n{0, 0};
   fill(slow.ring, slow.ticket, note_header(), &n, sizeof n);

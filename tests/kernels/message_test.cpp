@@ -65,7 +65,7 @@ static_assert(std::is_void_v<rondo::reply_to_t<counter, other>>);
 static_assert(rondo::type_name<add> == "message_test::add");
 static_assert(rondo::type_name<renamed> == "schema.renamed");
 static_assert(rondo::type_id<renamed> == rondo::detail::fnv1a("schema.renamed"));
-// Numbers that another process or an older build computed stay right only if these do.
+// Numbers that another process or an older build computed remain valid only if these do not change.
 static_assert(rondo::detail::fnv1a("") == 2166136261u && rondo::detail::fnv1a("a") == 0xe40c292cu);
 static_assert(rondo::detail::fnv1a("foobar") == 0xbf9cf968u);
 
@@ -91,10 +91,11 @@ TEST_CASE("a stamp keeps 48 bits of time and ages across their wrap", "[message]
     CHECK(h.age_ns(sent) == 0);
     CHECK(h.age_ns(sent + 1234) == 1234);
     CHECK(h.age_ns(sent + wrap / 2 - 1) == wrap / 2 - 1);
-    CHECK(h.age_ns(sent + wrap - 1) == 0);  // a sender whose clock is a nanosecond ahead, not 78 hours ago
+    CHECK(h.age_ns(sent + wrap - 1) ==
+          0);  // the clock of the sender is a nanosecond ahead; the age must not be 78 hours
   }
   CHECK_FALSE(rondo::message_header{}.stamped());
-  h.stamp(wrap);  // the one moment whose 48 bits would say that it is not stamped
+  h.stamp(wrap);  // the only moment whose 48 bits would mean that there is no stamp
   CHECK(h.stamped());
 }
 
@@ -109,7 +110,7 @@ TEST_CASE("a deadline expires after its last nanosecond, not at it", "[message][
     CHECK(h.expired(sent + 1001));
     h.deadline_us = 0;
     CHECK_FALSE(h.expired(sent + 1'000'000'000'000));
-    h.deadline_us = ~0u;  // 71 minutes: no overflow on the way to nanoseconds
+    h.deadline_us = ~0u;  // 71 minutes: no overflow when converted to nanoseconds
     CHECK_FALSE(h.expired(sent + 4'294'967'295'000));
     CHECK(h.expired(sent + 4'294'967'295'001));
   }

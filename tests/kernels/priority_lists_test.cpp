@@ -1,4 +1,4 @@
-// The priority lists against a sorted list: exact order at each pick, starvation limit, exact capacity.
+// The priority lists compared with a sorted list: exact order at each pick, starvation limit, exact capacity.
 #include "kernels/mail/priority_lists.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct sent {
   bool committed;
 };
 
-/// What the priority lists must do, on a plain list in the order of the tickets.
+/// The reference: a plain list in the order of the tickets.
 class reference_mail {
  public:
   explicit reference_mail(std::uint32_t limit) : limit_(limit) {}
@@ -28,8 +28,8 @@ class reference_mail {
   }
   std::size_t size() const { return waiting_.size(); }
 
-  /// Removes and returns the message to handle next: of those before the first one that is still being
-  /// written, the first of the highest priority, or the oldest one after `limit` overtakes.
+  /// Removes and returns the message to handle next. Of the messages before the first uncommitted one, this is the first of
+  /// the highest priority, or the oldest after `limit` overtakes.
   bool take(sent& out) {
     auto const end =
         std::find_if(waiting_.begin(), waiting_.end(), [](sent const& s) { return !s.committed; });
@@ -50,7 +50,7 @@ class reference_mail {
 };
 
 struct mail_case {
-  std::uint32_t slots, capacity, limit, start, levels;  // levels: how many different priorities
+  std::uint32_t slots, capacity, limit, start, levels;  // levels: the number of different priorities
   bool gaps;                                            // commits come out of order
 };
 
@@ -106,7 +106,7 @@ void against_reference(mail_case const& c) {
   }
 }
 
-/// Senders of random priorities, one owner; per sender and priority the order must hold.
+/// Senders with random priorities, one owner; the order must hold per sender and priority.
 void stress_stash(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
   CAPTURE(slots, capacity, test_seed());
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = slots, .starvation_limit = 10, .heap_bytes = 4096}};
@@ -188,7 +188,7 @@ TEST_CASE("an urgent message behind a slow sender overtakes once that sender has
   REQUIRE(sched.claim(0, actor_word::queued_mask));
   owned_mail mail{sched, id};
   note got{};
-  REQUIRE_FALSE(mail.try_take(got));  // sees the alert, cannot reach the message yet
+  REQUIRE_FALSE(mail.try_take(got));  // sees the alert, but cannot reach the message yet
   n.number = 1;
   fill(slow.ring, slow.ticket, note_header(), &n, sizeof n);
   REQUIRE(mail.try_take(got));
@@ -197,7 +197,7 @@ TEST_CASE("an urgent message behind a slow sender overtakes once that sender has
   CHECK(got.number == 1);
 }
 
-TEST_CASE("a flood of urgent messages overtakes a low one at most as often as the limit says",
+TEST_CASE("a flood of urgent messages overtakes a low one at most as often as the limit allows",
           "[priority_lists][G3]") {
   std::uint32_t const limit = 7;
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 4, .starvation_limit = limit, .heap_bytes = 4096}};
@@ -219,7 +219,7 @@ TEST_CASE("a flood of urgent messages overtakes a low one at most as often as th
   CHECK(overtakes == limit);
 }
 
-TEST_CASE("the depths of all levels add up to what waits", "[priority_lists]") {
+TEST_CASE("the depths of all levels add up to the number of waiting messages", "[priority_lists]") {
   CAPTURE(test_seed());
   random_source random;
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 64, .heap_bytes = 4096}};

@@ -1,5 +1,5 @@
-// The queue pair's ring against a std::deque, under many threads and across the overflow of its sequences; and
-// what the I/O team makes of submissions.
+// The queue pair's ring compared with a std::deque, under many threads and across the overflow of its sequences; and how the
+// I/O team processes submissions.
 #include "kernels/link/queue_pair.hpp"
 
 #include <deque>
@@ -11,7 +11,7 @@ using namespace rondo_test;
 
 namespace {
 
-/// A ring as if `start` items had gone through it.
+/// A ring in the state after `start` items have gone through it.
 template <class Item>
 struct test_ring {
   explicit test_ring(std::uint32_t size, std::uint64_t start = 0) : slots(size) {
@@ -30,7 +30,7 @@ struct test_ring {
   bus_writers writers{};
 };
 
-/// Item i of a group says which one it is, and how many there are.
+/// Item i of a group holds its index and the size of the group.
 struct part {
   std::uint32_t sender, number, index, count;
 };
@@ -96,7 +96,7 @@ TEST_CASE("a zeroed bus ring is empty, takes as many items as it has slots, and 
   CHECK(push(r.ref(), 0, 4, 1) == push_outcome::full);
   REQUIRE(in.peek() != nullptr);
   in.advance(1);
-  CHECK(push(r.ref(), 0, 4, 1) == push_outcome::full);  // read, but not given back yet
+  CHECK(push(r.ref(), 0, 4, 1) == push_outcome::full);  // read, but not yet released
   in.publish();
   CHECK(push(r.ref(), 0, 4, 2) == push_outcome::full);
   CHECK(push(r.ref(), 0, 4, 1) == push_outcome::pushed);
@@ -104,7 +104,7 @@ TEST_CASE("a zeroed bus ring is empty, takes as many items as it has slots, and 
   CHECK_FALSE(r.ref().consumed(1));
 }
 
-TEST_CASE("the bus ring does what a bounded std::deque of groups does, across the overflow too",
+TEST_CASE("the bus ring behaves like a bounded std::deque of groups, also across the overflow",
           "[queue_pair]") {
   CAPTURE(test_seed());
   random_source random;
@@ -136,7 +136,7 @@ TEST_CASE("the bus ring does what a bounded std::deque of groups does, across th
             used -= read;
             read = 0;
           }
-          if (random.one_in(8)) {  // a new reader goes on
+          if (random.one_in(8)) {  // a new reader continues
             in.publish();
             used -= read;
             read = 0;
@@ -163,7 +163,7 @@ TEST_CASE("many threads push across the overflow of the sequences", "[queue_pair
   stress_lane_ring(64, near_overflow);
 }
 
-TEST_CASE("a closed bus ring refuses, and what was taken before arrives", "[queue_pair][stress]") {
+TEST_CASE("a closed bus ring refuses new items, and items accepted before arrive", "[queue_pair][stress]") {
   test_ring<part> r{64};
   std::atomic<std::uint32_t> pushed{0}, refused{0};
   std::vector<std::thread> threads;
@@ -195,7 +195,7 @@ TEST_CASE("a closed bus ring refuses, and what was taken before arrives", "[queu
 
 namespace {
 
-/// An arena, a way down and an I/O team whose completions are kept in a vector.
+/// An arena, a submission ring and an I/O team whose completions are kept in a vector.
 struct io_fixture {
   explicit io_fixture(std::uint32_t slots = 16, std::uint64_t start = 0)
       : arena({.actors = 4, .rings = 4, .ring_slots = 8, .teams = 1}), down(slots, start) {}
@@ -204,7 +204,7 @@ struct io_fixture {
     return {arena.ref(),
             down.ref(),
             {this,
-             [](void* self, host_record const& r) { static_cast<io_fixture*>(self)->records.push_back(r); },
+             [](void* self, device_event const& r) { static_cast<io_fixture*>(self)->events.push_back(r); },
              {}}};
   }
   bool submit(submission_kind kind, actor_id to, void const* payload, std::uint32_t bytes,
@@ -250,7 +250,7 @@ struct io_fixture {
 
   test_arena arena;
   test_ring<submission> down;
-  std::vector<host_record> records;
+  std::vector<device_event> events;
 };
 
 constexpr actor_id some_ack{host_ask_bit | 7, 3};
@@ -267,19 +267,19 @@ TEST_CASE("the I/O team launches, then posts, in the order submitted", "[io_team
     CHECK(io.has_work());
     CHECK(io.step(64) == 6);
     CHECK(io.step(64) == 0);
-    CHECK(f.records.empty());
+    CHECK(f.events.empty());
     CHECK(f.take_all(spec.id) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
   }
 }
 
-TEST_CASE("the I/O team's step is bounded, and a new team goes on where the last one stopped",
+TEST_CASE("the I/O team's step is bounded, and a new team continues where the last one stopped",
           "[io_team][G10]") {
   io_fixture f;
   auto const id = f.arena.launch_taker(0, 8);
   for (std::uint32_t n = 0; n < 6; ++n) REQUIRE(f.post(id, {{0, n}}));
   CHECK(f.team().step(2) == 2);
   CHECK(f.team().step(3) == 3);
-  // The arena's stop word is for the worker teams; whether the I/O team steps is decided by its caller (grid.hpp).
+  // The arena's stop word is for the worker teams; its caller decides whether the I/O team steps (grid.hpp).
   f.arena.ref().header().stop.store(1, memory_order::relaxed);
   CHECK(f.team().step(64) == 1);
   CHECK(f.team().step(64) == 0);
@@ -300,38 +300,39 @@ TEST_CASE("a submission that is refused ends at its ack, at its ask, or as a dea
   REQUIRE(f.post(id, {{0, 4}}));
   REQUIRE(f.post({3, 1}, {{0, 5}}));
   CHECK(f.team().step(64) == 5);
-  REQUIRE(f.records.size() == 5);
-  CHECK(f.records[0].kind == record_kind::reply);
-  CHECK(f.records[0].reason == errc::ok);
-  CHECK(f.records[0].body.header.reply_to == some_ack);
-  CHECK(f.records[1].reason == errc::mailbox_full);
-  CHECK(f.records[1].body.header.reply_to == some_ack);
-  CHECK(f.records[2].kind == record_kind::reply);
-  CHECK(f.records[2].reason == errc::mailbox_full);
-  CHECK(f.records[2].body.header.reply_to == ask.reply_to);
-  CHECK(f.records[3].kind == record_kind::dead_letter);
-  CHECK(f.records[3].reason == errc::mailbox_full);
-  CHECK(f.records[3].body.header.type == type_id<note>);
-  CHECK(f.records[3].body.bytes == sizeof(note));
-  CHECK(reinterpret_cast<note const*>(f.records[3].body.payload)->number == 4);
-  CHECK(f.records[4].kind == record_kind::dead_letter);
-  CHECK(f.records[4].reason == errc::actor_gone);
+  REQUIRE(f.events.size() == 5);
+  CHECK(f.events[0].kind == event_kind::reply);
+  CHECK(f.events[0].reason == errc::ok);
+  CHECK(f.events[0].body.header.reply_to == some_ack);
+  CHECK(f.events[1].reason == errc::mailbox_full);
+  CHECK(f.events[1].body.header.reply_to == some_ack);
+  CHECK(f.events[2].kind == event_kind::reply);
+  CHECK(f.events[2].reason == errc::mailbox_full);
+  CHECK(f.events[2].body.header.reply_to == ask.reply_to);
+  CHECK(f.events[3].kind == event_kind::dead_letter);
+  CHECK(f.events[3].reason == errc::mailbox_full);
+  CHECK(f.events[3].body.header.type == type_id<note>);
+  CHECK(f.events[3].body.bytes == sizeof(note));
+  CHECK(reinterpret_cast<note const*>(f.events[3].body.payload)->number == 4);
+  CHECK(f.events[4].kind == event_kind::dead_letter);
+  CHECK(f.events[4].reason == errc::actor_gone);
   CHECK(f.take_all(id) == std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("a batch is posted whole or not at all, across the ring's end too", "[io_team][G5]") {
+TEST_CASE("a batch is posted as a whole or not at all, also across the ring's end", "[io_team][G5]") {
   io_fixture f{8};
   auto const id = f.arena.launch_taker(0, 8);
   REQUIRE(f.post(id, {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}}, some_ack));
-  CHECK(f.team().step(1) == 5);                           // a batch is taken whole
-  REQUIRE(f.post(id, {{0, 5}, {0, 6}, {0, 7}, {0, 8}}));  // slots 5 6 7 0; only three messages fit
+  CHECK(f.team().step(1) == 5);  // a batch is accepted as a whole
+  REQUIRE(
+      f.post(id, {{0, 5}, {0, 6}, {0, 7}, {0, 8}}));  // slots 5 6 7 0; there is room for only three messages
   CHECK(f.team().step(64) == 4);
-  REQUIRE(f.records.size() == 5);
-  CHECK(f.records[0].reason == errc::ok);
+  REQUIRE(f.events.size() == 5);
+  CHECK(f.events[0].reason == errc::ok);
   for (std::uint32_t i = 1; i < 5; ++i) {
-    CHECK(f.records[i].kind == record_kind::dead_letter);
-    CHECK(f.records[i].reason == errc::mailbox_full);
-    CHECK(reinterpret_cast<note const*>(f.records[i].body.payload)->number == 4 + i);
+    CHECK(f.events[i].kind == event_kind::dead_letter);
+    CHECK(f.events[i].reason == errc::mailbox_full);
+    CHECK(reinterpret_cast<note const*>(f.events[i].body.payload)->number == 4 + i);
   }
   CHECK(f.take_all(id) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
   REQUIRE(f.post(id, {{0, 9}, {0, 10}, {0, 11}, {0, 12}, {0, 13}, {0, 14}, {0, 15}, {0, 16}}, some_ack));
@@ -339,7 +340,7 @@ TEST_CASE("a batch is posted whole or not at all, across the ring's end too", "[
   CHECK(f.take_all(id) == std::vector<std::uint32_t>{9, 10, 11, 12, 13, 14, 15, 16});
 }
 
-TEST_CASE("a signal reaches its actor, and says with an ack when the actor is gone", "[io_team][G7]") {
+TEST_CASE("a signal reaches its actor, and the ack reports an actor that is gone", "[io_team][G7]") {
   io_fixture f;
   auto const id = f.arena.launch_taker(0, 8);
   auto const signal = [&](actor_id to, actor_id ack) {
@@ -360,11 +361,11 @@ TEST_CASE("a signal reaches its actor, and says with an ack when the actor is go
   CHECK(f.team().step(64) == 2);
   CHECK(f.arena.ref().cell(id.index).control.load(memory_order::relaxed) ==
         control_for(id.generation, control_drain));
-  REQUIRE(f.records.size() == 1);
-  CHECK(f.records[0].reason == errc::actor_gone);
+  REQUIRE(f.events.size() == 1);
+  CHECK(f.events[0].reason == errc::actor_gone);
 }
 
-TEST_CASE("what is refused without being carried out ends once, whatever it is", "[io_team][G1]") {
+TEST_CASE("every kind of submission that is refused ends exactly once", "[io_team][G1]") {
   io_fixture f;
   auto const spec = f.arena.spec(0, 8);
   REQUIRE(f.launch(spec));
@@ -374,10 +375,10 @@ TEST_CASE("what is refused without being carried out ends once, whatever it is",
   std::uint32_t submissions = 0;
   while (io.refuse_next(errc::stopped)) ++submissions;
   CHECK(submissions == 3);
-  REQUIRE(f.records.size() == 3);
-  CHECK(f.records[0].kind == record_kind::dead_letter);
-  CHECK(f.records[1].kind == record_kind::dead_letter);
-  CHECK(f.records[2].kind == record_kind::reply);
-  for (auto const& r : f.records) CHECK(r.reason == errc::stopped);
+  REQUIRE(f.events.size() == 3);
+  CHECK(f.events[0].kind == event_kind::dead_letter);
+  CHECK(f.events[1].kind == event_kind::dead_letter);
+  CHECK(f.events[2].kind == event_kind::reply);
+  for (auto const& r : f.events) CHECK(r.reason == errc::stopped);
   CHECK(f.down.ref().consumed(3));
 }

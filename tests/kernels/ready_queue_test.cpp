@@ -1,4 +1,4 @@
-// The ready queue against a std::deque, under many threads, and across the overflow of its positions.
+// The ready queue compared with a std::deque, under many threads, and across the overflow of its positions.
 #include "kernels/mail/ready_queue.hpp"
 
 #include <deque>
@@ -15,7 +15,7 @@ struct test_queue {
   explicit test_queue(std::uint32_t size, std::uint32_t start = 0) : entries(size) {
     positions.tail.store(start, memory_order::relaxed);
     positions.head.store(start, memory_order::relaxed);
-    for (std::uint32_t p = start; p != start + size; ++p)  // free for push p, less the slot's index
+    for (std::uint32_t p = start; p != start + size; ++p)  // free for push p, minus the slot's index
       entries[p & (size - 1)].sequence.store(p - (p & (size - 1)), memory_order::relaxed);
   }
   ready_queue_ref ref() { return {&positions, entries.data(), static_cast<std::uint32_t>(entries.size())}; }
@@ -98,7 +98,7 @@ TEST_CASE("a ready queue is full and empty at the right moments while its positi
   }
 }
 
-TEST_CASE("the ready queue does what a bounded std::deque does, across the overflow too", "[ready_queue]") {
+TEST_CASE("the ready queue behaves like a bounded std::deque, also across the overflow", "[ready_queue]") {
   CAPTURE(test_seed());
   random_source random;
   for (std::uint32_t const size : {2u, 8u, 64u})

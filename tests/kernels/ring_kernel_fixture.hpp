@@ -1,5 +1,5 @@
-// A machine of threads that run the ring kernel by hand over an arena, for the tests of the ring kernel: no runtime, and a
-// host that only notes its records.
+// A machine for the tests of the ring kernel: threads that run the ring kernel over an arena, without a runtime, and a host
+// that only stores its events.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct broken {
 };
 struct unheard {};
 
-/// Counts what comes, checks the order of each sender, answers.
+/// Counts messages, checks the order of each sender, answers.
 struct counter {
   using messages = rondo::messages<add, ask<get, sums>>;
   sums s{};
@@ -42,7 +42,7 @@ struct counter {
   void on(context& ctx, get const&) { ctx.reply(s); }
 };
 
-/// As counter, by batches.
+/// The same as counter, in batches.
 struct batcher {
   using messages = rondo::messages<add, ask<get, sums>>;
   sums s{};
@@ -56,7 +56,7 @@ struct batcher {
   void on(context& ctx, get const&) { ctx.reply(s); }
 };
 
-/// Hands each message on; tries again later when its target is full.
+/// Forwards each message; retries later if its target is full.
 struct relay {
   using messages = rondo::messages<add, address<counter>>;
   address<counter> to{};
@@ -90,7 +90,7 @@ struct worker {
   void on(context& ctx, get const&) { ctx.reply(s); }
 };
 
-/// Keeps its team busy for as long as the test wants.
+/// Keeps its team busy until the test releases it.
 struct blocker {
   using messages = rondo::messages<block>;
   void on(context&, block const&) {
@@ -100,7 +100,7 @@ struct blocker {
   }
 };
 
-/// Fails as often as a message says.
+/// Fails as often as the message requests.
 struct fragile {
   using messages = rondo::messages<broken, ask<get, sums>>;
   std::uint32_t starts = 0;
@@ -112,7 +112,7 @@ struct fragile {
   void on(context& ctx, get const&) { ctx.reply(sums{starts, 0}); }
 };
 
-/// Answers with what its lanes computed together.
+/// Answers with the combined result of its lanes.
 struct crowd {
   using messages = rondo::messages<ask<get, sums>>;
   static constexpr bool cooperative = true;
@@ -126,7 +126,7 @@ struct crowd {
 
 using behaviours = module_of<counter, batcher, relay, worker, blocker, fragile, crowd>;
 
-/// An arena, its teams' threads, and a host that keeps the records.
+/// An arena, the threads of its teams, and a host that stores the events.
 class machine {
  public:
   explicit machine(std::uint32_t teams, std::uint32_t actors = 8, std::uint32_t rings = 8)
@@ -135,7 +135,7 @@ class machine {
   ~machine() { stop(); }
 
   host_port host() {
-    return {this, [](void* self, host_record const& r) { static_cast<machine*>(self)->note_record(r); }, {}};
+    return {this, [](void* self, device_event const& r) { static_cast<machine*>(self)->note_event(r); }, {}};
   }
   void start_team(std::uint32_t t, idle_policy idle = {.spin_ns = 1'000}) {
     threads_.emplace_back([this, t, idle] {
@@ -177,7 +177,7 @@ class machine {
     eventually([&] { return (status = tell(to, m, h)) != errc::mailbox_full && status != errc::arena_full; });
     return status;
   }
-  /// Sends a request whose answer is a record with this number as reply_to.generation.
+  /// Sends a request whose answer is an event with this number as reply_to.generation.
   template <class M>
   errc ask_for(actor_id to, M const& m, std::uint32_t number, message_header h = {}) {
     h.flags |= flag_wants_reply;
@@ -185,22 +185,22 @@ class machine {
     return tell_until_taken(to, m, h);
   }
 
-  std::vector<host_record> records(record_kind kind) {
+  std::vector<device_event> events(event_kind kind) {
     std::lock_guard const lock{mutex_};
-    std::vector<host_record> found;
+    std::vector<device_event> found;
     for (auto const& r : records_)
       if (r.kind == kind) found.push_back(r);
     return found;
   }
-  std::size_t count(record_kind kind) { return records(kind).size(); }
-  bool wait_for(record_kind kind, std::size_t n) {
+  std::size_t count(event_kind kind) { return events(kind).size(); }
+  bool wait_for(event_kind kind, std::size_t n) {
     return eventually([&] { return count(kind) >= n; });
   }
   template <class T>
   T answer(std::uint32_t number) {
     T result{};
     eventually([&] {
-      for (auto const& r : records(record_kind::reply))
+      for (auto const& r : events(event_kind::reply))
         if (r.body.header.reply_to.generation == number && r.reason == errc::ok) {
           std::memcpy(&result, r.body.payload, sizeof result);
           return true;
@@ -223,23 +223,23 @@ class machine {
   }
 
   test_arena arena;
-  std::function<void(host_record const&)> on_record;  // runs on the team's thread
+  std::function<void(device_event const&)> on_event;  // runs on the team's thread
 
  private:
-  void note_record(host_record const& r) {
+  void note_event(device_event const& r) {
     {
       std::lock_guard const lock{mutex_};
       records_.push_back(r);
     }
-    if (on_record) on_record(r);
+    if (on_event) on_event(r);
   }
   std::uint32_t teams_;
   std::mutex mutex_;
-  std::vector<host_record> records_;
+  std::vector<device_event> records_;
   std::vector<std::thread> threads_;
 };
 
-/// Several host threads tell one actor; it must count all of them, in each sender's order.
+/// Several host threads send to one actor; it must count all messages, in each sender's order.
 template <class B>
 inline void many_senders(bool pinned) {
   machine m{2};

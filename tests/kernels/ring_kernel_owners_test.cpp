@@ -1,4 +1,4 @@
-// Who owns an actor when: pinned teams, wide messages, signals, restarts, successors.
+// Ownership of actors: pinned teams, wide messages, signals, restarts, successors.
 #include "tests/kernels/ring_kernel_fixture.hpp"
 
 using namespace rondo_test;
@@ -9,7 +9,7 @@ TEST_CASE("a pinned actor handles messages of many senders", "[ring_kernel][stre
   many_senders<batcher>(true);
 }
 
-TEST_CASE("actors end and are followed by others while senders go on", "[ring_kernel][stress][G1][G7]") {
+TEST_CASE("actors terminate and are replaced while senders continue", "[ring_kernel][stress][G1][G7]") {
   machine m{2, 4, 4};
   m.start();
   std::atomic<std::uint32_t> generation{1}, accepted{0};
@@ -31,10 +31,9 @@ TEST_CASE("actors end and are followed by others while senders go on", "[ring_ke
   for (std::uint32_t life = 1; life <= lives; ++life) {
     auto const before = accepted.load();
     eventually([&] { return accepted > before; });
-    // False says no more than that the actor is gone by now: its owner may obey before the word shows the
-    // signal.
+    // False only means that the actor is gone: its owner may obey before the word shows the signal.
     sched.signal({0, life}, life % 2 != 0 ? control_drain : control_discard);
-    if (!m.wait_for(record_kind::terminated, life)) break;
+    if (!m.wait_for(event_kind::terminated, life)) break;
     spec.id.generation = life + 1;
     if (life < lives) {
       m.launch(spec);
@@ -44,7 +43,7 @@ TEST_CASE("actors end and are followed by others while senders go on", "[ring_ke
   done = true;
   for (auto& s : senders) s.join();
   m.stop();
-  auto const ended = m.records(record_kind::terminated);
+  auto const ended = m.events(event_kind::terminated);
   REQUIRE(ended.size() == lives);
   std::uint64_t total = 0, unbalanced = 0;
   for (auto const& r : ended) {
@@ -59,7 +58,7 @@ TEST_CASE("actors end and are followed by others while senders go on", "[ring_ke
 }
 
 // Regression: a team that had finished its tiles could take those of the next message that used the job.
-TEST_CASE("wide messages of several actors end once each, on their own actor",
+TEST_CASE("wide messages of several actors complete once each, on their own actor",
           "[ring_kernel][stress][G1][G4]") {
   machine m{3};
   wrong_self = 0;
@@ -84,7 +83,7 @@ TEST_CASE("wide messages of several actors end once each, on their own actor",
   CHECK(wrong_self == 0);
 }
 
-TEST_CASE("wide messages of a pinned actor end on its team", "[ring_kernel][stress][G4]") {
+TEST_CASE("wide messages of a pinned actor complete on its team", "[ring_kernel][stress][G4]") {
   machine m{2};
   wrong_self = 0;
   auto spec = m.spec_of<worker>(0);
@@ -100,8 +99,8 @@ TEST_CASE("wide messages of a pinned actor end on its team", "[ring_kernel][stre
   CHECK(wrong_self == 0);
 }
 
-// Regression: a pinned team kept the actor it had made ready for itself, and never looked for it.
-TEST_CASE("what a pinned actor sends is handled although all other teams were busy", "[ring_kernel]") {
+// Regression: a pinned team kept the actor it had made ready for itself, and never ran it.
+TEST_CASE("messages from a pinned actor are handled although all other teams were busy", "[ring_kernel]") {
   machine m{2};
   auto const sink = m.launch<counter>(0), busy = m.launch<blocker>(1);
   auto spec = m.spec_of<relay>(2);
@@ -120,26 +119,27 @@ TEST_CASE("what a pinned actor sends is handled although all other teams were bu
   CHECK(eventually([&] { return m.totals(sink).handled == 1; }));
 }
 
-// Regression: the team cleared its pinned actor after the host had been told, and so the successor's.
-TEST_CASE("a pinned team serves the actor that was launched when its last one ended", "[ring_kernel][G8]") {
+// Regression: the team cleared its pinned actor after the host had been notified, and thereby the successor.
+TEST_CASE("a pinned team serves the actor that is launched when its previous one has ended",
+          "[ring_kernel][G8]") {
   machine m{1};
   auto spec = m.spec_of<counter>(0);
   spec.pinned = true;
   auto const first = m.launch(spec);
   spec.id.generation = 2;
-  m.on_record = [&](host_record const& r) {
-    if (r.kind == record_kind::terminated && r.actor.generation == 1) m.launch(spec);
+  m.on_event = [&](device_event const& r) {
+    if (r.kind == event_kind::terminated && r.actor.generation == 1) m.launch(spec);
   };
   m.start();
   REQUIRE(scheduler{m.arena.ref()}.signal(first, control_drain));
-  REQUIRE(m.wait_for(record_kind::terminated, 1));
+  REQUIRE(m.wait_for(event_kind::terminated, 1));
   REQUIRE(eventually([&] { return m.arena.word(spec.id).has(actor_word::open); }));
   REQUIRE(m.ask_for(spec.id, get{}, 1) == errc::ok);
-  CHECK(m.wait_for(record_kind::reply, 1));
+  CHECK(m.wait_for(event_kind::reply, 1));
 }
 
-// Regression: signal sets control, then the word; an owner that obeyed in between never let go.
-TEST_CASE("an actor is let go although its signal was obeyed before the word showed it",
+// Regression: signal sets control, then the word; if the owner obeyed in between, it never released the actor.
+TEST_CASE("an actor is released although its signal was obeyed before the word showed it",
           "[ring_kernel][G10]") {
   for (bool const pinned : {false, true}) {
     CAPTURE(pinned);
@@ -156,11 +156,12 @@ TEST_CASE("an actor is let go although its signal was obeyed before the word sho
     });
     CHECK(let_go);
     cell.control.fetch_or(control_inspect,
-                          memory_order::release);  // ends the loop of an owner that got stuck
+                          memory_order::release);  // ends the loop of an owner that is stuck
   }
 }
 
-TEST_CASE("signals race with an owner and with each other, and all end", "[ring_kernel][stress][G8]") {
+TEST_CASE("signals race with an owner and with each other, and all are completed",
+          "[ring_kernel][stress][G8]") {
   machine m{2};
   auto const id = m.launch<counter>(0);
   m.start();
@@ -179,8 +180,8 @@ TEST_CASE("signals race with an owner and with each other, and all end", "[ring_
                                          memory_order::release);  // frees an owner that is stuck
 }
 
-// Regression: the restarted state's on_start waited for the next message.
-TEST_CASE("a restarted actor starts at once, mail or not", "[ring_kernel][G9]") {
+// Regression: on_start of the restarted state waited for the next message.
+TEST_CASE("a restarted actor starts at once, with or without mail", "[ring_kernel][G9]") {
   machine m{1};
   fragile::attempts = 0;
   fragile::started = 0;
@@ -189,7 +190,7 @@ TEST_CASE("a restarted actor starts at once, mail or not", "[ring_kernel][G9]") 
   auto const id = m.launch(spec);
   m.start();
   REQUIRE(m.tell(id, broken{1}) == errc::ok);
-  REQUIRE(m.wait_for(record_kind::dead_letter, 1));
+  REQUIRE(m.wait_for(event_kind::dead_letter, 1));
   REQUIRE(m.at_rest(id));
   CHECK(fragile::started == 2);
 }

@@ -1,10 +1,10 @@
-// The ring kernel's turns: what becomes of messages, deadlines, failures and lanes.
+// The turns of the ring kernel: messages, deadlines, failures and lanes.
 #include "tests/kernels/ring_kernel_fixture.hpp"
 
 using namespace rondo_test;
 using namespace rondo_test::by_hand;
 
-TEST_CASE("one team handles what was told before it started, and answers", "[ring_kernel]") {
+TEST_CASE("one team handles messages sent before it started, and answers", "[ring_kernel]") {
   machine m{1};
   auto const id = m.launch<counter>(0);
   for (std::uint32_t n = 0; n < 5; ++n) REQUIRE(m.tell(id, add{0, n}) == errc::ok);
@@ -20,16 +20,16 @@ TEST_CASE("messages of many senders are handled once each and in order", "[ring_
   many_senders<batcher>(false);
 }
 
-TEST_CASE("a message that its actor does not take is dead, an ask for it rejected", "[ring_kernel][G1]") {
+TEST_CASE("a message of an unknown type is a dead letter, and an ask is rejected", "[ring_kernel][G1]") {
   machine m{1};
   auto const id = m.launch<counter>(0);
   m.start();
   REQUIRE(m.tell(id, unheard{}) == errc::ok);
-  REQUIRE(m.wait_for(record_kind::dead_letter, 1));
-  CHECK(m.records(record_kind::dead_letter)[0].reason == errc::unknown_message);
+  REQUIRE(m.wait_for(event_kind::dead_letter, 1));
+  CHECK(m.events(event_kind::dead_letter)[0].reason == errc::unknown_message);
   REQUIRE(m.ask_for(id, unheard{}, 5) == errc::ok);
-  REQUIRE(m.wait_for(record_kind::reply, 1));
-  CHECK(m.records(record_kind::reply)[0].reason == errc::unknown_message);
+  REQUIRE(m.wait_for(event_kind::reply, 1));
+  CHECK(m.events(event_kind::reply)[0].reason == errc::unknown_message);
   REQUIRE(m.at_rest(id));
   CHECK(m.totals(id).dead == 1);
   CHECK(m.totals(id).rejected == 1);
@@ -47,9 +47,9 @@ TEST_CASE("a message whose deadline has passed is not handled", "[ring_kernel][G
   early.stamp(now_ns());
   REQUIRE(m.ask_for(id, get{}, 2, early) == errc::ok);
   m.start();
-  REQUIRE(m.wait_for(record_kind::reply, 2));
-  CHECK(m.records(record_kind::reply)[0].reason == errc::timed_out);
-  CHECK(m.records(record_kind::reply)[1].reason == errc::ok);
+  REQUIRE(m.wait_for(event_kind::reply, 2));
+  CHECK(m.events(event_kind::reply)[0].reason == errc::timed_out);
+  CHECK(m.events(event_kind::reply)[1].reason == errc::ok);
 }
 
 TEST_CASE("a deactivated actor keeps its mail until it is activated", "[ring_kernel][G8]") {
@@ -59,17 +59,17 @@ TEST_CASE("a deactivated actor keeps its mail until it is activated", "[ring_ker
   scheduler sched{m.arena.ref()};
   for (std::uint32_t round = 0; round < 50; ++round) {
     REQUIRE(sched.signal(id, control_deactivate));
-    REQUIRE(m.wait_for(record_kind::state_changed, 2 * round + 1));
+    REQUIRE(m.wait_for(event_kind::state_changed, 2 * round + 1));
     REQUIRE(m.ask_for(id, get{}, round) == errc::ok);
-    CHECK(m.count(record_kind::reply) == round);
+    CHECK(m.count(event_kind::reply) == round);
     REQUIRE(sched.signal(id, control_activate));
-    REQUIRE(m.wait_for(record_kind::reply, round + 1));
+    REQUIRE(m.wait_for(event_kind::reply, round + 1));
   }
   CHECK(m.at_rest(id));
 }
 
-// Asked for in one turn, to activate won whatever the order.
-TEST_CASE("of activating and deactivating in one turn the last one decides, and both are reported",
+// Regression: if both arrived in one turn, activate won regardless of the order.
+TEST_CASE("of activate and deactivate in one turn the last one decides, and both are reported",
           "[ring_kernel][G8]") {
   for (bool const sleeps : {false, true}) {
     machine m{1};
@@ -78,15 +78,16 @@ TEST_CASE("of activating and deactivating in one turn the last one decides, and 
     REQUIRE(sched.signal(id, sleeps ? control_activate : control_deactivate));
     REQUIRE(sched.signal(id, sleeps ? control_deactivate : control_activate));
     m.start();
-    REQUIRE(m.wait_for(record_kind::state_changed, 2));
-    auto const last = m.records(record_kind::state_changed)[1].detail;
+    REQUIRE(m.wait_for(event_kind::state_changed, 2));
+    auto const last = m.events(event_kind::state_changed)[1].detail;
     CHECK(last == static_cast<std::uint64_t>(sleeps ? lifecycle::deactivated : lifecycle::active));
     CHECK(actor_word{m.arena.ref().cell(id.index).word.load(memory_order::acquire)}.has(actor_word::paused) ==
           sleeps);
   }
 }
 
-TEST_CASE("draining handles what waits, discarding does not; both account for it", "[ring_kernel][G1][G8]") {
+TEST_CASE("draining handles waiting mail, discarding does not; both account for it",
+          "[ring_kernel][G1][G8]") {
   for (auto const how : {control_drain, control_discard}) {
     machine m{1};
     auto const id = m.launch<counter>(0);
@@ -94,9 +95,9 @@ TEST_CASE("draining handles what waits, discarding does not; both account for it
     scheduler sched{m.arena.ref()};
     REQUIRE(sched.signal(id, how));
     m.start();
-    REQUIRE(m.wait_for(record_kind::terminated, 1));
+    REQUIRE(m.wait_for(event_kind::terminated, 1));
     actor_totals t{};
-    std::memcpy(&t, m.records(record_kind::terminated)[0].body.payload, sizeof t);
+    std::memcpy(&t, m.events(event_kind::terminated)[0].body.payload, sizeof t);
     CHECK(t.accepted == 10);
     CHECK(t.handled == (how == control_drain ? 10 : 0));
     CHECK(t.dead == (how == control_drain ? 0 : 10));
@@ -113,14 +114,14 @@ TEST_CASE("a message that keeps failing its actor is quarantined", "[ring_kernel
   auto const id = m.launch(spec);
   REQUIRE(m.tell(id, broken{100}) == errc::ok);
   m.start();
-  REQUIRE(m.wait_for(record_kind::dead_letter, 1));
-  CHECK(m.records(record_kind::dead_letter)[0].reason == errc::quarantined);
+  REQUIRE(m.wait_for(event_kind::dead_letter, 1));
+  CHECK(m.events(event_kind::dead_letter)[0].reason == errc::quarantined);
   CHECK(fragile::attempts == 3);
   CHECK(m.at_rest(id));
   CHECK(m.totals(id).failures == 3);
 }
 
-// Regression: attempts were counted per actor, so that one message was quarantined for what another had done.
+// Regression: attempts were counted per actor, so one message was quarantined for the failures of another.
 TEST_CASE("each message has its own attempts", "[ring_kernel][G9]") {
   machine m{1};
   fragile::attempts = 0;
@@ -129,15 +130,15 @@ TEST_CASE("each message has its own attempts", "[ring_kernel][G9]") {
   auto const id = m.launch(spec);
   REQUIRE(m.tell(id, broken{100}) == errc::ok);
   bool sent = false;
-  m.on_record = [&](host_record const& r) {  // after the first failure, before the next attempt
-    if (r.kind != record_kind::actor_failed || std::exchange(sent, true)) return;
+  m.on_event = [&](device_event const& r) {  // after the first failure, before the next attempt
+    if (r.kind != event_kind::actor_failed || std::exchange(sent, true)) return;
     message_header urgent;
     urgent.priority = 255;
     CHECK(m.tell(id, broken{101}, urgent) == errc::ok);
   };
   m.start();
-  REQUIRE(m.wait_for(record_kind::dead_letter, 2));
-  auto const dead = m.records(record_kind::dead_letter);
+  REQUIRE(m.wait_for(event_kind::dead_letter, 2));
+  auto const dead = m.events(event_kind::dead_letter);
   for (std::size_t i = 0; i < 2; ++i) {
     broken body{};
     std::memcpy(&body, dead[i].body.payload, sizeof body);
@@ -156,8 +157,8 @@ TEST_CASE("an actor that may not restart ends with its mail accounted for", "[ri
   auto const id = m.launch(spec);
   for (int i = 0; i < 4; ++i) REQUIRE(m.tell(id, broken{1}) == errc::ok);
   m.start();
-  REQUIRE(m.wait_for(record_kind::terminated, 1));
-  CHECK(m.count(record_kind::dead_letter) == 4);
+  REQUIRE(m.wait_for(event_kind::terminated, 1));
+  CHECK(m.count(event_kind::dead_letter) == 4);
   CHECK(m.totals(id).dead == 4);
 }
 
@@ -176,5 +177,5 @@ TEST_CASE("lanes of a team run a cooperative handler together", "[ring_kernel][G
   }
   m.stop();
   for (auto& l : lanes) l.join();
-  CHECK(m.count(record_kind::reply) == 20);
+  CHECK(m.count(event_kind::reply) == 20);
 }

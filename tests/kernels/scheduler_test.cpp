@@ -1,4 +1,4 @@
-// Claiming and letting go of actors: bands, wake-ups, signals, one owner at a time, against a plain model.
+// Claiming and releasing actors: bands, wake-ups, signals, one owner at a time, compared with a plain model.
 #include "kernels/mail/scheduler.hpp"
 
 #include <deque>
@@ -13,7 +13,7 @@ errc post_note(scheduler& sched, actor_id to, note n, std::uint8_t priority = de
   return sched.post(to, note_header(priority), &n, sizeof n);
 }
 
-/// Takes up to `quota` notes of an owned actor; the number taken.
+/// Takes up to `quota` notes of an owned actor; returns the number taken.
 std::uint32_t take_notes(scheduler& sched, actor_id id, std::uint32_t quota) {
   owned_mail mail{sched, id};
   note got{};
@@ -29,7 +29,7 @@ struct model_actor {
 
 constexpr std::uint8_t priorities[] = {10, 100, default_priority, 150, 255};
 
-/// Several actors, one team: the order of the ready queues against plain deques.
+/// Several actors, one team: compares the order of the ready queues with plain deques.
 void against_model(std::uint32_t start) {
   CAPTURE(start, test_seed());
   random_source random{start};
@@ -83,7 +83,8 @@ void against_model(std::uint32_t start) {
   }
 }
 
-/// Senders to several actors and teams that park as a ring kernel does: all mail is taken, by one at a time.
+/// Senders to several actors, and teams that park as a ring kernel does: all mail is taken, and each actor has one owner at a
+/// time.
 void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
   CAPTURE(start, rings, test_seed());
   std::uint32_t const actors = 5, senders = 2, teams = 3, each = 3'000, all = senders * each;
@@ -93,7 +94,8 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
   for (std::uint32_t i = 0; i < actors; ++i) ids.push_back(a.launch_taker(i, 1 + i));
   std::atomic<std::uint32_t> taken{0}, wrong{0}, signals{0}, obeyed{0};
   std::vector<std::atomic<int>> owners(actors);
-  std::vector<std::vector<std::uint32_t>> next(actors, std::vector<std::uint32_t>(senders, 0));  // plain: W2
+  std::vector<std::vector<std::uint32_t>> next(actors,
+                                               std::vector<std::uint32_t>(senders, 0));  // not atomic: W2
   auto& header = a.ref().header();
   std::vector<std::thread> threads;
   for (std::uint32_t s = 0; s < senders; ++s)
@@ -116,7 +118,7 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
       while (!a.ref().stopping()) {
         std::uint32_t index = 0;
         if (!sched.next(index)) {
-          // Sleeps without a time limit in effect: a lost wake-up leaves mail behind, and the test fails.
+          // Sleeps practically without a time limit: a lost wake-up leaves mail behind, and the test fails.
           header.idle_teams.fetch_add(1, memory_order::relaxed);
           auto& bell = a.ref().team(t).doorbell;
           auto const seen = bell.load(memory_order::acquire);
@@ -157,7 +159,7 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
       });
   header.stop.store(1, memory_order::release);
   for (std::uint32_t t = 0; t < teams; ++t) scheduler{a.ref()}.ring_doorbell(t);
-  if (!complete) {  // senders wait for room that nobody makes: the process cannot go on
+  if (!complete) {  // the senders wait for room that never comes: the process cannot continue
     std::fprintf(stderr, "taken %u of %u: a wake-up was lost, or idle actors hold every ring\n", taken.load(),
                  all);
     std::abort();
@@ -193,14 +195,14 @@ TEST_CASE("the scheduler serves actors as plain queues of bands would", "[schedu
   against_model(ticket_mask - 50);
 }
 
-TEST_CASE_METHOD(one_actor, "an actor is claimed once until it is let go", "[scheduler][G4]") {
+TEST_CASE_METHOD(one_actor, "an actor can be claimed only once until it is released", "[scheduler][G4]") {
   REQUIRE(sched.claim(0, 0));
   CHECK_FALSE(sched.claim(0, 0));
   CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(sched.claim(0, 0));
 }
 
-TEST_CASE_METHOD(one_actor, "mail that comes while an actor runs queues it again when it is let go",
+TEST_CASE_METHOD(one_actor, "mail that arrives while an actor runs queues it again when it is released",
                  "[scheduler]") {
   REQUIRE(sched.claim(0, 0));
   REQUIRE(post_note(sched, id, {}) == errc::ok);
@@ -212,7 +214,7 @@ TEST_CASE_METHOD(one_actor, "mail that comes while an actor runs queues it again
   CHECK(index == 0);
 }
 
-TEST_CASE_METHOD(one_actor, "a paused actor keeps its mail and is not run for it, but is for a signal",
+TEST_CASE_METHOD(one_actor, "a paused actor keeps its mail and does not run for it, but runs for a signal",
                  "[scheduler][G8]") {
   std::uint32_t index = 0;
   REQUIRE(post_note(sched, id, {}) == errc::ok);
@@ -222,7 +224,7 @@ TEST_CASE_METHOD(one_actor, "a paused actor keeps its mail and is not run for it
   CHECK_FALSE(word().queued());
   REQUIRE(sched.signal(id, control_activate));
   REQUIRE(sched.next(index));
-  CHECK(sched.release(0, totals).still_owned);  // the signal has not been obeyed
+  CHECK(sched.release(0, totals).still_owned);  // the signal has not been obeyed yet
   arena.ref().cell(0).word.fetch_and(~(actor_word::paused | actor_word::signalled), memory_order::acq_rel);
   CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(word().queued());
@@ -237,8 +239,8 @@ TEST_CASE_METHOD(one_actor, "signals to another generation are refused and leave
   CHECK_FALSE(word().has(actor_word::signalled));
 }
 
-// Regression: two actors that kept each other going went through the queue at every turn after the 32nd.
-TEST_CASE("a team keeps what it made ready itself, and shares it now and then", "[scheduler]") {
+// Regression: two actors that sent to each other went through the queue at every turn after the 32nd.
+TEST_CASE("a team keeps actors that it made ready itself, and shares them now and then", "[scheduler]") {
   test_arena a{{.actors = 2, .rings = 2, .ring_slots = 4, .teams = 1, .heap_bytes = 4096}};
   actor_id const ids[] = {a.launch_taker(0, 4), a.launch_taker(1, 4)};
   scheduler sched{a.ref(), true};
@@ -259,7 +261,7 @@ TEST_CASE("a team keeps what it made ready itself, and shares it now and then", 
   CHECK(queued == 330 / 33);
 }
 
-TEST_CASE("a mail ring goes from actor to actor with the team, and is free again when the team waits",
+TEST_CASE("a mail ring moves from actor to actor with the team, and is freed when the team waits",
           "[scheduler]") {
   test_arena a{{.actors = 16, .rings = 8, .ring_slots = 4, .teams = 1, .heap_bytes = 4096}};
   std::vector<actor_id> ids;
@@ -286,22 +288,22 @@ TEST_CASE("a mail ring goes from actor to actor with the team, and is free again
   CHECK(free.load(memory_order::relaxed) == 8);
 }
 
-// Regression: an entry in a late band's queue kept an actor with urgent mail from the first band.
+// Regression: an entry in the queue of a late band kept an actor with urgent mail out of the first band.
 TEST_CASE_METHOD(one_actor,
                  "urgent mail that came while an actor ran is queued as urgent, whatever is queued still",
                  "[scheduler][G3]") {
   REQUIRE(post_note(sched, id, {}, 10) == errc::ok);
   REQUIRE(post_note(sched, id, {}, 255) == errc::ok);
   std::uint32_t index = 0;
-  REQUIRE(sched.next(index));  // by the first band; its entry in the last one stays
+  REQUIRE(sched.next(index));  // from the first band; its entry in the last one stays
   for (int i = 0; i < 3; ++i) REQUIRE(post_note(sched, id, {}, 255) == errc::ok);
   REQUIRE(take_notes(sched, id, 2) == 2);
   CHECK_FALSE(sched.release(0, totals).still_owned);
   CHECK(word().has(actor_word::queued_in(0)));
 }
 
-// Regression: the band was chosen by the messages that the owner had looked at.
-TEST_CASE_METHOD(one_actor, "urgent mail behind ordinary mail is queued as urgent when the actor is let go",
+// Regression: the band was chosen from only the messages that the owner had already seen.
+TEST_CASE_METHOD(one_actor, "urgent mail behind ordinary mail is queued as urgent when the actor is released",
                  "[scheduler][G3]") {
   std::uint32_t index = 0;
   SECTION("nothing is in the priority lists") {
@@ -320,7 +322,7 @@ TEST_CASE_METHOD(one_actor, "urgent mail behind ordinary mail is queued as urgen
   CHECK(word().has(actor_word::queued_in(0)));
 }
 
-TEST_CASE("an actor gives its ring back when rings are scarce and goes on with another one",
+TEST_CASE("an actor returns its ring when rings are scarce and continues with another one",
           "[scheduler][G1]") {
   test_arena a{{.actors = 20, .rings = 4, .ring_slots = 4, .heap_bytes = 1 << 14}};
   a.start_rings_at(ticket_mask - 3);
@@ -350,10 +352,10 @@ TEST_CASE("an actor gives its ring back when rings are scarce and goes on with a
 
 TEST_CASE("teams that sleep miss no wake-up, and own each actor alone", "[scheduler][stress][G1][G2][G4]") {
   stress_scheduler(0, 5);
-  stress_scheduler(0, 4);  // fewer rings than actors: rings change hands
+  stress_scheduler(0, 4);  // fewer rings than actors: rings change owners
 }
 
-TEST_CASE("teams go on across the overflow of the tickets", "[scheduler][stress][G1][G2][G4]") {
+TEST_CASE("teams continue across the overflow of the tickets", "[scheduler][stress][G1][G2][G4]") {
   stress_scheduler(ticket_mask - 300, 5);
   stress_scheduler(ticket_mask - 300, 4);
 }

@@ -1,4 +1,4 @@
-// The lanes of a team: barrier, exchange of values, shares of work.
+// The lanes of a team: barrier, exchange of values, division of work.
 #include "kernels/base/team.hpp"
 
 #include <numeric>
@@ -19,7 +19,7 @@ void on_lanes(std::uint32_t lanes, team_shared& shared, F f) {
 
 }  // namespace
 
-TEST_CASE("a team of one exchanges values with itself alone", "[team]") {
+TEST_CASE("a team of one lane exchanges values with itself", "[team]") {
   team const t{3};
   CHECK(t.leader());
   CHECK(t.lanes() == 1);
@@ -32,11 +32,11 @@ TEST_CASE("a team of one exchanges values with itself alone", "[team]") {
   CHECK(t.scan(7, std::plus<>{}) == 7);
 }
 
-TEST_CASE("what a lane wrote before a sync all lanes see after it", "[team][stress]") {
+TEST_CASE("all lanes see after a sync what a lane wrote before it", "[team][stress]") {
   for (std::uint32_t const lanes : {2u, 5u}) {
     CAPTURE(lanes);
     team_shared shared{};
-    shared.phase.store(~0u - 50, memory_order::relaxed);  // the phase overflows on the way
+    shared.phase.store(~0u - 50, memory_order::relaxed);  // the phase overflows during the test
     std::vector<std::uint32_t> values(lanes, 0);
     std::atomic<std::uint32_t> wrong{0};
     on_lanes(lanes, shared, [&](team const& t) {
@@ -76,7 +76,7 @@ TEST_CASE("lanes broadcast and reduce", "[team][stress]") {
       wrong += t.broadcast(round * 10 + t.lane()) != round * 10;
       wrong += t.broadcast(round * 10 + t.lane(), 2) != round * 10 + 2;
       wrong += t.sum(std::uint64_t{t.lane()} + round) != 6 + 4 * std::uint64_t{round};
-      // op is applied in lane order, so that floating point gives the same result in every run
+      // op is applied in lane order, so floating-point results are equal in every run
       wrong += t.reduce(t.lane() + 1, [](std::uint32_t a, std::uint32_t b) { return 10 * a + b; }) != 1234;
       wrong += t.any(t.lane() == round % 5) != (round % 5 < lanes);
       wrong += t.all(t.lane() != round % 5) != (round % 5 == 4);
@@ -85,7 +85,7 @@ TEST_CASE("lanes broadcast and reduce", "[team][stress]") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the lanes' shares cover each number once, at the end of the range too", "[team]") {
+TEST_CASE("the lanes' shares cover each number once, also at the end of the range", "[team]") {
   for (std::uint32_t const lanes : {1u, 3u, 32u})
     for (std::uint32_t const n : {0u, 1u, 2u, 31u, 32u, 33u, 100u}) {
       CAPTURE(lanes, n);

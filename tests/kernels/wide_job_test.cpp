@@ -1,4 +1,4 @@
-// A wide job's tiles: each claimed once, one last finisher, no claim on a past epoch.
+// The tiles of a wide job: each is claimed once, there is one last finisher, and an old epoch cannot be claimed.
 #include "kernels/mail/wide_job.hpp"
 
 #include "tests/kernels/arena_fixture.hpp"
@@ -11,18 +11,18 @@ namespace {
 
 void set_epoch(wide_job& job, std::uint64_t epoch) { job.word.store(epoch << 40, memory_order::relaxed); }
 
-/// One thread opens job after job; all claim tiles. Plain memory carries what a tile must see and what the
-/// last finisher must see.
+/// One thread opens job after job; all threads claim tiles. Non-atomic memory carries the data that a tile and the last
+/// finisher must see.
 void stress_wide_job(std::uint64_t epoch) {
   wide_job job{};
   set_epoch(job, epoch);
   std::uint32_t const rounds = 2'000, most = 6, helpers = 2;
-  std::vector<std::uint32_t> tile_round(most, 0);  // plain: ordered by the job alone
+  std::vector<std::uint32_t> tile_round(most, 0);  // not atomic: ordered by the job alone
   std::atomic<std::uint32_t> ended{0}, wrong{0};
   auto const work = [&] {
     std::uint32_t tile = 0;
     if (!job.try_claim(tile)) return false;
-    auto const round = job.ticket;  // J2: stays while our tile is unfinished
+    auto const round = job.ticket;  // J2: unchanged while our tile is unfinished
     wrong += job.actor != round + 1 || tile >= 1 + round % most || tile_round[tile] == round;
     tile_round[tile] = round;
     if (!job.finish_one()) return true;
@@ -62,7 +62,7 @@ TEST_CASE("a zeroed job has no tiles and is free to own once", "[wide_job]") {
   CHECK(job.try_own());
 }
 
-TEST_CASE("a job hands out each tile once and knows its last finisher", "[wide_job]") {
+TEST_CASE("a job hands out each tile once and identifies its last finisher", "[wide_job]") {
   CAPTURE(test_seed());
   random_source random;
   for (std::uint64_t const epoch : {std::uint64_t{0}, (std::uint64_t{1} << 24) - 10}) {
@@ -89,8 +89,8 @@ TEST_CASE("a job hands out each tile once and knows its last finisher", "[wide_j
   }
 }
 
-// Regression: a team that had opened one message's tiles went on with those of the next message.
-TEST_CASE("who asks for the tiles of one message gets none of the next", "[wide_job][G4]") {
+// Regression: a team that had opened one message's tiles continued with those of the next message.
+TEST_CASE("a claim for the tiles of one message gets none of the next", "[wide_job][G4]") {
   for (std::uint64_t const start : {std::uint64_t{0}, (std::uint64_t{1} << 24) - 2}) {
     wide_job job{};
     set_epoch(job, start);
@@ -111,7 +111,7 @@ TEST_CASE("who asks for the tiles of one message gets none of the next", "[wide_
   }
 }
 
-TEST_CASE("the largest number of tiles leaves the epoch alone", "[wide_job]") {
+TEST_CASE("the largest number of tiles does not change the epoch", "[wide_job]") {
   wide_job job{};
   REQUIRE(job.try_own());
   job.open(max_tiles);

@@ -1,5 +1,4 @@
-// What the scenarios of the kernels share: a small arena in watched memory, notes that number themselves, and the
-// owner's way to take them.
+// The helpers of the kernels' scenarios: a small arena in watched memory, numbered notes, and the owner's access to them.
 #pragma once
 
 #include "kernels/actor/launch.hpp"
@@ -9,12 +8,12 @@ namespace model {
 
 using namespace rondo;
 
-/// What a sender writes: its own number, and how many it has sent before.
+/// The content of a message: its sender, and how many the sender sent before it.
 struct note {
   std::uint32_t sender, number;
 };
 
-/// Stands for any behaviour; the scenarios take its mail themselves.
+/// A placeholder behaviour; the scenarios take its mail themselves.
 struct taker {
   using messages = rondo::messages<note>;
   void on(context&, note const&) {}
@@ -29,7 +28,7 @@ inline message_header note_header(std::uint8_t priority = default_priority) {
 
 class arena_world {
  public:
-  /// Rings begin at ticket `first_ticket`, as if so many messages had gone through each.
+  /// Rings begin at ticket `first_ticket`, as if that many messages had gone through each.
   arena_world(execution& x, arena_shape const& shape, std::uint32_t first_ticket = 0)
       : arena_(arena_ref::format(x.memory(arena_ref::bytes_for(shape), 4096), shape)),
         heap_(arena_.header().heap_at) {
@@ -99,8 +98,7 @@ class owned_mail {
   mail_ring_ref ring_{};
 };
 
-/// Takes mail and watches that no sender's note is lost, doubled or overtaken. Plain memory: whoever calls it must be
-/// the one owner.
+/// Takes mail and checks that no sender's note is lost, doubled or overtaken. Not atomic: only the owner may call it.
 struct ledger {
   std::uint32_t next[max_threads] = {};
   std::uint32_t taken = 0;

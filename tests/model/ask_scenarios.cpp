@@ -1,4 +1,4 @@
-// The table of asks: answers, deadlines, cancellations and the end of the runtime compete for each.
+// The table of asks: answers, deadlines, cancellations and the runtime's stop race to complete each ask.
 #include <boost/asio/io_context.hpp>
 #include <span>
 
@@ -19,7 +19,7 @@ std::span<std::byte> bytes_of(std::vector<Slot>& slots) {
 
 std::span<std::byte> slots_of(completions& table);
 
-/// Names a private member, as an explicit instantiation may, so that its memory can be watched.
+/// Accesses a private member through an explicit instantiation, so that its memory can be watched.
 template <auto Slots>
 struct slots_access {
   friend std::span<std::byte> slots_of(completions& table) { return bytes_of(table.*Slots); }
@@ -49,7 +49,7 @@ struct ask_world {
   }
 };
 
-/// What the handler of one ask saw.
+/// The calls of the handler of one ask.
 struct outcome {
   int calls = 0;
   answer last{};
@@ -58,7 +58,7 @@ struct outcome {
   }
 };
 
-/// How an id travels to who answers: in a message, and so with release and acquire.
+/// How an id reaches the answering thread: in a message, and thus with release and acquire.
 struct token {
   atomic<std::uint64_t> bits;  // 0: not yet
 
@@ -70,7 +70,7 @@ struct token {
   }
 };
 
-/// An answer, a deadline, a cancellation and the end: one of them completes the ask.
+/// An answer, a deadline, a cancellation and the stop: exactly one of them completes the ask.
 void one_completes(execution& x) {
   ask_world w{x, 1};
   outcome seen;
@@ -99,7 +99,7 @@ void one_completes(execution& x) {
   x.require(w.asks.late() == (due == errc::ok ? 0u : 1u), "an answer that came too late is counted");
 }
 
-/// An answer with a number that nobody gave to it, and that fits by chance: it may complete the ask like any other.
+/// An answer with a number that nobody gave to it and that is valid by chance: it may complete the ask like any other.
 void stray_answer_is_safe(execution& x) {
   ask_world w{x, 1};
   outcome first, seen;
@@ -122,7 +122,7 @@ void stray_answer_is_safe(execution& x) {
   x.require(seen.calls == (w.asks.waiting() == 0 ? 1 : 0), "once, or not at all");
 }
 
-/// The table closes while an ask is opened, which nobody answers.
+/// The table closes while an ask is opened that nobody answers.
 void no_ask_survives_close(execution& x) {
   ask_world w{x, 2};
   outcome seen[2];
@@ -146,8 +146,8 @@ void no_ask_survives_close(execution& x) {
   }
 }
 
-/// Deadlines are kept by one thread with one timer, as runtime::sweep_deadlines does it: a new nearest deadline is
-/// posted to it, and each sweep says which one comes next.
+/// One thread with one timer keeps the deadlines, as runtime::sweep_deadlines does: a new nearest deadline is posted to it,
+/// and each sweep returns the next one.
 void no_deadline_is_missed(execution& x) {
   ask_world w{x, 3};
   outcome seen[3];
@@ -183,7 +183,7 @@ void no_deadline_is_missed(execution& x) {
     x.require(s.calls == 1 && s.last.reason == errc::timed_out, "each deadline ends its ask");
 }
 
-/// Two threads wait in turn in the one slot of a table; late answers to the first one must not reach the second.
+/// Two threads wait in turn in the only slot of a table; late answers to the first one must not reach the second.
 void sleepers_get_their_own_answer(execution& x, std::uint64_t spin_ns) {
   ask_world w{x, 1};
   auto* const ids = reinterpret_cast<token*>(x.memory(2 * sizeof(token), 64));
@@ -213,7 +213,7 @@ void sleepers_get_their_own_answer(execution& x, std::uint64_t spin_ns) {
 void sleepers(execution& x) { sleepers_get_their_own_answer(x, 0); }
 void spinners(execution& x) { sleepers_get_their_own_answer(x, 5'000); }
 
-/// An ask is withdrawn while its answer may come.
+/// An ask is withdrawn while its answer may arrive.
 void withdrawn_or_answered(execution& x) {
   ask_world w{x, 1};
   outcome seen;
@@ -237,10 +237,10 @@ void withdrawn_or_answered(execution& x) {
   x.require(w.asks.waiting() == 0, "the slot is free");
 }
 
-/// Threads open and end asks in two slots, so that tops of the stack of free slots recur.
+/// Threads open and end asks in two slots, so that the top of the stack of free slots recurs.
 void each_slot_has_one_ask(execution& x) {
   ask_world w{x, 2};
-  auto& in_use = x.shared<atomic<std::uint32_t>>();  // a bit for each slot
+  auto& in_use = x.shared<atomic<std::uint32_t>>();  // one bit for each slot
   for (auto const* name : {"thread 0", "thread 1", "thread 2"})
     x.thread(name, [&w, &x, &in_use] {
       for (std::uint32_t turn = 0; turn < 2; ++turn) {

@@ -1,4 +1,4 @@
-// Stands in for kernels/base/atomic.hpp: each access goes to the execution at hand, or straight to memory outside one.
+// Replaces kernels/base/atomic.hpp: each access goes to the current execution, or directly to memory if there is none.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Buffers that several threads lease, release and use anew; the stacks of free slots.
+// Buffers that several threads lease, release and reuse; the stacks of free slots.
 #include "kernels/base/park.hpp"
 #include "runtime/memory/slot_stack.hpp"
 #include "tests/model/scenarios.hpp"
@@ -9,7 +9,7 @@ using namespace rondo;
 
 namespace {
 
-/// A table and the memory of its buffers. Each use of a slot shows its generation in all of its data.
+/// A table and the memory of its buffers. In each use of a slot all of its data holds the generation.
 class buffer_world {
  public:
   static constexpr std::uint64_t bytes = 2 * sizeof(std::uint64_t);
@@ -25,7 +25,7 @@ class buffer_world {
 
   buffer_table_ref const& table() const noexcept { return table_; }
 
-  /// As a pool does it: binds memory to a free slot that the caller has alone, fills it and opens it.
+  /// Works as a pool does: binds memory to a free slot that only the caller has, fills it and opens it.
   buffer_ref use(std::uint32_t slot) {
     auto& entry = entries_[slot];
     auto const generation = buffer_word{entry.word.load(memory_order::relaxed)}.generation();
@@ -35,14 +35,14 @@ class buffer_world {
     words[0] = words[1] = generation;
     return table_.open(slot, bytes);
   }
-  /// Slot + 1 of a returned slot; 0: none. The others must not be there.
+  /// Slot + 1 of a returned slot; 0: none. There must be no others.
   std::uint32_t take_one_returned() {
     auto const first = table_.take_returned();
     if (first != 0)
       x_.require(entries_[first - 1].next.load(memory_order::relaxed) == 0, "no other slot was returned");
     return first;
   }
-  /// Reads through a lease, if there is one to have. What it finds must be of the use that the handle names.
+  /// Reads through a lease, if one is available. The data must belong to the use that the handle names.
   errc read(buffer_ref ref) {
     buffer_view<std::uint64_t const> view;
     auto const outcome = table_.try_read(ref, view);
@@ -59,7 +59,7 @@ class buffer_world {
   std::byte* data_;
 };
 
-/// Writers and readers of one buffer: plain accesses under leases never meet.
+/// Writers and readers of one buffer: plain accesses under leases never overlap.
 void leases_exclude(execution& x) {
   buffer_world w{x, 1};
   auto const ref = w.use(0);
@@ -84,8 +84,8 @@ void leases_exclude(execution& x) {
   x.require(*reinterpret_cast<std::uint64_t*>(w.table().entry(0).base) == 1 + 2, "no write is lost");
 }
 
-/// An owner releases while readers come and go; a pool takes the slot back and uses it again. The handle's numbers
-/// reach the readers without any order, as a number that was guessed would.
+/// An owner releases while readers lease the buffer; a pool takes the slot back and reuses it. The handle's numbers reach the
+/// readers without any order, as a guessed number would.
 void reuse_waits_for_leases(execution& x) {
   buffer_world w{x, 1};
   auto& uses = x.shared<atomic<std::uint32_t>>();
@@ -137,7 +137,7 @@ void one_release_wins(execution& x) {
             "free, for the next generation");
 }
 
-/// Slots that two threads free reach the pool, each once, with all that was done under them.
+/// Each slot that two threads free reaches the pool once, with all writes made under its leases.
 void returned_slots_arrive(execution& x) {
   buffer_world w{x, 2};
   for (std::uint32_t s = 0; s < 2; ++s) {
@@ -164,13 +164,13 @@ void returned_slots_arrive(execution& x) {
   x.run();
 }
 
-/// Three threads take slots from a stack and put them back, so that tops recur.
+/// Three threads take slots from a stack and return them, so that the top recurs.
 void stack_gives_each_slot_to_one(execution& x, std::uint32_t slots) {
   buffer_world w{x, slots};
   auto& stack = x.shared<slot_stack>();
-  auto* const uses =
-      reinterpret_cast<std::uint32_t*>(x.memory(slots * 64, 64));  // plain: who has the slot counts
-  auto& in_hand = *reinterpret_cast<atomic<std::uint32_t>*>(x.memory(64, 64));  // a bit for each slot
+  auto* const uses = reinterpret_cast<std::uint32_t*>(
+      x.memory(slots * 64, 64));  // not atomic: counts the uses of each slot by its holder
+  auto& in_hand = *reinterpret_cast<atomic<std::uint32_t>*>(x.memory(64, 64));  // one bit for each slot
   for (std::uint32_t s = 0; s < slots; ++s) stack.push(w.table(), s);
   for (auto const* name : {"thread 0", "thread 1", "thread 2"})
     x.thread(name, [&w, &x, &stack, &in_hand, uses] {

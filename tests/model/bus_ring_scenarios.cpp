@@ -1,4 +1,4 @@
-// One ring across a bus: its writers, its reader, its end and new beginning.
+// One ring across a bus: its writers, its reader, closing and reopening.
 #include "tests/model/arena_world.hpp"
 #include "tests/model/bus_world.hpp"
 #include "tests/model/scenarios.hpp"
@@ -7,14 +7,14 @@ namespace model {
 
 namespace {
 
-/// Pushes one note; `full` comes back as it is.
+/// Pushes one note; returns `full` unchanged.
 push_outcome push(bus_ring_ref<note> const& ring, note n) {
   std::uint64_t ticket = 0;
   return ring.try_push(
       1, [n](std::uint32_t, note& to) { to = n; }, ticket);
 }
 
-/// Two writers fill a ring of two slots again and again.
+/// Two writers fill a ring of two slots repeatedly.
 void ring_carries_everything(execution& x, std::uint64_t first) {
   auto const ring = make_ring<note>(x, 2, first);
   static constexpr std::uint32_t each = 2;
@@ -47,7 +47,7 @@ void ring_from_zero(execution& x) { ring_carries_everything(x, 0); }
 /// The low 32 bits of the ticket, which a slot's sequence holds, pass zero.
 void ring_across_overflow(execution& x) { ring_carries_everything(x, 0xffff'ffffull); }
 
-/// A group arrives whole, although its first slot alone is published; the reader gives it back at once.
+/// A group arrives whole, although only its first slot is published; the reader returns it at once.
 void groups_arrive_whole(execution& x) {
   auto const ring = make_ring<note>(x, 4);
   x.thread("group", [&x, ring] {
@@ -81,7 +81,7 @@ void groups_arrive_whole(execution& x) {
   x.run();
 }
 
-/// A writer that sees its item consumed sees what the reader did with it.
+/// A writer that sees its item consumed also sees the reader's writes.
 void consumed_is_done(execution& x) {
   auto const ring = make_ring<note>(x, 2);
   auto& answer = x.shared<std::uint32_t>();
@@ -107,7 +107,7 @@ void consumed_is_done(execution& x) {
   x.run();
 }
 
-/// The reader closes the ring, takes what was claimed before, and opens it again.
+/// The reader closes the ring, takes items that were claimed before, and reopens the ring.
 void closing_loses_nothing(execution& x) {
   auto const ring = make_ring<note>(x, 2);
   for (std::uint32_t s = 0; s < 2; ++s)

@@ -1,4 +1,4 @@
-// What the scenarios of the rings between host and device share.
+// The helpers of the scenarios about the rings between host and device.
 #pragma once
 
 #include "kernels/link/bus_ring.hpp"

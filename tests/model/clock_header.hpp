@@ -1,4 +1,4 @@
-// Stands in for now_ns of kernels/base/clock.hpp: virtual time.
+// Replaces now_ns of kernels/base/clock.hpp by virtual time.
 #pragma once
 
 #include "tests/model/execution.hpp"

@@ -9,7 +9,7 @@ using namespace rondo;
 
 namespace {
 
-/// Work that is taken in the order in which it comes; the count alone, as a queue's fill state would be.
+/// Work that is taken in the order in which it arrives; only a count, like the fill level of a queue.
 struct workplace {
   doorbell bell;
   atomic<std::uint32_t> brought;
@@ -26,7 +26,7 @@ void bring_each_one(execution& x, workplace& w, std::uint32_t workers, std::uint
     });
 }
 
-/// Who sleeps until work is there. A ring that is lost leaves it asleep with work undone.
+/// A thread that sleeps until there is work. A lost ring leaves it asleep with pending work.
 void ring_reaches_the_sleeper(execution& x) {
   auto& w = x.shared<workplace>();
   bring_each_one(x, w, 2, 2);
@@ -42,7 +42,7 @@ void ring_reaches_the_sleeper(execution& x) {
   x.run();
 }
 
-/// The same by the steps of idle_thread: spin, give way, sleep.
+/// The same with the steps of idle_thread: spin, yield, sleep.
 void idle_thread_is_woken(execution& x) {
   auto& w = x.shared<workplace>();
   bring_each_one(x, w, 1, 3);
@@ -61,7 +61,7 @@ void idle_thread_is_woken(execution& x) {
   x.run();
 }
 
-/// Work that comes without a ring, in its own time: who waits for it must not sleep.
+/// Work that arrives later and without a ring: a thread that waits for it must not sleep.
 void no_sleep_without_a_ring(execution& x) {
   auto& w = x.shared<workplace>();
   x.thread("bringer", [&w] {

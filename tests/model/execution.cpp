@@ -8,10 +8,10 @@
 namespace model {
 
 namespace {
-/// Turns that every thread may spend in spin loops while nobody stores anything. Loops that end by themselves, by
-/// count or by time, need fewer.
+/// Turns that every thread may spend in spin loops while nobody stores anything. Loops that end by count or by time need
+/// fewer.
 constexpr std::uint32_t patience = 256;
-/// Steps that a thread may take in a row while others could go on: some loops wait for another thread without saying so.
+/// Steps that a thread may take in a row while others are ready: some loops wait for another thread without a hint.
 constexpr std::uint32_t fair_share = 300;
 }  // namespace
 
@@ -31,7 +31,7 @@ execution::~execution() {
   for (std::size_t i = 1; i < threads_.size(); ++i)
     if (threads_[i].begun && threads_[i].state != state::ended)
       new boost::context::fiber(
-          std::move(session_.fibers[i]));  // given up: unwinding would pass noexcept functions
+          std::move(session_.fibers[i]));  // abandoned: unwinding would pass noexcept functions
   for (auto const& [block, alignment] : blocks_) ::operator delete(block, alignment);
   session_.steps += steps_;
 }
@@ -79,7 +79,7 @@ memory_order execution::weakened(memory_order order, char const* kind, std::sour
                                  order_of part) {
   if (session_.uses != nullptr) {
     auto const [use, is_new] = session_.uses->try_emplace(site_of(where, part));
-    // An access may choose its order; the strongest one counts. (The enumerators stand in that order.)
+    // An access may choose its order; the strongest possible one counts. (The enumerators are in this order.)
     if (is_new || order > use->second.order) use->second = {order, where.function_name(), kind};
   }
   auto const* const w = session_.weaken;
@@ -153,7 +153,7 @@ void execution::wait(void* at, std::uint32_t seen, std::uint64_t limit_ns) {
   point();
   auto& t = self();
   session_.memory.settle(t.views);
-  if (*static_cast<std::uint32_t const*>(at) != seen) return;  // the system looks at memory itself
+  if (*static_cast<std::uint32_t const*>(at) != seen) return;  // the system also compares memory
   if (session_.trace != nullptr) note("sleeps");
   t.waits_for = at;
   t.limit_ns = limit_ns;
@@ -204,7 +204,7 @@ void execution::pass_on() {
   }
   if (options_.empty() && time_passes_) end_shortest_wait();
   bool patient = false, all_ended = true;
-  for (std::size_t i = 1; i <= n; ++i) {  // those that spin and have nothing new to see come last
+  for (std::size_t i = 1; i <= n; ++i) {  // threads that spin and have nothing new to see come last
     auto const& t = threads_[(running_ + i) % n];
     all_ended = all_ended && t.state == state::ended;
     if (t.state != state::spinning || has_news(t)) continue;
@@ -220,7 +220,7 @@ void execution::pass_on() {
   if (next != running_) go_to(next);
 }
 
-/// Puts its thread into options_.
+/// Collects the ready threads in options_.
 void execution::end_shortest_wait() {
   std::size_t first = 0;
   std::uint64_t limit_ns = 1'000'000'000;
@@ -243,7 +243,7 @@ void execution::go_to(std::size_t thread) {
   if (!to) begin_fiber(thread);
   if (thread != 0) threads_[thread].begun = true;
   auto from = std::move(to).resume();
-  // Somebody came back here; perhaps an execution later.
+  // Another thread resumed this one, perhaps an execution later.
   auto& x = *current_;
   x.session_.fibers[x.left_] = std::move(from);
 }
@@ -269,7 +269,7 @@ void execution::fail(std::string const& what) {
     throw failed(what);
   }
   go_to(0);
-  std::abort();  // nobody comes back to a thread of a failed execution
+  std::abort();  // a thread of a failed execution is never resumed
 }
 
 std::string execution::where_all_stand() const {

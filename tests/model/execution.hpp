@@ -1,6 +1,6 @@
-// One execution of a scenario: its threads are fibers, every atomic access is a point where another one may go on.
+// One execution of a scenario: its threads are fibers, and control can pass to another one at every atomic access.
 //
-// A scenario is a function. It sets shared data up, names its threads, calls `run`, and checks what came out:
+// A scenario is a function. It sets up shared data, adds named threads, calls `run`, and checks the results:
 //
 //   void two_adders(model::execution& x) {
 //     auto& sum = x.shared<rondo::atomic<std::uint32_t>>();
@@ -9,7 +9,7 @@
 //     x.require(sum.load(memory_order::relaxed) == 2, "nothing is lost");
 //   }
 //
-// Threads: one execution at a time in a process; all of it on one thread of the system.
+// Threads: one execution at a time in a process; all of it on one system thread.
 #pragma once
 
 #include <array>
@@ -28,40 +28,40 @@ struct failed : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// Thrown by `run` when a late store could not take effect: what the threads did then cannot happen.
+/// Thrown by `run` if a late store could not take effect: the execution is impossible.
 struct impossible {};
 
-/// An order that runs are to weaken.
+/// An order to weaken during the runs.
 struct weakening {
   order_site site;
   memory_order to = memory_order::relaxed;
 };
 
-/// What lasts from one execution to the next.
+/// State that is kept from one execution to the next.
 struct session {
-  weakening const* weaken = nullptr;  // null: as it stands in the source
-  order_uses* uses = nullptr;         // where to note the orders that executions come by; null: nowhere
-  std::vector<std::string>* trace = nullptr;  // where to note each step; null: nowhere
-  std::uint64_t step_limit = 20'000;          // an execution that takes more has no end
+  weakening const* weaken = nullptr;          // null: the order in the source
+  order_uses* uses = nullptr;                 // collects the orders that executions use; null: none
+  std::vector<std::string>* trace = nullptr;  // collects each step; null: none
+  std::uint64_t step_limit = 20'000;          // an execution that takes more counts as endless
   std::uint64_t steps = 0;                    // of all executions so far
 
-  // Kept because they are costly to make.
-  std::array<boost::context::fiber, max_threads> fibers;  // 0: the one that sets up, while others run
+  // Kept because they are expensive to create.
+  std::array<boost::context::fiber, max_threads> fibers;  // 0: the fiber that sets up, while others run
   model::memory memory;
 };
 
 class execution {
  public:
   execution(session& s, strategy& choices);
-  ~execution();  // a thread that was cut off by a failure is not unwound: its stack is given up
+  ~execution();  // a thread that a failure interrupted is not unwound: its stack is abandoned
   execution(execution const&) = delete;
   execution& operator=(execution const&) = delete;
 
   // -- for scenarios
 
-  /// Zeroed memory whose plain accesses are watched for races, until the end of the execution.
+  /// Zeroed memory whose plain accesses are checked for races until the end of the execution.
   std::byte* memory(std::size_t bytes, std::size_t alignment);
-  /// Watches memory that belongs to somebody else, in the same way.
+  /// Also checks accesses to memory that belongs to somebody else.
   void watch(void const* first, std::size_t bytes) { session_.memory.watch(first, bytes); }
   template <class T, class... Args>
   T& shared(Args&&... args) {
@@ -71,22 +71,22 @@ class execution {
   void thread(char const* name, std::function<void()> body);
   /// Runs all threads to their end.
   void run();
-  /// Ends the execution as failed unless `holds`.
+  /// Fails the execution unless `holds`.
   void require(bool holds, char const* what);
-  template <class What>  // called only when it does not hold
+  template <class What>  // called only on failure
   requires std::is_invocable_r_v<std::string, What>
   void require(bool holds, What what) {
     if (!holds) require(false, what().c_str());
   }
-  /// Waits of less than a second end by their limit when nobody else gets anywhere. Unless this is called none does, so
-  /// that a wake-up that is lost shows; limits of a second never count.
+  /// Lets waits of less than a second time out when no other thread can make progress. Unless this is called none does, so
+  /// that a lost wake-up is detected; waits of a second or more never time out.
   void let_time_pass() noexcept { time_passes_ = true; }
-  /// A note in the trace.
+  /// Adds a note to the trace.
   void note(std::string const& text);
 
-  // -- for the headers that stand in for kernels/base/atomic.hpp, park.hpp and clock.hpp
+  // -- for the headers that replace kernels/base/atomic.hpp, park.hpp and clock.hpp
 
-  /// The execution whose threads run; null outside `run`.
+  /// The execution that is running; null outside `run`.
   static execution* current() noexcept { return current_; }
 
   std::uint64_t load(void* at, unsigned bytes, memory_order order, std::source_location const& where);
@@ -100,12 +100,12 @@ class execution {
   void plain(void const* at, std::size_t bytes, bool writes, void const* pc) {
     session_.memory.plain(self().views, at, bytes, writes, pc);
   }
-  /// One turn of a spin loop: the thread goes on when another one has stored something.
+  /// One turn of a spin loop: the thread continues when another one has stored something.
   void spin();
-  /// Blocks until `wake`, or until time passes, if the word's newest value is `seen`.
+  /// If the word's newest value is `seen`, blocks until `wake`, or until time passes.
   void wait(void* at, std::uint32_t seen, std::uint64_t limit_ns);
   void wake(void* at, int count);
-  /// Virtual: a microsecond passes with each look.
+  /// Virtual time: advances by a microsecond at each call.
   std::uint64_t now_ns() noexcept { return now_ns_ += 1000; }
 
  private:
@@ -116,8 +116,8 @@ class execution {
     thread_views views{};
     execution::state state = execution::state::ready;
     bool begun = false;
-    std::uint64_t own_stores = 0, others_stores = 0;  // others': when it last looked in a spin loop
-    std::uint32_t in_vain = 0;                        // turns of spin loops since others stored anything
+    std::uint64_t own_stores = 0, others_stores = 0;  // others_stores: at its last turn in a spin loop
+    std::uint32_t in_vain = 0;  // turns of spin loops since another thread stored anything
     void* waits_for = nullptr;
     std::uint64_t limit_ns = 0;  // of that wait
   };
@@ -144,8 +144,8 @@ class execution {
   std::vector<one_thread> threads_;
   std::vector<std::size_t> options_;
   std::vector<std::pair<std::byte*, std::align_val_t>> blocks_;
-  std::size_t running_ = 0, left_ = 0;  // the thread that runs, and the one that ran before it
-  std::uint32_t in_a_row_ = 0;          // steps of the thread that runs
+  std::size_t running_ = 0, left_ = 0;  // the running thread, and the one that ran before it
+  std::uint32_t in_a_row_ = 0;          // steps of the running thread
   std::uint64_t steps_ = 0, now_ns_ = 1'000'000;
   bool time_passes_ = false;
   std::string failure_;

@@ -1,4 +1,4 @@
-// Runs a scenario again and again, and says what it found.
+// Runs a scenario repeatedly and reports the result.
 #pragma once
 
 #include <cstdio>
@@ -8,27 +8,27 @@
 
 namespace model {
 
-/// One protocol situation and what must hold in it.
+/// One situation in a protocol, and the invariant that must hold in it.
 struct scenario {
   std::string name;
   std::string holds;  // the invariant, in words
   scenario_function function;
-  /// Small enough for every execution within these bounds; absent: random search alone.
+  /// Bounds within which all executions are searched; absent: only random search.
   std::optional<bounds> all_within{};
-  /// Fewer of them in CI: a bound of zero switches or stale reads keeps its number.
+  /// Smaller bounds for CI; a bound of zero switches or stale reads keeps its number.
   std::optional<bounds> all_within_in_ci{};
 };
 
 struct findings {
   std::uint64_t executions = 0, steps = 0;
-  std::uint64_t discarded = 0;  // of them; could not happen
+  std::uint64_t discarded = 0;  // executions that turned out to be impossible
   double seconds = 0;
-  bool exhausted = false;     // nothing was left to try
+  bool exhausted = false;     // nothing is left to try
   std::string failure;        // empty: none
   std::string how_to_repeat;  // arguments
 };
 
-/// Runs until a failure, or until `choices` has nothing left. Prints progress to `progress` (a terminal), if not null.
+/// Runs until a failure, or until `choices` is exhausted. Prints progress to `progress` (a terminal) unless it is null.
 findings explore(scenario const& s, strategy& choices, session& with, std::FILE* progress = nullptr);
 
 }  // namespace model

@@ -1,4 +1,4 @@
-// How the teams of a grid come to stand still and go on, and how a grid ends: the keeper between host and teams.
+// How the teams of a grid halt and resume, and how a grid ends: the keeper between host and teams.
 #include "kernels/grid/grid_keeper.hpp"
 #include "runtime/device/queue/host_queues.hpp"
 #include "tests/model/bus_world.hpp"
@@ -9,7 +9,7 @@ namespace model {
 
 namespace {
 
-/// A grid whose teams only count: each one's number, and the I/O team's, is a plain word that nobody may touch while
+/// A grid whose teams only count. The counters of the teams and of the I/O team are not atomic; nobody may access them while
 /// the team runs.
 struct grid_world {
   grid_world(execution& in, std::uint32_t teams)
@@ -28,7 +28,7 @@ struct grid_world {
   execution& x;
   arena_world a;
   grid<> g;
-  std::uint32_t* worked[3];  // by team; the last one is the I/O team's
+  std::uint32_t* worked[3];  // by team; the last one belongs to the I/O team
   std::uint64_t requests = 1;
 
   auto ring() {
@@ -74,7 +74,7 @@ struct grid_world {
     });
   }
 
-  // -- the host, as queue_device is
+  // -- the host's side, as in queue_device
 
   std::uint64_t request(request_kind kind) {
     auto const w = make_request(++requests, kind);
@@ -88,13 +88,13 @@ struct grid_world {
   void wait_for(std::uint64_t w) const {
     while (!is_acknowledged(w)) relax();
   }
-  /// Number `n`; waits for its page, which begins at cell `first`.
+  /// Query number `n`; waits for its page, which begins at cell `first`.
   void ask(std::uint64_t n, std::uint32_t first) const {
     g.control->query.store(n << 32 | first, memory_order::release);
     g.state->ring_keeper();
     while (g.control->answered.load(memory_order::acquire) != (n << 32 | first)) relax();
   }
-  /// A safepoint: nobody else counts, and what is written here is what they go on from.
+  /// A safepoint: nobody else counts, and the teams continue from the values that are written here.
   void use() const {
     std::uint32_t before[3];
     for (int i = 0; i < 3; ++i) before[i] = *worked[i];
@@ -123,7 +123,7 @@ void safepoints_are_quiet(execution& x) {
   w.check_that_all_left();
 }
 
-/// An answer to the first halt is none to the second, even if the team has not gone on yet.
+/// An answer to the first halt does not count for the second, even if the team has not resumed yet.
 void halts_follow_each_other(execution& x) {
   grid_world w{x, 2};
   w.start_teams(2);
@@ -138,7 +138,7 @@ void halts_follow_each_other(execution& x) {
   w.check_that_all_left();
 }
 
-/// The host gives up before all teams stand still, and tries again.
+/// The host gives up before all teams have halted, and tries again.
 void a_halt_is_taken_back(execution& x) {
   grid_world w{x, 1};
   w.start_teams(3);
@@ -154,7 +154,7 @@ void a_halt_is_taken_back(execution& x) {
   w.check_that_all_left();
 }
 
-/// To end is acknowledged when nobody reads the way down any more, even if a team stays in its handler.
+/// The end is acknowledged when nobody reads the submission ring any more, even if a team stays in its handler.
 void the_end_is_acknowledged(execution& x) {
   grid_world w{x, 1};
   auto& handler_ends = x.shared<atomic<std::uint32_t>>();
@@ -171,20 +171,20 @@ void the_end_is_acknowledged(execution& x) {
   });
   x.thread("host", [&] {
     w.wait_for(w.request(request_kind::end));
-    *w.worked[2] += 1;  // alone with the way down
+    *w.worked[2] += 1;  // the only reader of the submission ring
     while (!w.a.arena().stopping()) relax();
     handler_ends.store(1, memory_order::release);
   });
   x.run();
 }
 
-/// A page is not written while the host reads it, and what it shows was there when it was asked for.
+/// A page is not written while the host reads it, and its contents are not older than the query.
 void pages_answer_their_queries(execution& x) {
   grid_world w{x, 1};
   actor_snapshot const* const page = w.g.page;
   auto const id = w.a.launch(0, 1);
   w.start_teams(0);
-  x.thread("somebody else", [&] {  // so that the keeper looks at moments of its own
+  x.thread("somebody else", [&] {  // makes the keeper check at other moments
     for (int i = 0; i < 3; ++i) w.g.state->ring_keeper();
   });
   x.thread("host", [&] {
@@ -197,7 +197,7 @@ void pages_answer_their_queries(execution& x) {
   x.run();
 }
 
-/// To end after a safepoint: nobody runs in between. The host may request it before it has seen the safepoint.
+/// An end after a safepoint: nobody runs in between. The host may request it before it has seen the safepoint.
 void the_end_follows_a_safepoint(execution& x) {
   grid_world w{x, 1};
   w.start_teams(2);
@@ -207,18 +207,18 @@ void the_end_follows_a_safepoint(execution& x) {
     if (quiet) w.use();
     auto const counted = quiet ? *w.worked[0] : 0;
     w.wait_for(w.request(request_kind::end));
-    *w.worked[2] += 1;  // alone with the way down
+    *w.worked[2] += 1;  // the only reader of the submission ring
     x.require(!quiet || *w.worked[0] == counted, "no team runs after the safepoint");
   });
   x.run();
   w.check_that_all_left();
 }
 
-/// A grid of its real parts: the teams run actors, the I/O team takes submissions.
+/// A grid made of its real parts: the teams run actors, the I/O team takes submissions.
 struct whole_grid : team_world {
   whole_grid(execution& in, arena_shape const& shape, round_limits round)
       : team_world(in, shape, ~0u),
-        queues({make_ring<submission>(in, 4), make_ring<host_record>(in, 2)}, {0, true, false}),
+        queues({make_ring<submission>(in, 4), make_ring<device_event>(in, 2)}, {0, true, false}),
         over(in.shared<atomic<std::uint32_t>>()) {
     g.arena = arena().base();
     g.state = &in.shared<grid_state>();
@@ -233,7 +233,7 @@ struct whole_grid : team_world {
   }
 
   host_queues<> queues;
-  atomic<std::uint32_t>& over;  // the grid has ended, and its host knows
+  atomic<std::uint32_t>& over;  // the grid has ended, and its host has noticed
   grid<> g;
   std::uint64_t requests = 1;
 
@@ -269,7 +269,7 @@ struct whole_grid : team_world {
     g.state->ring_keeper();
     return w;
   }
-  /// False: the grid has ended before.
+  /// False if the grid has already ended.
   bool comes_true(std::uint64_t w) const {
     while (g.control->acknowledged.load(memory_order::acquire) != w) {
       if (over.load(memory_order::acquire) != 0) return false;
@@ -277,7 +277,7 @@ struct whole_grid : team_world {
     }
     return true;
   }
-  /// A safepoint: the host reads and writes what belongs to the teams. `submitted`: notes to actor 0.
+  /// A safepoint: the host reads and writes the teams' data. `submitted`: notes to actor 0.
   void use(std::uint32_t submitted) const {
     auto const& cell = arena().cell(0);
     actor_word const word{cell.word.load(memory_order::relaxed)};
@@ -289,14 +289,14 @@ struct whole_grid : team_world {
   }
 };
 
-/// The ticket up to which submissions are taken goes with its request, even if another halt came just before.
+/// The limit up to which submissions are taken belongs to its request, even if another halt came just before.
 void a_safepoint_has_all_mail(execution& x) {
   whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}};
   auto const id = launch_in<receiver>(w, 0, 2);
   w.start();
   x.thread("host", [&] {
     w.submit(id, {0, 0});
-    w.request(request_kind::pause);  // which the host gives up
+    w.request(request_kind::pause);  // the host gives this request up
     w.submit(id, {0, 1});
     w.request(request_kind::run);
     x.require(w.comes_true(w.request(request_kind::pause)), "the grid runs until it is told to end");
@@ -307,7 +307,7 @@ void a_safepoint_has_all_mail(execution& x) {
   x.run();
 }
 
-/// A round is over while the host requests a pause: both come to pass. What the parts of the grid did is counted.
+/// A round ends while the host requests a pause: both complete. Counts the work of all parts of the grid.
 void a_round_ends_while_the_host_wishes(execution& x) {
   whole_grid w{
       x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, {.messages = 1, .ns = 0}};
@@ -320,7 +320,7 @@ void a_round_ends_while_the_host_wishes(execution& x) {
     if (!w.comes_true(w.request(request_kind::pause))) return;
     w.use(2);
     w.request(request_kind::run);
-    w.request(request_kind::end);  // a round that was over just before the pause may have begun anew
+    w.request(request_kind::end);  // a round that ended just before the pause may have started again
   });
   x.run();
   auto const taken = w.g.queues.down.progress->consumed.load(memory_order::relaxed);
@@ -328,7 +328,7 @@ void a_round_ends_while_the_host_wishes(execution& x) {
   x.require(w.g.control->dealt.load(memory_order::relaxed) == taken + handled, "what each did is counted");
 }
 
-/// One team stays in its handler when the round is over: what comes for the other one is dealt with meanwhile.
+/// One team stays in its handler when the round ends: messages for the other team are handled in the meantime.
 void a_handler_outlasts_the_round(execution& x) {
   whole_grid w{
       x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, {.messages = 1, .ns = 0}};

@@ -1,4 +1,4 @@
-// Actors that begin, pause, fail and end while senders are on their way.
+// Actors that start, pause, fail and end while senders send to them.
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"
 
@@ -6,12 +6,12 @@ namespace model {
 
 namespace {
 
-/// Sixty-four lives later the word's bits of the generation are the same again: a ref of then must not reach the
-/// actor of now.
+/// After sixty-four lives the generation bits in the word are the same again: a ref to the old life must not reach the new
+/// actor.
 void generation_wraps(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
   auto s = w.spec(0, 2, 65);
-  w.arena().cell(0).generation.store(1, memory_order::relaxed);  // what the sender may have seen of old
+  w.arena().cell(0).generation.store(1, memory_order::relaxed);  // what the sender may have seen earlier
   x.thread("launcher", [&] {
     scheduler sched{w.arena()};
     launch_actor<behaviours>(sched, s);
@@ -24,7 +24,7 @@ void generation_wraps(execution& x) {
   x.run();
 }
 
-/// What a sender was told of its notes.
+/// The results that a sender got for its notes.
 struct outcomes {
   std::uint32_t accepted = 0, gone = 0;
 };
@@ -42,13 +42,13 @@ void send_until_gone(team_world& w, actor_id to, std::uint32_t sender, std::uint
   }
 }
 
-/// An actor is launched while a sender that knows its ref already is on its way: it is gone until it is there, and its
-/// first note finds it whole.
+/// An actor is launched while a sender with its ref already sends: it is gone until it is launched, and its first note finds
+/// it complete.
 void launch_against_sender(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 4096}, 1};
   auto s = w.spec(0, 2);
   s.behaviour = behaviours::index_of<receiver>();
-  // A ring of its own, in memory that had another use before.
+  // A dedicated ring, in memory that had another use before.
   s.ring_id = 2;
   s.ring_slots = 2;
   s.ring_offset = align_up(w.arena().header().heap_at + 1024, 128);
@@ -74,8 +74,8 @@ void launch_against_sender(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// An actor is terminated while two senders write to it; its successor in the same cell gets none of their notes, and
-/// each accepted note is handled or dead. `control` says whether what waits is handled first.
+/// An actor is terminated while two senders write to it. Its successor in the same cell gets none of their notes, and each
+/// accepted note is handled or dead. `control` determines whether waiting mail is handled first.
 void terminate(execution& x, std::uint32_t control) {
   team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
   auto const id = launch_in<receiver>(w, 0, 2);
@@ -83,9 +83,9 @@ void terminate(execution& x, std::uint32_t control) {
   auto& terminated = x.shared<atomic<std::uint32_t>>();
   actor_totals first{};
   std::uint32_t dead = 0;
-  w.on_record = [&](host_record const& r) {
-    dead += r.kind == record_kind::dead_letter;
-    if (r.kind != record_kind::terminated) return;
+  w.on_event = [&](device_event const& r) {
+    dead += r.kind == event_kind::dead_letter;
+    if (r.kind != event_kind::terminated) return;
     __builtin_memcpy(&first, r.body.payload, sizeof first);
     terminated.store(1, memory_order::release);
   };
@@ -99,7 +99,7 @@ void terminate(execution& x, std::uint32_t control) {
     while (terminated.load(memory_order::acquire) == 0) relax();
     launch_actor<behaviours>(sched, next);
     send_until_gone(w, next.id, 1, 1, new_ref);
-    // The successor's note is the last of all: when it has come, and the old ref's sender has ended, stop.
+    // The successor's note is the last one: when it has been handled, and the sender with the old ref has ended, stop.
     while (old_ref.accepted + old_ref.gone < 3) relax();
     w.all = w.ended + 1;
     while (w.totals_seen(0).handled == 0) relax();
@@ -114,8 +114,8 @@ void terminate(execution& x, std::uint32_t control) {
 void drain_against_sender(execution& x) { terminate(x, control_drain); }
 void discard_against_sender(execution& x) { terminate(x, control_discard); }
 
-/// A pinned actor lives between two others in one cell, and a queue entry of the first one still stands: no team but
-/// its own runs it, none of its notes is left behind, and its successor is served.
+/// A pinned actor lives between two others in one cell, and a queue entry of the first one still exists: only its own team
+/// runs it, none of its notes is left behind, and its successor is served.
 void pinned_between_others(execution& x) {
   team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
   w.arena().cell(0).word.store(actor_word{actor_word::paused}.with(actor_word::queued_in(0)).bits(),
@@ -124,8 +124,8 @@ void pinned_between_others(execution& x) {
   auto const id = launch_in<receiver>(w, 0, 2, 1, 2);
   auto const next = w.spec(0, 2, 3);
   auto& terminated = x.shared<atomic<std::uint32_t>>();
-  w.on_record = [&](host_record const& r) {
-    if (r.kind == record_kind::terminated) terminated.store(1, memory_order::release);
+  w.on_event = [&](device_event const& r) {
+    if (r.kind == event_kind::terminated) terminated.store(1, memory_order::release);
   };
   w.on_note = [&](note const& n) {
     auto const runs = w.arena().team(1).actor.load(memory_order::relaxed);
@@ -147,16 +147,15 @@ void pinned_between_others(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// An actor is deactivated and activated again while a sender writes to it: no note is lost, none is run meanwhile.
+/// An actor is deactivated and activated again while a sender writes to it: no note is lost, and none is handled in between.
 void pause_against_sender(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, 3};
   auto const id = launch_in<receiver>(w, 0, 4);
   bool paused = false;
   std::uint32_t ended_before = 0;
   auto& now_paused = x.shared<atomic<std::uint32_t>>();
-  w.on_record = [&](host_record const& r) {
-    if (r.kind == record_kind::state_changed &&
-        r.detail == static_cast<std::uint64_t>(lifecycle::deactivated))
+  w.on_event = [&](device_event const& r) {
+    if (r.kind == event_kind::state_changed && r.detail == static_cast<std::uint64_t>(lifecycle::deactivated))
       now_paused.store(1, memory_order::release);
   };
   w.team_thread(0);
@@ -165,7 +164,7 @@ void pause_against_sender(execution& x) {
     scheduler sched{w.arena()};
     x.require(sched.signal(id, control_deactivate), "it lives");
     while (now_paused.load(memory_order::acquire) == 0) {
-      if (w.arena().stopping()) return;  // everything was handled before
+      if (w.arena().stopping()) return;  // all notes were already handled
       relax();
     }
     ended_before = w.ended;
@@ -178,13 +177,13 @@ void pause_against_sender(execution& x) {
   w.require_at_rest(0, 3);
 }
 
-/// Control that comes when the owner lets go is not forgotten: each report that was asked for comes.
+/// Control that arrives when the owner releases the actor is not forgotten: each requested report arrives.
 void signal_at_the_last_moment(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, ~0u};
   auto const id = launch_in<receiver>(w, 0, 2);
   auto& reports = x.shared<atomic<std::uint32_t>>();
-  w.on_record = [&](host_record const& r) {
-    if (r.kind == record_kind::depths) reports.fetch_add(1, memory_order::acq_rel);
+  w.on_event = [&](device_event const& r) {
+    if (r.kind == event_kind::depths) reports.fetch_add(1, memory_order::acq_rel);
   };
   w.team_thread(0);
   w.team_thread(1);
@@ -202,7 +201,7 @@ void signal_at_the_last_moment(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// A second signal comes while the first one is obeyed: it is obeyed, too. A team by hand, to keep it small.
+/// A second signal arrives while the first one is obeyed: it is also obeyed. The team is written by hand, to keep it small.
 void signal_twice(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
   auto const id = launch_in<receiver>(w, 0, 2);
@@ -224,23 +223,23 @@ void signal_twice(execution& x) {
     x.require(sched.signal(id, control_activate), "it lives");
     auto const& control = w.arena().cell(0).control;
     while ((control.load(memory_order::relaxed) & control_mask) != 0)
-      relax();  // for ever, if it was forgotten
+      relax();  // forever, if it was forgotten
     w.arena().header().stop.store(1, memory_order::relaxed);
   });
   x.run();
 }
 
-/// An actor without a ring is run for control while a sender attaches one that had another holder: what is reported,
-/// or ended, counts the note. `control` is what it is asked.
+/// An actor without a ring runs for control while a sender attaches a ring that had another holder: the report, or the end,
+/// counts the note. `control` is the command.
 void control_meets_ring(execution& x, std::uint32_t control) {
   team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, ~0u};
   auto const first = launch_in<receiver>(w, 0, 2), second = launch_in<receiver>(w, 1, 2);
   outcomes o;
   auto& answers = x.shared<atomic<std::uint32_t>>();
   std::uint32_t dead = 0;
-  w.on_record = [&](host_record const& r) {
-    dead += r.kind == record_kind::dead_letter;
-    if (r.kind == record_kind::depths || r.kind == record_kind::terminated)
+  w.on_event = [&](device_event const& r) {
+    dead += r.kind == event_kind::dead_letter;
+    if (r.kind == event_kind::depths || r.kind == event_kind::terminated)
       answers.fetch_add(1, memory_order::acq_rel);
   };
   w.team_thread(0);
@@ -263,13 +262,13 @@ void control_meets_ring(execution& x, std::uint32_t control) {
 void inspect_meets_ring(execution& x) { control_meets_ring(x, control_inspect); }
 void drain_meets_ring(execution& x) { control_meets_ring(x, control_drain); }
 
-/// A sender that found the mailbox full is told when there is room.
+/// A sender that found the mailbox full is notified when there is room.
 void room_is_told(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, 3};
   auto const id = launch_in<receiver>(w, 0, 1);
   auto& rooms = x.shared<atomic<std::uint32_t>>();
-  w.on_record = [&](host_record const& r) {
-    if (r.kind != record_kind::room) return;
+  w.on_event = [&](device_event const& r) {
+    if (r.kind != event_kind::room) return;
     rooms.fetch_add(1, memory_order::release);
     wake_word(rooms, 1);
   };
@@ -283,14 +282,14 @@ void room_is_told(execution& x) {
       if (outcome == errc::ok)
         ++n;
       else
-        wait_word(rooms, before, ~0ull);  // for ever, if nobody tells
+        wait_word(rooms, before, ~0ull);  // forever, if there is no notification
     }
   });
   x.run();
   w.require_at_rest(0, 3);
 }
 
-/// A handler that fails: the message waits for the restarted actor and is handled then, once.
+/// A handler that fails: the message waits for the restarted actor and is then handled once.
 void restart(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, 2};
   auto const id = launch_in<fragile>(w, 0, 2);

@@ -6,7 +6,7 @@ namespace model {
 
 namespace {
 
-/// An owner takes `all` notes while it holds the actor; then the mailbox must be empty.
+/// An owner takes `all` notes while it owns the actor; then the mailbox must be empty.
 void take_all(execution& x, scheduler& sched, std::uint32_t index, ledger& book, std::uint32_t all) {
   owned_mail mail{sched, index};
   note n{};
@@ -44,7 +44,8 @@ void two_senders(execution& x, std::uint32_t first_ticket) {
 void two_senders_from_zero(execution& x) { two_senders(x, 0); }
 void two_senders_across_overflow(execution& x) { two_senders(x, ticket_mask - 1); }
 
-/// Capacity 1 of a ring of 2: the second note fits only after the first was taken, and full is said only when it is.
+/// Capacity 1 in a ring of 2: the second note fits only after the first was taken, and full is returned only if the mailbox
+/// is full.
 void full_is_honest(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   auto const id = w.launch(0, 1);
@@ -56,7 +57,7 @@ void full_is_honest(execution& x) {
       auto const taken_before = given_back.load(memory_order::acquire);
       auto const outcome = post(sched, id, {0, n});
       x.require(outcome == errc::ok || outcome == errc::mailbox_full, "nothing but full stands in the way");
-      // The one earlier note had been given back before we asked.
+      // The only earlier note had been released before we asked.
       x.require(outcome == errc::ok || taken_before < n, "full was said of an empty mailbox");
       if (outcome == errc::ok)
         ++n;
@@ -81,7 +82,7 @@ void full_is_honest(execution& x) {
   x.run();
 }
 
-/// A batch is delivered whole and in a row, whatever another sender does.
+/// A batch is delivered whole and in a row, even with another sender.
 void batch_stays_together(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, ticket_mask};
   auto const id = w.launch(0, 4);
@@ -91,7 +92,7 @@ void batch_stays_together(execution& x) {
     note const notes[2] = {{0, 0}, {0, 1}};
     while (sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
                             sizeof(note), 2) != errc::ok)
-      relax();  // the other one may hold the ring for a moment
+      relax();  // the other sender may hold the ring for a moment
   });
   x.thread("single", [&] {
     scheduler sched{w.arena()};
@@ -116,7 +117,7 @@ void batch_stays_together(execution& x) {
   x.run();
 }
 
-/// Takes the mail of an actor that is ready, and lets it go.
+/// Takes the mail of a ready actor, and releases it.
 void serve_next(execution& x, scheduler& sched, ledger& book) {
   std::uint32_t index = 0;
   if (!sched.next(index)) return;
@@ -127,7 +128,7 @@ void serve_next(execution& x, scheduler& sched, ledger& book) {
   sched.release(index, totals);
 }
 
-/// Two senders, and room for both: the slot that one of them looks at may be in the hands of the other by then.
+/// Two senders, and room for both: the slot that one of them checks may already belong to the other.
 void room_for_both(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   auto const id = w.launch(0, 2);
@@ -143,8 +144,8 @@ void room_for_both(execution& x) {
   x.run();
 }
 
-/// Between a sender's look at the word and its exchange the actor gives its ring away, and gets another one that was
-/// used elsewhere: the sender goes on with that one as its last holder left it.
+/// Between a sender's load of the word and its exchange the actor returns its ring, and gets another one that was used
+/// elsewhere: the sender uses that ring in the state in which its last holder left it.
 void ring_changes_under_sender(execution& x) {
   arena_world w{x, {.actors = 3, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
   auto const other = w.launch(0, 2), target = w.launch(1, 2);
@@ -152,14 +153,14 @@ void ring_changes_under_sender(execution& x) {
   x.thread("mover", [&] {
     scheduler sched{w.arena()};
     auto const first = pop_free_ring(w.arena());
-    if (first == 0 || post(sched, target, {0, 0}) != errc::ok) return;  // the sender was quicker
+    if (first == 0 || post(sched, target, {0, 0}) != errc::ok) return;  // the sender was faster
     serve_next(x, sched, book);
     auto const second = pop_free_ring(w.arena());
     push_free_ring(w.arena(), first);
     for (std::uint32_t n = 0; n < 2; ++n)
       if (post(sched, other, {1, n}) != errc::ok) return;
     serve_next(x, sched, book);
-    post(sched, target, {0, 1});  // with the first ring, used
+    post(sched, target, {0, 1});  // with the first ring, which has been used
     if (second != 0) push_free_ring(w.arena(), second);
   });
   x.thread("sender", [&] {

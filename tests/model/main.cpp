@@ -1,6 +1,6 @@
-// test_model: the protocols under a controlled scheduler and a simulated memory.
+// test_model: runs the protocols under a controlled scheduler and a simulated memory.
 //
-// Without options: every scenario within a budget for CI. See --help, and docs/memory_model.md for what it shows.
+// Without options it runs every scenario within a budget for CI. See --help and docs/memory_model.md.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +43,7 @@ void print_trace(scenario const& s, strategy& same, options const& o) {
   std::printf("%s\n", again.failure.empty() ? "no failure" : again.failure.c_str());
 }
 
-/// Prints one line, and what went wrong with its trace. True when nothing did.
+/// Prints one line, and the failure with its trace. Returns true if there was no failure.
 bool report(scenario const& s, char const* how, findings const& f) {
   std::printf("%-24s %-36s %9llu executions %6.1f s  %s\n", s.name.c_str(), how,
               static_cast<unsigned long long>(f.executions), f.seconds,
@@ -116,7 +116,7 @@ int run(options const& o) {
   return failing.empty() ? 0 : 1;
 }
 
-/// "kernels/mail/mailbox.hpp:75:28=relaxed"; with "?relaxed" instead, the order of a compare-exchange that fails.
+/// Parses "kernels/mail/mailbox.hpp:75:28=relaxed"; with "?relaxed" instead, the order of a failed compare-exchange.
 weakening parse_weakening(std::string const& text) {
   static std::regex const form(R"(([^:]+):(\d+):(\d+)([=?])(relaxed|acquire|release|acq_rel))");
   std::smatch part;
@@ -132,7 +132,7 @@ weakening parse_weakening(std::string const& text) {
   return w;
 }
 
-/// Weakens every order; prints each, and the table at the end. 1 when one goes unnoticed.
+/// Weakens every order; prints each result, and the table at the end. Returns 1 if a weakened order is not detected.
 int earn_orders(options const& o, std::string const& files) {
   orders_plan plan{std::regex(files), o.executions, [](weakened_order const& w) {
                      std::printf("%s:%u:%u %s%s %s -> %s: %s (%llu executions)\n", w.site.file.c_str(),

@@ -8,7 +8,7 @@
 namespace model {
 
 namespace {
-// Not by memcpy, which this program watches.
+// Not with memcpy, which this program instruments.
 std::uint64_t word_at(void const* at, unsigned bytes) noexcept {
   return bytes == 4 ? *static_cast<std::uint32_t const*>(at) : *static_cast<std::uint64_t const*>(at);
 }
@@ -19,7 +19,7 @@ void set_word(void* at, unsigned bytes, std::uint64_t value) noexcept {
     *static_cast<std::uint64_t*>(at) = value;
 }
 
-view const nothing{};  // carried by first values
+view const nothing{};  // carried by initial values
 }  // namespace
 
 void view::join_seen(view const& other, std::size_t locations) noexcept {
@@ -46,7 +46,7 @@ void memory::begin(choose_store store, choose_lateness lateness, report_error er
 void memory::begin_thread(thread_views& t, int id) const {
   t = {};
   t.id = id;
-  t.now.clock[id] = 1;  // nothing before `begin` is remembered: whoever set it up comes first
+  t.now.clock[id] = 1;  // earlier accesses are not recorded: the setup happens before everything
 }
 
 void memory::watch(void const* first, std::size_t bytes) {
@@ -103,7 +103,7 @@ void memory::append(thread_views& t, location& l, void* at, unsigned bytes, std:
     if (read_from != nullptr) l.awaited = l.writes.back().value;
     return;
   }
-  if (read_from != nullptr) carried.join(*read_from, used_locations_);  // goes on with the release sequence
+  if (read_from != nullptr) carried.join(*read_from, used_locations_);  // continues the release sequence
   take_effect(t, l, at, bytes, value, order, carried);
 }
 
@@ -174,7 +174,7 @@ bool memory::compare_exchange(thread_views& t, void* at, unsigned bytes, std::ui
                               std::uint64_t desired, memory_order success, memory_order failure) {
   before_access(t, at, success);
   auto& l = find(at, bytes);
-  // It succeeds on the newest store alone; it may fail on any other that it may see and that differs.
+  // It succeeds only on the newest store; it may fail on any other visible store with a different value.
   auto const newest = l.writes.size() - 1;
   bool const can_succeed = l.writes[newest].value == expected;
   std::size_t oldest = t.now.seen[l.index];
@@ -201,7 +201,7 @@ bool memory::compare_exchange(thread_views& t, void* at, unsigned bytes, std::ui
 void memory::fence(thread_views& t, memory_order order) {
   settle(t);
   if (acquires(order)) t.now.join(t.acquired, used_locations_);
-  if (order == memory_order::seq_cst) {  // orders what is seen, and alone makes nothing happen before
+  if (order == memory_order::seq_cst) {  // orders visibility, but alone does not create happens-before
     t.now.join_seen(consistent_, used_locations_);
     consistent_.join_seen(t.now, used_locations_);
   }

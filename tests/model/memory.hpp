@@ -1,20 +1,19 @@
-// A simulated memory in which a load may return any value that C++'s release/acquire rules allow, and not only the
-// newest one.
+// A simulated memory in which a load may return any value that C++'s release/acquire rules allow, not only the newest one.
 //
-// Each location keeps all stores of an execution in modification order. A thread has a view: for each location the
-// oldest store that it may still read. A release store carries its thread's view; who acquires it joins that view.
-// Read-modify-writes read the newest store and go on with its release sequence. Fences, and sequentially consistent
-// accesses, as C++20 says ([atomics.order], [atomics.fences]), by views in the manner of Kang et al., "A promising
-// semantics for relaxed-memory concurrency" (2017), without promises.
+// Each location keeps all stores of an execution in modification order. A thread has a view: for each location the oldest
+// store that it may still read. A release store carries its thread's view; a thread that acquires the store joins that view.
+// A read-modify-write reads the newest store and continues its release sequence. Fences and sequentially consistent accesses
+// follow C++20 ([atomics.order], [atomics.fences]); they use views in the manner of Kang et al., "A promising semantics for
+// relaxed-memory concurrency" (2017), without promises.
 //
-// Plain accesses have no history: two that conflict and are not ordered by happens-before are an error (vector
-// clocks, a word of four bytes at a time).
+// Plain accesses have no history: two that conflict and are not ordered by happens-before are an error (vector clocks, a word
+// of four bytes at a time).
 //
-// A store may be late: up to three later accesses of its thread to other locations overtake it, unless one of them
-// releases, or it acquires itself. So stores enter the modification order out of program order, and a load may return
-// what is stored "later" (load buffering); a late read-modify-write goes on with the value it found, and the execution
-// counts only if that is still there when it takes effect. Not simulated: stores that are later still. Consume is not
-// used.
+// A store may be late: up to three later accesses of its thread to other locations overtake it, unless one of them releases,
+// or the store is a read-modify-write that acquires. Stores therefore enter the modification order out of program order, and
+// a load may return a value that is stored "later" (load buffering). A late read-modify-write continues with the value that
+// it found, and the execution counts only if that value is still the newest when it takes effect. Stores that are delayed
+// further are not simulated. Consume is not used.
 //
 // Threads: none; the scheduler (execution.hpp) runs one fiber at a time and calls in here.
 #pragma once
@@ -32,10 +31,10 @@
 
 namespace model {
 
-inline constexpr int max_threads = 8;  // 0 sets the scenario up; its accesses come before all others
+inline constexpr int max_threads = 8;  // 0 sets up the scenario; its accesses happen before all others
 inline constexpr std::size_t max_locations = 512;
 
-/// What a thread, or a store that was released, has seen.
+/// The stores that a thread has seen, or that a released store carries.
 struct view {
   std::array<std::uint16_t, max_locations> seen{};  // by location: the oldest store that may still be read
   std::array<std::uint32_t, max_threads> clock{};   // happens-before, for plain accesses
@@ -48,7 +47,7 @@ struct location;
 
 /// A store that has not taken effect yet.
 struct late_store {
-  location* where = nullptr;  // null: none
+  location* where = nullptr;  // null: there is none
   void* at = nullptr;
   unsigned bytes = 0;
   std::uint64_t value = 0;
@@ -61,9 +60,9 @@ struct late_store {
 struct thread_views {
   int id = 0;
   late_store late{};
-  view now;       // what it must see
-  view acquired;  // what an acquire fence would add: views of stores that relaxed loads read
-  view released;  // its view at the last release fence, which relaxed stores carry
+  view now;       // the stores it must see
+  view acquired;  // what an acquire fence would add: the views of stores that relaxed loads read
+  view released;  // its view at the last release fence; relaxed stores carry it
 };
 
 /// A data race, or a limit of the simulation.
@@ -83,17 +82,17 @@ struct location {
 
 class memory {
  public:
-  /// Of `n` stores that a load may read, which one: 0 is the newest.
+  /// Chooses one of the `n` stores that a load may read; 0 is the newest.
   using choose_store = std::function<std::uint32_t(std::uint32_t n)>;
-  /// How many later accesses overtake a store, below `n`.
+  /// Chooses how many later accesses overtake a store, below `n`.
   using choose_lateness = std::function<std::uint32_t(std::uint32_t n)>;
-  /// What a read-modify-write does to the value it read.
+  /// The function that a read-modify-write applies to the value it read.
   using change = std::function<std::uint64_t(std::uint64_t)>;
 
-  /// Forgets everything; locations then begin with what stands in real memory.
+  /// Forgets everything; locations then start with their values in real memory.
   void begin(choose_store store, choose_lateness lateness, report_error error);
   void begin_thread(thread_views& t, int id) const;
-  /// Plain accesses to these bytes are watched. Kept until `begin`.
+  /// Checks plain accesses to these bytes. Kept until `begin`.
   void watch(void const* first, std::size_t bytes);
 
   // Each also keeps the newest value in real memory. `bytes` is 4 or 8.
@@ -104,17 +103,17 @@ class memory {
   bool compare_exchange(thread_views& t, void* at, unsigned bytes, std::uint64_t& expected,
                         std::uint64_t desired, memory_order success, memory_order failure);
   void fence(thread_views& t, memory_order order);
-  /// Lets a late store take effect; before the thread waits or ends.
+  /// Lets a late store take effect; called before the thread waits or ends.
   void settle(thread_views& t);
-  /// What a late read-modify-write found is there no more: this execution cannot happen.
+  /// The value that a late read-modify-write found has been overwritten: this execution is impossible.
   bool is_impossible() const noexcept { return impossible_; }
   void plain(thread_views& t, void const* at, std::size_t bytes, bool writes, void const* pc);
 
-  /// How many stores younger than the one that the last load returned there were.
+  /// How many newer stores there were than the one that the last load returned.
   std::uint32_t last_staleness() const noexcept { return staleness_; }
   /// A small number for a location, in the order of first use; for traces.
   std::size_t number_of(void* at);
-  /// Stores so far, by anybody.
+  /// The number of stores so far, by all threads.
   std::uint64_t stores() const noexcept { return stores_; }
 
  private:
@@ -144,7 +143,7 @@ class memory {
   choose_lateness lateness_;
   report_error error_;
   std::unordered_map<void*, location*> by_address_;
-  std::deque<location> locations_;  // reused from execution to execution
+  std::deque<location> locations_;  // reused by the next execution
   std::size_t used_locations_ = 0;
   std::deque<view> views_;
   std::size_t used_views_ = 0;
@@ -156,7 +155,7 @@ class memory {
   bool impossible_ = false;
 };
 
-/// "kernels/mail/priority_lists.hpp:61" of a return address; slow.
+/// "kernels/mail/priority_lists.hpp:61" for a return address; slow.
 std::string source_of(void const* pc);
 
 }  // namespace model

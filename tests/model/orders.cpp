@@ -23,7 +23,7 @@ std::vector<memory_order> weaker_than(order_use const& use) {
 
 namespace {
 
-/// Random executions first: they find most in no time. Then all within the bounds.
+/// Random executions first, because they find most failures quickly. Then all executions within the bounds.
 findings search(scenario const& s, session& with, std::uint64_t executions) {
   random_search some{1, executions};
   auto f = explore(s, some, with);
@@ -37,7 +37,7 @@ findings search(scenario const& s, session& with, std::uint64_t executions) {
 }  // namespace
 
 std::vector<weakened_order> weaken_all(std::vector<scenario> const& scenarios, orders_plan const& plan) {
-  // Which scenarios come by which order.
+  // Collects the scenarios that use each order.
   std::map<order_site, std::pair<order_use, std::vector<scenario const*>>> sites;
   for (auto const& s : scenarios) {
     order_uses uses;
@@ -57,7 +57,7 @@ std::vector<weakened_order> weaken_all(std::vector<scenario> const& scenarios, o
     for (auto const to : weaker_than(entry.first)) {
       weakened_order w{site, entry.first, to, {}, {}, 0};
       weakening const weaken{site, to};
-      // A little of each scenario before much of any.
+      // A few executions of each scenario before many of one.
       for (auto const share : {std::uint64_t{2'000}, plan.executions}) {
         for (auto const* s : entry.second) {
           if (!w.caught_by.empty()) break;
@@ -82,7 +82,7 @@ std::vector<weakened_order> weaken_all(std::vector<scenario> const& scenarios, o
 }
 
 std::string table_of(std::vector<weakened_order> const& all) {
-  // One line per access: that line numbers move with the file is all right, `tools/orders` writes it anew.
+  // One line per access. Line numbers change with the file; `tools/orders` rewrites the table.
   std::ostringstream out;
   out << "| access | in | order | weakened to: caught by |\n| --- | --- | --- | --- |\n";
   for (std::size_t i = 0; i < all.size();) {

@@ -1,4 +1,4 @@
-// Stands in for kernels/base/park.hpp: who waits leaves its turn to another thread of the execution.
+// Replaces kernels/base/park.hpp: a thread that waits yields to another thread of the execution.
 #pragma once
 
 #include "tests/model/execution.hpp"
@@ -10,7 +10,7 @@ inline void relax() noexcept {
 }
 inline void yield_thread() noexcept { relax(); }
 
-/// Sleeps until it is woken, whatever the limit, unless the scenario lets time pass: a wake-up that is lost must show.
+/// Sleeps until it is woken, whatever the limit, unless the scenario lets time pass: a lost wake-up must be detected.
 inline void wait_word(atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t limit_ns) noexcept {
   if (auto* const x = model::execution::current()) x->wait(&word, seen, limit_ns);
 }

@@ -1,5 +1,5 @@
-// What g++ calls before each plain access of code that was compiled with -fsanitize=thread. No sanitizer is linked:
-// these functions take its place and ask the simulated memory whether the access races.
+// The functions that g++ calls before each plain access of code compiled with -fsanitize=thread. No sanitizer is linked:
+// these functions replace it and ask the simulated memory whether the access is a race.
 #include <cstring>
 
 #include "tests/model/execution.hpp"
@@ -36,7 +36,7 @@ ACCESS(unaligned_write16, 16, true)
 
 void __tsan_read_range(void* at, std::size_t bytes) { look(at, bytes, false, __builtin_return_address(0)); }
 void __tsan_write_range(void* at, std::size_t bytes) { look(at, bytes, true, __builtin_return_address(0)); }
-// Atomics that do not come from kernels/base/atomic.hpp belong to libraries: real ones, and no part of the simulation.
+// Atomics that are not from kernels/base/atomic.hpp belong to libraries: they are real, and not part of the simulation.
 #define ATOMICS(bits, type)                                                                                \
   type __tsan_atomic##bits##_load(type const volatile* at, int) {                                          \
     return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                          \
@@ -71,7 +71,7 @@ void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}
 
-// The linker sends calls of memcpy and memset here (--wrap).
+// The linker redirects calls of memcpy and memset to these (--wrap).
 void* __real_memcpy(void* to, void const* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
 void* __wrap_memcpy(void* to, void const* from, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Both rings between host and device: submissions down through the I/O team, completions up to one poller.
+// Both rings between host and device: submissions through the I/O team, completions to one poller.
 #include "kernels/grid/io_team.hpp"
 #include "runtime/device/queue/host_queues.hpp"
 #include "tests/model/arena_world.hpp"
@@ -9,39 +9,39 @@ namespace model {
 
 namespace {
 
-/// How each note of a sender ended.
+/// How the notes of a sender ended.
 struct endings {
   std::uint32_t accepted[2], in_mailbox[2][8], refused[2][8];
 };
 
-/// A queue pair with its host side, and the completions as they come up.
+/// A queue pair with its host side, and the completions that arrive.
 struct lane_world {
   lane_world(execution& in, std::uint32_t down_slots, std::uint32_t up_slots, bool parks)
       : x(in),
-        queues({make_ring<submission>(in, down_slots), make_ring<host_record>(in, up_slots)},
+        queues({make_ring<submission>(in, down_slots), make_ring<device_event>(in, up_slots)},
                {0, parks, false}),
         ended(in.shared<endings>()),
         emitters(in.shared<atomic<std::uint32_t>>()) {}
 
   execution& x;
   host_queues<> queues;
-  endings& ended;                   // `accepted` by the senders, the rest by the poller or after the run
-  atomic<std::uint32_t>& emitters;  // that have not ended
+  endings& ended;  // `accepted` is set by the senders, the rest by the poller or after the run
+  atomic<std::uint32_t>& emitters;  // the emitters that have not ended
   idle_policy idle{0, true, false};
 
-  /// A team's way to the host, as the devices do it.
-  static void emit(void* self, host_record const& r) {
+  /// A team's port to the host, as the devices implement it.
+  static void emit(void* self, device_event const& r) {
     auto& w = *static_cast<lane_world*>(self);
-    while (!try_push_record(w.queues.queues().up, r)) relax();
+    while (!try_push_event(w.queues.queues().up, r)) relax();
     w.queues.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }
   void emitter_ends() {
-    // Acquire: the last one vouches for what the others have written.
+    // Acquire: the last emitter to end has seen the writes of the others.
     if (emitters.fetch_sub(1, memory_order::acq_rel) == 1) queues.poller().end();
   }
 
-  /// Until it is accepted, or refused for good.
+  /// Retries until the submission is accepted or finally refused.
   errc post(actor_id to, note first, std::uint32_t count = 1) {
     note notes[2] = {first, {first.sender, first.number + 1}};
     for (;;) {
@@ -55,17 +55,16 @@ struct lane_world {
 
   /// Takes completions until the last emitter has ended the poller.
   void poll() {
-    queues.poller().run([&](host_record const& r) {
+    queues.poller().run([&](device_event const& r) {
       note n{};
       __builtin_memcpy(&n, r.body.payload, sizeof n);
-      x.require(
-          r.kind == record_kind::dead_letter && r.body.bytes == sizeof n && n.sender < 2 && n.number < 8,
-          "a completion names its note");
+      x.require(r.kind == event_kind::dead_letter && r.body.bytes == sizeof n && n.sender < 2 && n.number < 8,
+                "a completion names its note");
       ++ended.refused[n.sender][n.number];
     });
   }
 
-  /// After the run: the mail of an actor, in order by sender.
+  /// After the run: takes the mail of an actor, in order by sender.
   void take_mail(arena_world& w, std::uint32_t index) {
     scheduler sched{w.arena(), true};
     sched.claim(index, actor_word::queued_mask);
@@ -86,8 +85,8 @@ struct lane_world {
   }
 };
 
-/// One sender posts a note and a batch to an actor that has no room for all; another one launches an actor, posts to
-/// it and signals it. Refusals come up, and so do records of a second team.
+/// One sender posts a note and a batch to an actor without room for all; another one launches an actor, posts to it and
+/// signals it. The refusals arrive as completions, next to the events of a second team.
 void submissions_end_once(execution& x) {
   arena_world a{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
   lane_world w{x, 2, 2, true};
@@ -118,7 +117,7 @@ void submissions_end_once(execution& x) {
     w.emitter_ends();
   });
   x.thread("team", [&] {  // an actor's own dead letter: note 7 of sender 1, which nobody posted
-    host_record r{.kind = record_kind::dead_letter, .reason = errc::terminated};
+    device_event r{.kind = event_kind::dead_letter, .reason = errc::terminated};
     note const n{1, 7};
     r.body.bytes = sizeof n;
     __builtin_memcpy(r.body.payload, &n, sizeof n);
@@ -129,15 +128,15 @@ void submissions_end_once(execution& x) {
   x.run();
   w.take_mail(a, 0);
   w.take_mail(a, 1);
-  x.require(w.ended.refused[1][7]-- == 1, "the other team's record came up once");
+  x.require(w.ended.refused[1][7]-- == 1, "the other team's event came up once");
   w.check_that_each_ended_once();
   x.require(w.ended.in_mailbox[1][0] == 1, "a launch comes before the posts that follow it");
   x.require((a.arena().cell(1).control.load(memory_order::relaxed) & control_inspect) != 0,
             "the signal arrived");
 }
 
-/// The device ends while senders post, and is started again: what was accepted ends once, in the mailbox or refused to
-/// its sender; what was not says why.
+/// The device ends while senders post, and is restarted. Accepted submissions end once, in the mailbox or refused to the
+/// sender; for the others the sender gets the reason.
 void ending_answers_everybody(execution& x) {
   arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   lane_world w{x, 2, 2, true};
@@ -171,8 +170,8 @@ void ending_answers_everybody(execution& x) {
   w.check_that_each_ended_once();
 }
 
-/// A team has written a completion and stands still; the host, which knows that, waits until the sink has had it. Then
-/// another one comes, and the end.
+/// A team has written a completion and halts; the host knows that, and waits until the sink has processed the completion.
+/// Then another one arrives, and the end.
 void poller_drains(execution& x) {
   lane_world w{x, 2, 2, true};
   auto& turn = x.shared<atomic<std::uint32_t>>();
@@ -181,10 +180,10 @@ void poller_drains(execution& x) {
     while (turn.load(memory_order::acquire) != number) relax();
   };
   x.thread("team", [&] {
-    w.port().emit({.kind = record_kind::room});
+    w.port().emit({.kind = event_kind::room});
     turn.store(1, memory_order::release);
     await(2);
-    w.port().emit({.kind = record_kind::room});
+    w.port().emit({.kind = event_kind::room});
     turn.store(3, memory_order::release);
   });
   x.thread("host", [&] {
@@ -195,7 +194,7 @@ void poller_drains(execution& x) {
     await(3);
     w.queues.poller().end();
   });
-  x.thread("poller", [&] { w.queues.poller().run([&](host_record const&) { ++taken; }); });
+  x.thread("poller", [&] { w.queues.poller().run([&](device_event const&) { ++taken; }); });
   x.run();
   x.require(taken == 2, "none is left at the end");
 }

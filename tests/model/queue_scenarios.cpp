@@ -1,4 +1,4 @@
-// The ready queue alone, the stack of free rings alone, and the choice by priority against late arrivals.
+// The ready queue alone, the stack of free rings alone, and the choice by priority while messages arrive.
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"
 
@@ -11,7 +11,8 @@ void ready_queue_two_by_two(execution& x) {
   struct shared_queue {
     ready_positions positions;
     ready_entry entries[2];
-    std::uint32_t seen[3];  // who pops an actor writes here: two who pop the same one race
+    std::uint32_t
+        seen[3];  // every thread that pops an actor writes here: two threads that pop the same one race
     std::uint32_t left_by_pusher[3];
   };
   auto& q = x.shared<shared_queue>();
@@ -48,7 +49,8 @@ void ready_queue_two_by_two(execution& x) {
   x.run();
 }
 
-/// Who takes a ring has it alone, sees what its last holder left, and no ring gets lost; across the tag's overflow.
+/// A thread that takes a ring has it alone and sees the writes of its last holder, and no ring is lost; across the tag's
+/// overflow.
 void free_rings(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   w.arena().header().free_rings.store(std::uint64_t{0xffff'fffe} << 32 | 1, memory_order::relaxed);
@@ -59,7 +61,7 @@ void free_rings(execution& x) {
         while ((id = pop_free_ring(w.arena())) == 0) relax();
         auto const count = w.arena().header().free_ring_count.load(memory_order::relaxed);
         x.require(count <= 2 + 3, "the count of free rings never falls below zero");
-        ++w.arena().ring(id).tail;  // watched: two holders race
+        ++w.arena().ring(id).tail;  // not atomic and watched: two holders race
         push_free_ring(w.arena(), id);
       }
     });
@@ -68,7 +70,7 @@ void free_rings(execution& x) {
   x.require(w.arena().header().free_ring_count.load(memory_order::relaxed) == 2, "both are free again");
 }
 
-/// Urgent notes behind ordinary ones, and an owner that picks by exact priority while they come.
+/// Urgent notes behind ordinary ones, and an owner that picks by exact priority while they arrive.
 void late_arrivals(execution& x) {
   arena_world w{
       x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, ticket_mask - 1};
@@ -103,8 +105,8 @@ void late_arrivals(execution& x) {
   x.run();
 }
 
-/// An actor with ordinary mail stands at the end of its band when urgent mail comes: it is served before those in front
-/// of it, by every team that looks for work after the urgent note was sent.
+/// An actor with ordinary mail is last in its band when urgent mail arrives: every team that looks for work after the urgent
+/// note was sent serves it before the actors that were queued before it.
 void urgent_band(execution& x) {
   team_world w{x, {.actors = 3, .rings = 3, .ring_slots = 4, .teams = 1, .quota = 1, .heap_bytes = 512}, 6};
   auto const urgent = launch_in<receiver>(w, 2, 4);
@@ -130,8 +132,8 @@ void urgent_band(execution& x) {
   for (std::uint32_t i = 0; i < 3; ++i) w.require_at_rest(i, 2);
 }
 
-/// An urgent note comes while the owner is about to let the actor go, and another team finds it queued but running:
-/// whoever is last leaves it in the urgent band. Owner and team by hand.
+/// An urgent note arrives while the owner is about to release the actor, and another team finds it queued but running: the
+/// last of them leaves it in the urgent band. Owner and team are written by hand.
 void urgent_while_running(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 2, .heap_bytes = 256}};
   auto const id = w.launch(0, 4);
@@ -141,7 +143,7 @@ void urgent_while_running(execution& x) {
   x.thread("owner", [&] {
     scheduler sched{w.arena()};
     std::uint32_t index = 0;
-    if (!sched.next(index)) return;  // the other team has it
+    if (!sched.next(index)) return;  // the other team owns it
     owned_mail mail{sched, index};
     note n{};
     x.require(mail.try_take(n), "two were there before");
@@ -154,7 +156,7 @@ void urgent_while_running(execution& x) {
     std::uint32_t index = 0;
     if (!sched.next(index)) return;
     auto totals = w.arena().cell(index).totals.own();
-    sched.release(index, totals);  // it had no time for any mail
+    sched.release(index, totals);  // without taking any mail
   });
   x.thread("sender", [&] {
     scheduler sched{w.arena()};

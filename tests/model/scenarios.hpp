@@ -1,4 +1,4 @@
-// All scenarios, one function per file of them.
+// All scenarios, one function per source file.
 #pragma once
 
 #include "tests/model/explore.hpp"

@@ -1,4 +1,4 @@
-// A buffer that one process exports and others read: leases, withdrawal, reuse, and readers that were cut off.
+// A buffer that one process exports and others read: leases, withdrawal, reuse, and readers that were disconnected.
 #include "kernels/base/park.hpp"
 #include "runtime/sharing/share_words.hpp"
 #include "tests/model/scenarios.hpp"
@@ -24,7 +24,7 @@ class share_world {
   share::directory const& directory() const noexcept { return directory_; }
   share::row row(std::uint32_t importer) const noexcept { return rows_[importer]; }
 
-  /// Waits as the exporter does: it looks again when an importer says that a lease of a closed slot has ended.
+  /// Waits as the exporter does: checks again when an importer reports that a lease of a closed slot has ended.
   void wait_for_the_last() {
     for (;;) {
       auto const said = packets_.load(memory_order::acquire);
@@ -34,7 +34,7 @@ class share_world {
       while (packets_.load(memory_order::acquire) == said) relax();
     }
   }
-  /// Leases, has `read` look, and ends the lease.
+  /// Leases, calls `read`, and ends the lease.
   template <class Read>
   void lease(std::uint32_t importer, std::uint32_t generation, Read read) {
     if (directory_.try_lease(rows_[importer], 0, generation)) read();
@@ -49,7 +49,7 @@ class share_world {
   atomic<std::uint32_t>& packets_ = x_.shared<atomic<std::uint32_t>>();
 };
 
-/// The exporter takes a buffer back and uses its bytes anew while importers come and go.
+/// The exporter takes a buffer back and reuses its bytes while importers lease it.
 void withdrawal_waits(execution& x, std::uint32_t importers) {
   static constexpr char const* names[] = {"importer 0", "importer 1"};
   share_world w{x, importers};
@@ -79,8 +79,8 @@ void withdrawal_waits(execution& x, std::uint32_t importers) {
 void withdrawal_waits_for_one(execution& x) { withdrawal_waits(x, 1); }
 void withdrawal_waits_for_two(execution& x) { withdrawal_waits(x, 2); }
 
-/// An importer that reads on after it was cut off finds out. The bytes are atomic here: plain ones are the race that
-/// share_words.hpp takes to do no harm.
+/// An importer that continues to read after it was disconnected notices that. The bytes are atomic here; with plain bytes
+/// this would be the race that share_words.hpp assumes to be harmless.
 void cut_off_readers_notice(execution& x) {
   share_world w{x, 1};
   auto& bytes = x.shared<atomic<std::uint64_t>>();

@@ -1,4 +1,4 @@
-// Where in the source an access stands, and which of its orders a run weakens.
+// Identifies an access in the source, and the order of it that a run weakens.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,21 @@ namespace model {
 
 using std::memory_order;
 
-/// A compare-exchange has an order for success and one for failure; everything else has the first alone.
+/// A compare-exchange has an order for success and one for failure; everything else has only the first.
 enum class order_of : std::uint8_t { success, failure };
 
 /// One memory order in the source.
 struct order_site {
-  std::string file;  // from the project's root
+  std::string file;  // relative to the project's root
   std::uint32_t line = 0, column = 0;
   order_of part = order_of::success;
   auto operator<=>(order_site const&) const = default;
 };
 
-/// What is known of a site once some execution has come by.
+/// The facts about a site, once some execution has used it.
 struct order_use {
   memory_order order = memory_order::relaxed;
-  std::string function;  // that holds the access
+  std::string function;  // the function that contains the access
   std::string kind;      // "load", "store", "exchange", "fence", ...
 };
 

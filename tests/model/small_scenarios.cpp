@@ -1,4 +1,4 @@
-// The small protocols inside a kernel: counters that others read, lanes that meet, tiles that teams share.
+// The small protocols inside a kernel: counters that others read, lanes that synchronise, tiles that teams share.
 #include "kernels/base/counters.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/mail/wide_job.hpp"
@@ -51,7 +51,7 @@ void totals_are_of_one_moment(execution& x) {
 
 // -- teams
 
-/// Lanes write plain memory, meet, and read what the others wrote; again and again with the same words.
+/// Lanes write plain memory, synchronise, and read the others' writes; repeatedly, with the same words.
 void lanes_meet(execution& x, std::uint32_t lanes) {
   static constexpr char const* names[] = {"lane 0", "lane 1", "lane 2"};
   auto& shared = x.shared<team_shared>();
@@ -87,7 +87,7 @@ void lanes_agree(execution& x) {
 
 // -- wide jobs
 
-/// What a message's tiles leave behind; plain memory, which the last finisher reads.
+/// The results of a message's tiles; not atomic, read by the last finisher.
 struct work_sheet {
   static constexpr std::uint32_t tiles = 2;
   std::uint32_t done[tiles];
@@ -100,7 +100,7 @@ struct wide_world {
   atomic<std::uint32_t> ended;
 };
 
-/// Runs one claimed tile; whoever runs the last one ends the job.
+/// Runs one claimed tile; the thread that runs the last one ends the job.
 void run_tile(execution& x, wide_world& w, std::uint32_t tile) {
   auto& sheet = w.sheets[w.job.ticket];
   x.require(w.job.actor == 100 + w.job.ticket, "the fields are those of one message");
@@ -112,7 +112,7 @@ void run_tile(execution& x, wide_world& w, std::uint32_t tile) {
   w.ended.fetch_add(1, memory_order::relaxed);
 }
 
-/// Two owners have one message each and one job to share; a helper takes tiles of either.
+/// Two owners have one message each and share one job; a helper takes tiles of either.
 void tiles_are_shared(execution& x) {
   auto& w = x.shared<wide_world>();
   for (std::uint32_t m = 0; m < 2; ++m)

@@ -76,7 +76,7 @@ std::uint64_t random_search::draw() noexcept {  // splitmix64
 }
 
 bool random_search::begin() {
-  // What a seed does must not depend on the executions before it: the usual length is fixed by powers of two.
+  // The effect of a seed must not depend on earlier executions: the usual length is rounded to powers of two.
   if (left_ == 0) return false;
   --left_;
   seed_ = next_seed_++;

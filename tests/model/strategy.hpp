@@ -1,7 +1,7 @@
-// Who decides at each choice of an execution: which thread goes on, and which store a load reads.
+// Makes the choices of an execution: which thread continues, and which store a load reads.
 //
-// Choice 0 is always the plain one (the same thread goes on, the newest store). So a path of zeros is an undisturbed
-// execution, and every other number is a disturbance that the bounds count.
+// Choice 0 is always the undisturbed one (the same thread continues, the newest store). A path of zeros is therefore an
+// undisturbed execution, and every other number is a disturbance that the bounds count.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@ namespace model {
 class strategy {
  public:
   virtual ~strategy() = default;
-  /// Called before each execution; false when there is nothing left to try.
+  /// Called before each execution; returns false when nothing is left to try.
   virtual bool begin() = 0;
-  /// Which of `threads` (numbers of threads that can go on) runs next. If the running thread can go on, it is the
-  /// first one.
+  /// Chooses which of `threads` (the numbers of the ready threads) runs next. If the running thread is ready, it is the first
+  /// one.
   virtual std::size_t choose_thread(std::vector<std::size_t> const& threads) = 0;
-  /// Which of `n` stores a load reads; 0 is the newest.
+  /// Chooses which of `n` stores a load reads; 0 is the newest.
   virtual std::uint32_t choose_store(std::uint32_t n) = 0;
-  /// How many later accesses of its thread a store is overtaken by, below `n`; 0: none.
+  /// Chooses how many later accesses of its thread overtake a store, below `n`; 0: none.
   virtual std::uint32_t choose_lateness(std::uint32_t n) = 0;
-  /// The running thread is in a spin loop. True: it gives others its turn; false: it goes on, as a thread that only
-  /// lingers for a moment would.
+  /// The running thread is in a spin loop. True: it yields to others; false: it continues, like a thread that only lingers
+  /// for a moment.
   virtual bool spins(std::size_t /*thread*/) { return true; }
-  /// The running thread has run for so long that others must have a turn.
+  /// The running thread has run for so long that others must run.
   virtual void tires(std::size_t /*thread*/) {}
-  /// How the execution at hand can be repeated: arguments of the command line.
+  /// The command-line arguments that repeat the current execution.
   virtual std::string how_to_repeat() const = 0;
-  /// "31 %" of all that it will try.
+  /// "31 %" of all executions to try.
   virtual std::string progress() const = 0;
 };
 
-/// How far from undisturbed an exhaustive search goes.
+/// The bounds of an exhaustive search: how far executions may differ from the undisturbed one.
 struct bounds {
-  std::uint32_t switches = 2;  // times that another thread runs than the one whose turn it is
-  std::uint32_t stale = 1;     // loads that return another store than the newest
+  std::uint32_t switches = 2;  // how often another thread runs than the default one
+  std::uint32_t stale = 1;     // loads that return a store other than the newest
   std::uint32_t late = 0;      // stores that later accesses of their thread overtake
 };
 
-/// Every execution within the bounds, depth first.
+/// Tries every execution within the bounds, depth first.
 class exhaustive final : public strategy {
  public:
   explicit exhaustive(bounds b) : bounds_(b) {}
-  /// Only the execution of this path, as how_to_repeat wrote it.
+  /// Only the execution with this path, as written by how_to_repeat.
   exhaustive(bounds b, std::string const& path);
 
   bool begin() override;
@@ -52,7 +52,7 @@ class exhaustive final : public strategy {
   std::uint32_t choose_store(std::uint32_t n) override;
   std::uint32_t choose_lateness(std::uint32_t n) override;
   std::string how_to_repeat() const override;
-  /// Rough: as if all parts of the tree were equally large.
+  /// A rough estimate, as if all parts of the tree were equally large.
   std::string progress() const override;
 
  private:
@@ -67,11 +67,11 @@ class exhaustive final : public strategy {
   bool first_ = true, single_ = false;
 };
 
-/// Random executions, each determined by its seed: threads by priorities that change at a few random moments (PCT,
-/// Burckhardt et al. 2010), or at each step by chance; stale reads by chance.
+/// Random executions, each determined by its seed: either priorities of threads that change at a few random points (PCT,
+/// Burckhardt et al. 2010), or a random choice at each step; stale reads are random too.
 class random_search final : public strategy {
  public:
-  /// `executions` of them, from `seed` on.
+  /// `executions` of them, starting with `seed`.
   random_search(std::uint64_t seed, std::uint64_t executions) : next_seed_(seed), all_(executions) {}
 
   bool begin() override;

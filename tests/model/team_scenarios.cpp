@@ -1,4 +1,4 @@
-// Teams as the ring kernel runs them: who wakes up, who owns an actor, how rings go round, how all stop.
+// Teams as the ring kernel runs them: wake-ups, ownership of actors, circulation of rings, and stopping.
 #include "kernels/mail/snapshot.hpp"
 #include "tests/model/scenarios.hpp"
 #include "tests/model/team_world.hpp"
@@ -7,7 +7,7 @@ namespace model {
 
 namespace {
 
-/// A team without work goes to sleep just when a sender comes.
+/// A team without work goes to sleep just when a sender sends.
 void last_moment(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, 2, ticket_mask};
   auto const id = launch_in<receiver>(w, 0, 2);
@@ -17,7 +17,7 @@ void last_moment(execution& x) {
   w.require_at_rest(0, 2);
 }
 
-/// One actor, two teams: never two in it (its book would be raced for), and no note is forgotten.
+/// One actor, two teams: never two in it (they would race for its book), and no note is forgotten.
 void one_owner(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .quota = 1, .heap_bytes = 256}, 3};
   auto const id = launch_in<receiver>(w, 0, 2);
@@ -29,7 +29,7 @@ void one_owner(execution& x) {
   w.require_at_rest(0, 3);
 }
 
-/// The team of a pinned actor sleeps just when a sender comes.
+/// The team of a pinned actor goes to sleep just when a sender sends.
 void pinned_wakes(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 2};
   auto const id = launch_in<receiver>(w, 0, 2, 0);
@@ -39,7 +39,7 @@ void pinned_wakes(execution& x) {
   w.require_at_rest(0, 2);
 }
 
-/// The same when the sender comes between the team's last look at its actor and its sleep.
+/// The same if the sender sends between the team's last look at its actor and its sleep.
 void pinned_leaves(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 2};
   auto const id = launch_in<receiver>(w, 0, 2, 0);
@@ -56,7 +56,7 @@ void pinned_leaves(execution& x) {
   w.require_at_rest(0, 2);
 }
 
-/// An actor that a team made ready for itself is not left behind when the team sleeps or stops to look.
+/// An actor that a team made ready for itself is not left behind when the team sleeps or stops looking.
 void kept_actor(execution& x) {
   team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, 4};
   auto const id = launch_in<relay>(w, 0, 2);
@@ -69,7 +69,7 @@ void kept_actor(execution& x) {
   w.require_at_rest(1, 2);
 }
 
-/// Two rings for three actors: who runs out of mail gives its ring back to those that wait for one.
+/// Two rings for three actors: an actor that runs out of mail returns its ring for those that wait for one.
 void rings_go_round(execution& x) {
   team_world w{x, {.actors = 3, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, 4};
   actor_id ids[3];
@@ -90,8 +90,8 @@ void rings_go_round(execution& x) {
   w.require_at_rest(2, 1);
 }
 
-/// Four rings, five actors, each sent one note after the other: the count of free rings, which says who keeps a ring,
-/// must not let idle actors keep them all.
+/// Four rings and five actors, each of which gets one note after the other: the count of free rings, which decides who keeps
+/// a ring, must not let idle actors keep them all.
 void idle_actors_keep_no_ring(execution& x) {
   team_world w{x, {.actors = 5, .rings = 4, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 10};
   actor_id ids[5];
@@ -106,8 +106,8 @@ void idle_actors_keep_no_ring(execution& x) {
   for (std::uint32_t i = 0; i < 5; ++i) w.require_at_rest(i, 2);
 }
 
-/// Few rings, used by one actor and then, by way of another sender, by a pinned actor whose team polls meanwhile: the
-/// team, and a second sender, find the ring as its last holder left it.
+/// Few rings, used by one actor and then, through another sender, by a pinned actor whose team polls: the team, and a second
+/// sender, find the ring in the state in which its last holder left it.
 void rings_from_others(execution& x, std::uint32_t rings) {
   team_world w{x, {.actors = rings + 1, .rings = rings, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 4};
   auto const first = launch_in<receiver>(w, 0, 2);
@@ -135,15 +135,16 @@ void rings_from_others(execution& x, std::uint32_t rings) {
 void second_hand_ring(execution& x) { rings_from_others(x, 1); }
 void second_hand_rings(execution& x) { rings_from_others(x, 2); }
 
-/// A team that polls its own actor finds the ring that a sender attaches, at whichever of its looks.
+/// A team that polls its own actor finds the ring that a sender attaches, at any of its looks.
 void poll_finds_ring(execution& x) {
   team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 1};
   auto const id = launch_in<receiver>(w, 0, 2, 0);
   w.team_thread(0, true);
   x.thread("sender", [&] {
-    for (int n = 0; n < 64; ++n) relax();  // the team shows its counters, and may give up, at its 64th look
+    for (int n = 0; n < 64; ++n)
+      relax();  // at its 64th look the team publishes its counters, and may give up
     auto const ring = pop_free_ring(w.arena());  // another actor's ring, which
-    w.arena().ring(ring).tail = 0;               // its owner gives back
+    w.arena().ring(ring).tail = 0;               // its owner returns
     push_free_ring(w.arena(), ring);
     w.send_all(0, id, 1);
   });
@@ -151,7 +152,7 @@ void poll_finds_ring(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// A wide note: tiles run on both teams, once each; the one that finishes sees the work of all.
+/// A wide note: both teams run tiles, each tile runs once, and the finishing team sees the writes of all tiles.
 void wide_note(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, 2};
   auto const id = launch_in<worker>(w, 0, 2);
@@ -165,7 +166,7 @@ void wide_note(execution& x) {
   w.require_at_rest(0, 2);
 }
 
-/// The same of a pinned actor: its team stays with it until the other team's last tile is done.
+/// The same for a pinned actor: its team stays with it until the other team's last tile is done.
 void wide_note_of_pinned(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 2};
   auto const id = launch_in<worker>(w, 0, 2, 1);
@@ -179,7 +180,7 @@ void wide_note_of_pinned(execution& x) {
   w.require_at_rest(0, 2);
 }
 
-/// The stop word ends every team at once; what was accepted and not handled still waits in the mailbox.
+/// The stop word ends every team at once; accepted notes that were not handled still wait in the mailbox.
 void stop_word(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 2, .heap_bytes = 256}, ~0u};
   auto const id = launch_in<receiver>(w, 0, 4);
@@ -199,7 +200,7 @@ void stop_word(execution& x) {
   x.require(accepted == w.totals(0).handled + waiting, "accepted = handled + waiting");
 }
 
-/// Bounded rounds, one message each, by a host that starts the next one: as if it were one kernel.
+/// Bounded rounds of one message each, which the host restarts: together they behave like one kernel.
 void rounds(execution& x) {
   team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 4};
   auto const id = launch_in<relay>(w, 0, 2);

@@ -1,5 +1,5 @@
-// Scenarios with whole teams: real ring kernels, behaviours that keep books in watched memory, and a host that looks
-// at every record.
+// Scenarios with whole teams: real ring kernels, behaviours that keep books in watched memory, and a host that inspects every
+// event.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace model {
 
-/// What the threads of one scenario share beside the arena. Not watched: only one fiber runs at a time, and none of it
-/// orders anything.
+/// State that the threads of one scenario share besides the arena. Not watched: only one fiber runs at a time, and nothing in
+/// it creates order.
 struct team_world : arena_world {
   team_world(execution& x, arena_shape const& shape, std::uint32_t all_notes, std::uint32_t first_ticket = 0)
       : arena_world(x, shape, first_ticket), all(all_notes), execution_(x) {
@@ -21,13 +21,13 @@ struct team_world : arena_world {
   execution& x() const noexcept { return execution_; }
   host_port host() {
     return {this,
-            [](void* self, host_record const& r) {
+            [](void* self, device_event const& r) {
               auto& w = *static_cast<team_world*>(self);
-              if (w.on_record) w.on_record(r);
+              if (w.on_event) w.on_event(r);
             },
             {}};
   }
-  /// A note's end: handled, or a dead letter. The last one stops the teams.
+  /// Called at a note's end: handled, or a dead letter. The last one stops the teams.
   void one_ended() {
     if (++ended == all) stop();
   }
@@ -36,7 +36,7 @@ struct team_world : arena_world {
     scheduler sched{arena()};
     for (std::uint32_t t = 0; t < arena().shape().teams; ++t) sched.ring_doorbell(t);
   }
-  /// A thread that is team `index`, without a moment's patience before it sleeps.
+  /// A thread that runs team `index`, which sleeps at once when it is idle.
   void team_thread(std::uint32_t index, bool pinned_only = false) {
     execution_.thread(index == 0 ? "team 0" : "team 1",
                       [this, index, pinned_only] { run_team(index, pinned_only); });
@@ -53,7 +53,7 @@ struct team_world : arena_world {
         relax();
     }
   }
-  /// The counters at some moment; while a team may be publishing them.
+  /// The counters at some moment, possibly while a team publishes them.
   actor_totals totals_seen(std::uint32_t index) const {
     actor_totals t;
     while (!arena().cell(index).totals.try_read(t)) relax();
@@ -64,7 +64,7 @@ struct team_world : arena_world {
     execution_.require(arena().cell(index).totals.try_read(t), "totals are whole when all rest");
     return t;
   }
-  /// G1, that nobody owns the actor, and W4: who stands in a queue is marked, and who is marked stands there.
+  /// G1; nobody owns the actor; and W4: every queued actor is marked, and every marked actor is queued.
   void require_at_rest(std::uint32_t index, std::uint64_t handled) const {
     actor_word const word{arena().cell(index).word.load(memory_order::relaxed)};
     auto const t = totals(index);
@@ -82,7 +82,7 @@ struct team_world : arena_world {
   }
 
   static inline team_world* here = nullptr;
-  std::function<void(host_record const&)> on_record;
+  std::function<void(device_event const&)> on_event;
   std::function<void(note)> on_note;  // a receiver handled it
   std::uint32_t all = 0, ended = 0, tries = 0;
 
@@ -90,7 +90,7 @@ struct team_world : arena_world {
   execution& execution_;
 };
 
-/// Enters each note in its book, which lies in its state: watched memory.
+/// Enters each note in its book, which lies in its state, in watched memory.
 struct receiver {
   using messages = rondo::messages<note>;
   ledger book;
@@ -102,7 +102,7 @@ struct receiver {
   }
 };
 
-/// Hands each note on to the actor beside it.
+/// Passes each note to the actor next to it.
 struct relay {
   using messages = rondo::messages<note>;
   ledger book;
@@ -149,7 +149,7 @@ inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_li
   kernel.run(limits);
 }
 
-/// Launches an actor of `capacity` in cell `index`; owned by `team` when there is one.
+/// Launches an actor of `capacity` in cell `index`, owned by `team` if there is one.
 template <class Behaviour>
 actor_id launch_in(team_world& w, std::uint32_t index, std::uint32_t capacity,
                    std::optional<std::uint16_t> team = {}, std::uint32_t generation = 1) {

@@ -1,4 +1,4 @@
-// Durable messages: each is handled once, whatever is killed meanwhile.
+// Durable messages: each is handled once, even if the service or the server is killed.
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -22,7 +22,7 @@ using namespace rondo_test;
 
 namespace {
 
-/// Where services with the durable actor `clicks` run.
+/// The server, directory and configuration of services with the durable actor `clicks`.
 struct durable_site : nats_site {
   using nats_site::nats_site;
   std::filesystem::path checkpoint(std::string const& name = "service") const {
@@ -36,7 +36,7 @@ struct durable_site : nats_site {
   }
 };
 
-/// A service makes its stream as it starts.
+/// A service creates its stream at start.
 void make_stream(std::filesystem::path const& config) {
   serve_process first(config);
   REQUIRE(first.wait_ready());
@@ -53,12 +53,12 @@ TEST_CASE("a durable actor handles each message once, whenever its service is ki
   auto const config = site.durable_config();
   publisher to(site.server.url());
   make_stream(config);
-  // Relaxed: it only says how far the load is, and the thread is joined before its number counts.
+  // Relaxed: it only shows the progress of the load, and the thread is joined before its number is used.
   std::atomic<std::uint64_t> published = 0;
   int early = 0, stopped = 0, unfinished = 0;
   for (std::uint64_t life = 0; life < kills; ++life) {
     serve_process victim(config);
-    // Half of the lives end at a random instant. Others stop first, so that certainly some messages are left.
+    // Half of the runs end at a random instant. Others stop first, so that some messages are certainly left.
     bool const before_ready = life % 4 == 0, stops = life % 4 == 1;
     if (!before_ready) REQUIRE(victim.wait_ready());
     std::latch last_ones(1);
@@ -105,7 +105,7 @@ TEST_CASE("a durable actor handles each message once, whenever its service is ki
   CHECK(to.sum() == wanted);
 }
 
-TEST_CASE("a durable actor handles each message once, though the server is killed", "[nats][G1]") {
+TEST_CASE("a durable actor handles each message once, even if the server is killed", "[nats][G1]") {
   durable_site site("server_kill");
   auto& server = site.server;
   serve_process service(site.durable_config());
@@ -127,12 +127,12 @@ TEST_CASE("a durable actor handles each message once, though the server is kille
   CHECK(ended_well(service.end(SIGTERM)));
 }
 
-TEST_CASE("a service that starts with a backlog handles each message of it once", "[nats][G1]") {
+TEST_CASE("a service that starts with a backlog handles each of its messages once", "[nats][G1]") {
   durable_site const site("backlog");
   auto const config = site.durable_config();
   publisher to(site.server.url());
   make_stream(config);
-  // By hand BACKLOG=100000.
+  // When run by hand: BACKLOG=100000.
   auto const* const wished = std::getenv("BACKLOG");
   std::uint64_t const messages = wished != nullptr ? std::strtoull(wished, nullptr, 10) : 20'000;
   std::uint64_t wanted = 0;
@@ -153,7 +153,7 @@ TEST_CASE("a service that starts with a backlog handles each message of it once"
   CHECK(ended_well(service.end(SIGTERM)));
 }
 
-TEST_CASE("durable messages that come one after another share checkpoints", "[nats]") {
+TEST_CASE("durable messages that arrive one after another share checkpoints", "[nats]") {
   durable_site const site("shared_checkpoints");
   serve_process service(site.durable_config());
   REQUIRE(service.wait_ready());
@@ -170,7 +170,7 @@ TEST_CASE("durable messages that come one after another share checkpoints", "[na
     last = about.st_mtim;
     ++checkpoints;
   }
-  // One each 250 ms, unless 256 messages have come.
+  // One every 250 ms, unless 256 messages have arrived.
   INFO(sent << " messages, " << checkpoints << " checkpoints");
   CHECK(checkpoints <= static_cast<std::uint64_t>(took() / 250ms) + sent / 256 + 2);
   REQUIRE(to.emptied());
@@ -178,7 +178,7 @@ TEST_CASE("durable messages that come one after another share checkpoints", "[na
   CHECK(ended_well(service.end(SIGTERM)));
 }
 
-TEST_CASE("durable messages that cannot be handled leave the stream, and the log says why", "[nats]") {
+TEST_CASE("durable messages that cannot be handled leave the stream, and the reason is logged", "[nats]") {
   durable_site const site("refused");
   serve_process service(site.durable_config("service", "\"metrics\": \"127.0.0.1:0\", "));
   REQUIRE(service.wait_ready());
@@ -200,15 +200,16 @@ TEST_CASE("durable messages that cannot be handled leave the stream, and the log
         "messages_redelivered_total 0", "messages_acknowledged_total 1"})
     CHECK(metrics.find(std::string("\nrondo_nats_") + line + "\n") != std::string::npos);
   CHECK(ended_well(service.end(SIGTERM)));
-  CHECK(log.find("message 1 for rondo.demo.durable.nobody is refused: this actor is not `durable`") !=
+  CHECK(log.find("refused message 1 for rondo.demo.durable.nobody: this actor is not `durable`") !=
         std::string::npos);
-  CHECK(log.find("message 2 for rondo.demo.durable.clicks is refused: 'clicks' takes no rondo.basics.put") !=
+  CHECK(log.find(
+            "refused message 2 for rondo.demo.durable.clicks: 'clicks' does not accept rondo.basics.put") !=
         std::string::npos);
-  CHECK(log.find("message 3 for rondo.demo.durable.clicks is refused: the header Rondo-Type is missing") !=
+  CHECK(log.find("refused message 3 for rondo.demo.durable.clicks: the header Rondo-Type is missing") !=
         std::string::npos);
 }
 
-TEST_CASE("a second process is kept away from durable messages", "[nats]") {
+TEST_CASE("a second process cannot take durable messages", "[nats]") {
   durable_site const site("second");
   auto const config = site.durable_config();
   serve_process first(config);
@@ -216,19 +217,20 @@ TEST_CASE("a second process is kept away from durable messages", "[nats]") {
   serve_process same(config);
   CHECK_FALSE(same.wait_ready());
   same.wait();
-  CHECK(same.log().find("another process holds it") != std::string::npos);
-  // With a checkpoint of its own, as on another machine.
+  CHECK(same.log().find("another process holds its lock") != std::string::npos);
+  // With another checkpoint file, as on another machine.
   serve_process other(site.durable_config("other", "\"drain_ms\": 100, "));
   CHECK_FALSE(other.wait_ready());
   other.wait();
-  CHECK(other.log().find("messages that state depends on can be taken by one alone") != std::string::npos);
+  CHECK(other.log().find("only one process may take messages that its state depends on") !=
+        std::string::npos);
   publisher to(site.server.url());
   to.add(3, "a");
   REQUIRE(to.emptied());
   CHECK(to.sum() == 3);
 }
 
-TEST_CASE("a stream that was made anew begins anew", "[nats]") {
+TEST_CASE("a stream that was recreated starts from the beginning", "[nats]") {
   durable_site const site("anew");
   auto const config = site.durable_config();
   publisher to(site.server.url());
@@ -243,7 +245,7 @@ TEST_CASE("a stream that was made anew begins anew", "[nats]") {
   }
 }
 
-TEST_CASE("each checkpoint says which stored messages are in it, whoever wants it", "[nats]") {
+TEST_CASE("each checkpoint names the stored messages that it contains, whoever requested it", "[nats]") {
   durable_site const site("notes");
   auto const config = site.durable_config();
   auto const file = site.checkpoint();
@@ -267,7 +269,7 @@ TEST_CASE("each checkpoint says which stored messages are in it, whoever wants i
     REQUIRE(ended_well(service.end(SIGTERM)));
     CHECK(taken() == "3");
   }
-  // A life without NATS keeps what it does not understand.
+  // A run without NATS keeps notes that it does not understand.
   serve_process alone(
       write_config(site.folder.directory, "alone", "", "\"checkpoint\": \"" + file.string() + "\""));
   REQUIRE(alone.wait_ready());
@@ -276,7 +278,7 @@ TEST_CASE("each checkpoint says which stored messages are in it, whoever wants i
   CHECK(taken() == "3");
 }
 
-TEST_CASE("periodic checkpoints go on while durable messages come", "[nats]") {
+TEST_CASE("periodic checkpoints continue while durable messages arrive", "[nats]") {
   durable_site const site("periodic");
   auto const config = site.durable_config("service", "\"checkpoint_s\": 1, ");
   serve_process service(config);
@@ -286,7 +288,7 @@ TEST_CASE("periodic checkpoints go on while durable messages come", "[nats]") {
   to.add(1, "first");
   REQUIRE(to.emptied());
   std::filesystem::remove(file);
-  // Nothing comes: it is the clock that has it written.
+  // No message arrives: this checkpoint is caused by the clock.
   auto const end = std::chrono::steady_clock::now() + patience;
   while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(5ms);

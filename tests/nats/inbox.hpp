@@ -1,4 +1,4 @@
-// Collects what callbacks say, for a test that waits until it is there.
+// Collects the texts of callbacks, for a test that waits for them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class inbox {
     all_.push_back(std::move(text));
     changed_.notify_all();
   }
-  /// False when there are not as many within half a minute.
+  /// False if there are fewer within half a minute.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(30), [&] { return all_.size() >= count; });

@@ -1,3 +1,4 @@
+// The link to a NATS server: messages, queue groups, headers, errors, and a server that is lost.
 #include "runtime/nats/nats_link.hpp"
 
 #include <array>
@@ -9,7 +10,7 @@
 using namespace rondo::service;
 using namespace rondo_test;
 
-TEST_CASE("a message comes with its payload, its headers and where to reply", "[nats]") {
+TEST_CASE("a message arrives with its payload, its headers and its reply subject", "[nats]") {
   linked at("message");
   auto& link = at.link;
   inbox heard;
@@ -30,7 +31,7 @@ TEST_CASE("a message comes with its payload, its headers and where to reply", "[
   CHECK(heard.sorted()[1] == "rondo.actor.echo ping  128 0");
 }
 
-TEST_CASE("of a queue group one member gets each message", "[nats]") {
+TEST_CASE("each message reaches one member of a queue group", "[nats]") {
   nats_server const server("group");
   nats_link one({.url = server.url()}), other({.url = server.url()});
   inbox heard;
@@ -46,16 +47,16 @@ TEST_CASE("of a queue group one member gets each message", "[nats]") {
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
 }
 
-TEST_CASE("headers that are no numbers are refused by name", "[nats]") {
+TEST_CASE("headers that are not numbers are refused by name", "[nats]") {
   nats_message m("a", {});
   for (auto const* const wrong : {"256", "-1", "high", "1.5", "18446744073709551616"}) {
     REQUIRE(natsMsgHeader_Set(m.get(), "Rondo-Priority", wrong) == NATS_OK);
     CHECK(refusal([&] { m.headers(); }) == std::string("a message for a: Rondo-Priority: '") + wrong +
-                                               "' is refused; it must be a whole number from 0 to 255");
+                                               "' is not a whole number from 0 to 255");
   }
 }
 
-TEST_CASE("a server that does not answer is an error that says where it was looked for", "[nats]") {
+TEST_CASE("a server that does not answer is an error that names its address", "[nats]") {
   auto const nobody = url_of_nobody();
   auto const text = refusal([&] { nats_link link({.url = nobody}); });
   CHECK(text.find("connecting to NATS at '" + nobody + "': ") == 0);
@@ -64,7 +65,7 @@ TEST_CASE("a server that does not answer is an error that says where it was look
         std::string::npos);
 }
 
-TEST_CASE("asking a subject that nobody hears is an error at once", "[nats]") {
+TEST_CASE("a request to a subject without subscribers fails at once", "[nats]") {
   linked at("nobody");
   auto& link = at.link;
   try {
@@ -73,10 +74,10 @@ TEST_CASE("asking a subject that nobody hears is an error at once", "[nats]") {
   } catch (nats_error const& e) {
     CHECK(e.status == NATS_NO_RESPONDERS);
   }
-  CHECK(refusal([&] { link.subscribe("a..b", "", [](nats_message const&) {}); }).find("hearing 'a..b'") == 0);
+  CHECK(refusal([&] { link.subscribe("a..b", "", [](nats_message const&) {}); }).find("subscribing to 'a..b'") == 0);
 }
 
-TEST_CASE("a link outlives its server, and hears the next one", "[nats]") {
+TEST_CASE("a link survives the loss of its server and uses the next one", "[nats]") {
   inbox events, heard;
   linked at("restart", {.reconnect_wait = 20ms,
                         .lost = [&] { events.put("1 lost"); },
@@ -96,7 +97,7 @@ TEST_CASE("a link outlives its server, and hears the next one", "[nats]") {
   CHECK(heard.sorted()[0] == "sent while it was away");
 }
 
-TEST_CASE("a patient link begins before its server", "[nats]") {
+TEST_CASE("a patient link can be created before its server starts", "[nats]") {
   nats_server server("patient");
   inbox events;
   {
@@ -118,12 +119,12 @@ TEST_CASE("a patient link begins before its server", "[nats]") {
   CHECK(heard.wait_for(1));
 }
 
-TEST_CASE("a patient link ends before its server is there", "[nats]") {
+TEST_CASE("a patient link can be destroyed before its server starts", "[nats]") {
   nats_link const link({.url = url_of_nobody(), .patient = true});
   CHECK_FALSE(link.connected());
 }
 
-TEST_CASE("what a callback throws is told, and the next message is heard", "[nats]") {
+TEST_CASE("an exception of a callback is reported, and the next message arrives", "[nats]") {
   inbox told, heard;
   linked at("throws", {.trouble = [&](std::string const& text) { told.put(text); }});
   auto& link = at.link;
@@ -138,14 +139,13 @@ TEST_CASE("what a callback throws is told, and the next message is heard", "[nat
   CHECK(heard.wait_for(1));
 }
 
-TEST_CASE("a subscription that is destroyed calls no more", "[nats]") {
+TEST_CASE("a subscription that is destroyed makes no more calls", "[nats]") {
   constexpr int rounds = 50, messages = 100;
   linked at("destroyed");
   auto& link = at.link;
   inbox all;
   auto const witness = link.subscribe("s", "", [&](nats_message const&) { all.put({}); });
-  std::array<std::atomic<int>, rounds>
-      running{};  // calls, per subscription; it outlives those that come late
+  std::array<std::atomic<int>, rounds> running{};  // calls, per subscription; outlives late calls
   std::atomic<int> late = 0;
   for (auto& calls : running) {
     inbox heard;
@@ -156,9 +156,9 @@ TEST_CASE("a subscription that is destroyed calls no more", "[nats]") {
       --calls;
     });
     for (int i = 0; i < messages; ++i) link.publish({"s", {}});
-    REQUIRE(heard.wait_for(1));  // so it is in the middle of them
+    REQUIRE(heard.wait_for(1));  // so it is in the middle of processing them
     subscription = {};
-    CHECK(calls.exchange(-2 * messages) == 0);  // none is left in it
+    CHECK(calls.exchange(-2 * messages) == 0);  // none is still running in it
   }
   REQUIRE(all.wait_for(rounds * messages));
   CHECK(late == 0);

@@ -1,4 +1,4 @@
-// What the tests of NATS begin with: a server, and a link to it or services that it connects.
+// The fixtures of the NATS tests: a server, with a link to it or with services that connect to it.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace rondo_test {
 
 using namespace std::chrono_literals;
 
-/// For what comes soon, on a machine that is busy with other things.
-// Longer than ack_wait (30 s): a message whose acknowledgement died with the server comes again only then.
+/// The time limit for events that follow soon, on a busy machine.
+// Longer than ack_wait (30 s): only then is a message redelivered whose acknowledgement was lost with the server.
 constexpr auto patience = 120s;
 
 /// A server, and a link to it.
@@ -36,10 +36,10 @@ struct linked {
   }
 };
 
-/// A server, and a directory for the services that it connects.
+/// A server, and a directory for the services that connect to it.
 struct nats_site {
   explicit nats_site(std::string const& name) : server(name), folder("nats-" + name) {}
-  /// The configuration of one of them: see serve_process.hpp.
+  /// The configuration of such a service: see serve_process.hpp.
   std::filesystem::path config(std::string const& name, std::string const& more) const {
     return write_config(folder.directory, name, server.url(), more);
   }
@@ -51,7 +51,7 @@ struct nats_site {
   scratch_directory folder;
 };
 
-/// What a call is refused with.
+/// The text of the error that a call throws.
 template <class Call>
 std::string refusal(Call call) {
   try {
@@ -62,7 +62,7 @@ std::string refusal(Call call) {
   return "accepted";
 }
 
-/// A message's struct, as NATS carries it.
+/// A message's struct in the form in which NATS carries it.
 template <class Message>
 std::span<std::byte const> bytes(Message const& m) {
   return std::as_bytes(std::span(&m, 1));

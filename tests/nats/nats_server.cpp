@@ -23,13 +23,13 @@ std::string nats_server::url() const { return "nats://127.0.0.1:" + std::to_stri
 void nats_server::start() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for the log of nats-server");
-  auto const port = std::to_string(port_);  // -1: the server takes a free one
+  auto const port = std::to_string(port_);  // -1: the server chooses a free one
   auto const store = directory_.directory.string();
   auto const parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it has ended before prctl
+    if (::getppid() != parent) ::_exit(1);  // the parent ended before prctl
     ::dup2(ends[1], STDERR_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
     ::execl(RONDO_NATS_SERVER, "nats-server", "-a", "127.0.0.1", "-p", port.c_str(), "-js", "-sd",

@@ -1,6 +1,6 @@
-// A nats-server of a test's own: on a free port of the loopback device, with JetStream in a directory that goes with it.
+// A nats-server for one test: on a free port of the loopback device, with JetStream in a directory that is removed with it.
 //
-// The server ends with the object, and with the test's process, however that ends.
+// The server ends with the object, and with the test's process, however the process ends.
 #pragma once
 
 #include <sys/types.h>
@@ -14,16 +14,16 @@ namespace rondo_test {
 
 class nats_server {
  public:
-  /// Returns when the server takes connections. Throws std::runtime_error with what it said when it does not.
+  /// Returns when the server accepts connections. Throws std::runtime_error with the server's output if it does not.
   explicit nats_server(std::string const& name);
   ~nats_server();
   nats_server(nats_server const&) = delete;
   nats_server& operator=(nats_server const&) = delete;
 
   std::string url() const;
-  /// As a crash does.
+  /// Kills the server, like a crash.
   void kill();
-  /// On the same port, with what it had stored.
+  /// Restarts it on the same port, with its stored data.
   void start();
 
  private:
@@ -31,13 +31,13 @@ class nats_server {
 
   scratch_directory directory_;
   pid_t pid_ = -1;
-  int log_ = -1;  // what the server says; read until it is ready
+  int log_ = -1;  // the server's output; read until it is ready
   int port_ = -1;
 };
 
 /// A port of 127.0.0.1 where nobody listens.
 std::uint16_t free_port();
-/// The url of one.
+/// The url of such a port.
 std::string url_of_nobody();
 
 }  // namespace rondo_test

@@ -1,4 +1,4 @@
-// Who stores messages for the durable actor `clicks`, and looks at the stream and at the counter.
+// Publishes messages to the durable actor `clicks`, and reads the state of the stream and of the counter.
 #pragma once
 
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ struct publisher {
     js.reset(made);
   }
 
-  /// Until the stream has it; the id keeps it from being stored twice.
+  /// Retries until the stream has stored it; the id prevents duplicates.
   void add(std::uint64_t amount, std::string const& id, std::string const& actor = "clicks",
            std::string const& type = "rondo.basics.add") {
     nats_message const m("rondo.demo.durable." + actor, bytes(amount), {.type = type});
@@ -35,7 +35,7 @@ struct publisher {
     while (js_PublishMsg(nullptr, js.get(), m.get(), &options, nullptr) != NATS_OK)
       if (std::chrono::steady_clock::now() > end) throw std::runtime_error("a message could not be stored");
   }
-  /// Messages that are not acknowledged yet; all, while the server does not say.
+  /// Messages that are not acknowledged yet; all of them while the server does not answer.
   std::uint64_t stored() {
     jsStreamInfo* raw = nullptr;
     if (js_GetStreamInfo(&raw, js.get(), "rondo_demo", nullptr, nullptr) != NATS_OK) return ~0ull;
@@ -43,7 +43,7 @@ struct publisher {
     jsStreamInfo_Destroy(raw);
     return count;
   }
-  /// Waits until all are acknowledged.
+  /// Waits until all messages are acknowledged.
   bool emptied() {
     auto const end = std::chrono::steady_clock::now() + patience;
     while (stored() != 0) {
@@ -78,7 +78,7 @@ struct publisher {
   std::unique_ptr<jsCtx, destroy> js{};
 };
 
-/// Counts in its upper half, so that one lost and one that came twice do not make up for each other.
+/// The upper half counts messages, so that a lost message and a duplicate do not cancel out.
 inline std::uint64_t amount_of(std::uint64_t number) { return (std::uint64_t{1} << 32) + number; }
 
 inline bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }

@@ -1,3 +1,4 @@
+// Actors that answer NATS requests: replies, refusals, limits, and sharing the load.
 #include <csignal>
 
 #include "runtime/lifecycle.hpp"
@@ -18,7 +19,7 @@ rondo::config small() {
   return c;
 }
 
-/// Actors in this process that answer at `rondo.demo.*`.
+/// Actors in this process that answer on `rondo.demo.*`.
 struct answering {
   explicit answering(nats_link& link, std::uint32_t open_limit = nats_requests::default_open_limit)
       : rt(start_basics(small())),
@@ -44,7 +45,7 @@ TEST_CASE("an actor answers its subject with the reply's bytes, type and status"
   CHECK(as<basics::pong>(pong).number == 7);
   CHECK(pong.headers().status == 0u);
   CHECK(pong.headers().type == std::to_string(rondo::type_id<basics::pong>));
-  // A type by its number, or as C++ spells it; one that has no reply is answered once the mailbox has it.
+  // A type by its number, or as C++ spells it; a message without a reply is answered when the mailbox has accepted it.
   auto const type = std::to_string(rondo::type_id<basics::add>);
   auto const told =
       link.request({"rondo.demo.clicks", bytes(basics::add{5}), {.type = type, .priority = 255}}, patience);
@@ -58,7 +59,7 @@ TEST_CASE("an actor answers its subject with the reply's bytes, type and status"
   CHECK(as<basics::total>(total).value == 11);
 }
 
-TEST_CASE("an actor that is launched later is found", "[nats]") {
+TEST_CASE("an actor that is launched later can be reached", "[nats]") {
   linked at("later");
   auto& link = at.link;
   answering const service(link);
@@ -70,7 +71,7 @@ TEST_CASE("an actor that is launched later is found", "[nats]") {
   CHECK(ask().headers().status == 0u);
 }
 
-TEST_CASE("wrong messages are answered with the reason", "[nats]") {
+TEST_CASE("invalid messages are answered with the reason", "[nats]") {
   linked at("wrong");
   auto& link = at.link;
   answering service(link);
@@ -81,22 +82,25 @@ TEST_CASE("wrong messages are answered with the reason", "[nats]") {
   };
   using reason = std::pair<errc, std::string>;
   CHECK(refusal({"rondo.demo.nobody", {}, {.type = "rondo.basics.ping"}}) ==
-        reason(errc::not_found, "no actor 'nobody' lives in this service"));
-  CHECK(refusal({"rondo.demo.mirror", bytes(basics::ping{})}) ==
-        reason(errc::unknown_message, "the header Rondo-Type is missing; 'mirror' takes rondo.basics.ping"));
+        reason(errc::not_found, "this service has no actor 'nobody'"));
+  CHECK(
+      refusal({"rondo.demo.mirror", bytes(basics::ping{})}) ==
+      reason(errc::unknown_message, "the header Rondo-Type is missing; 'mirror' accepts rondo.basics.ping"));
   CHECK(refusal({"rondo.demo.mirror", {}, {.type = "rondo.basics.add"}}) ==
-        reason(errc::unknown_message, "'mirror' takes no rondo.basics.add; it takes rondo.basics.ping"));
+        reason(errc::unknown_message,
+               "'mirror' does not accept rondo.basics.add; it accepts rondo.basics.ping"));
   CHECK(refusal({"rondo.demo.mirror", {}, {.type = "12"}}).first == errc::unknown_message);
   CHECK(refusal({"rondo.demo.mirror", bytes_of("abc"), {.type = "rondo.basics.ping"}}) ==
-        reason(errc::wrong_size, "a message rondo.basics.ping has 8 bytes, not 3"));
+        reason(errc::wrong_size, "a message rondo.basics.ping must have 8 bytes; it has 3"));
   nats_message odd("rondo.demo.mirror", bytes(basics::ping{}), {.type = "rondo.basics.ping"});
   REQUIRE(natsMsgHeader_Set(odd.get(), "Rondo-Priority", "high") == NATS_OK);
-  CHECK(refusal(odd).second.find("Rondo-Priority: 'high' is refused") != std::string::npos);
-  // With nobody to respond to, the log says it.
+  CHECK(refusal(odd).second.find("Rondo-Priority: 'high' is not a whole number") != std::string::npos);
+  // Without a reply subject the reason is logged.
   link.publish({"rondo.demo.mirror", bytes_of("abc"), {.type = "rondo.basics.ping"}});
   REQUIRE(service.log.wait_for(1));
   CHECK(service.log.sorted()[0] ==
-        "NATS: a message for rondo.demo.mirror is refused: a message rondo.basics.ping has 8 bytes, not 3");
+        "NATS: refused a message for rondo.demo.mirror: a message rondo.basics.ping must have 8 bytes; it "
+        "has 3");
   CHECK(service.counters.requests == 7);
   CHECK(service.counters.requests_refused == 7);
 }
@@ -106,7 +110,7 @@ TEST_CASE("requests beyond the limit are refused, and none is left open at the e
   nats_link other({.url = at.server.url()});
   answering service(at.link, 2);
   auto const id = service.rt->find<basics::echo>("mirror")->id();
-  REQUIRE_FALSE(rondo::deactivate(*service.rt, id, rondo::block));  // keeps its mail
+  REQUIRE_FALSE(rondo::deactivate(*service.rt, id, rondo::block));  // so that it keeps its mail
   inbox heard;
   auto const replies = other.subscribe(
       "replies", "", [&](nats_message const& m) { heard.put(std::to_string(m.headers().status.value())); });
@@ -156,14 +160,14 @@ TEST_CASE("two services of one name share the load of a queue group", "[nats]") 
   for (auto& s : services) CHECK(s->end(SIGTERM) == 0);
 }
 
-TEST_CASE("a service says why it cannot speak NATS", "[nats]") {
+TEST_CASE("a service reports why it cannot use NATS", "[nats]") {
   scratch_directory const folder("nats-why");
   auto const nobody = url_of_nobody();
   serve_process alone(write_config(folder.directory, "alone", nobody, "\"nats_wait_ms\": 100"));
   CHECK_FALSE(alone.wait_ready());
   CHECK(alone.wait() != 0);
   CHECK(alone.log().find("NATS at '" + nobody +
-                         "' does not answer within 100 ms; is nats-server running there?") !=
+                         "' did not answer within 100 ms; is nats-server running there?") !=
         std::string::npos);
   auto const durable = "\"actors\": [{\"name\": \"a\", \"behaviour\": \"counter\", \"durable\": true}]";
   serve_process unkept(write_config(folder.directory, "unkept", nobody, durable));

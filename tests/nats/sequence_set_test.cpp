@@ -1,3 +1,4 @@
+// Sets of sequence numbers, and the notes of a service that contain them.
 #include "runtime/nats/sequence_set.hpp"
 
 #include <random>
@@ -15,7 +16,7 @@ sequence_set parsed(std::string const& text) { return sequence_set::parse(text);
 
 }  // namespace
 
-TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats][serverless]") {
+TEST_CASE("a set of sequences contains what was inserted, in any order", "[nats][serverless]") {
   std::mt19937_64 random(rondo_test::seed_of("sequence_set"));
   for (int round = 0; round < 200; ++round) {
     sequence_set s;
@@ -41,7 +42,7 @@ TEST_CASE("a set of sequences has what was put in, whatever the order", "[nats][
   }
 }
 
-TEST_CASE("a set of sequences joins its ranges", "[nats][serverless]") {
+TEST_CASE("a set of sequences merges adjacent ranges", "[nats][serverless]") {
   sequence_set s;
   for (auto const n : {5, 7, 6, 9, 2}) s.insert(static_cast<std::uint64_t>(n));
   CHECK(s.text() == "0 2-2 5-7 9-9");
@@ -53,7 +54,7 @@ TEST_CASE("a set of sequences joins its ranges", "[nats][serverless]") {
   CHECK(s.text() == "9");
 }
 
-TEST_CASE("what is not a set of sequences is refused", "[nats][serverless]") {
+TEST_CASE("an invalid set of sequences is refused", "[nats][serverless]") {
   for (auto const* const wrong : {"", "x", "-1", "1 ", "1 2-3", "1 3", "1 3-", "1 5-4", "1 3-4 5-6",
                                   "1 3-4 2-2", "1  3-4", "99999999999999999999", "1 3-4x"}) {
     CAPTURE(wrong);

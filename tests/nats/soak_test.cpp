@@ -1,7 +1,7 @@
-// Everything at once: thousands of connections that come and go, strangers, floods, senders by TLS, by Unix sockets and by NATS,
-// while the service is killed, and ends and begins again; and a client who wants an answer now and then.
+// A soak test: thousands of connections that come and go, strangers, floods, and senders over TLS, Unix sockets and NATS,
+// while the service is killed and restarted; one client asks now and then and measures its latency.
 //
-// By hand, for half an hour with 2,000 connections, which also bounds how long that client may wait: SOAK_SECONDS=1800 test_nats "[soak]"
+// By hand, half an hour with 2,000 connections, which also limits that client's latency: SOAK_SECONDS=1800 test_nats "[soak]"
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -26,9 +26,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 constexpr char const* token = "a long word that friends know";
-constexpr int tallies = 4;  // actors, each with one sender by TLS and one by the Unix socket
+constexpr int tallies = 4;  // actors, each with one sender over TLS and one over the Unix socket
 
-/// A service that listens in both ways, and its clients' options.
+/// A service that listens on both, and its clients' options.
 struct soak_site : nats_site {
   soak_site() : nats_site("soak") {
     auto const& d = folder.directory;
@@ -63,9 +63,10 @@ struct soak_site : nats_site {
 
 bool is_by_hand() { return std::getenv("SOAK_SECONDS") != nullptr; }
 
-/// While it lives, this thread, and the threads and processes that it starts, run only when no other thread wants to: by hand, on an idle
-/// machine, the soak measures how the service treats its clients, not how many threads of a test fit on one machine. A low priority
-/// alone (nice 19) would not do: such a thread keeps its processor for milliseconds when another one wakes.
+/// During its lifetime this thread, and the threads and processes that it starts, run only when no other thread wants to. By
+/// hand, on an idle machine, the soak then measures how the service treats its clients, not how many test threads fit on one
+/// machine. A low priority alone (nice 19) is not enough: such a thread keeps its processor for milliseconds when another one
+/// wakes.
 class comes_last {
  public:
   comes_last() { schedule(SCHED_IDLE); }
@@ -81,7 +82,7 @@ class comes_last {
   }
 };
 
-/// Threads that go on until told to end.
+/// Threads that run until they are told to end.
 class crew {
  public:
   ~crew() { dismiss(); }
@@ -102,7 +103,7 @@ class crew {
   std::deque<std::jthread> all_;
 };
 
-/// Sends to one tally; what was answered has to be in its state, and what is not known may be.
+/// Sends to one tally. Acknowledged messages must be in its state; messages with an unknown outcome may be.
 struct sender {
   sender(client_options const& options, std::string const& to) : link(options), name(to) {}
 
@@ -122,7 +123,7 @@ struct sender {
   std::atomic<std::uint64_t> answered{0}, unknown{0};
 };
 
-/// Clients who have logged in, say little, and are replaced one after another.
+/// Clients that have logged in, send little, and are replaced one after another.
 class crowd {
  public:
   crowd(soak_site const& site, std::size_t size, std::uint64_t seed)
@@ -147,7 +148,7 @@ class crowd {
     auto const hello =
         request_frame(b, 1, wire::Createhello(b, wire::protocol_version, random_(), b.CreateString(token)));
     one.send(one.sealed({reinterpret_cast<char const*>(hello.data()), hello.size()}));
-  } catch (std::runtime_error const&) {  // the service is not there for a moment
+  } catch (std::runtime_error const&) {  // the service is not available for a moment
     local_.clear();
     remote_.clear();
     std::this_thread::sleep_for(10ms);
@@ -162,7 +163,7 @@ class crowd {
   std::deque<std::unique_ptr<tls_peer>> remote_;
 };
 
-/// A thousand asks at once, whose answers nobody takes.
+/// Sends a thousand asks at once, whose answers nobody reads.
 void flood(soak_site const& site) try {
   raw_client one(site.local);
   one.hello();
@@ -185,7 +186,8 @@ double p99_ms(soak_site const& site, std::chrono::milliseconds time) {
 
 }  // namespace
 
-TEST_CASE("everything at once, and every acknowledged message is in its actor's state", "[nats][soak]") {
+TEST_CASE("under load, kills and restarts every acknowledged message is in its actor's state",
+          "[nats][soak]") {
   auto const part =
       std::chrono::milliseconds(is_by_hand() ? std::atoi(std::getenv("SOAK_SECONDS")) * 1000 / 6 : 1000);
   auto const connections = is_by_hand() ? 2000u : 100u;
@@ -197,13 +199,13 @@ TEST_CASE("everything at once, and every acknowledged message is in its actor's 
   std::optional<soak_site> made;
   {
     comes_last const idle;
-    made.emplace();  // with the NATS server
+    made.emplace();  // together with the NATS server
   }
   auto& site = *made;
   auto service = std::make_unique<serve_process>(site.config);
   REQUIRE(service->wait_ready());
 
-  // One part of six: nobody else is there.
+  // Part one of six: no other load.
   auto const quiet_ms = p99_ms(site, part);
 
   std::optional<publisher> to;
@@ -225,8 +227,8 @@ TEST_CASE("everything at once, and every acknowledged message is in its actor's 
     std::this_thread::sleep_for(2ms);
   });
   crew tellers;
-  // One part: the service is killed, again and again. What it had acknowledged of messages that are not durable goes with it, so
-  // only those come.
+  // One part: the service is killed repeatedly. Acknowledged messages that are not durable are lost with it, so only durable
+  // ones are sent.
   int kills = 0, restarts = 0;
   auto const again = [&](int signal) {
     auto const status = service->end(signal);
@@ -238,7 +240,7 @@ TEST_CASE("everything at once, and every acknowledged message is in its actor's 
     std::this_thread::sleep_for(part / 15);
     again(SIGKILL);
   }
-  // One part: it ends and begins again, while all are there.
+  // One part: the service is stopped and restarted under full load.
   for (auto& s : senders) tellers.add([&s] { s.step(); });
   all.add([&, many = crowd(site, connections, seed)]() mutable {
     many.step();
@@ -257,7 +259,7 @@ TEST_CASE("everything at once, and every acknowledged message is in its actor's 
     std::this_thread::sleep_for(part / 5);
     again(SIGTERM);
   }
-  // Three parts: it stays, and neither grows nor lets the patient client wait.
+  // Three parts: the service stays up; it must not grow, nor let the patient client wait.
   std::this_thread::sleep_for(part / 2);
   auto const before = service->resident_bytes();
   auto const loud_ms = p99_ms(site, part * 2);

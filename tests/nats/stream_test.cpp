@@ -1,3 +1,4 @@
+// JetStream: stored messages, redelivery, duplicates, and streams with other settings.
 #include "runtime/nats/nats_stream.hpp"
 
 #include <set>
@@ -30,7 +31,7 @@ stored_message fetch_one(nats_stream& stream) {
 
 }  // namespace
 
-TEST_CASE("a stored message is fetched with its headers, its place and its deliveries", "[nats]") {
+TEST_CASE("a stored message is fetched with its headers, its sequence and its delivery count", "[nats]") {
   working at("stored");
   auto& stream = at.stream;
   CHECK(stream.publish({"rondo.actor.a", bytes_of("one"), {.type = "t.add", .priority = 7}}, patience) == 1);
@@ -49,7 +50,7 @@ TEST_CASE("a stored message is fetched with its headers, its place and its deliv
   CHECK(stream.fetch(1, 50ms).empty());
 }
 
-TEST_CASE("a message is given again until it is acknowledged", "[nats]") {
+TEST_CASE("a message is redelivered until it is acknowledged", "[nats]") {
   working at("again");
   auto& stream = at.stream;
   stream.publish({"rondo.actor.a", bytes_of("x")}, patience);
@@ -71,7 +72,7 @@ TEST_CASE("a message is given again until it is acknowledged", "[nats]") {
   next.ack();
 }
 
-TEST_CASE("a message that nobody acknowledges is given again after ack_wait", "[nats]") {
+TEST_CASE("a message that is never acknowledged is redelivered after ack_wait", "[nats]") {
   auto options = work;
   options.ack_wait = 200ms;
   working at("ack_wait", options);
@@ -81,7 +82,7 @@ TEST_CASE("a message that nobody acknowledges is given again after ack_wait", "[
   CHECK(fetch_one(stream).deliveries() == 2);
 }
 
-TEST_CASE("one id is stored once", "[nats]") {
+TEST_CASE("a message id is stored once", "[nats]") {
   working at("once");
   auto& stream = at.stream;
   CHECK(stream.publish({"rondo.actor.a", bytes_of("x")}, patience, "id-1") == 1);
@@ -89,13 +90,13 @@ TEST_CASE("one id is stored once", "[nats]") {
   CHECK(stream.publish({"rondo.actor.a", bytes_of("y")}, patience, "id-2") == 2);
 }
 
-TEST_CASE("messages that come after a fetch has ended are of the next one", "[nats]") {
+TEST_CASE("messages that arrive after a fetch has ended belong to the next one", "[nats]") {
   auto options = work;
   options.max_ack_pending = 1024;
   working at("late", options);
   auto& stream = at.stream;
   std::uint64_t published = 0, fetched = 0;
-  // Requests of very different sizes, each of which leaves some of what it has asked for on its way.
+  // Requests of very different sizes, each of which leaves some of the requested messages in transit.
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 7; ++i, ++published)
       natsConnection_PublishString(at.link.get(), "rondo.actor.a", "x");
@@ -115,7 +116,7 @@ TEST_CASE("messages that come after a fetch has ended are of the next one", "[na
   CHECK(stream.fetch(1, 50ms).empty());
 }
 
-TEST_CASE("fetchers of one durable name share the messages, as many at once as may be pending", "[nats]") {
+TEST_CASE("fetchers of one durable name share the messages, up to the limit of pending ones", "[nats]") {
   working at("share");
   nats_link other({.url = at.server.url()});
   nats_stream second(other, work, patience);
@@ -126,7 +127,7 @@ TEST_CASE("fetchers of one durable name share the messages, as many at once as m
     for (auto* const stream : {&first, &second})
       for (auto& m : stream->fetch(4, patience)) out.push_back(std::move(m));
   CHECK(out.size() == 16);
-  CHECK(first.fetch(1, 100ms).empty());  // max_ack_pending are out
+  CHECK(first.fetch(1, 100ms).empty());  // max_ack_pending messages are unacknowledged
   std::set<std::uint64_t> seen;
   while (!out.empty()) {
     for (auto& m : out) {
@@ -138,7 +139,7 @@ TEST_CASE("fetchers of one durable name share the messages, as many at once as m
   CHECK(seen.size() == 40);
 }
 
-TEST_CASE("messages survive the server's crash, and the consumer goes on", "[nats]") {
+TEST_CASE("messages survive the server's crash, and the consumer continues", "[nats]") {
   linked at("crash", {.reconnect_wait = 20ms});
   auto& [server, link] = at;
   nats_stream stream(link, work, patience);
@@ -149,8 +150,8 @@ TEST_CASE("messages survive the server's crash, and the consumer goes on", "[nat
   CHECK(stream.fetch(1, 50ms).empty());
   server.start();
   REQUIRE(link.wait_connected(patience));
-  // JetStream recovers a moment after the server takes connections. It brings acknowledgements to the disk a little later
-  // than it confirms them, so what was handled may come again, under its old sequence.
+  // JetStream recovers a moment after the server accepts connections. It writes acknowledgements to disk a little later than
+  // it confirms them, so handled messages may be redelivered under their old sequence.
   std::string waits;
   for (int attempt = 0; waits.empty() && attempt < 100; ++attempt)
     for (auto& m : stream.fetch(1, 1s)) {
@@ -160,7 +161,7 @@ TEST_CASE("messages survive the server's crash, and the consumer goes on", "[nat
   CHECK(waits == "waits");
 }
 
-TEST_CASE("a stream or consumer that is set otherwise is refused with what differs", "[nats]") {
+TEST_CASE("a stream or consumer with other settings is refused with the difference", "[nats]") {
   linked at("otherwise");
   auto& link = at.link;
   { nats_stream const made(link, work, patience); }
@@ -168,9 +169,9 @@ TEST_CASE("a stream or consumer that is set otherwise is refused with what diffe
   auto options = work;
   options.max_ack_pending = 5;
   CHECK(refusal([&] { nats_stream s(link, options, patience); }) ==
-        "the consumer 'service' of the stream 'rondo': is there with max_ack_pending = 16, not 5; remove it, "
-        "or give what "
-        "it has");
+        "the consumer 'service' of the stream 'rondo': exists with max_ack_pending = 16, expected 5; remove "
+        "it, "
+        "or use its settings");
   options = work;
   options.subjects = {"else"};
   CHECK(refusal([&] { nats_stream s(link, options, patience); }).find("does not store 'else'") !=
@@ -185,7 +186,7 @@ TEST_CASE("a stream or consumer that is set otherwise is refused with what diffe
         std::string::npos);
 }
 
-TEST_CASE("storing a message that no stream takes is an error", "[nats]") {
+TEST_CASE("storing a message that no stream accepts is an error", "[nats]") {
   working at("no_stream");
   auto& stream = at.stream;
   CHECK(refusal([&] {

@@ -1,5 +1,4 @@
-// The ways to tell and ask: coroutines, callbacks, futures, waiting threads; timeouts and cancellation in
-// each.
+// The forms of tell and ask: coroutines, callbacks, futures, waiting threads; timeouts and cancellation in each.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -19,7 +18,7 @@ using namespace boost::asio::experimental::awaitable_operators;
 namespace asio = boost::asio;
 
 #if defined(__SANITIZE_THREAD__)
-// libstdc++.so counts the references to an exception where the sanitizer does not look.
+// libstdc++.so counts references to an exception in code that the sanitizer does not instrument.
 extern "C" char const* __tsan_default_suppressions();
 extern "C" char const* __tsan_default_suppressions() { return "race:exception_ptr::_M_release\n"; }
 #endif
@@ -95,7 +94,7 @@ TEST_CASE("an ask against a timer: the loser is cancelled", "[ask]") {
   CHECK(run_in(*rt, both(c)) == 0);
 }
 
-TEST_CASE("a cancelled coroutine goes on with the next operation", "[ask]") {
+TEST_CASE("a cancelled coroutine continues with the next operation", "[ask]") {
   auto const rt = start();
   auto const c = rt->launch<counter>("c");
   asio::cancellation_signal signal;
@@ -116,13 +115,13 @@ TEST_CASE("a cancelled coroutine goes on with the next operation", "[ask]") {
       asio::co_spawn(rt->executor(), use(c), asio::bind_cancellation_slot(signal.slot(), asio::use_future));
   asking.get_future().wait();
   REQUIRE(c.ask(get{}, patience, rondo::block));
-  // Signals belong to the executor of what they cancel.
+  // Signals belong to the executor of the operations that they cancel.
   asio::post(rt->executor(), [&] { signal.emit(asio::cancellation_type::terminal); });
   CHECK(soon(std::move(result)) == 5);
 }
 
-TEST_CASE("callbacks run on their own executor, else on the runtime's thread", "[ask]") {
-  asio::thread_pool pool(1);  // before the runtime, whose thread may still be leaving a post to it
+TEST_CASE("callbacks run on their own executor, otherwise on the runtime's thread", "[ask]") {
+  asio::thread_pool pool(1);  // constructed before the runtime, whose thread may still be posting to it
   auto const rt = start();
   auto const c = rt->launch<counter>("c");
   std::promise<std::thread::id> on_service, by_default, on_pool;
@@ -143,7 +142,7 @@ TEST_CASE("a completion handler is never called before its initiating function r
   auto const rt = start();
   auto const full = rt->launch<counter>("full", {.capacity = 1, .active = false});
   REQUIRE_FALSE(full.try_tell(add{1}));
-  // On the runtime's thread a refusal could be delivered at once; it must not be.
+  // On the runtime's thread a refusal could be delivered at once, which must not happen.
   std::promise<std::vector<int>> done;
   asio::post(rt->executor(), [&] {
     auto const order = std::make_shared<std::vector<int>>();

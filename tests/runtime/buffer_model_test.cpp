@@ -1,4 +1,4 @@
-// Random operations on a pool, each compared with a plain model of what a pool is.
+// Random operations on a pool, each compared with a plain model of a pool.
 #include <map>
 #include <vector>
 
@@ -20,7 +20,7 @@ struct model_buffer {
   bool leased() const { return !readers.empty() || !writers.empty(); }
 };
 
-/// What a pool should be: a list of buffers in use, and two bounds.
+/// The model of a pool: a list of buffers in use, and two limits.
 struct model {
   std::uint64_t cap_bytes, slots;
   std::vector<model_buffer> in_use{};
@@ -191,11 +191,11 @@ class comparison {
 
 }  // namespace
 
-TEST_CASE("a pool does what its model does under random operations", "[buffer]") {
+TEST_CASE("a pool matches its model under random operations", "[buffer]") {
   auto const seed = rondo_test::seed_of("buffer_model");
   CAPTURE(seed);
   for (std::uint64_t round = 0; round < 8; ++round) {
-    // Rounds bound by the cap, and rounds bound by the slots.
+    // Some rounds are limited by the cap, others by the slots.
     comparison run(seed + round, round % 2 ? 1 << 20 : 100'000, round % 2 ? 8 : 64);
     for (int i = 0; i < 4000; ++i) run.step();
     run.finish();

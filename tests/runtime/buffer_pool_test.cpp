@@ -1,4 +1,4 @@
-// The pool of buffers: owners, errors, cap, statistics and the texts of misuse.
+// The pool of buffers: owners, errors, cap, statistics and the error texts for misuse.
 #include "runtime/memory/buffer_pool.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using rondo::buffer_pool;
 using rondo::errc;
 
-/// Counts what is out, and can be told to have nothing more.
+/// Counts the allocated blocks, and can be told to fail.
 struct counting_resource final : std::pmr::memory_resource {
   std::uint64_t bytes_out = 0;
   bool empty = false;
@@ -47,7 +47,8 @@ bool contains(std::string const& text, std::string const& part) {
 
 }  // namespace
 
-TEST_CASE("a size class wastes less than a quarter of a block, and holds what it is for", "[buffer]") {
+TEST_CASE("a size class wastes less than a quarter of a block and holds every size that it is for",
+          "[buffer]") {
   namespace classes = rondo::size_classes;
   std::uint32_t before = 0;
   for (std::uint64_t bytes = 1; bytes <= classes::largest_bytes; bytes += 1 + bytes / 97) {
@@ -65,7 +66,7 @@ TEST_CASE("a size class wastes less than a quarter of a block, and holds what it
     REQUIRE(classes::of(classes::bytes_of(size_class)) == size_class);
 }
 
-TEST_CASE("an owner gives its buffer back when it goes", "[buffer]") {
+TEST_CASE("an owner releases its buffer on destruction", "[buffer]") {
   buffer_pool pool;
   {
     auto owner = pool.acquire_buffer(1000).value();
@@ -81,7 +82,7 @@ TEST_CASE("an owner gives its buffer back when it goes", "[buffer]") {
   CHECK(pool.statistics().buffers_in_use == 0);
 }
 
-TEST_CASE("an owner moves, lets go and is adopted", "[buffer]") {
+TEST_CASE("an owner can be moved, can release its buffer to the caller and can adopt one", "[buffer]") {
   buffer_pool pool;
   auto first = pool.acquire_buffer(64).value();
   auto const ref = first.ref();
@@ -105,7 +106,7 @@ TEST_CASE("an owner moves, lets go and is adopted", "[buffer]") {
   CHECK(pool.statistics().buffers_in_use == 0);
 }
 
-TEST_CASE("blocks start at lines, large ones at pages", "[buffer]") {
+TEST_CASE("blocks are aligned to cache lines, large ones to pages", "[buffer]") {
   buffer_pool pool;
   for (std::uint64_t bytes : {0u, 1u, 65u, 1000u, 14336u, 14337u, 16384u, 20000u, 1u << 20}) {
     auto const owner = pool.acquire_buffer(bytes).value();
@@ -114,7 +115,7 @@ TEST_CASE("blocks start at lines, large ones at pages", "[buffer]") {
   }
 }
 
-TEST_CASE("releases that are not the owner's are errors", "[buffer]") {
+TEST_CASE("releases by anybody but the owner are errors", "[buffer]") {
   buffer_pool pool;
   auto const ref = pool.acquire(100).value();
   CHECK(pool.release(ref) == errc::ok);
@@ -131,7 +132,7 @@ TEST_CASE("releases that are not the owner's are errors", "[buffer]") {
   CHECK(pool.release(successor) == errc::ok);
 }
 
-TEST_CASE("a block comes back after its last lease, from whatever thread's end", "[buffer]") {
+TEST_CASE("a block returns to the pool after its last lease, on whichever thread that ends", "[buffer]") {
   buffer_pool pool({.cap_bytes = 4096});
   auto const ref = pool.acquire(4096).value();
   auto lease = pool.read(ref);
@@ -147,7 +148,7 @@ TEST_CASE("a block comes back after its last lease, from whatever thread's end",
   CHECK(pool.statistics().misses == 1);
 }
 
-TEST_CASE("the cap bounds all blocks, and cached ones of other sizes make room", "[buffer]") {
+TEST_CASE("the cap limits all blocks, and cached blocks of other sizes make room", "[buffer]") {
   counting_resource upstream;
   buffer_pool pool({.cap_bytes = 10 * 1024, .upstream = &upstream});
   auto const large = pool.acquire(8192).value();
@@ -156,7 +157,7 @@ TEST_CASE("the cap bounds all blocks, and cached ones of other sizes make room",
   CHECK(pool.acquire(1).error() == errc::pool_exhausted);
   CHECK(pool.release(large) == errc::ok);
   CHECK(upstream.bytes_out == 10240);
-  auto const other = pool.acquire(4096).value();  // gives up the cached 8192
+  auto const other = pool.acquire(4096).value();  // frees the cached 8192
   CHECK(upstream.bytes_out == 6144);
   CHECK(pool.acquire(1ull << 40).error() == errc::pool_exhausted);
   CHECK(pool.acquire(~0ull).error() == errc::pool_exhausted);
@@ -165,7 +166,7 @@ TEST_CASE("the cap bounds all blocks, and cached ones of other sizes make room",
   CHECK(pool.release(other) == errc::ok);
 }
 
-TEST_CASE("slots bound the buffers, and cached blocks give theirs up", "[buffer]") {
+TEST_CASE("slots limit the buffers, and cached blocks free their slots", "[buffer]") {
   buffer_pool pool({.slots = 2});
   auto const first = pool.acquire(64).value();
   auto const second = pool.acquire(128).value();
@@ -178,7 +179,7 @@ TEST_CASE("slots bound the buffers, and cached blocks give theirs up", "[buffer]
   CHECK(pool.release(third) == errc::ok);
 }
 
-TEST_CASE("an upstream without memory is a value, and passes", "[buffer]") {
+TEST_CASE("an upstream without memory is reported as a value, and recovery is possible", "[buffer]") {
   counting_resource upstream;
   buffer_pool pool({.slots = 1, .upstream = &upstream});
   upstream.empty = true;
@@ -189,7 +190,7 @@ TEST_CASE("an upstream without memory is a value, and passes", "[buffer]") {
   CHECK(pool.statistics().refusals == 1);
 }
 
-TEST_CASE("kept blocks make room for a larger one, wherever they lie", "[buffer]") {
+TEST_CASE("cached blocks make room for a larger one, wherever they lie", "[buffer]") {
   constexpr std::uint64_t region_bytes = 16 << 20, small = 64 << 10;
   std::vector<std::byte> memory(region_bytes + 4096);
   void* base = memory.data();
@@ -203,7 +204,7 @@ TEST_CASE("kept blocks make room for a larger one, wherever they lie", "[buffer]
     while (auto one = pool.acquire_buffer(small)) all.push_back(std::move(*one));
     REQUIRE(all.size() == region_bytes / small);
     std::ranges::shuffle(all, random);
-    // A few stay in use, so that the rest is in pieces.
+    // A few stay in use, so that the free memory is fragmented.
     all.resize(round % 3);
     auto const large = pool.acquire_buffer(all.empty() ? region_bytes : region_bytes / 4);
     REQUIRE(large.has_value());
@@ -211,7 +212,7 @@ TEST_CASE("kept blocks make room for a larger one, wherever they lie", "[buffer]
   CHECK(pool.statistics().in_use_bytes == 0);
 }
 
-TEST_CASE("statistics say what is in use, cached, wasted, and how it came", "[buffer]") {
+TEST_CASE("statistics report bytes in use, cached and wasted, hits and misses", "[buffer]") {
   counting_resource upstream;
   buffer_pool pool({.upstream = &upstream});
   auto const a = pool.acquire(1000).value();
@@ -243,7 +244,7 @@ TEST_CASE("statistics say what is in use, cached, wasted, and how it came", "[bu
   CHECK(s.peak_bytes == 6144);
 }
 
-TEST_CASE("a leak at shutdown is reported with the place it was acquired at, and its memory freed",
+TEST_CASE("a leak at shutdown is reported with the place of its acquire, and its memory is freed",
           "[buffer]") {
   counting_resource upstream;
   reports reported;
@@ -261,7 +262,7 @@ TEST_CASE("a leak at shutdown is reported with the place it was acquired at, and
   CHECK(upstream.bytes_out == 0);
 }
 
-TEST_CASE("an owner whose handle was released behind its back is reported", "[buffer]") {
+TEST_CASE("an owner whose handle was released by other code is reported", "[buffer]") {
   reports reported;
   buffer_pool pool({.report = reported.sink()});
   auto const line = __LINE__ + 1;
@@ -272,7 +273,7 @@ TEST_CASE("an owner whose handle was released behind its back is reported", "[bu
   CHECK(contains(reported.lines[0], "buffer_pool_test.cpp:" + std::to_string(line)));
 }
 
-TEST_CASE("describe names a handle's buffer and what became of it", "[buffer]") {
+TEST_CASE("describe names the buffer of a handle and its state", "[buffer]") {
   buffer_pool pool;
   auto const line = __LINE__ + 1;
   auto const ref = pool.acquire(10).value();
@@ -280,14 +281,14 @@ TEST_CASE("describe names a handle's buffer and what became of it", "[buffer]") 
   CHECK(contains(pool.describe(ref), "10 bytes"));
   CHECK(contains(pool.describe(ref), here));
   CHECK(pool.release(ref) == errc::ok);
-  CHECK(contains(pool.describe(ref), here));  // for the text of a double release
+  CHECK(contains(pool.describe(ref), here));  // used in the error text of a double release
   auto const successor = pool.acquire(10).value();
   CHECK(contains(pool.describe(ref), "serves generation 2"));
   CHECK(contains(pool.describe({~0u, 1, 0, 0}), "not of this pool"));
   CHECK(pool.release(successor) == errc::ok);
 }
 
-TEST_CASE("options that cannot work are refused by name", "[buffer]") {
+TEST_CASE("invalid options are refused by name", "[buffer]") {
   using Catch::Matchers::Contains;
   CHECK_THROWS_WITH(buffer_pool({.slots = 0}), Contains("slots is 0"));
   CHECK_THROWS_WITH(buffer_pool({.slots = 1u << 24}), Contains("slots is 16777216"));
@@ -295,7 +296,7 @@ TEST_CASE("options that cannot work are refused by name", "[buffer]") {
   CHECK_THROWS_WITH(buffer_pool({.upstream = nullptr}), Contains("upstream is null"));
 }
 
-TEST_CASE("slots close to their last generation retire instead of wrapping around", "[buffer]") {
+TEST_CASE("slots close to their last generation are retired instead of wrapping around", "[buffer]") {
   counting_resource upstream;
   std::array<rondo::buffer_entry, 2> entries{};
   rondo::atomic<std::uint32_t, rondo::scope::system> returned{0};
@@ -307,7 +308,7 @@ TEST_CASE("slots close to their last generation retire instead of wrapping aroun
     auto const ref = pool.acquire(64).value();
     CHECK(std::count(seen.begin(), seen.end(), ref) == 0);
     seen.push_back(ref);
-    if (use % 2) {  // by the pool, and by the end of a lease
+    if (use % 2) {  // alternately by the pool and by the end of a lease
       CHECK(pool.release(ref) == errc::ok);
     } else {
       auto const lease = pool.read(ref);
@@ -325,7 +326,7 @@ TEST_CASE("slots close to their last generation retire instead of wrapping aroun
   }
 }
 
-TEST_CASE("handles of an earlier pool stay stale in the next pool of the same table", "[buffer]") {
+TEST_CASE("handles of an earlier pool stay stale in the next pool that uses the same table", "[buffer]") {
   std::array<rondo::buffer_entry, 1> entries{};
   rondo::atomic<std::uint32_t, rondo::scope::system> returned{0};
   rondo::buffer_table_ref const table{entries.data(), 1, &returned};

@@ -1,5 +1,4 @@
-// Two threads that hand buffers to each other, lease, release and trim at once; meant for ThreadSanitizer
-// too.
+// Two threads that pass buffers to each other, and lease, release and trim concurrently; also run under ThreadSanitizer.
 #include <array>
 #include <atomic>
 #include <thread>
@@ -12,7 +11,7 @@ namespace {
 
 using rondo::errc;
 
-/// A place where one thread leaves a handle for the other; slot and generation in one word, 0 when empty.
+/// Places where one thread leaves a handle for the other; slot and generation in one word, 0 if empty.
 struct exchange_board {
   std::array<std::atomic<std::uint64_t>, 8> places{};
 };
@@ -28,7 +27,7 @@ struct outcome {
   std::uint64_t acquired = 0, refused = 0, released = 0, reads = 0, writes = 0, stale = 0, faults = 0;
 };
 
-/// All words of a buffer are equal, and name the generation it was filled in; writers add 2^56 to each.
+/// All words of a buffer are equal and contain the generation in which it was filled; writers add 2^56 to each.
 bool whole(rondo::read_lease<std::uint64_t> const& lease, std::uint64_t packed) {
   constexpr std::uint64_t mask = (1ull << 56) - 1;
   auto const first = lease.view()[0];
@@ -43,7 +42,7 @@ outcome work(rondo::buffer_pool& pool, exchange_board& board, std::uint64_t seed
   for (int i = 0; i < rounds; ++i) {
     auto& place = board.places[random() % board.places.size()];
     auto const packed =
-        place.load(std::memory_order_acquire);  // the leaver's release: the handle is published
+        place.load(std::memory_order_acquire);  // pairs with the exchange that publishes the handle
     switch (random() % 4) {
       case 0: {
         auto const ref = pool.acquire(words * 8);
@@ -102,7 +101,7 @@ TEST_CASE("two threads share buffers, and no lease sees data of another generati
   auto const seed = rondo_test::seed_of("buffer_stress");
   CAPTURE(seed);
   rondo::buffer_pool pool(
-      {.cap_bytes = 6 * words * 8, .slots = 7});  // fewer than places, so that refusals happen
+      {.cap_bytes = 6 * words * 8, .slots = 7});  // fewer than places, so that acquires fail sometimes
   exchange_board board;
   outcome first, second;
   {
@@ -111,7 +110,7 @@ TEST_CASE("two threads share buffers, and no lease sees data of another generati
   }
   std::uint64_t left = 0;
   for (auto& place : board.places)
-    if (auto const packed = place.load(std::memory_order_relaxed)) {  // relaxed: the threads were joined
+    if (auto const packed = place.load(std::memory_order_relaxed)) {  // relaxed: the threads have been joined
       CHECK(pool.release(unpack(packed)) == errc::ok);
       ++left;
     }
@@ -126,7 +125,7 @@ TEST_CASE("two threads share buffers, and no lease sees data of another generati
   CHECK(s.peak_bytes <= 6 * words * 8);
 }
 
-TEST_CASE("a slot popped by one thread is popped by no other until it is pushed", "[buffer]") {
+TEST_CASE("a slot popped by one thread is not popped by another until it is pushed", "[buffer]") {
   auto const seed = rondo_test::seed_of("buffer_slot_stack");
   CAPTURE(seed);
   constexpr std::uint32_t slots = 3;
@@ -162,7 +161,7 @@ TEST_CASE("a slot popped by one thread is popped by no other until it is pushed"
   CHECK(left == slots);
 }
 
-TEST_CASE("a thread that only acquires is served by what another only releases", "[buffer]") {
+TEST_CASE("a thread that only acquires gets the blocks that another only releases", "[buffer]") {
   rondo::buffer_pool pool({.slots = 8});
   std::atomic<std::uint64_t> hand{0};
   std::atomic<int> faults{0};
@@ -183,7 +182,7 @@ TEST_CASE("a thread that only acquires is served by what another only releases",
         continue;
       }
       while (hand.load(std::memory_order_relaxed) != 0)
-        std::this_thread::yield();  // relaxed: only this one fills it
+        std::this_thread::yield();  // relaxed: only this thread fills it
       hand.store(pack(*ref), std::memory_order_release);
     }
   }

@@ -1,4 +1,4 @@
-# test_checkpoint, and the program that its kill test kills; included by CMakeLists.txt beside it.
+# test_checkpoint, and the program that its kill test kills; included by the CMakeLists.txt in this folder.
 add_library(rondo_checkpoint_module STATIC checkpoint_module.cpp)
 target_link_libraries(rondo_checkpoint_module PUBLIC rondo_runtime)
 target_include_directories(rondo_checkpoint_module PUBLIC ${PROJECT_SOURCE_DIR})

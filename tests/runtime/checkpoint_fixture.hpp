@@ -1,4 +1,4 @@
-// A directory of its own for each checkpoint test, and short forms of what they all do.
+// The helpers of the checkpoint tests: a temporary directory for each, and short forms of common operations.
 #pragma once
 
 #include <unistd.h>
@@ -36,14 +36,14 @@ inline std::string read_bytes(std::filesystem::path const& file) {
 inline void write_bytes(std::filesystem::path const& file, std::string const& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
-/// Changes bytes of a file in place: thousands of files written anew would take the disk minutes.
+/// Changes bytes of a file in place: rewriting thousands of files would take minutes.
 inline void overwrite_bytes(std::filesystem::path const& file, std::string const& bytes, std::size_t at = 0) {
   std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
   out.seekp(static_cast<std::streamoff>(at));
   out << bytes;
 }
 
-/// What is thrown, or an empty text when nothing is.
+/// The text of the exception, or an empty text if there is none.
 template <class Action>
 std::string error_of(Action action) {
   try {
@@ -54,7 +54,7 @@ std::string error_of(Action action) {
   }
 }
 
-/// Tells, and waits until the mailbox has it.
+/// Tells, and waits until the mailbox has accepted the message.
 template <class Behaviour, class Message>
 void tell(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_options options = {}) {
   options.wait_for_room = true;
@@ -62,7 +62,7 @@ void tell(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_o
     throw std::runtime_error("tell: " + refused.message());
 }
 
-/// The same as fast as a device with a shared arena allows: again and again until the mailbox has room.
+/// The same as fast as a device with a shared arena allows: retries until the mailbox has room.
 template <class Behaviour, class Message>
 void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo::tell_options options = {}) {
   for (;;) {
@@ -73,7 +73,7 @@ void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo
   }
 }
 
-/// The moment at which no message waits and all are accounted for.
+/// The telemetry at a moment when no message waits and all are accounted for.
 inline rondo::telemetry at_rest(rondo::runtime& rt) {
   rondo::telemetry t;
   if (!eventually([&] { return t = rt.snapshot(), t.waiting == 0 && t.conserved(); }))
@@ -82,7 +82,7 @@ inline rondo::telemetry at_rest(rondo::runtime& rt) {
   return t;
 }
 
-/// Asks until the mailbox takes the question: an ask does not wait for room, and earlier tells may fill it.
+/// Asks again until the mailbox accepts the question: an ask does not wait for room, and earlier tells may fill it.
 template <class Behaviour, class Query>
 auto ask(rondo::actor_ref<Behaviour> const& to, Query const& query, rondo::ask_options options) {
   for (;;) {

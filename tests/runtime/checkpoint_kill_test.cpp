@@ -1,3 +1,4 @@
+// A process is killed while it writes checkpoints: the last complete one can always be restored.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,7 +14,7 @@ using namespace checkpoint_test;
 
 namespace {
 
-/// A checkpoint_victim that has begun its loop; killed at the end at the latest.
+/// A checkpoint_victim that has begun its loop; killed in the destructor at the latest.
 class victim {
  public:
   explicit victim(std::filesystem::path const& file) {
@@ -38,7 +39,7 @@ class victim {
 
   bool began() const { return began_; }
   pid_t pid() const { return pid_; }
-  /// Whether it died of this, and not before.
+  /// Whether this signal killed it, and it had not ended before.
   bool kill() {
     if (over_) return false;
     over_ = true;
@@ -53,8 +54,8 @@ class victim {
   bool began_ = false, over_ = false;
 };
 
-/// Restores the file, lets the mail be handled, and checks that nothing is lost or comes twice. Returns what
-/// the two journals took.
+/// Restores the file, lets the mail be handled, and checks that nothing is lost or duplicated. Returns the number of items
+/// that the two journals took.
 std::uint64_t check(std::filesystem::path const& file) {
   auto rt = start();
   rondo::restore(*rt, file);
@@ -86,7 +87,7 @@ TEST_CASE("the last complete checkpoint is restored whenever its writer is kille
     if (round == 0) REQUIRE(eventually([&] { return std::filesystem::exists(s.file); }));
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 8000));
     REQUIRE(v.kill());
-    // What a dead writer had not finished stays under its own name until the next one writes, and harms nobody.
+    // The unfinished file of a dead writer keeps its own name until the next write, and harms nobody.
     torn += std::filesystem::exists(s.file.string() + ".tmp-" + std::to_string(v.pid()));
     REQUIRE(s.files() <= 2);
     auto const now = check(s.file);

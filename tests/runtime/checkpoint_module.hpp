@@ -1,4 +1,4 @@
-// The actors of the checkpoint tests, and what starts a runtime with them.
+// The actors of the checkpoint tests, and functions that start a runtime with them.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,11 @@ struct item {
 };
 struct get_journal {};
 struct journal_report {
-  std::uint64_t next[senders];  // the seq that is due
+  std::uint64_t next[senders];  // the next expected seq
   std::uint64_t taken, out_of_turn;
 };
 
-/// Takes items; notes one that was lost, came twice or came out of its sender's order.
+/// Takes items; counts items that were lost, duplicated or out of their sender's order.
 struct journal {
   using messages = rondo::messages<item, rondo::ask<get_journal, journal_report>>;
   journal_report so_far{};
@@ -41,7 +41,7 @@ struct mark {
 struct gate {
   std::uint32_t id;
 };
-/// Holds its actor until the teams are told to stop.
+/// Holds its actor until the teams are stopped.
 struct until_stop {};
 struct get_marks {};
 struct mark_list {
@@ -50,7 +50,7 @@ struct mark_list {
 };
 inline std::atomic<std::uint32_t> entered_gate{0}, opened_gates{0};
 
-/// Notes the order in which its mail is handled.
+/// Records the order in which its mail is handled.
 struct notebook {
   using messages = rondo::messages<mark, gate, until_stop, rondo::ask<get_marks, mark_list>>;
   mark_list notes{};
@@ -104,20 +104,20 @@ struct courier {
   RONDO_HD void on(rondo::context& ctx, get_answer const&) { ctx.reply(seen); }
 };
 
-/// A state of other size, for a module that is not the same.
+/// A state of another size, for a different module.
 struct other_journal {
   using messages = rondo::messages<item>;
   std::uint64_t sum = 0;
   RONDO_HD void on(rondo::context&, item const& m) { sum += m.seq; }
 };
 
-/// Few cells and one team: what these tests need. Built once, for a module is slow to compile.
+/// Few cells and one team, which is enough for these tests. Compiled once, because a module is slow to compile.
 rondo::config small_config(std::string device = "cpu");
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings = small_config());
 std::unique_ptr<rondo::runtime> start_other_module();
-/// The modules' descriptions.
+/// The descriptions of the modules.
 std::vector<rondo::behaviour_info> describe();
-/// Devices of this build on which runtimes can be made here.
+/// The devices of this build with which these tests can create runtimes.
 std::vector<std::string> devices();
 
 }  // namespace checkpoint_test

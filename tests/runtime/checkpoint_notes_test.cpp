@@ -1,3 +1,4 @@
+// The notes of a program in a checkpoint.
 #include "runtime/checkpoint.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
@@ -12,7 +13,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("notes come back with the states that they were written with", "[checkpoint][G1]") {
+TEST_CASE("notes are restored with the states that they were written with", "[checkpoint][G1]") {
   scratch s;
   auto rt = start();
   auto const j = rt->launch<journal>("j");
@@ -28,8 +29,8 @@ TEST_CASE("notes come back with the states that they were written with", "[check
   REQUIRE(report_of(again->find<journal>("j").value()).taken == 1);
 }
 
-// Such a file is, byte for byte, what was written before there were notes: FlatBuffers leaves out a field that is not there.
-TEST_CASE("a checkpoint without notes is read, and has none", "[checkpoint]") {
+// Such a file is byte for byte identical to one written before notes existed: FlatBuffers omits absent fields.
+TEST_CASE("a checkpoint without notes can be read, and has none", "[checkpoint]") {
   scratch s;
   auto rt = start();
   rt->launch<journal>("j");

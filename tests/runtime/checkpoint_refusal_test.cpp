@@ -1,3 +1,4 @@
+// Damaged, foreign and unsuitable checkpoints are refused, and failed writes leave the old file.
 #include <sys/resource.h>
 
 #include <boost/crc.hpp>
@@ -28,7 +29,7 @@ void write_sample(std::filesystem::path const& file, std::uint32_t actors = 3) {
   rondo::checkpoint(*rt, file);
 }
 
-/// Restores and expects a refusal that names the file and says `why`, and that launched nothing.
+/// Restores and expects a refusal that names the file and contains `why`; nothing must be launched.
 void require_refused(rondo::runtime& rt, std::filesystem::path const& file, std::string const& why) {
   auto const error = error_of([&] { rondo::restore(rt, file); });
   CAPTURE(error, why);
@@ -47,14 +48,14 @@ std::uint64_t crc64(std::string const& bytes, std::size_t from, std::size_t coun
   return crc.checksum();
 }
 
-/// Makes the head fit the body again.
+/// Recomputes the head for the changed body.
 void mend_head(std::string& bytes) {
   put64(bytes, 16, bytes.size() - head_bytes);
   put64(bytes, 24, crc64(bytes, head_bytes, bytes.size() - head_bytes));
   put64(bytes, 32, crc64(bytes, 0, 32));
 }
 
-/// Lowers the largest size that a file of this process may have, for a while.
+/// Temporarily lowers the largest file size of this process.
 class file_size_limit {
  public:
   explicit file_size_limit(rlim_t bytes) {
@@ -82,10 +83,10 @@ TEST_CASE("a checkpoint cut off at any length is refused", "[checkpoint]") {
   auto rt = start();
   for (std::size_t length = whole.size(); length-- > 0;) {
     std::filesystem::resize_file(s.file, length);
-    require_refused(*rt, s.file, "torn");
+    require_refused(*rt, s.file, "truncated");
   }
   write_bytes(s.file, whole + '\0');
-  require_refused(*rt, s.file, "torn");
+  require_refused(*rt, s.file, "truncated");
   write_bytes(s.file, whole);
   rondo::restore(*rt, s.file);
   REQUIRE(rt->list().size() == 3);
@@ -180,10 +181,10 @@ TEST_CASE("files that are no checkpoint, or another program's, are refused by na
   REQUIRE(contains(error_of([&] { rondo::read_checkpoint(s.file, grown); }), "the state of"));
   auto changed = describe();
   changed[0].messages[0].bytes += 8;
-  REQUIRE(contains(error_of([&] { rondo::read_checkpoint(s.file, changed); }), "took other messages"));
+  REQUIRE(contains(error_of([&] { rondo::read_checkpoint(s.file, changed); }), "took different messages"));
 }
 
-TEST_CASE("a runtime that a checkpoint does not fit launches nothing and goes on", "[checkpoint]") {
+TEST_CASE("a runtime that a checkpoint does not fit launches nothing and continues", "[checkpoint]") {
   scratch s;
   write_sample(s.file, 8);
   auto const check = [&](rondo::config const& settings, std::string const& why) {
@@ -206,12 +207,12 @@ TEST_CASE("a runtime that a checkpoint does not fit launches nothing and goes on
 
   auto rt = start();
   auto const lives = rt->launch<journal>("lives");
-  REQUIRE(contains(error_of([&] { rondo::restore(*rt, s.file); }), "actors live"));
+  REQUIRE(contains(error_of([&] { rondo::restore(*rt, s.file); }), "has actors"));
   REQUIRE(rt->list().size() == 1);
   REQUIRE(report_of(lives).taken == 0);
 }
 
-TEST_CASE("a checkpoint that cannot be written leaves the old file, no other, and a runtime that goes on",
+TEST_CASE("a checkpoint that cannot be written leaves the old file, no other, and a running runtime",
           "[checkpoint]") {
   scratch s;
   auto rt = start();

@@ -1,3 +1,4 @@
+// Checkpoints: a restored runtime has the actors, mail, ids and counters of the saved one.
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
@@ -73,14 +74,14 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
     REQUIRE(r.taken == 501);
     REQUIRE(r.out_of_turn == 0);
   }
-  // The cell that was free is free, and the generations go on.
+  // The free cell is still free, and the generations continue.
   REQUIRE(second->launch<journal>("new").id() == rondo::actor_id{gap.id().index, 1});
   REQUIRE_FALSE(rondo::terminate(*second, second_life.id(), rondo::termination::drain, rondo::block));
   REQUIRE(second->launch<journal>("third life").id().generation == second_life.id().generation + 1);
   at_rest(*second);
 }
 
-TEST_CASE("waiting mail of all priorities is handled after a restore in the order that it had",
+TEST_CASE("waiting mail of all priorities is handled after a restore in its original order",
           "[checkpoint][G2][G3]") {
   auto const device = GENERATE(from_range(devices()));
   CAPTURE(device);
@@ -94,19 +95,19 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in the orde
     std::uint32_t id;
     std::uint8_t priority;
   };
-  // Those above 150 are handled before the second gate closes: the priority lists then has holes and moved messages.
+  // The messages above 150 are handled before the second gate closes: the priority lists then have holes and moved messages.
   sent const mail[] = {{1, 128}, {2, 10},  {3, 255}, {4, 128}, {5, 140},
                        {6, 10},  {7, 200}, {8, 255}, {9, 140}};
   for (auto const& m : mail) tell(n, mark{m.id}, {.priority = m.priority});
   tell(n, gate{2}, {.priority = 150});
   opened_gates = 1;
   REQUIRE(eventually([] { return entered_gate == 2; }));
-  // These come after the last scan.
+  // These arrive after the last scan.
   tell(n, mark{10}, {.priority = 140});
   tell(n, mark{11});
   std::atomic<bool> inactive{false};
   rondo::deactivate(*first, n.id(), [&](rondo::error_code) { inactive = true; });
-  tell(n, mark{12}, {.priority = 255});  // taken after the signal to deactivate on every device
+  tell(n, mark{12}, {.priority = 255});  // on every device it is taken after the signal to deactivate
   opened_gates = 2;
   REQUIRE(eventually([&] { return inactive.load(); }));
   rondo::checkpoint(*first, s.file);
@@ -128,7 +129,7 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in the orde
   REQUIRE(marks_of(again) == expected);
 }
 
-TEST_CASE("an actor that waits to be activated waits after a restore, with a mailbox as full as before",
+TEST_CASE("an inactive actor is inactive after a restore, and its mailbox is as full as before",
           "[checkpoint][G5][G8]") {
   scratch s;
   auto first = start();
@@ -166,7 +167,7 @@ TEST_CASE("addresses in states and requests between actors stay valid, and on_st
   CAPTURE(device);
   scratch s;
   auto first = start(small_config(device));
-  // The journal is no neighbour of the start: its cell is not the one that a fresh runtime gives first.
+  // The journal's cell is not the first one, which a new runtime would use first.
   auto const filler = first->launch<journal>("");
   auto const j = first->launch<journal>("journal");
   auto const c = first->launch<courier>("courier");
@@ -198,7 +199,7 @@ TEST_CASE("addresses in states and requests between actors stay valid, and on_st
   REQUIRE(starts_in_this_process == 0);
 }
 
-TEST_CASE("a waiting ask of the host is handled after a restore, and answers nobody", "[checkpoint][G1]") {
+TEST_CASE("a waiting ask of the host is handled after a restore, but not answered", "[checkpoint][G1]") {
   scratch s;
   auto first = start();
   auto const n = first->launch<notebook>("n", {.active = false});
@@ -220,7 +221,7 @@ TEST_CASE("a waiting ask of the host is handled after a restore, and answers nob
   REQUIRE(t.late_answers == 0);
 }
 
-TEST_CASE("a deadline goes on while its message is in a file", "[checkpoint][G12]") {
+TEST_CASE("a deadline continues while its message is in a file", "[checkpoint][G12]") {
   scratch s;
   auto first = start();
   auto const n = first->launch<notebook>("n", {.active = false});
@@ -242,7 +243,7 @@ TEST_CASE("a deadline goes on while its message is in a file", "[checkpoint][G12
   at_rest(*second);
 }
 
-TEST_CASE("an actor that was draining drains and ends after a restore", "[checkpoint][G8]") {
+TEST_CASE("an actor that was draining continues to drain and ends after a restore", "[checkpoint][G8]") {
   scratch s;
   entered_gate = opened_gates = 0;
   auto first = start();
@@ -265,7 +266,7 @@ TEST_CASE("an actor that was draining drains and ends after a restore", "[checkp
   REQUIRE(t.conserved());
 }
 
-TEST_CASE("a stopped runtime can still be written, and stays stopped", "[checkpoint][G10]") {
+TEST_CASE("a stopped runtime can still write a checkpoint, and stays stopped", "[checkpoint][G10]") {
   auto const device = GENERATE(from_range(devices()));
   CAPTURE(device);
   scratch s;
@@ -283,7 +284,7 @@ TEST_CASE("a stopped runtime can still be written, and stays stopped", "[checkpo
   REQUIRE(report_of(find<journal>(*second, "j")).next[0] == 30);
 }
 
-TEST_CASE("a runtime can go back to its own checkpoint, and its refs then work again", "[checkpoint][G7]") {
+TEST_CASE("a runtime can restore its own checkpoint, and its refs then work again", "[checkpoint][G7]") {
   scratch s;
   auto rt = start();
   auto const j = rt->launch<journal>("j");
@@ -303,12 +304,12 @@ TEST_CASE("a runtime can go back to its own checkpoint, and its refs then work a
     REQUIRE_FALSE(rondo::terminate(*rt, r.id(), rondo::termination::drain, rondo::block));
   auto const successor = rt->launch<journal>("successor");
   REQUIRE_FALSE(rondo::terminate(*rt, successor.id(), rondo::termination::drain, rondo::block));
-  REQUIRE(error_of([&] { rondo::restore(*rt, s.file); }).find("was given to another actor since") !=
+  REQUIRE(error_of([&] { rondo::restore(*rt, s.file); }).find("now belongs to another actor") !=
           std::string::npos);
   REQUIRE(rt->list().empty());
 }
 
-TEST_CASE("checkpoints under running senders hold a prefix of each sender's messages, each once",
+TEST_CASE("checkpoints under running senders hold a prefix of each sender's messages without duplicates",
           "[checkpoint][G1][G2]") {
   auto const device = GENERATE(from_range(devices()));
   CAPTURE(device);
@@ -320,7 +321,7 @@ TEST_CASE("checkpoints under running senders hold a prefix of each sender's mess
     targets.push_back(
         rt->launch<journal>("j" + std::to_string(i), {.capacity = 8u << (3 * i), .pinned = i == 2}));
   std::atomic<bool> over{false};
-  // Far away: a message that was sent while its mailbox was read once seemed to be 78 hours old.
+  // A far deadline. Regression: a message sent while its mailbox was read seemed to be 78 hours old.
   rondo::tell_options const in_time{.deadline = 1h};
   std::atomic<std::uint64_t> begun[senders][journals]{}, accepted[senders][journals]{};
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 // Runs journals under load and writes checkpoints of them in a loop until it is killed.
 //
-//   checkpoint_victim <file>   goes on from <file> when it is there; writes a line when the loop begins
+// checkpoint_victim <file>   resumes from <file> if it exists; writes a line when the loop begins
 #include <cstdio>
 #include <thread>
 
@@ -11,7 +11,7 @@ using namespace checkpoint_test;
 
 namespace {
 
-/// Sends without end, from the item on that is due in the journal.
+/// Sends without end, starting with the next item that the journal expects.
 void load(rondo::actor_ref<journal> to, std::uint32_t sender, std::uint64_t seq) {
   for (;; ++seq)
     while (to.try_tell(item{sender, seq}, {.deadline = std::chrono::hours(1)})) std::this_thread::yield();

@@ -1,3 +1,4 @@
+// The table of asks: each ask is completed exactly once.
 #include "runtime/messaging/completions.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -51,7 +52,7 @@ struct table {
 
 }  // namespace
 
-TEST_CASE("an ask is completed once, by whoever comes first", "[completions]") {
+TEST_CASE("an ask is completed once, by whichever event comes first", "[completions]") {
   table t{4};
   std::vector<answer> out;
   auto const id = t.open(out);
@@ -66,10 +67,10 @@ TEST_CASE("an ask is completed once, by whoever comes first", "[completions]") {
   CHECK(out[0].reason == errc::ok);
   CHECK(value_of(out[0]) == 7);
   CHECK(t.asks.waiting() == 0);
-  CHECK(t.asks.late() == 1);  // an answer came late; that a deadline did is no news
+  CHECK(t.asks.late() == 1);  // a late answer is counted, a late deadline is not
 }
 
-TEST_CASE("a full table refuses, and leaves the handler to its caller", "[completions]") {
+TEST_CASE("a full table refuses, and leaves the handler with its caller", "[completions]") {
   table t{2};
   std::vector<answer> out;
   auto const first = t.open(out);
@@ -82,8 +83,8 @@ TEST_CASE("a full table refuses, and leaves the handler to its caller", "[comple
   CHECK(t.asks.open(third, 0));
 }
 
-// With a hop, or memory for one, each answer would cost an allocation.
-TEST_CASE("a handler of the system's executor is called where its answer arrives", "[completions]") {
+// Otherwise each answer would allocate memory for a post.
+TEST_CASE("a handler of the system executor is called where its answer arrives", "[completions]") {
   table t{2};
   std::vector<answer> out;
   answer_handler handler(
@@ -91,7 +92,7 @@ TEST_CASE("a handler of the system's executor is called where its answer arrives
   auto const id = t.asks.open(handler, 0).value();
   auto const m = message_of(7);
   CHECK(t.asks.complete(id, errc::ok, &m));
-  REQUIRE(out.size() == 1);  // nobody has run the table's own executor
+  REQUIRE(out.size() == 1);  // nobody has run the table's executor
   CHECK(value_of(out[0]) == 7);
 }
 
@@ -110,7 +111,8 @@ TEST_CASE("an answer to an earlier ask of the same slot is refused", "[completio
   CHECK(t.asks.complete(young, errc::ok, &m));
 }
 
-TEST_CASE("expire ends the asks whose deadline has passed and names the nearest one left", "[completions]") {
+TEST_CASE("expire ends the asks whose deadline has passed and returns the nearest remaining one",
+          "[completions]") {
   table t{8};
   std::vector<answer> out;
   std::vector<std::uint64_t> nearer;
@@ -131,7 +133,7 @@ TEST_CASE("expire ends the asks whose deadline has passed and names the nearest 
   CHECK(t.asks.waiting() == 1);
 }
 
-TEST_CASE("close ends what waits and refuses what follows", "[completions]") {
+TEST_CASE("close ends open asks and refuses later ones", "[completions]") {
   table t{4};
   std::vector<answer> out;
   t.open(out);
@@ -146,7 +148,7 @@ TEST_CASE("close ends what waits and refuses what follows", "[completions]") {
   CHECK(t.asks.open(late, 0).error() == errc::stopped);
 }
 
-TEST_CASE("a thread that waits gets its answer, spinning or asleep", "[completions]") {
+TEST_CASE("a waiting thread gets its answer, whether it spins or sleeps", "[completions]") {
   auto const spin_ns = GENERATE(std::uint64_t{0}, std::uint64_t{1'000'000});
   table t{1};
   for (std::uint32_t i = 0; i < 500; ++i) {
@@ -163,7 +165,7 @@ TEST_CASE("a thread that waits gets its answer, spinning or asleep", "[completio
   CHECK(t.asks.waiting() == 0);
 }
 
-TEST_CASE("replies, deadlines and the end race for asks of many threads, and each ends once",
+TEST_CASE("replies, deadlines and close race for asks of many threads, and each ends once",
           "[completions][stress]") {
   auto const seed = static_cast<std::uint32_t>(rondo_test::seed_of("completions"));
   table t{16};
@@ -208,7 +210,7 @@ TEST_CASE("replies, deadlines and the end race for asks of many threads, and eac
   ends = true;
   replier.join();
   t.asks.close(errc::stopped);
-  work.reset();  // the service ends after all that was posted
+  work.reset();  // the service ends after all posted work
   service.join();
   CHECK(ended == opened);
   CHECK(t.asks.waiting() == 0);

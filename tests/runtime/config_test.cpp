@@ -1,3 +1,4 @@
+// The configuration of a runtime: files, environment, ranges, and the texts of refusals.
 #include "runtime/base/config.hpp"
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace {
 
-// A file of its own per test process, removed with the object.
+// A file for one test process, removed with the object.
 class json_file {
  public:
   explicit json_file(std::string_view text) {
@@ -100,7 +101,7 @@ TEST_CASE("a file overrides its base, even with zero", "[config]") {
   CHECK(got.quota == 9);
 }
 
-TEST_CASE("each device name of the documentation is accepted, others are not", "[config]") {
+TEST_CASE("each documented device name is accepted, others are not", "[config]") {
   for (std::string const name : {"auto", "cpu", "emulated", "cuda", "cuda:0", "cuda:12", "metal"}) {
     CHECK(load("{\"device\": \"" + name + "\"}").device == name);
   }
@@ -118,13 +119,13 @@ TEST_CASE("a refusal names file, line, field and reason", "[config]") {
                     ":3: default_capacity: 0 is refused; it must be a whole number from 1 to 1048576");
 }
 
-TEST_CASE("an unknown key is refused with the known ones", "[config]") {
+TEST_CASE("an unknown key is refused with the list of known ones", "[config]") {
   auto const text = refusal_of("{\"teems\": 2}");
   has(text, ":1: teems: unknown field");
   has(text, "teams");
 }
 
-TEST_CASE("a value of another type is refused", "[config]") {
+TEST_CASE("a value of the wrong type is refused", "[config]") {
   using pair = std::pair<char const*, char const*>;
   auto const [json, reason] =
       GENERATE(pair{R"({"teams": "2"})", "teams: is a string; it must be a whole number"},
@@ -160,7 +161,7 @@ TEST_CASE("a value out of range is refused", "[config]") {
   has(refusal_of(json), reason);
 }
 
-TEST_CASE("text that is not JSON object is refused with its place", "[config]") {
+TEST_CASE("text that is not a JSON object is refused with its position", "[config]") {
   has(refusal_of("{\"teams\": 2,\n \"lanes\" }"), ".json: line 2, column ");
   has(refusal_of("{\"teams\": 2,}"), ".json: line 1, column ");
   has(refusal_of("{teams: 2}"), ".json: line 1, column ");
@@ -193,7 +194,7 @@ TEST_CASE("the environment overrides fields of every kind", "[config]") {
   CHECK(got == expected);
 }
 
-TEST_CASE("a variable wins over the file of RONDO_CONFIG, which wins over the base", "[config]") {
+TEST_CASE("a variable overrides the file of RONDO_CONFIG, which overrides the base", "[config]") {
   json_file const file(R"({"teams": 3, "lanes": 8})");
   auto const name = "RONDO_CONFIG=" + file.path().string();
   rondo::config base;
@@ -225,7 +226,7 @@ TEST_CASE("an unknown RONDO_ variable is refused", "[config]") {
   CHECK(from({"RONDO=1", "RONDOX_TEAMS=x"}) == rondo::config{});
 }
 
-TEST_CASE("validate refuses a struct filled in by hand", "[config]") {
+TEST_CASE("validate refuses an invalid struct", "[config]") {
   rondo::config settings;
   settings.default_capacity = 0;
   has(refusal([&] { rondo::validate(settings); }), "configuration: default_capacity: 0 is refused");
@@ -237,7 +238,7 @@ TEST_CASE("validate refuses a struct filled in by hand", "[config]") {
   has(refusal([&] { rondo::validate(settings); }), "device: 'abacus' is refused");
 }
 
-TEST_CASE("the description names each field with variable, range and default", "[config]") {
+TEST_CASE("the description names each field with its variable, range and default", "[config]") {
   auto const text = rondo::describe_config_fields();
   has(text,
       "free_multiprocessors (RONDO_FREE_MULTIPROCESSORS)\n    multiprocessors of a GPU left free for "
@@ -248,7 +249,7 @@ TEST_CASE("the description names each field with variable, range and default", "
   has(text, "true or false; default false");
 }
 
-// std::regex, which matches the patterns, recurses for each character: this ended the process.
+// Regression: std::regex, which matched the patterns, recurses for each character; this crashed the process.
 TEST_CASE("texts and numbers of a hundred thousand characters are refused like short ones", "[config]") {
   std::string devices = "cpu";
   while (devices.size() < 100'000) devices += ",cpu";
@@ -261,7 +262,7 @@ TEST_CASE("texts and numbers of a hundred thousand characters are refused like s
   CHECK(long_number.size() < 1000);
 }
 
-TEST_CASE("a configuration may come as text, with a name of its own for errors", "[config]") {
+TEST_CASE("a configuration may be given as text, with a name for error messages", "[config]") {
   CHECK(rondo::parse_config(R"({"teams": 3})", "somewhere").teams == 3);
   CHECK(refusal([] { rondo::parse_config("{\n\"teams\": -1}", "somewhere"); }).find("somewhere:2: teams: ") ==
         0);

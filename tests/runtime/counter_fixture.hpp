@@ -1,4 +1,4 @@
-// A module with one plain behaviour, for tests of what callers see of a runtime.
+// A module with one simple behaviour, for tests of a runtime's interface.
 #pragma once
 
 #include <future>
@@ -39,7 +39,7 @@ struct counter {
   RONDO_HD void on(rondo::context& ctx, settle const& m) { ctx.reply_to(waiting, total{m.value}); }
 };
 
-/// Takes nothing that a counter takes.
+/// Does not take any of a counter's messages.
 struct idler {
   using messages = rondo::messages<rondo::ask<later, total>>;
   RONDO_HD void on(rondo::context& ctx, later const&) { ctx.reply(total{1}); }
@@ -47,12 +47,12 @@ struct idler {
 
 RONDO_MODULE(counters, counter, idler)
 
-/// Built once, in counter_fixture.cpp: a module is slow to compile.
+/// Compiled once, in counter_fixture.cpp, because a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 /// Two teams of the device `cpu`.
 std::unique_ptr<rondo::runtime> start();
 
-/// The value of a future that must come.
+/// The value of a future that must become ready.
 template <class T>
 T soon(std::future<T> f) {
   if (f.wait_for(patience) != std::future_status::ready)

@@ -1,3 +1,4 @@
+// The directory of actors: names, cells, and the memory of states and rings.
 #include "runtime/core/directory.hpp"
 
 #include <algorithm>
@@ -33,12 +34,12 @@ TEST_CASE("a name belongs to one living actor", "[directory]") {
   CHECK_FALSE(d.find(a.id));
   CHECK_FALSE(d.remove(a.id));
   auto const b = d.add("a", 1, 64, {}, 32).value();
-  CHECK(b.id.index == a.id.index);  // the same cell, and another life
+  CHECK(b.id.index == a.id.index);  // the same cell, but another life
   CHECK(b.id.generation != a.id.generation);
   CHECK_FALSE(d.find(a.id));
 }
 
-TEST_CASE("actors without a name do not meet", "[directory]") {
+TEST_CASE("actors without a name do not conflict", "[directory]") {
   directory d{{layout(8, 1 << 16)}};
   auto const a = d.add("", 0, 64, {}, 32).value();
   auto const b = d.add("", 0, 64, {}, 32).value();
@@ -47,21 +48,22 @@ TEST_CASE("actors without a name do not meet", "[directory]") {
   CHECK(d.list().size() == 2);
 }
 
-TEST_CASE("cells and memory run out with an error, and nothing is lost", "[directory]") {
+TEST_CASE("cells and memory run out with an error, and nothing is leaked", "[directory]") {
   directory d{{layout(2, 1 << 16)}};
   auto const a = d.add("a", 0, 64, {}, 32).value();
   REQUIRE(d.add("b", 0, 64, {}, 32));
   CHECK(d.add("c", 0, 64, {}, 32).error() == errc::actor_limit);
   REQUIRE(d.remove(a.id));
   CHECK(d.add("huge", 0, 1 << 20, {}, 32).error() == errc::out_of_memory);
-  CHECK(d.add("deep", 0, 64, {}, 1 << 20).error() == errc::out_of_memory);  // its mailbox does not fit
+  CHECK(d.add("deep", 0, 64, {}, 1 << 20).error() ==
+        errc::out_of_memory);  // there is no room for its mailbox
   CHECK_FALSE(d.find("huge"));
   CHECK_FALSE(d.find("deep"));
   CHECK(d.alive() == 1);
   CHECK(d.add("c", 0, 64, {}, 32));
 }
 
-TEST_CASE("large mailboxes have rings of their own, and memory is used again", "[directory]") {
+TEST_CASE("large mailboxes have their own rings, and memory is reused", "[directory]") {
   directory d{{layout(4, 1 << 18)}};
   std::set<std::uint64_t> offsets;
   for (int life = 0; life < 50; ++life) {

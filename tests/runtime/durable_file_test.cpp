@@ -1,4 +1,4 @@
-// What replace_file leaves in its directory, and what it takes away.
+// The files that replace_file leaves in its directory, and those that it removes.
 #include <sys/wait.h>
 
 #include <array>
@@ -15,7 +15,7 @@ void replace(std::filesystem::path const& file, std::string const& text) {
   rondo::replace_file(file, parts);
 }
 
-/// The number of a process that is over.
+/// The number of a process that has ended.
 pid_t dead_process() {
   auto const pid = ::fork();
   if (pid == 0) ::_exit(0);
@@ -34,15 +34,16 @@ TEST_CASE("a file is replaced and nothing else is left", "[durable_file]") {
   REQUIRE(s.files() == 1);
 }
 
-TEST_CASE("what killed writers left behind goes with the next write, and nothing else", "[durable_file]") {
-  // It once stayed for ever, and a service that was killed often filled its disk.
+TEST_CASE("the files of killed writers are removed by the next write, and nothing else is",
+          "[durable_file]") {
+  // Regression: they were never removed, and a service that was killed often filled its disk.
   scratch s;
   auto const name = s.file.string();
   auto const dead = std::to_string(dead_process()), parent = std::to_string(::getppid());
   write_bytes(name + ".tmp-" + dead, "half of it");
   std::vector<std::string> const others{
-      name + ".tmp-" + parent,       // a process that lives
-      name + ".tmp-" + dead + "0x",  // no number
+      name + ".tmp-" + parent,       // of a live process
+      name + ".tmp-" + dead + "0x",  // not a number
       name + ".tmp-",                //
       name + ".tmp--" + dead,        //
       name + ".old.tmp-" + dead,     // of another file
@@ -60,7 +61,7 @@ TEST_CASE("what killed writers left behind goes with the next write, and nothing
   REQUIRE(s.files() == 1 + others.size());
 }
 
-TEST_CASE("a write without a directory in its name looks into the current one", "[durable_file]") {
+TEST_CASE("a write to a name without a directory uses the current directory", "[durable_file]") {
   scratch s;
   auto const before = std::filesystem::current_path();
   std::filesystem::current_path(s.directory);

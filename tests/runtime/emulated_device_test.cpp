@@ -34,10 +34,10 @@ TEST_CASE("emulated: all lanes of a team run a cooperative handler", "[emulated]
   CHECK_FALSE(d->mail().is_near());
 }
 
-TEST_CASE("emulated: an ack tells what the mailbox said, and a batch goes in whole", "[emulated][G5]") {
+TEST_CASE("emulated: an ack reports the mailbox's answer, and a batch goes in as a whole", "[emulated][G5]") {
   test_device d;
   auto s = d.spec(0, 20);
-  s.active = false;  // it keeps its mail
+  s.active = false;  // so that it keeps its mail
   REQUIRE(d->launch(s) == errc::ok);
   std::vector<note> const notes(9, note{0, 1});
   message_header const h = note_header();
@@ -57,12 +57,13 @@ TEST_CASE("emulated: an ack tells what the mailbox said, and a batch goes in who
   CHECK(send(nullptr, sizeof(note), 0) == errc::ok);
   CHECK(send(nullptr, 97, 1) == errc::payload_too_large);
   CHECK(send(nullptr, sizeof(note), 1025) == errc::payload_too_large);
-  CHECK(d.count(record_kind::dead_letter) == 0);
+  CHECK(d.count(event_kind::dead_letter) == 0);
   REQUIRE(d->signal(s.id, control_activate) == errc::ok);
   CHECK(eventually([&] { return d.look(s.id).totals.handled == 19; }));
 }
 
-TEST_CASE("emulated: a full way down is an answer, and what it took is handled", "[emulated][G5]") {
+TEST_CASE("emulated: a full submission ring is reported, and the messages it took are handled",
+          "[emulated][G5]") {
   setup s;
   s.submission_slots = 8;
   test_device d{s};
@@ -70,7 +71,7 @@ TEST_CASE("emulated: a full way down is an answer, and what it took is handled",
   REQUIRE(eventually([&] { return d.look(to).state == lifecycle::active; }));
   d->hold_submissions(true);
   std::uint32_t sent = 0;
-  // The I/O team may be in the middle of a look when it is told to hold.
+  // The I/O team may be in the middle of a step when it is told to hold.
   while (d.tell(to, note{0, sent}) == errc::ok) ++sent;
   CHECK(sent >= 8);
   CHECK(d.tell(to, note{0, sent}) == errc::device_busy);
@@ -80,7 +81,7 @@ TEST_CASE("emulated: a full way down is an answer, and what it took is handled",
   CHECK(eventually([&] { return d.look(to).totals.handled == sent; }));
 }
 
-TEST_CASE("emulated: teams wait for room in the way up and lose no record", "[emulated][G1][G5]") {
+TEST_CASE("emulated: teams wait for room in the completion ring and lose no event", "[emulated][G1][G5]") {
   setup s;
   s.completion_slots = 4;
   test_device d{s};
@@ -90,14 +91,14 @@ TEST_CASE("emulated: teams wait for room in the way up and lose no record", "[em
   for (std::uint32_t n = 0; n < asks; ++n) REQUIRE(d.ask(to, get_report{}, n) == errc::ok);
   for (std::uint32_t n = asks; n < 2 * asks; ++n)
     REQUIRE(d.tell({1, 9}, note{0, n}, test_device::ack(n)) == errc::ok);
-  CHECK(d.look(to).index == to.index);  // the I/O team waits for room; the keeper answers meanwhile
+  CHECK(d.look(to).index == to.index);  // the I/O team waits for room, but the keeper answers
   d->hold_completions(false);
   for (std::uint32_t n = 0; n < asks; ++n) CHECK(d.reply(n).reason == errc::ok);
   for (std::uint32_t n = asks; n < 2 * asks; ++n) CHECK(d.reply(n).reason == errc::actor_gone);
-  CHECK(d.count(record_kind::reply) == 2 * asks);
+  CHECK(d.count(event_kind::reply) == 2 * asks);
 }
 
-TEST_CASE("emulated: at a safepoint no handler runs, and all that was sent before is there",
+TEST_CASE("emulated: at a safepoint no handler runs, and everything sent before it is there",
           "[emulated][G1]") {
   for (auto const& s : {setup{}, setup{.lanes = 2}, with_delays(test_seed(), 10'000)}) {
     test_device d{s};
@@ -119,7 +120,7 @@ TEST_CASE("emulated: at a safepoint no handler runs, and all that was sent befor
         before = read_actor(d->arena(), busy.index).totals.handled;
         waiting = read_actor(arena, kept.id.index).waiting;
         auto const seen = sent.load();
-        // The sender goes on until its messages wait in the ring.
+        // The sender continues until its messages wait in the ring.
         for (int i = 0; i < 50 && sent < seen + 4; ++i) std::this_thread::yield();
         after = read_actor(d->arena(), busy.index).totals.handled;
         CHECK(read_actor(arena, busy.index).totals.handled == before);
@@ -132,14 +133,13 @@ TEST_CASE("emulated: at a safepoint no handler runs, and all that was sent befor
                     std::runtime_error);
     done = true;
     sender.join();
-    CHECK(
-        eventually([&] { return d.look(busy).totals.handled + d.count(record_kind::dead_letter) == sent; }));
+    CHECK(eventually([&] { return d.look(busy).totals.handled + d.count(event_kind::dead_letter) == sent; }));
   }
 }
 
 TEST_CASE("emulated: the counters can be read while a safepoint waits for teams that wait for the poller",
           "[emulated][G10]") {
-  // A sink may need a lock that the reader of the counters holds; this once was a circle.
+  // Regression: a deadlock, because a sink may need a lock that the reader of the counters holds.
   setup s;
   s.completion_slots = 4;
   test_device d{s};
@@ -156,7 +156,7 @@ TEST_CASE("emulated: the counters can be read while a safepoint waits for teams 
   for (std::uint32_t n = 0; n < 30; ++n) CHECK(d.reply(n).reason == errc::ok);
 }
 
-TEST_CASE("emulated: pinned actors get teams of their own while there are some", "[emulated][G8]") {
+TEST_CASE("emulated: pinned actors get their own teams while there are some", "[emulated][G8]") {
   test_device d{{.pinned_teams = 2}};
   auto const pinned = [&](std::uint32_t index, std::uint32_t generation = 1) {
     auto s = d.spec(index, 16, listens, generation);
@@ -170,7 +170,7 @@ TEST_CASE("emulated: pinned actors get teams of their own while there are some",
   REQUIRE(d.ask({0, 1}, get_report{}, 1) == errc::ok);
   CHECK(report_of(d.reply(1)).taken == 1);
   REQUIRE(d->signal({0, 1}, control_drain) == errc::ok);
-  REQUIRE(eventually([&] { return d.count(record_kind::terminated) == 1; }));
+  REQUIRE(eventually([&] { return d.count(event_kind::terminated) == 1; }));
   REQUIRE(eventually([&] { return d->launch(pinned(0, 2)) == errc::ok; }));
   REQUIRE(d.ask({0, 2}, get_report{}, 2) == errc::ok);
   CHECK(report_of(d.reply(2)).taken == 0);
@@ -179,9 +179,9 @@ TEST_CASE("emulated: pinned actors get teams of their own while there are some",
   CHECK(report_of(d.reply(3)).taken == 0);
 }
 
-TEST_CASE("emulated: a message that is lost shows, for what waits is counted in the mailbox",
+TEST_CASE("emulated: a lost message is noticed, because waiting messages are counted in the mailbox",
           "[emulated][G1]") {
-  // What waits was once worked out from the counters that it was to check, so that no loss could show.
+  // Regression: the waiting messages were computed from the counters under test, so a loss could not be noticed.
   test_device d;
   auto s = d.spec(0, 8);
   s.active = false;
@@ -200,26 +200,27 @@ TEST_CASE("emulated: a message that is lost shows, for what waits is counted in 
   REQUIRE(d->at_safepoint(10s, arena_access::writes, [&](arena_ref const& arena) {
     actor_cell& cell = arena.cell(s.id.index);
     auto const ring = arena.ring_at(actor_word{cell.word.load(memory_order::acquire)}.ring());
-    ring.give_back(cell.head);  // as an owner does that forgets to count
+    ring.give_back(cell.head);  // simulates an owner that forgets to count
     cell.head = cell.scanned = (cell.head + 1) & ticket_mask;
   }));
   CHECK(moment().waiting == 4);
   CHECK_FALSE(moment().conserved());
 }
 
-TEST_CASE("what waits in a mailbox is found at every fill and across the end of its tickets",
-          "[emulated][G1]") {
+TEST_CASE(
+    "the waiting messages of a mailbox are counted at every fill and across the overflow of its tickets",
+    "[emulated][G1]") {
   constexpr std::uint32_t slots = 8;
   alignas(128) static std::byte memory[mail_ring_ref::bytes_for(slots)];
   for (std::uint32_t const head : {0u, 1u, 5u, 8u, 1'003u, ticket_mask - 3, ticket_mask})
     for (bool const committed : {true, false}) {
       std::memset(memory, 0, sizeof memory);
       auto const ring = mail_ring_ref::at(memory, slots);
-      // As many messages went through before as make `head` the next ticket.
+      // As if enough messages had gone through to make `head` the next ticket.
       for (std::uint32_t back = slots; back > 0; --back) ring.give_back((head - back) & ticket_mask);
       for (std::uint32_t waiting = 0; waiting <= slots; ++waiting) {
         CAPTURE(head, committed);
-        // Tickets that senders took wait from that moment on, committed or not.
+        // A ticket waits from the moment at which a sender takes it, committed or not.
         CHECK(count_waiting(ring, (head + waiting) & ticket_mask) == waiting);
         if (committed && waiting < slots) ring.commit((head + waiting) & ticket_mask);
       }

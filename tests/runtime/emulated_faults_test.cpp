@@ -5,7 +5,7 @@ using namespace rondo;
 using namespace rondo_test;
 using namespace std::chrono_literals;
 
-TEST_CASE("emulated: a lost device names what ran and ends what was submitted", "[emulated][G9]") {
+TEST_CASE("emulated: a lost device names what ran and ends all submissions", "[emulated][G9]") {
   gate_open = false;
   at_gate = 0;
   test_device d{{.teams = 2, .pinned_teams = 0}};
@@ -17,9 +17,9 @@ TEST_CASE("emulated: a lost device names what ran and ends what was submitted", 
   for (; told < 5; ++told) REQUIRE(d.tell(to, note{0, told}) == errc::ok);
   for (; asked < 5; ++asked) REQUIRE(d.ask(to, get_report{}, asked) == errc::ok);
   d->lose();
-  REQUIRE(eventually([&] { return d.count(record_kind::device_lost) == 2; }));
+  REQUIRE(eventually([&] { return d.count(event_kind::device_lost) == 2; }));
   std::uint32_t named = 0;
-  for (auto const& r : d.all(record_kind::device_lost)) {
+  for (auto const& r : d.all(event_kind::device_lost)) {
     CHECK(r.reason == errc::device_lost);
     if (!r.actor.valid()) continue;
     ++named;
@@ -28,16 +28,16 @@ TEST_CASE("emulated: a lost device names what ran and ends what was submitted", 
     CHECK(r.body.header.type == type_id<wait_for_gate>);
   }
   CHECK(named == 1);
-  CHECK(d.all(record_kind::device_lost).back().detail == 0);
+  CHECK(d.all(event_kind::device_lost).back().detail == 0);
   CHECK(d.tell(to, note{0, 9}) == errc::device_lost);
   CHECK(d->signal(to, control_drain) == errc::device_lost);
   CHECK(d->launch(d.spec(4, 8)) == errc::device_lost);
-  // What the I/O team had taken before it held waits in the arena; all else ended with the device.
+  // Submissions that the I/O team had taken before it held wait in the arena; all others ended with the device.
   CHECK(d.look(to).index != to.index);  // its memory is gone
   auto const waiting = d.look_into(to).waiting - 1;
   CHECK(eventually([&] {
-    return waiting + d.count_of(record_kind::dead_letter, errc::device_lost) +
-               d.count_of(record_kind::reply, errc::device_lost) ==
+    return waiting + d.count_of(event_kind::dead_letter, errc::device_lost) +
+               d.count_of(event_kind::reply, errc::device_lost) ==
            told + asked;
   }));
   CHECK_FALSE(d->at_safepoint(1s, arena_access::reads,
@@ -48,7 +48,7 @@ TEST_CASE("emulated: a lost device names what ran and ends what was submitted", 
 
 TEST_CASE("emulated: the device is lost after the planned number of messages", "[emulated][G9]") {
   setup s;
-  s.emulation.faults.lose_after_messages = 11;  // the launch is one
+  s.emulation.faults.lose_after_messages = 11;  // including the launch
   test_device d{s};
   auto const to = d.launch(0, 64);
   std::uint32_t refused = 0, sent = 0;
@@ -60,10 +60,10 @@ TEST_CASE("emulated: the device is lost after the planned number of messages", "
   }));
   CHECK(d->stop(10s).stopped);
   CHECK(d.look_into(to).totals.accepted == 10);
-  CHECK(d.count(record_kind::dead_letter) == sent - 10);
+  CHECK(d.count(event_kind::dead_letter) == sent - 10);
 }
 
-TEST_CASE("emulated: stop ends what is in flight, each message once", "[emulated][G1][G10]") {
+TEST_CASE("emulated: stop ends messages in flight, each once", "[emulated][G1][G10]") {
   for (bool const park : {true, false}) {
     test_device d{{.park = park}};
     auto const to = d.launch(0, 64);
@@ -78,9 +78,9 @@ TEST_CASE("emulated: stop ends what is in flight, each message once", "[emulated
     CHECK(d->stop(10s).stopped);
     auto const totals = d.look(to).totals;
     auto const handled_or_waiting = totals.accepted;
-    auto const acks_ok = d.count_of(record_kind::reply, errc::ok);
-    CHECK(d.count_of(record_kind::dead_letter, errc::stopped) <= each);
-    CHECK(d.count(record_kind::dead_letter) + d.count_of(record_kind::reply, errc::stopped) +
+    auto const acks_ok = d.count_of(event_kind::reply, errc::ok);
+    CHECK(d.count_of(event_kind::dead_letter, errc::stopped) <= each);
+    CHECK(d.count(event_kind::dead_letter) + d.count_of(event_kind::reply, errc::stopped) +
               handled_or_waiting ==
           3 * each);
     CHECK(acks_ok <= handled_or_waiting);
@@ -94,7 +94,7 @@ TEST_CASE("emulated: stop ends what is in flight, each message once", "[emulated
   }
 }
 
-TEST_CASE("emulated: stop with senders that go on loses nothing", "[emulated][G1][stress]") {
+TEST_CASE("emulated: stop while senders continue loses nothing", "[emulated][G1][stress]") {
   test_device d{with_delays(test_seed(), 5'000)};
   auto const to = d.launch(0, 64);
   std::atomic<std::uint32_t> sent{0}, stopped{0};
@@ -110,10 +110,10 @@ TEST_CASE("emulated: stop with senders that go on loses nothing", "[emulated][G1
   REQUIRE(eventually([&] { return sent > 500; }));
   CHECK(d->stop(10s).stopped);
   for (auto& t : threads) t.join();
-  CHECK(d.look(to).totals.accepted + d.count(record_kind::dead_letter) == sent);
+  CHECK(d.look(to).totals.accepted + d.count(event_kind::dead_letter) == sent);
 }
 
-TEST_CASE("emulated: stop says which actor a team is stuck in", "[emulated][G10]") {
+TEST_CASE("emulated: stop names the actor in which a team is stuck", "[emulated][G10]") {
   gate_open = false;
   at_gate = 0;
   auto d = std::make_unique<test_device>();
@@ -125,7 +125,7 @@ TEST_CASE("emulated: stop says which actor a team is stuck in", "[emulated][G10]
   REQUIRE(report.stuck.size() == 1);
   CHECK(report.stuck[0].find("actor 2") != std::string::npos);
   CHECK_FALSE((*d)->stop(50ms).stopped);
-  // It still runs there: nobody may take the arena for quiet.
+  // It still runs there, so the arena must not be considered quiet.
   CHECK_FALSE(
       (*d)->at_safepoint(10ms, arena_access::reads, [](arena_ref const&) { FAIL("a handler runs"); }));
   gate_open = true;
@@ -141,15 +141,15 @@ TEST_CASE("emulated: the planned handler calls stall and fail, and the actor res
   test_device d{s};
   auto const to = d.launch(0, 8, adds);
   for (std::uint32_t n = 0; n < 5; ++n) REQUIRE(d.ask(to, note{0, 10}, n) == errc::ok);
-  for (std::uint32_t n = 0; n < 5; ++n) CHECK(report_of(d.reply(n)).taken == 45);  // tried again
-  auto const failures = d.all(record_kind::actor_failed);
+  for (std::uint32_t n = 0; n < 5; ++n) CHECK(report_of(d.reply(n)).taken == 45);  // retried
+  auto const failures = d.all(event_kind::actor_failed);
   REQUIRE(failures.size() == 1);
   CHECK(failures[0].actor == to);
   CHECK(failures[0].reason == errc::handler_failed);
   CHECK(failures[0].detail == static_cast<std::uint64_t>(failure_action::restarted));
 }
 
-TEST_CASE("emulated: a device that was stopped starts again with its actors", "[emulated][G8]") {
+TEST_CASE("emulated: a stopped device can be restarted with its actors", "[emulated][G8]") {
   test_device d;
   auto const to = d.launch(0, 8);
   REQUIRE(d.tell_patiently(to, note{0, 0}));
@@ -157,9 +157,8 @@ TEST_CASE("emulated: a device that was stopped starts again with its actors", "[
   CHECK(d->stop(10s).stopped);
   std::atomic<std::uint32_t> replies{0};
   d->start(
-      [&](host_record const& r) {
-        replies +=
-            r.kind == record_kind::reply && reinterpret_cast<report const*>(r.body.payload)->taken == 1;
+      [&](device_event const& r) {
+        replies += r.kind == event_kind::reply && reinterpret_cast<report const*>(r.body.payload)->taken == 1;
       },
       {});
   REQUIRE(d.ask(to, get_report{}, 1) == errc::ok);

@@ -1,4 +1,4 @@
-// A device `emulated` with actors that report what they got, for the tests of the device.
+// A device `emulated` with actors that report what they received, for the tests of the device.
 #pragma once
 
 #include "runtime/device/emulated/emulated_device.hpp"
@@ -16,11 +16,11 @@ struct report {
 struct get_report {};
 struct wait_for_gate {};
 
-/// Opened by tests that hold a handler.
+/// A gate, for tests that hold a handler.
 inline std::atomic<bool> gate_open{false};
 inline std::atomic<std::uint32_t> at_gate{0};
 
-/// Notices notes of one sender that come out of order.
+/// Counts notes of a sender that arrive out of order.
 struct listener {
   using messages = rondo::messages<note, rondo::ask<get_report, report>, wait_for_gate>;
   std::uint32_t taken = 0, disorder = 0;
@@ -45,7 +45,7 @@ struct adder {
   void on(context& ctx, note const& m) {
     std::uint32_t mine = 0;
     for (auto i : ctx.lanes(m.number)) mine += i;
-    ctx.reply(report{ctx.team().sum(mine), ctx.team().queues()});
+    ctx.reply(report{ctx.team().sum(mine), ctx.team().lanes()});
   }
 };
 
@@ -73,12 +73,12 @@ class test_device {
                                   .submission_slots = s.submission_slots,
                                   .completion_slots = s.completion_slots},
                                  s.lanes, s.emulation)) {
-    dev_->start([this](host_record const& r) { keep(r); }, {});
+    dev_->start([this](device_event const& r) { keep(r); }, {});
   }
 
   emulated_device& operator*() { return *dev_; }
   emulated_device* operator->() { return dev_.get(); }
-  /// For a device with a thread that hangs.
+  /// Keeps a device with a hanging thread alive.
   static void keep_for_ever(std::unique_ptr<test_device> d) {
     static auto& kept = *new std::vector<test_device*>;  // outlives all threads
     kept.push_back(d.release());
@@ -108,7 +108,7 @@ class test_device {
     h.type = type_id<Message>;
     return dev_->mail().post({.to = to, .header = h, .payloads = &m, .bytes = sizeof m}, ack);
   }
-  /// Waits for room in the way down; true when the way took the message.
+  /// Waits for room in the submission ring; true if the ring took the message.
   template <class Message>
   bool tell_patiently(actor_id to, Message const& m) {
     return eventually([&] { return tell(to, m) == errc::ok; });
@@ -123,22 +123,22 @@ class test_device {
   }
   static actor_id ack(std::uint32_t number) { return {host_ask_bit | number, 1}; }
 
-  std::uint32_t count(record_kind kind, errc reason = errc::ok, bool any_reason = true) {
+  std::uint32_t count(event_kind kind, errc reason = errc::ok, bool any_reason = true) {
     std::lock_guard lock(mutex_);
     std::uint32_t n = 0;
     for (auto const& r : records_) n += r.kind == kind && (any_reason || r.reason == reason);
     return n;
   }
-  std::uint32_t count_of(record_kind kind, errc reason) { return count(kind, reason, false); }
-  /// The one reply to ask or ack `number`.
-  host_record reply(std::uint32_t number) {
-    host_record found;
+  std::uint32_t count_of(event_kind kind, errc reason) { return count(kind, reason, false); }
+  /// The only reply to ask or ack `number`.
+  device_event reply(std::uint32_t number) {
+    device_event found;
     std::uint32_t replies = 0;
     REQUIRE(eventually([&] {
       std::lock_guard lock(mutex_);
       replies = 0;
       for (auto const& r : records_)
-        if (r.kind == record_kind::reply && r.body.header.reply_to == ack(number)) {
+        if (r.kind == event_kind::reply && r.body.header.reply_to == ack(number)) {
           found = r;
           ++replies;
         }
@@ -147,9 +147,9 @@ class test_device {
     CHECK(replies == 1);
     return found;
   }
-  std::vector<host_record> all(record_kind kind) {
+  std::vector<device_event> all(event_kind kind) {
     std::lock_guard lock(mutex_);
-    std::vector<host_record> some;
+    std::vector<device_event> some;
     for (auto const& r : records_)
       if (r.kind == kind) some.push_back(r);
     return some;
@@ -161,11 +161,11 @@ class test_device {
       if (a.index == id.index) return a;
     return {};
   }
-  /// The same from the memory of a device that was lost, which only a test can see.
+  /// The same from the memory of a lost device, which only a test can access.
   actor_snapshot look_into(actor_id id) { return read_actor(dev_->arena(), id.index); }
 
  private:
-  void keep(host_record const& r) {
+  void keep(device_event const& r) {
     std::lock_guard lock(mutex_);
     records_.push_back(r);
   }
@@ -173,11 +173,11 @@ class test_device {
   arena_shape shape_;
   std::uint64_t heap_;
   std::mutex mutex_;
-  std::vector<host_record> records_;
+  std::vector<device_event> records_;
   std::unique_ptr<emulated_device> dev_;
 };
 
-inline report report_of(host_record const& r) {
+inline report report_of(device_event const& r) {
   REQUIRE(r.reason == errc::ok);
   REQUIRE(r.body.header.type == type_id<report>);
   report found{};
@@ -194,8 +194,7 @@ inline setup with_delays(std::uint64_t seed, std::uint64_t delay_ns) {
   return s;
 }
 
-/// Three senders tell a small actor more than it can hold; each message is handled in order, or is a dead
-/// letter.
+/// Three senders send more to a small actor than it can hold; each message is handled in order, or is a dead letter.
 inline void flood(setup const& s) {
   test_device d{s};
   auto const to = d.launch(1, 16);
@@ -210,10 +209,10 @@ inline void flood(setup const& s) {
   for (auto& t : threads) t.join();
   REQUIRE(lost == 0);
   REQUIRE(eventually(
-      [&] { return d.look(to).totals.handled + d.count(record_kind::dead_letter) == senders * each; }));
+      [&] { return d.look(to).totals.handled + d.count(event_kind::dead_letter) == senders * each; }));
   auto const totals = d.look(to).totals;
   CHECK(totals.accepted == totals.handled);
-  CHECK(d.count_of(record_kind::dead_letter, errc::mailbox_full) == senders * each - totals.handled);
+  CHECK(d.count_of(event_kind::dead_letter, errc::mailbox_full) == senders * each - totals.handled);
   REQUIRE(d.ask(to, get_report{}, 1) == errc::ok);
   auto const r = report_of(d.reply(1));
   CHECK(r.taken == totals.handled);

@@ -1,3 +1,4 @@
+// The error category of rondo::errc.
 #include "runtime/base/errc.hpp"
 
 #include <set>
@@ -7,7 +8,7 @@
 
 using rondo::errc;
 
-TEST_CASE("each error has a name and a text of its own, in the category rondo", "[errc]") {
+TEST_CASE("each error has its own name and text in the category rondo", "[errc]") {
   std::set<std::string> names, texts;
   int const last = static_cast<int>(errc::service_refuses);
   for (int i = 0; i <= last; ++i) {
@@ -25,7 +26,7 @@ TEST_CASE("each error has a name and a text of its own, in the category rondo", 
   CHECK(std::string(rondo::name_of(errc::mailbox_full)) == "mailbox_full");
 }
 
-TEST_CASE("an error number of a later version is called unknown", "[errc]") {
+TEST_CASE("an error number of a later version is reported as unknown", "[errc]") {
   for (int const value : {-1, 1000}) {
     CHECK(rondo::error_category().message(value) == "unknown error");
     CHECK(std::string(rondo::name_of(static_cast<errc>(value))) == "unknown");

@@ -1,4 +1,4 @@
-// Threads of the program that are teams for a moment.
+// Guests: threads of the program that temporarily act as teams.
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
@@ -22,16 +22,16 @@ std::unique_ptr<rondo::runtime> start_for_guests(std::uint32_t guests) {
 
 }  // namespace
 
-TEST_CASE("a guest handles what its thread has posted quietly, on that thread", "[runtime][guest]") {
+TEST_CASE("a guest handles messages that its thread posted quietly, on that thread", "[runtime][guest]") {
   auto const rt = start_for_guests(1);
   auto const clicks = rt->launch<counter>("clicks");
   auto const guest = rt->make_guest();
   REQUIRE(guest);
-  REQUIRE_FALSE(rt->make_guest());  // there is one
+  REQUIRE_FALSE(rt->make_guest());  // there can be only one
   auto const on_its_own_thread = [](auto handler) {
     return boost::asio::bind_executor(boost::asio::system_executor{}, handler);
   };
-  // The only team is held by the handler of an answer, so that nothing but the guest can run an actor.
+  // The handler of an answer blocks the only team, so only the guest can run an actor.
   std::promise<void> held, goes_on;
   rt->launch<counter>("busy").ask(get{}, patience, on_its_own_thread([&](error_code, total) {
                                     held.set_value();
@@ -54,14 +54,14 @@ TEST_CASE("a guest handles what its thread has posted quietly, on that thread", 
   CHECK(eventually([&] { return rt->snapshot().live.handled == 2; }));
 }
 
-TEST_CASE("when a guest goes another one may come", "[runtime][guest]") {
+TEST_CASE("after a guest ends another one can start", "[runtime][guest]") {
   auto const rt = start_for_guests(1);
   REQUIRE(rt->make_guest());
   REQUIRE(rt->make_guest());
   REQUIRE_FALSE(start_for_guests(0)->make_guest());
 }
 
-TEST_CASE("what guests leave at the end of their time is for the teams", "[runtime][guest][G1]") {
+TEST_CASE("the teams handle what guests leave at the end of their time", "[runtime][guest][G1]") {
   auto const rt = start_for_guests(1);
   auto const guest = rt->make_guest();
   std::vector<rondo::actor_ref<counter>> actors;
@@ -76,7 +76,7 @@ TEST_CASE("what guests leave at the end of their time is for the teams", "[runti
   REQUIRE(rt->snapshot().conserved());
 }
 
-TEST_CASE("guests, teams, senders and checkpoints at once lose nothing", "[runtime][guest][G1]") {
+TEST_CASE("concurrent guests, teams, senders and checkpoints lose nothing", "[runtime][guest][G1]") {
   scratch_directory folder("guest");
   auto const rt = start_for_guests(2);
   auto const clicks = rt->launch<counter>("clicks", {.capacity = 4096});
@@ -104,12 +104,12 @@ TEST_CASE("guests, teams, senders and checkpoints at once lose nothing", "[runti
   for (auto& t : threads) t.join();
   auto total = clicks.ask(get{}, patience, rondo::block);
   while (total.error() == errc::mailbox_full)
-    total = clicks.ask(get{}, patience, rondo::block);  // of what was sent last
+    total = clicks.ask(get{}, patience, rondo::block);  // includes the message that was sent last
   REQUIRE(total.value().value == sent);
   REQUIRE(eventually([&] { return rt->snapshot().conserved(); }));
 }
 
-TEST_CASE("a runtime stops while a guest goes on, which then finds nothing to run", "[runtime][guest][G10]") {
+TEST_CASE("a runtime stops while a guest runs, which then finds nothing to run", "[runtime][guest][G10]") {
   auto const rt = start_for_guests(1);
   auto const clicks = rt->launch<counter>("clicks");
   auto const guest = rt->make_guest();

@@ -1,4 +1,4 @@
-// What telemetry says beside counters: an actor's last failure, and what goes through a queue pair.
+// Telemetry besides counters: an actor's last failure, and the traffic of a queue pair.
 #include "runtime/observe/failure_log.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
@@ -22,7 +22,7 @@ std::optional<rondo::actor_failure> failure_of(rondo::runtime& rt, std::string_v
 
 }  // namespace
 
-TEST_CASE("telemetry tells an actor's last failure, with the message that it happened in", "[telemetry]") {
+TEST_CASE("telemetry reports an actor's last failure with the message that caused it", "[telemetry]") {
   auto const* const device = GENERATE("cpu", "emulated");
   INFO(device);
   auto const rt = start_on(device);
@@ -42,7 +42,7 @@ TEST_CASE("telemetry tells an actor's last failure, with the message that it hap
   CHECK_FALSE(failure_of(*rt, "sound"));
 }
 
-TEST_CASE("a successor in the same cell has not inherited a failure", "[telemetry]") {
+TEST_CASE("a successor in the same cell does not inherit a failure", "[telemetry]") {
   rondo::failure_log log;
   log.note({3, 1}, {.reason = errc::handler_failed});
   CHECK(log.find({3, 1}));
@@ -53,7 +53,7 @@ TEST_CASE("a successor in the same cell has not inherited a failure", "[telemetr
   CHECK_FALSE(log.find({3, 1}));
 }
 
-TEST_CASE("telemetry counts what goes through the queue pair of a device that has one", "[telemetry]") {
+TEST_CASE("telemetry counts the traffic of a device's queue pair", "[telemetry]") {
   CHECK_FALSE(start_on("cpu")->snapshot().devices[0].queues);
   auto const rt = start_on("emulated");
   auto const first = rt->snapshot().devices[0].queues.value();

@@ -1,4 +1,4 @@
-// Actors whose state says in which order they got what: a module for tests of recordings.
+// Actors whose state depends on the order of their messages: a module for tests of recordings.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct looked {
 /// Enters a number that depends on the process.
 struct draw {};
 
-/// Has its handler fail.
+/// Makes its handler fail.
 inline constexpr std::uint64_t fatal_entry = ~0ull;
 inline std::atomic<std::uint64_t> outside_number{1};
 
@@ -34,7 +34,7 @@ struct ledger {
   RONDO_HD void on(rondo::context& ctx, enter const& m) {
     if (m.number == fatal_entry) return ctx.fail();
     digest = digest * 1099511628211ull + m.number;
-    // Some go on: what the neighbour gets depends on the order in which this one got its own.
+    // Some are forwarded: the messages of the neighbour depend on the order in which this one got its own.
     if (next.id.valid() && m.number % 3 == 0 && m.number != 0)
       ctx.tell(next, enter{digest % 7 == 0 ? 0 : m.number / 3});
   }
@@ -49,7 +49,7 @@ struct ledger {
 
 RONDO_MODULE(ledgers, ledger)
 
-/// Built once, in ledger_fixture.cpp.
+/// Compiled once, in ledger_fixture.cpp.
 std::unique_ptr<rondo::runtime> start_ledgers(rondo::config const& settings);
 
 template <class Message>

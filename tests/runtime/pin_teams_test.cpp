@@ -1,4 +1,4 @@
-// pin_teams keeps each team on one core, of those that the process may use.
+// pin_teams binds each team to one of the cores that the process may use.
 #include <pthread.h>
 #include <sched.h>
 
@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 struct where {};
 struct place {
-  std::uint32_t cores;  // that the team's thread may run on
-  std::int32_t first;   // of them
+  std::uint32_t cores;  // the number of cores that the team's thread may run on
+  std::int32_t first;   // the first of them
 };
 
 struct locator {
@@ -32,7 +32,7 @@ struct locator {
 RONDO_MODULE(locators, locator)
 RONDO_EMULATED_MODULE(locators)
 
-/// The calling thread's cores, and back to them at the end.
+/// The calling thread's cores; restores them at the end.
 struct own_cores {
   cpu_set_t before{};
   std::vector<int> cores;
@@ -64,7 +64,7 @@ std::vector<int> cores_of_teams(std::string const& device, std::uint32_t actors)
 }  // namespace
 
 TEST_CASE("pinned teams stay within the cores that the process was given", "[pin_teams]") {
-  // They once counted from core 0, and so left the cores that taskset or a container had set.
+  // Regression: the cores were counted from core 0, so teams left the cores that taskset or a container had set.
   own_cores const mine;
   for (auto const* device : {"cpu", "emulated"}) {
     INFO(device);
@@ -81,5 +81,5 @@ TEST_CASE("pinned teams take the cores in turn", "[pin_teams]") {
   own_cores const mine;
   auto const found = cores_of_teams("cpu", 5);
   for (std::size_t i = 0; i < found.size(); ++i)
-    CHECK(found[i] == mine.cores[(i + 1) % mine.cores.size()]);  // team 0 is the pool's
+    CHECK(found[i] == mine.cores[(i + 1) % mine.cores.size()]);  // team 0 is not pinned to an actor
 }

@@ -1,4 +1,4 @@
-// Containers that take their memory from a pool.
+// Containers that allocate from a pool.
 #include "runtime/memory/pool_resource.hpp"
 
 #include <list>
@@ -9,7 +9,7 @@
 
 using namespace rondo_test;
 
-TEST_CASE("containers live in a pool, and give back what they took", "[pool]") {
+TEST_CASE("containers live in a pool, and return their memory", "[pool]") {
   rondo::buffer_pool pool({.cap_bytes = 1 << 20});
   {
     rondo::pool_resource memory(pool);
@@ -31,7 +31,7 @@ TEST_CASE("containers live in a pool, and give back what they took", "[pool]") {
   CHECK(pool.statistics().buffers_in_use == 0);
 }
 
-TEST_CASE("a pool's resource aligns, and refuses by bad_alloc", "[pool]") {
+TEST_CASE("a pool's resource aligns, and fails with bad_alloc", "[pool]") {
   rondo::buffer_pool pool({.cap_bytes = 1 << 20});
   rondo::pool_resource memory(pool), other(pool);
   for (std::size_t const alignment : {1, 8, 64, 256, 4096}) {
@@ -49,7 +49,7 @@ TEST_CASE("a pool's resource aligns, and refuses by bad_alloc", "[pool]") {
   CHECK(pool.statistics().buffers_in_use == 0);
 }
 
-TEST_CASE("a resource over a device's pool hands out addresses of the device", "[pool]") {
+TEST_CASE("a resource over a device's pool returns addresses of the device", "[pool]") {
   rondo::config settings;
   settings.device = "emulated";
   settings.buffer_bytes_cap = 1 << 20;

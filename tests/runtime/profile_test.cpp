@@ -1,4 +1,4 @@
-// profile_operation counts what an operation does, and nothing of its warm-up.
+// profile_operation measures an operation, but not its warm-up.
 #include "runtime/profile.hpp"
 
 #include "runtime/memory/unified_buffer.hpp"
@@ -37,7 +37,7 @@ TEST_CASE("a profile has a time for each repeat, and the last result", "[profile
   CHECK_THROWS_AS(rondo::profile_operation(*rt, [] {}, {.repeats = 0}), std::invalid_argument);
 }
 
-TEST_CASE("a profile counts the buffers that are kept, and the copies", "[profile]") {
+TEST_CASE("a profile counts the buffers that are not released, and the copies", "[profile]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   INFO(device);
   auto const rt = profiled(device.c_str());

@@ -1,4 +1,4 @@
-// A recorded run, replayed on one team, comes to the same results; what is damaged or foreign is refused by name.
+// A recorded run is replayed on one team to the same results; damaged or foreign recordings are refused by name.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::uint64_t digest_of(rondo::actor_ref<ledger> const& a) {
   return now->digest;
 }
 
-/// While it lives no file of this process grows beyond `bytes`: writing fails as on a full disk.
+/// Simulates a full disk: during its lifetime no file of this process can grow beyond `bytes`.
 class full_disk {
  public:
   explicit full_disk(std::uintmax_t bytes) {
@@ -48,7 +48,7 @@ class full_disk {
 
  private:
   rlimit before_{};
-  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);  // which would end the process
+  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);  // SIGXFSZ would end the process
 };
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
   {
     auto rt = start_ledgers({.device = devices, .teams = 3});
     auto const old = rt->launch<ledger>("old", {.capacity = 4096});
-    REQUIRE_FALSE(old.try_tell(enter{41}));  // its state is part of what the recording begins with
+    REQUIRE_FALSE(old.try_tell(enter{41}));  // its state is part of the start of the recording
     digest_of(old);
     rondo::recording tape(*rt, file);
     std::vector<rondo::actor_ref<ledger>> all{old};
@@ -73,7 +73,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
           {.device = static_cast<std::uint32_t>(i) % rt->device_count(), .capacity = 4096}));
     for (std::size_t i = 0; i < all.size(); ++i)
       REQUIRE_FALSE(all[i].try_tell(neighbour{all[(i + 1) % all.size()].id()}));
-    // The order in which each ledger gets what the threads and its neighbour send is that of this run alone.
+    // Each ledger gets the messages of the threads and of its neighbour in an order that differs from run to run.
     std::vector<std::thread> senders;
     for (std::uint64_t s = 0; s < 2; ++s)
       senders.emplace_back([&, s] {
@@ -84,7 +84,8 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
         }
       });
     for (auto& s : senders) s.join();
-    // What they pass on ends by itself. Records on their way to the host are seen nowhere: so several looks.
+    // Forwarded messages end without further action. Records on their way to the host are not counted anywhere, so look
+    // several times.
     std::uint64_t before = 0;
     int looks_at_rest = 0;
     REQUIRE(eventually([&] {
@@ -111,21 +112,20 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
   CHECK(report.complete);
   CHECK(report.launched == 4);
   CHECK(report.messages > 600);
-  CHECK(report.messages <= handled + 100);  // failed tries are messages handled again, too
+  CHECK(report.messages <= handled + 100);  // failed attempts count as handled messages too
   std::vector<std::uint64_t> again;
   for (auto const* name : {"old", "ledger 0", "ledger 1", "ledger 2"})
     again.push_back(digest_of(rt->find<ledger>(name).value()));
   CHECK(again == digests);
 }
 
-TEST_CASE("a replay says where it differs", "[recording]") {
+TEST_CASE("a replay reports where it differs", "[recording]") {
   rondo_test::scratch_directory const dir("recording");
   auto const file = dir.directory / "run.rondo";
   auto rt = start_ledgers(one_team());
   auto const a = rt->launch<ledger>("a");
   rondo::recording tape(*rt, file);
-  REQUIRE_FALSE(
-      a.try_tell(draw{}));  // adds what this process was told: a handler that the recording cannot know
+  REQUIRE_FALSE(a.try_tell(draw{}));  // depends on a number outside the recording
   digest_of(a);
   tape.end();
   outside_number += 1;
@@ -135,7 +135,7 @@ TEST_CASE("a replay says where it differs", "[recording]") {
   CHECK_THAT(report.differences.at(0), Contains("actor 'a'") && Contains("look"));
 }
 
-TEST_CASE("a recording outlives whatever ends its process, up to what reached the file", "[recording]") {
+TEST_CASE("a recording is valid up to the last complete write, however its process ends", "[recording]") {
   rondo_test::scratch_directory const dir("recording");
   auto const file = dir.directory / "run.rondo", torn = dir.directory / "torn.rondo";
   {
@@ -144,7 +144,7 @@ TEST_CASE("a recording outlives whatever ends its process, up to what reached th
     rondo::recording tape(*rt, file);
     for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
     digest_of(a);
-    rt->stop();  // ends the recording, too
+    rt->stop();  // also ends the recording
   }
   std::ifstream in(file, std::ios::binary);
   std::string const whole((std::istreambuf_iterator<char>(in)), {});
@@ -162,13 +162,13 @@ TEST_CASE("a recording outlives whatever ends its process, up to what reached th
       most = report.messages;
     } catch (std::runtime_error const& e) {
       CHECK_THAT(e.what(), Contains(torn.string()));
-      CHECK(most == 0);  // the beginning was not whole
+      CHECK(most == 0);  // the start of the recording was incomplete
     }
   }
   CHECK(most >= 19);
 }
 
-TEST_CASE("no damage of a recording is taken for its end", "[recording]") {
+TEST_CASE("damage to a recording is not mistaken for its end", "[recording]") {
   rondo_test::scratch_directory const dir("recording");
   auto const file = dir.directory / "run.rondo", damaged = dir.directory / "damaged.rondo";
   auto rt = start_ledgers(one_team());
@@ -194,7 +194,7 @@ TEST_CASE("no damage of a recording is taken for its end", "[recording]") {
   }
 }
 
-TEST_CASE("recordings are refused where they make no sense, with the reason", "[recording]") {
+TEST_CASE("invalid recordings are refused with the reason", "[recording]") {
   rondo_test::scratch_directory const dir("recording");
   auto const file = dir.directory / "run.rondo";
   auto rt = start_ledgers(one_team());
@@ -204,7 +204,7 @@ TEST_CASE("recordings are refused where they make no sense, with the reason", "[
   CHECK_FALSE(std::filesystem::exists(dir.directory / "two"));
   CHECK_THROWS_WITH(rondo::restore(*rt, file), Contains("recording") || Contains("checkpoint"));
   tape.end();
-  CHECK_THROWS_WITH(tape.end(), Contains("ended before"));
+  CHECK_THROWS_WITH(tape.end(), Contains("already ended"));
   CHECK_THROWS_WITH(rondo::recording(*rt, file), Contains("move it away"));
   CHECK_THROWS_WITH(rondo::replay(*rt, file), Contains("use a new one"));
   auto other = start();
@@ -214,16 +214,16 @@ TEST_CASE("recordings are refused where they make no sense, with the reason", "[
   CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "text"), Contains("is not a recording"));
 }
 
-TEST_CASE("a recording whose file cannot be made is refused, and the runtime goes on", "[recording]") {
+TEST_CASE("a recording whose file cannot be created is refused, and the runtime continues", "[recording]") {
   auto rt = start_ledgers(one_team());
   auto const a = rt->launch<ledger>("a");
-  CHECK_THROWS_WITH(rondo::recording(*rt, "/dev/full"), Contains("/dev/full"));  // it is there already
+  CHECK_THROWS_WITH(rondo::recording(*rt, "/dev/full"), Contains("/dev/full"));  // it already exists
   CHECK_THROWS_WITH(rondo::recording(*rt, "/nowhere/at/all"), Contains("/nowhere/at/all"));
   REQUIRE_FALSE(a.try_tell(enter{1}));
   digest_of(a);
 }
 
-TEST_CASE("a full disk ends the recording and is reported once; what was written can be replayed",
+TEST_CASE("a full disk ends the recording and is reported once; the written part can be replayed",
           "[recording]") {
   rondo_test::scratch_directory const dir("recording");
   auto const file = dir.directory / "run.rondo";
@@ -241,14 +241,15 @@ TEST_CASE("a full disk ends the recording and is reported once; what was written
     tape.flush();
     CHECK(reports == 0);
     {
-      full_disk const full(std::filesystem::file_size(file) + 1000);  // part of the next write finds room
+      full_disk const full(std::filesystem::file_size(file) +
+                           1000);  // there is room for a part of the next write
       for (std::uint64_t i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(enter{i}));
       digest_of(a);
       tape.flush();
       CHECK(eventually([&] { return reports == 1; }));
       CHECK_THROWS_WITH(tape.end(), Contains(file.string()) && Contains("the recording ends after"));
     }
-    digest_of(a);  // the runtime goes on
+    digest_of(a);  // the runtime continues
   }
   CHECK(reports == 1);
   auto rt = start_ledgers(one_team());

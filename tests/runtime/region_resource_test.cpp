@@ -1,4 +1,4 @@
-// Pieces of a range that nobody touches: they never overlap, keep their alignment, and become one again.
+// Pieces of a range that is never accessed: they do not overlap, keep their alignment, and are merged again.
 #include "runtime/memory/region_resource.hpp"
 
 #include <random>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// An address that must not be touched; aligned as the strictest request.
+// An address that must not be accessed; aligned for the strictest request.
 std::byte* const base = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
 
 struct piece {
@@ -19,7 +19,7 @@ struct piece {
 
 }  // namespace
 
-TEST_CASE("pieces of a region do not overlap, and all of it comes back", "[region]") {
+TEST_CASE("pieces of a region do not overlap, and all of them are merged again", "[region]") {
   constexpr std::size_t total = 1 << 20;
   std::mt19937_64 random(rondo_test::seed_of("region_resource"));
   rondo::region_resource region(base, total);
@@ -45,13 +45,13 @@ TEST_CASE("pieces of a region do not overlap, and all of it comes back", "[regio
       held.pop_back();
     }
   }
-  CHECK(refused != 0);  // it was full now and then
+  CHECK(refused != 0);  // it was full at times
   for (auto const& p : held) region.deallocate(p.at, p.bytes, p.alignment);
   CHECK(region.allocate(total, 4096) == base);
   CHECK_THROWS_AS(region.allocate(64, 64), std::bad_alloc);
 }
 
-TEST_CASE("an empty region has nothing to give", "[region]") {
+TEST_CASE("an empty region cannot allocate anything", "[region]") {
   rondo::region_resource region(base, 0);
   CHECK_THROWS_AS(region.allocate(64, 64), std::bad_alloc);
 }

@@ -1,4 +1,4 @@
-// Actors that send on what they get, and the answer back: a module for tests of a message's way.
+// Actors that forward requests, and the answers back: a module for tests of a message's path.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct hop {
 struct hopped {
   std::uint64_t number;
 };
-/// As large as a message can be.
+/// The largest possible message.
 struct large {
   std::uint64_t first[11];
   std::uint64_t last;
@@ -46,10 +46,10 @@ struct relay {
 
 RONDO_MODULE(relays, relay)
 
-/// Built once, in relay_fixture.cpp.
+/// Compiled once, in relay_fixture.cpp.
 std::unique_ptr<rondo::runtime> start_relays(rondo::config const& settings);
 
-/// `relay 0` to `relay count - 1`, each on the runtime's next device, each with the next one as its next.
+/// Launches `relay 0` to `relay count - 1`, each on the runtime's next device, each with the next one as its target.
 std::vector<rondo::actor_ref<relay>> launch_chain(rondo::runtime& rt, std::uint32_t count);
 
 }  // namespace rondo_test

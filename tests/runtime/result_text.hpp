@@ -1,4 +1,4 @@
-// How Catch prints a rondo::result: boost prints one only if its value can be printed.
+// Lets Catch print a rondo::result: boost prints one only if its value can be printed.
 #pragma once
 
 #include "runtime/base/errc.hpp"

@@ -1,4 +1,4 @@
-# test_share, and the program that its kill test kills; included by CMakeLists.txt beside it.
+# test_share, and the program that its kill test kills; included by the CMakeLists.txt in this folder.
 add_executable(share_victim share_victim.cpp)
 target_link_libraries(share_victim PRIVATE rondo_runtime)
 target_include_directories(share_victim PRIVATE ${PROJECT_SOURCE_DIR})

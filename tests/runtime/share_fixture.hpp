@@ -1,4 +1,4 @@
-// What the tests of shared buffers and their victim do: a publisher, a reader, and processes that are killed.
+// The helpers of the tests of shared buffers and their victim: a publisher, a reader, and processes that are killed.
 #pragma once
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ inline std::size_t open_descriptors() {
                                                 std::filesystem::directory_iterator()));
 }
 
-/// What a dead process leaves at `path`.
+/// Leaves at `path` the files that a dead process leaves.
 inline void leave_socket(std::filesystem::path const& path) {
   std::filesystem::remove(path);
   rondo::owned_fd const fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -76,7 +76,7 @@ struct exporting {
   }
   rondo::shared_buffer_ref export_filled(std::uint64_t tag, std::size_t words = 100) {
     auto b = filled(pool, tag, words);
-    return exporter.export_buffer(pool, b->ref()).value();  // the lease keeps it; its owner goes
+    return exporter.export_buffer(pool, b->ref()).value();  // the lease keeps it; its owner is destroyed
   }
   std::size_t reports(std::string const& part) {
     std::lock_guard const lock(mutex);
@@ -96,7 +96,7 @@ struct exporting {
   rondo::buffer_exporter exporter;
 };
 
-/// Exports, announces and withdraws without end: a window of the last few buffers is always there.
+/// Exports, announces and withdraws without end; a window of the last few buffers always stays exported.
 class publisher {
  public:
   publisher(rondo::buffer_pool& pool, rondo::buffer_exporter& exporter) : pool_(pool), exporter_(exporter) {}
@@ -111,7 +111,7 @@ class publisher {
     out_.push_back(*shared);
     exporter_.announce(*shared, tag_);
     ++published_;
-    std::this_thread::sleep_for(20us);  // readers are not meant to be left behind for good
+    std::this_thread::sleep_for(20us);  // so that readers do not fall behind forever
   }
   void finish() {
     while (!out_.empty()) withdraw();
@@ -131,15 +131,15 @@ class publisher {
   std::uint64_t tag_ = 0, published_ = 0;
 };
 
-/// Takes what is announced, and keeps leases of the last three buffers that it found.
+/// Takes announcements, and keeps leases of the last three buffers that it found.
 class reader {
  public:
   explicit reader(rondo::buffer_importer& from) : from_(from) {}
 
-  /// What the announcement came to: ok, stale_buffer, timed_out or peer_gone. Throws when a lease shows other data.
+  /// The result of the announcement: ok, stale_buffer, timed_out or peer_gone. Throws if a lease shows other data.
   errc step(std::chrono::milliseconds timeout) {
     auto news = from_.receive(timeout);
-    while (auto const newer = from_.receive(0ms)) news = newer;  // the oldest are withdrawn already
+    while (auto const newer = from_.receive(0ms)) news = newer;  // the oldest are already withdrawn
     if (!news) return static_cast<errc>(news.error().value());
     auto lease = from_.lease(news->ref);
     if (!lease) return static_cast<errc>(lease.error().value());
@@ -173,7 +173,7 @@ class reader {
 
 #if defined(RONDO_SHARE_VICTIM)
 
-/// A share_victim; killed at the end at the latest.
+/// A share_victim process; killed in the destructor at the latest.
 class victim {
  public:
   victim(std::string role, std::filesystem::path const& socket) {
@@ -196,19 +196,19 @@ class victim {
   victim(victim const&) = delete;
   victim& operator=(victim const&) = delete;
 
-  /// Waits until it is at work; false: it ended before.
+  /// Waits until it is working; false if it ended before.
   bool began() {
     char first = 0;
     return ::read(said_.get(), &first, 1) == 1;
   }
   void send(int signal) { ::kill(pid_, signal); }
-  /// Kills it; whether it died of this, and not before.
+  /// Kills it; true if this killed it, and it had not ended before.
   bool killed() {
     ::kill(pid_, SIGKILL);
     auto const status = wait();
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
-  /// Waits for its end, and returns how it went.
+  /// Waits for its end, and returns its status.
   int wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);

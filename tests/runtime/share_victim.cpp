@@ -1,10 +1,10 @@
-// One side of shared buffers, until it is killed.
+// One side of shared buffers, which runs until it is killed.
 //
-//   share_victim export <socket>   publishes; writes a line when importers may come
-//   share_victim import <socket>   reads; writes a line when it has its first lease; ends with 1 when it reads other data
-//   share_victim show <socket>     exports one buffer, and does nothing more; importers hear of a stop within two seconds
-//   share_victim fork <socket>     the same, and forks a child once it has an importer; it stays while <socket>-child is there
-//   share_victim hold <socket>     leases one buffer, writes a line, and ends with 7 when the lease was cut off
+//   share_victim export <socket>   publishes; writes a line when importers may connect
+//   share_victim import <socket>   reads; writes a line when it has its first lease; exits with 1 if it reads other data
+//   share_victim show <socket>     exports one buffer, and does nothing else; importers notice a stop within two seconds
+//   share_victim fork <socket>     the same, and forks a child once it has an importer, which stays while <socket>-child exists
+//   share_victim hold <socket>     leases one buffer, writes a line, and exits with 7 when the lease was cut off
 #include <atomic>
 #include <cstdio>
 
@@ -66,7 +66,7 @@ int hold(std::filesystem::path const& socket) {
   bool same = true;
   do same = whole(lease, news.tag);
   while (lease.valid());
-  static_cast<void>(same);  // nothing follows from it: what was read last was not leased any more
+  static_cast<void>(same);  // the result is meaningless: the last bytes were read without a lease
   return importer.connected() || importer.lease(news.ref).error() != errc::peer_gone ? 1 : 7;
 }
 

@@ -1,4 +1,4 @@
-// Buffers that two processes share; here both sides are in one, which makes no difference to them.
+// Buffers that two processes share; here one process is both sides, which makes no difference to them.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using namespace share_test;
 
 namespace {
 
-/// A device whose memory is this process's, where the tests may look and the pool's users may not.
+/// A device whose memory belongs to this process: the tests may access it, the pool's users may not.
 struct fake_home final : rondo::buffer_home {
   std::vector<std::byte> bytes_there = std::vector<std::byte>(1 << 16);
   bool lost = false;
@@ -39,7 +39,7 @@ struct fake_home final : rondo::buffer_home {
 
 }  // namespace
 
-TEST_CASE("an exported buffer is read in place, and cannot be written meanwhile", "[share]") {
+TEST_CASE("an exported buffer is read in place, and cannot be written while it is exported", "[share]") {
   exporting e;
   rondo::buffer_importer importer(e.s.socket);
   CHECK(importer.connected());
@@ -54,13 +54,13 @@ TEST_CASE("an exported buffer is read in place, and cannot be written meanwhile"
   CHECK(whole(lease, 42));
   CHECK(e.pool.write(b->ref()).status() == errc::buffer_in_use);
   CHECK(e.pool.read(b->ref()));
-  // In place: what the owner changes behind the lease's back shows.
+  // Proof that it is in place: a write behind the lease's back is visible.
   b->span<std::uint64_t>()[999] = 43;
   CHECK(lease.as<std::uint64_t>()[999] == 43);
   CHECK(lease.valid());
   CHECK(e.exporter.statistics().leases == 1);
   CHECK(e.exporter.withdraw(shared) == errc::ok);
-  CHECK(e.pool.write(b->ref()).status() == errc::buffer_in_use);  // it is still read
+  CHECK(e.pool.write(b->ref()).status() == errc::buffer_in_use);  // it is still being read
   lease.end();
   CHECK_FALSE(lease.valid());
   CHECK(lease.bytes().empty());
@@ -84,12 +84,12 @@ TEST_CASE("a withdrawn buffer is stale, and its bytes stay until the last lease 
   a.end();
   CHECK(whole(b, 1));
   CHECK(e.exporter.statistics().closing == 1);
-  b = std::move(a);  // ends it too
+  b = std::move(a);  // also ends it
   CHECK(eventually([&] { return e.exporter.statistics().closing == 0; }));
   CHECK(e.pool.statistics().buffers_in_use == 1);  // the other one
 }
 
-TEST_CASE("a slot serves again, in a new generation", "[share]") {
+TEST_CASE("a slot is reused in a new generation", "[share]") {
   exporting e({.slots = 2});
   rondo::buffer_importer importer(e.s.socket);
   std::vector<rondo::shared_buffer_ref> gone;
@@ -111,7 +111,7 @@ TEST_CASE("a slot serves again, in a new generation", "[share]") {
   CHECK(e.exporter.withdraw(b) == errc::ok);
 }
 
-TEST_CASE("a handle that is not of this exporter, or leaves its buffer, leads nowhere", "[share]") {
+TEST_CASE("a handle of another exporter, or outside its buffer, is refused", "[share]") {
   exporting e;
   rondo::buffer_importer importer(e.s.socket);
   auto const shared = e.export_filled(9, 100);
@@ -139,10 +139,10 @@ TEST_CASE("a handle that is not of this exporter, or leaves its buffer, leads no
   CHECK(part.bytes().size() == 16);
   CHECK_THROWS_AS(importer.lease(shared.slice(4, 16)).value().as<std::uint64_t>(), std::invalid_argument);
   CHECK(importer.lease(shared.slice(800, 0)).has_value());
-  CHECK(e.exporter.statistics().leases == 1);  // what was refused counts no more
+  CHECK(e.exporter.statistics().leases == 1);  // refused leases are not counted
 }
 
-TEST_CASE("importers cannot write the bytes, nor make the memory smaller", "[share]") {
+TEST_CASE("importers can neither write the bytes nor shrink the memory", "[share]") {
   exporting e;
   auto const map = [&](int protection) {
     void* const p = ::mmap(nullptr, 4096, protection, MAP_SHARED, e.memory.fd(), 0);
@@ -152,14 +152,13 @@ TEST_CASE("importers cannot write the bytes, nor make the memory smaller", "[sha
   CHECK(map(PROT_READ));
   CHECK_FALSE(map(PROT_READ | PROT_WRITE));
   CHECK(::ftruncate(e.memory.fd(), 4096) != 0);
-  CHECK(::fallocate(e.memory.fd(), 0, 0, 1 << 20) !=
-        0);  // nor use up memory of the machine for what is empty
+  CHECK(::fallocate(e.memory.fd(), 0, 0, 1 << 20) != 0);  // nor allocate memory in the unused part
   struct stat status {};
   REQUIRE(::stat(e.s.socket.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("what lies elsewhere is shared as a copy, which is said once", "[share]") {
+TEST_CASE("a buffer that cannot be shared in place is copied, which is reported once", "[share]") {
   exporting e;
   rondo::buffer_importer importer(e.s.socket);
   SECTION("in the program's heap") {
@@ -201,7 +200,7 @@ TEST_CASE("what lies elsewhere is shared as a copy, which is said once", "[share
   CHECK(e.exporter.statistics().exported == 0);
 }
 
-TEST_CASE("an exporter that closes down ends its leases, and importers hear of it", "[share]") {
+TEST_CASE("an exporter that shuts down ends its leases, and importers are notified", "[share]") {
   std::unique_ptr<exporting> e = std::make_unique<exporting>();
   rondo::buffer_importer importer(e->s.socket);
   auto const shared = e->export_filled(3);
@@ -217,7 +216,7 @@ TEST_CASE("an exporter that closes down ends its leases, and importers hear of i
   CHECK(importer.async_receive(rondo::block).error() == errc::peer_gone);
 }
 
-TEST_CASE("announcements come in order to each receiver, by any token", "[share]") {
+TEST_CASE("announcements arrive in order at each receiver, for any completion token", "[share]") {
   std::atomic<std::uint64_t> joined{0};
   exporting e({.joined = [&](std::uint64_t importer) { joined = importer; }});
   boost::asio::io_context context;
@@ -239,7 +238,7 @@ TEST_CASE("announcements come in order to each receiver, by any token", "[share]
     for (int i = 0; i < 3; ++i) importer.async_receive(boost::asio::bind_executor(context, receive));
     for (std::uint64_t tag = 1; tag <= 3; ++tag)
       CHECK(e.exporter.announce_to(joined, shared, tag) == errc::ok);
-    context.run();  // until all three have come
+    context.run();  // until all three have arrived
     CHECK(tags == std::vector<std::uint64_t>{1, 2, 3});
     CHECK(ran_on == std::this_thread::get_id());
     for (std::uint64_t tag = 4; tag <= 5; ++tag) CHECK(e.exporter.announce(shared, tag) == 1);
@@ -253,13 +252,13 @@ TEST_CASE("announcements come in order to each receiver, by any token", "[share]
   CHECK(eventually([&] { return e.exporter.announce_to(joined, {}, 0) == errc::peer_gone; }));
 }
 
-TEST_CASE("an importer that takes no announcements misses some, and hears of the exporter's end all the same",
+TEST_CASE("an importer that does not read announcements misses some, but notices the exporter's end",
           "[share]") {
   auto e = std::make_unique<exporting>();
   rondo::buffer_importer importer(e->s.socket);
   auto const shared = e->export_filled(1);
   std::uint64_t sent = 0;
-  REQUIRE(eventually([&] {  // so many fit, once its thread has taken them in
+  REQUIRE(eventually([&] {  // as many as fit, once its thread has read them
     while (sent < 5000 && e->exporter.announce(shared, sent + 1) == 1) ++sent;
     return sent >= 1024;
   }));
@@ -272,7 +271,7 @@ TEST_CASE("an importer that takes no announcements misses some, and hears of the
   CHECK(eventually([&] { return !importer.connected(); }));
 }
 
-TEST_CASE("leases may outlive their importer, but are not counted any more", "[share]") {
+TEST_CASE("leases may outlive their importer, but are no longer counted", "[share]") {
   exporting e;
   auto const shared = e.export_filled(4);
   rondo::shared_lease lease;
@@ -288,7 +287,7 @@ TEST_CASE("leases may outlive their importer, but are not counted any more", "[s
   CHECK(e.exporter.statistics().departed == 1);
 }
 
-TEST_CASE("many importers lease at once, and leave nothing behind", "[share]") {
+TEST_CASE("many importers lease concurrently, and leave nothing behind", "[share]") {
   exporting e({.slots = 64, .importers = 8});
   std::atomic<int> faults{0};
   std::atomic<std::uint64_t> reads{0};

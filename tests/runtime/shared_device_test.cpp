@@ -1,5 +1,5 @@
-// Buffers in a device's memory, shared in place with importers that can open it. The device is a memfd here, which stands for
-// what CUDA shares between processes.
+// Buffers in a device's memory, shared in place with importers that can open it. The device is a memfd here, in place of the
+// memory that CUDA shares between processes.
 #include <unistd.h>
 
 #include <cstring>
@@ -92,7 +92,7 @@ struct exporting_device {
 
 }  // namespace
 
-TEST_CASE("a device's buffer is read in place by who can open that device", "[share]") {
+TEST_CASE("a device's buffer is read in place by importers that can open the device", "[share]") {
   exporting_device e;
   rondo::buffer_importer importer(e.s.socket, 5s, opener_of(this_device));
   auto const ref = e.fill(42);
@@ -110,7 +110,7 @@ TEST_CASE("a device's buffer is read in place by who can open that device", "[sh
   CHECK(lease.copy_to(reinterpret_cast<std::byte*>(here.data())) == errc::ok);
   CHECK(here == std::vector<std::uint64_t>(1000, 42));
 
-  REQUIRE(e.pool.release(ref) == errc::ok);  // the block stays as long as somebody may read it
+  REQUIRE(e.pool.release(ref) == errc::ok);  // the block stays while an importer may read it
   CHECK(e.pool.statistics().buffers_in_use == 1);
   REQUIRE(e.exporter.withdraw(shared) == errc::ok);
   CHECK(importer.lease(shared).error() == errc::stale_buffer);
@@ -121,7 +121,8 @@ TEST_CASE("a device's buffer is read in place by who can open that device", "[sh
   CHECK(eventually([&] { return e.pool.statistics().buffers_in_use == 0; }));
 }
 
-TEST_CASE("one importer that cannot open the device has all exports copied, which is said once", "[share]") {
+TEST_CASE("one importer that cannot open the device makes all exports copies, which is reported once",
+          "[share]") {
   auto const kind = GENERATE(0, 1, 2);
   exporting_device e;
   rondo::buffer_importer able(e.s.socket, 5s, opener_of(this_device));
@@ -132,7 +133,7 @@ TEST_CASE("one importer that cannot open the device has all exports copied, whic
   rondo::buffer_importer unable(e.s.socket, 5s, none);
   CHECK(whole(able.lease(before).value(), 1));
   CHECK(unable.lease(before).error() == errc::buffer_elsewhere);
-  if (kind == 2) return;  // it said that it could
+  if (kind == 2) return;  // it claimed that it could
   for (std::uint64_t tag = 2; tag < 5; ++tag) {
     auto const ref = e.fill(tag);
     auto const shared = e.exporter.export_buffer(e.pool, ref).value();
@@ -147,7 +148,7 @@ TEST_CASE("one importer that cannot open the device has all exports copied, whic
   CHECK(e.copied_reports() == 1);
 }
 
-TEST_CASE("a device that faults is an error at the exporter, and at the reader", "[share]") {
+TEST_CASE("a device that faults is an error for the exporter and for the reader", "[share]") {
   exporting_device e;
   rondo::buffer_importer importer(e.s.socket, 5s, opener_of(this_device));
   auto const ref = e.fill(3);

@@ -1,4 +1,4 @@
-// Who holds what, and for how long; and whose the door is.
+// Which importer holds which leases, and for how long; and which process owns the socket.
 #include <barrier>
 #include <optional>
 
@@ -20,28 +20,28 @@ struct leased_by {
 
 }  // namespace
 
-TEST_CASE("who keeps what was withdrawn is cut off in time, and nobody else", "[share]") {
+TEST_CASE("only an importer that keeps withdrawn buffers too long is cut off", "[share]") {
   exporting e({.slots = 4, .lease_timeout = 30s, .keep_timeout = 100ms});
   rondo::buffer_importer const greedy(e.s.socket), modest(e.s.socket);
   std::vector<rondo::shared_buffer_ref> out;
   for (std::uint64_t tag = 0; tag < 4; ++tag) out.push_back(e.export_filled(tag));
   leased_by const held(greedy, out);
-  // As long as nothing is withdrawn all may be leased.
+  // While nothing is withdrawn, all buffers may be leased.
   std::this_thread::sleep_for(300ms);
   CHECK(e.exporter.statistics().cut_off == 0);
   for (auto const& ref : out) REQUIRE(e.exporter.withdraw(ref) == errc::ok);
   auto const b = filled(e.pool, 9, 100);
-  // Nobody who keeps all of them, and beats, stops the exporter for good.
+  // An importer that keeps all of them, and beats, does not stop the exporter forever.
   REQUIRE(eventually([&] { return e.exporter.export_buffer(e.pool, b->ref()).has_value(); }));
   CHECK_FALSE(held.all[0].valid());
   CHECK(eventually([&] { return !greedy.connected(); }));
   CHECK(e.exporter.statistics().cut_off == 1);
-  // The report follows. It has those that were withdrawn in time; the next case counts.
-  CHECK(eventually([&] { return e.reports("that are withdrawn, the first for") == 1; }));
+  // The report follows. It contains those that were withdrawn in time; the next case counts them.
+  CHECK(eventually([&] { return e.reports("bytes), the first for") == 1; }));
   CHECK(modest.connected());
 }
 
-TEST_CASE("an exporter says who holds what, and can end it", "[share]") {
+TEST_CASE("an exporter reports which importer holds what, and can evict it", "[share]") {
   exporting e({.slots = 4, .lease_timeout = 30s, .keep_timeout = std::chrono::milliseconds::max()});
   rondo::buffer_importer const greedy(e.s.socket), modest(e.s.socket);
   std::vector<rondo::shared_buffer_ref> out;
@@ -60,7 +60,7 @@ TEST_CASE("an exporter says who holds what, and can end it", "[share]") {
   CHECK(all[1].leases == 1);
   CHECK(all[1].kept == 0);
   CHECK(e.exporter.statistics().leases == 5);
-  // At once: what it kept is free when this returns.
+  // The eviction is immediate: the buffers are free when evict returns.
   REQUIRE(e.exporter.evict(1) == errc::ok);
   CHECK(e.exporter.statistics().closing == 0);
   CHECK_FALSE(held.all[0].valid());
@@ -73,11 +73,11 @@ TEST_CASE("an exporter says who holds what, and can end it", "[share]") {
   CHECK(all[0].importer == 2);
   CHECK(e.exporter.statistics().cut_off == 1);
   CHECK(e.exporter.statistics().departed == 0);
-  // It may come again.
+  // It may connect again.
   CHECK_NOTHROW(rondo::buffer_importer(e.s.socket));
 }
 
-TEST_CASE("of those who would all have a dead exporter's place one gets it", "[share]") {
+TEST_CASE("of several exporters that replace a dead one exactly one succeeds", "[share]") {
   scratch s;
   constexpr int rounds = 300, rivals = 3;
   for (int round = 0; round < rounds; ++round) {
@@ -101,10 +101,10 @@ TEST_CASE("of those who would all have a dead exporter's place one gets it", "[s
   }
 }
 
-TEST_CASE("an exporter removes no socket but its own", "[share]") {
+TEST_CASE("an exporter removes only its own socket", "[share]") {
   scratch s;
   std::optional<rondo::packet_door> first(s.socket);
-  leave_socket(s.socket);  // by somebody who does not know of locks
+  leave_socket(s.socket);  // by a process that does not use the lock
   first.reset();
   CHECK(std::filesystem::exists(s.socket));
   first.emplace(s.socket);

@@ -1,4 +1,5 @@
-// Each side of shared buffers is killed a hundred times at work, and fifty times before, and the other one goes on.
+// Each side of shared buffers is killed a hundred times while it works, and fifty times before that; the other side
+// continues.
 #include <atomic>
 #include <fstream>
 #include <random>
@@ -12,13 +13,13 @@ using namespace share_test;
 namespace {
 
 constexpr int kills = 100;
-constexpr std::uint64_t most_leases = 4;  // of one reader: the last three, and the one that it looks at
+constexpr std::uint64_t most_leases = 4;  // of one reader: the last three, and the one that it checks
 
 void wait_for_a_moment(std::mt19937_64& random, unsigned most_us) {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % most_us));
 }
 
-/// Kills one while it starts, connects or shakes hands.
+/// Kills one while it starts, connects or performs the handshake.
 void kill_early(char const* role, std::filesystem::path const& socket, std::mt19937_64& random) {
   victim v(role, socket);
   wait_for_a_moment(random, 6000);
@@ -27,7 +28,7 @@ void kill_early(char const* role, std::filesystem::path const& socket, std::mt19
 
 }  // namespace
 
-TEST_CASE("an importer that is killed takes no block with it, and disturbs no other one", "[share][kill]") {
+TEST_CASE("a killed importer leaks no block, and does not disturb another importer", "[share][kill]") {
   scratch s;
   std::mt19937_64 random(rondo_test::seed_of("share_kill_importers"));
   auto const before = open_descriptors();
@@ -67,7 +68,7 @@ TEST_CASE("an importer that is killed takes no block with it, and disturbs no ot
         victim v("import", s.socket);
         REQUIRE(v.began());
         wait_for_a_moment(random, 1000);
-        // More than the other one's: some are the victim's.
+        // More than the other importer can hold: some are the victim's.
         REQUIRE(eventually([&] {
           auto const now = exporter.statistics().leases;
           leased += now > most_leases ? now : 0;
@@ -75,7 +76,7 @@ TEST_CASE("an importer that is killed takes no block with it, and disturbs no ot
         }));
         REQUIRE(v.killed());
       }
-      // The other one is all that is left, and it is there from the start.
+      // Only the other importer is left, which has been there from the start.
       CHECK(eventually([&] { return exporter.statistics().importers == 1; }));
       CHECK(other.connected());
     }
@@ -101,7 +102,7 @@ TEST_CASE("an importer that is killed takes no block with it, and disturbs no ot
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("an exporter that is killed leaves its importers what they lease, and the next one is found",
+TEST_CASE("the importers of a killed exporter keep their leases, and a new exporter is found",
           "[share][kill]") {
   scratch s;
   std::mt19937_64 random(rondo_test::seed_of("share_kill_exporters"));
@@ -110,14 +111,14 @@ TEST_CASE("an exporter that is killed leaves its importers what they lease, and 
   for (int round = 0; round < kills; ++round) {
     CAPTURE(round);
     if (round % 2 == 0)
-      kill_early("export", s.socket, random);  // whatever it left there, the next has to begin with
+      kill_early("export", s.socket, random);  // the next exporter must cope with the files it leaves
     victim v("export", s.socket);
     REQUIRE(v.began());
     rondo::buffer_importer importer(s.socket);
     reader r(importer);
     rondo::shared_lease own;
     rondo::announced_buffer news;
-    REQUIRE(eventually([&] {  // a buffer may be withdrawn before it is looked at
+    REQUIRE(eventually([&] {  // a buffer may be withdrawn before it is read
       for (auto newer = importer.receive(30s); newer; newer = importer.receive(0ms)) news = *newer;
       auto lease = importer.lease(news.ref);
       if (lease) own = std::move(*lease);
@@ -134,7 +135,7 @@ TEST_CASE("an exporter that is killed leaves its importers what they lease, and 
     REQUIRE_FALSE(importer.connected());
     REQUIRE(importer.lease(news.ref).error() == errc::peer_gone);
     REQUIRE(importer.receive(0ms).error() == errc::peer_gone);
-    // Nobody is left to write what it leases.
+    // Nobody is left who could write the leased bytes.
     REQUIRE(whole(own, news.tag));
     REQUIRE(own.valid());
     r.check_held();
@@ -144,17 +145,19 @@ TEST_CASE("an exporter that is killed leaves its importers what they lease, and 
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("an importer that is stopped loses its leases, and finds out when it goes on", "[share][kill]") {
+TEST_CASE("an importer that is stopped loses its leases, and notices that when it continues",
+          "[share][kill]") {
   scratch s;
   rondo::memfd_resource memory(1 << 20);
   rondo::buffer_pool pool({.cap_bytes = 1 << 20, .upstream = &memory});
   std::atomic<int> reported{0};
   std::atomic<std::uint64_t> newcomer{0};
   rondo::buffer_exporter exporter(
-      memory, {.path = s.socket,
-               .lease_timeout = 5000ms,  // long enough for a busy machine to let the victim beat
-               .report = [&](std::string const& line) { reported += line.find("did not beat") != line.npos; },
-               .joined = [&](std::uint64_t importer) { newcomer = importer; }});
+      memory,
+      {.path = s.socket,
+       .lease_timeout = 5000ms,  // long enough for a busy machine to let the victim beat
+       .report = [&](std::string const& line) { reported += line.find("sent no heartbeat") != line.npos; },
+       .joined = [&](std::uint64_t importer) { newcomer = importer; }});
   auto b = filled(pool, 7, 100);
   auto const shared = exporter.export_buffer(pool, b->ref()).value();
   REQUIRE(b->release() == errc::ok);
@@ -171,7 +174,7 @@ TEST_CASE("an importer that is stopped loses its leases, and finds out when it g
   CHECK(eventually([&] { return pool.statistics().buffers_in_use == 0; }));
   CHECK(exporter.announce_to(newcomer, shared, 7) == errc::peer_gone);
   {
-    auto const next = filled(pool, 8, 100);  // which the sleeper will read
+    auto const next = filled(pool, 8, 100);  // which the stopped importer will read
     v.send(SIGCONT);
     auto const status = v.wait();
     CHECK(WIFEXITED(status));
@@ -179,8 +182,7 @@ TEST_CASE("an importer that is stopped loses its leases, and finds out when it g
   }
 }
 
-TEST_CASE("an exporter that is stopped is gone for its importers, who keep what they lease",
-          "[share][kill]") {
+TEST_CASE("the importers of a stopped exporter are disconnected, and keep their leases", "[share][kill]") {
   scratch s;
   victim v("show", s.socket);
   REQUIRE(v.began());
@@ -195,15 +197,14 @@ TEST_CASE("an exporter that is stopped is gone for its importers, who keep what 
   CHECK(v.killed());
 }
 
-TEST_CASE("a child that a killed exporter leaves behind holds neither its door nor its importers",
-          "[share][kill]") {
+TEST_CASE("the child of a killed exporter keeps neither its socket nor its importers", "[share][kill]") {
   scratch s;
   auto const stays = s.socket.string() + "-child";
   std::ofstream(stays) << "stay";
   victim v("fork", s.socket);
   REQUIRE(v.began());
   rondo::buffer_importer importer(s.socket, 30s);
-  REQUIRE(importer.receive(30s).has_value());  // so the child is there
+  REQUIRE(importer.receive(30s).has_value());  // so the child exists
   CHECK(v.killed());
   CHECK(eventually([&] { return !importer.connected(); }));
   rondo::memfd_resource memory(4096);

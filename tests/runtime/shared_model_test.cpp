@@ -1,4 +1,4 @@
-// Random operations on an exporter and its importers, each compared with a plain model of what sharing is.
+// Random operations on an exporter and its importers, each compared with a plain model of sharing.
 #include <memory>
 #include <random>
 
@@ -18,9 +18,9 @@ struct model_export {
 };
 struct model_lease {
   rondo::shared_lease lease;
-  std::size_t of;        // in exports
-  std::size_t importer;  // whose connection it came by
-  bool counted = true;   // that connection is there
+  std::size_t of;        // index in exports
+  std::size_t importer;  // the importer that leased it
+  bool counted = true;   // the connection of the importer still exists
 };
 
 class comparison {
@@ -87,7 +87,7 @@ class comparison {
       return;
     }
     exports_.push_back({*shared, b.ref(), tag});
-  }  // its owner goes; the export keeps it
+  }  // its owner is destroyed; the export keeps it
 
   void withdraw() {
     if (exports_.empty()) return;
@@ -109,7 +109,7 @@ class comparison {
     REQUIRE((lease ? errc::ok : static_cast<errc>(lease.error().value())) == expected);
     if (!lease) return;
     REQUIRE(lease->bytes().size() == length);
-    lease = importers_[who]->lease(e.ref);  // the whole, to look at words
+    lease = importers_[who]->lease(e.ref);  // the whole buffer, to read words
     leases_.push_back({std::move(*lease), index, who});
   }
 
@@ -143,7 +143,7 @@ class comparison {
     if (!exports_.empty()) {
       auto const index = any_export();
       auto const& e = exports_[index];
-      auto const lease = pool_.write(e.local);  // its owner has gone
+      auto const lease = pool_.write(e.local);  // its owner is destroyed
       REQUIRE(lease.status() == errc::stale_buffer);
     }
   }
@@ -161,7 +161,7 @@ class comparison {
 
 }  // namespace
 
-TEST_CASE("sharing does what its model does under random operations", "[share]") {
+TEST_CASE("sharing matches its model under random operations", "[share]") {
   auto const seed = rondo_test::seed_of("share_model");
   CAPTURE(seed);
   for (std::uint64_t round = 0; round < 4; ++round) {

@@ -1,4 +1,4 @@
-// Handshakes that fail: each is refused, and both sides hear why.
+// Failed handshakes: each is refused, and both sides get the reason.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -40,7 +40,7 @@ struct refusing_exporter {
   rondo::buffer_exporter exporter;
 };
 
-/// What the exporter answers to one packet: the text of its refusal, "welcome", or "end".
+/// The exporter's answer to one packet: the text of its refusal, "welcome", or "end".
 std::string answer_to(std::filesystem::path const& path, std::span<std::byte const> hello) {
   auto const socket = rondo::connect_to(path, 5s);
   if (rondo::send_packet(socket.get(), hello) != rondo::packet_io::done) return "not sent";
@@ -53,7 +53,7 @@ std::string answer_to(std::filesystem::path const& path, std::span<std::byte con
   return share::read_packet(p.content(), w) ? "welcome" : "nonsense";
 }
 
-/// Behaves as an exporter that answers each hello in its own way.
+/// Imitates an exporter that answers a hello with a given function.
 class impostor {
  public:
   using answer = std::function<void(int socket)>;
@@ -72,7 +72,7 @@ class impostor {
   std::jthread thread_;
 };
 
-/// What connecting there throws.
+/// The text of the error when connecting there.
 std::string error_of(std::filesystem::path const& path, std::chrono::milliseconds timeout = 30s) {
   try {
     rondo::buffer_importer const importer(path, timeout);
@@ -90,7 +90,7 @@ share::welcome good_welcome() {
   return w;
 }
 
-/// The memory that goes with `good_welcome`; a test replaces one piece or changes a field.
+/// The memory that belongs to `good_welcome`; a test replaces one piece or changes a field.
 struct memory_of_an_exporter {
   rondo::owned_fd data = rondo::make_memfd("data", 4096);
   rondo::owned_fd directory = rondo::make_memfd("directory", share::directory::size_of(rows, slots));
@@ -106,7 +106,7 @@ struct memory_of_an_exporter {
 
 }  // namespace
 
-TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]") {
+TEST_CASE("an invalid hello is refused, and both sides get the reason", "[share]") {
   refusing_exporter e;
   auto const refused = [&](auto const& bytes, std::string const& why) {
     auto const text = answer_to(e.s.socket, std::as_bytes(std::span(bytes)));
@@ -115,19 +115,19 @@ TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]")
     CHECK(contains(e.report(), e.s.socket.string()));
     CHECK(contains(e.report(), std::to_string(::getpid())));
   };
-  refused(std::string("GET / HTTP/1.1\r\n\r\n"), "no hello of a Rondo importer");
-  refused(std::string("x"), "no hello of a Rondo importer");
-  refused(std::string(5000, 'x'), "no hello of a Rondo importer");
+  refused(std::string("GET / HTTP/1.1\r\n\r\n"), "not the hello of a Rondo importer");
+  refused(std::string("x"), "not the hello of a Rondo importer");
+  refused(std::string(5000, 'x'), "not the hello of a Rondo importer");
   auto const changed = [&](auto change) {
     share::hello h;
     change(h);
     auto const bytes = share::bytes_of(h);
     return std::vector(bytes.begin(), bytes.end());
   };
-  refused(changed([](share::hello& h) { h.header.magic ^= 1; }), "no hello of a Rondo importer");
-  refused(changed([](share::hello& h) { h.header.version = 7; }), "it speaks version 7");
+  refused(changed([](share::hello& h) { h.header.magic ^= 1; }), "not the hello of a Rondo importer");
+  refused(changed([](share::hello& h) { h.header.version = 7; }), "it uses protocol version 7");
   refused(changed([](share::hello& h) { h.header.kind = share::packet_kind::settled; }), "kind 5");
-  refused(changed([](share::hello& h) { h.transports = 4; }), "cannot map the host's memory");
+  refused(changed([](share::hello& h) { h.transports = 4; }), "cannot map host memory");
   auto longer = changed([](share::hello&) {});
   longer.push_back({});
   refused(longer, "41 bytes");
@@ -138,7 +138,7 @@ TEST_CASE("a hello that is none is refused, and both sides hear why", "[share]")
   }));
 }
 
-TEST_CASE("an importer too many is refused, until another one leaves", "[share]") {
+TEST_CASE("an importer beyond the limit is refused until another one leaves", "[share]") {
   refusing_exporter e(1);
   {
     rondo::buffer_importer const first(e.s.socket);
@@ -148,14 +148,13 @@ TEST_CASE("an importer too many is refused, until another one leaves", "[share]"
   CHECK(error_of(e.s.socket).empty());
 }
 
-TEST_CASE("who connects and says nothing is cut off, and descriptors that nobody wants are closed",
-          "[share]") {
+TEST_CASE("a silent client is cut off, and unwanted descriptors are closed", "[share]") {
   auto const before = open_descriptors();
   {
     refusing_exporter e(16, 20ms);
     auto const silent = rondo::connect_to(e.s.socket, 5s);
     CHECK(rondo::wait_readable(silent.get(), 30s));  // its end
-    CHECK(eventually([&] { return contains(e.report(), "said no hello"); }));
+    CHECK(eventually([&] { return contains(e.report(), "sent no hello"); }));
     auto const generous = rondo::connect_to(e.s.socket, 5s);
     std::array const fds{0, 1, 2};
     CHECK(rondo::send_packet(generous.get(), share::bytes_of(share::settled{}), fds) ==
@@ -165,18 +164,18 @@ TEST_CASE("who connects and says nothing is cut off, and descriptors that nobody
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("those who say nothing keep no importer out", "[share]") {
+TEST_CASE("silent clients do not keep importers out", "[share]") {
   refusing_exporter e(2);
   std::vector<rondo::owned_fd> silent;
   for (int i = 0; i < 300; ++i) silent.push_back(rondo::connect_to(e.s.socket, 5s));
   CHECK_NOTHROW(rondo::buffer_importer(e.s.socket, 30s));
-  // The first ones are gone, and hear it.
+  // The first ones have been disconnected, and notice it.
   REQUIRE(rondo::wait_readable(silent.front().get(), 30s));
   rondo::packet p;
   CHECK(rondo::receive_packet(silent.front().get(), p) == rondo::packet_io::gone);
 }
 
-TEST_CASE("times that are no times are bounded", "[share]") {
+TEST_CASE("extreme time limits are handled", "[share]") {
   refusing_exporter e;
   rondo::buffer_importer importer(e.s.socket, std::chrono::milliseconds::max());
   auto waits =
@@ -184,7 +183,7 @@ TEST_CASE("times that are no times are bounded", "[share]") {
   CHECK(waits.wait_for(50ms) == std::future_status::timeout);
   e.exporter.announce({}, 7);
   CHECK(waits.get().has_value());
-  // A listener whose queue is full, and that accepts nobody.
+  // A listener with a full queue that accepts nobody.
   auto const path = e.s.socket.string() + "-full";
   rondo::packet_door const door(path);
   std::vector<rondo::owned_fd> queue;
@@ -198,13 +197,13 @@ TEST_CASE("times that are no times are bounded", "[share]") {
   CHECK(std::chrono::steady_clock::now() - began < 60s);
 }
 
-TEST_CASE("a path with a byte 0 in it is none", "[share]") {
+TEST_CASE("a path with a byte 0 in it is refused", "[share]") {
   using namespace std::string_literals;
-  CHECK_THROWS_WITH(rondo::packet_door("\0abstract"s), Catch::Contains("has a byte 0 in it"));
-  CHECK_THROWS_WITH(rondo::connect_to("/tmp/a\0b"s, 1s), Catch::Contains("has a byte 0 in it"));
+  CHECK_THROWS_WITH(rondo::packet_door("\0abstract"s), Catch::Contains("contains a NUL byte"));
+  CHECK_THROWS_WITH(rondo::connect_to("/tmp/a\0b"s, 1s), Catch::Contains("contains a NUL byte"));
 }
 
-TEST_CASE("an importer that sends nonsense later is cut off", "[share]") {
+TEST_CASE("an importer that sends invalid packets later is cut off", "[share]") {
   refusing_exporter e;
   auto const socket = rondo::connect_to(e.s.socket, 5s);
   rondo::packet p;
@@ -213,11 +212,11 @@ TEST_CASE("an importer that sends nonsense later is cut off", "[share]") {
   CHECK(rondo::receive_packet(socket.get(), p) == rondo::packet_io::done);
   CHECK(p.fd_count == 3);
   CHECK(rondo::send_packet(socket.get(), share::bytes_of(share::hello{})) == rondo::packet_io::done);
-  CHECK(eventually([&] { return contains(e.report(), "no packet of an importer"); }));
+  CHECK(eventually([&] { return contains(e.report(), "a packet that is not an importer's"); }));
   CHECK(eventually([&] { return e.exporter.statistics().importers == 0; }));
 }
 
-TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
+TEST_CASE("an importer refuses everything that is not from an exporter", "[share]") {
   scratch s;
   auto const before = open_descriptors();
   auto const error_with = [&](impostor::answer answer, std::chrono::milliseconds timeout = 30s) {
@@ -226,19 +225,19 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
     CHECK((text.empty() || contains(text, s.socket.string())));
     return text;
   };
-  CHECK(contains(error_of(s.socket), "nothing is there"));
+  CHECK(contains(error_of(s.socket), "does not exist"));
   CHECK(contains(error_with([](int) {}), "closed without an answer"));
   CHECK(contains(error_with([](int socket) { rondo::wait_readable(socket, 30s); }, 20ms),
                  "no answer to the hello within 20 ms"));
   leave_socket(s.socket);
-  CHECK(contains(error_of(s.socket), "nobody listens there any more"));
+  CHECK(contains(error_of(s.socket), "no process listens there any more"));
   CHECK(contains(
       error_with([](int socket) { rondo::send_packet(socket, std::as_bytes(std::span("hello yourself"))); }),
       "is not a welcome"));
   CHECK(contains(error_with([](int socket) {
                    share::refusal r;
                    std::fill(std::begin(r.text), std::end(r.text),
-                             '\a');  // without an end, and not to be printed
+                             '\a');  // without a terminator, and not printable
                    rondo::send_packet(socket, share::bytes_of(r));
                  }),
                  "the exporter refused: ???"));
@@ -253,7 +252,7 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
     });
   };
   auto const keep = [](auto&) {};
-  CHECK(with_welcome(keep, keep) == "");  // so that what follows fails by its change alone
+  CHECK(with_welcome(keep, keep) == "");  // so that each check below fails only because of its change
   auto const with_field = [&](auto change) { return with_welcome(change, keep); };
   CHECK(contains(with_field([](auto& w) { ++w.header.version; }), "is not a welcome"));
   CHECK(contains(with_field([](auto& w) { w.transports = 4; }), "transports 4"));
@@ -262,9 +261,10 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
   CHECK(contains(with_field([](auto& w) { w.row = 2; }), "row 2 of 2"));
   CHECK(contains(with_field([](auto& w) { w.rows = ~0u; }), "row 1 of 4294967295"));
   CHECK(contains(with_field([](auto& w) { w.data_bytes = ~0ull; }), "bytes of data"));
-  CHECK(contains(with_field([](auto& w) { w.data_bytes = 8192; }), "has 4096 bytes where 8192 were said"));
+  CHECK(
+      contains(with_field([](auto& w) { w.data_bytes = 8192; }), "has 4096 bytes, but 8192 were announced"));
   CHECK(contains(with_field([](auto& w) { w.slots = 5; }), "the directory has"));
-  CHECK(contains(with_field([](auto& w) { w.share = 8; }), "not the one that the welcome speaks of"));
+  CHECK(contains(with_field([](auto& w) { w.share = 8; }), "the directory does not match the welcome"));
   CHECK(contains(with_field([](auto& w) { w.beat_ns = 0; }), "lacks"));
   auto const with_memory = [&](auto change) { return with_welcome(keep, change); };
   CHECK(contains(with_memory([](auto& m) {
@@ -276,11 +276,11 @@ TEST_CASE("an importer takes nothing from who is no exporter", "[share]") {
       contains(with_memory([](auto& m) { m.row = rondo::owned_fd(::open("/dev/null", O_RDWR | O_CLOEXEC)); }),
                "this importer's row has 0 bytes"));
   CHECK(contains(error_with([](int socket) { rondo::send_packet(socket, share::bytes_of(good_welcome())); }),
-                 "did not come with the welcome"));
+                 "is missing from the welcome"));
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("an importer that gets anything but announcements ends", "[share]") {
+TEST_CASE("an importer that receives anything but announcements disconnects", "[share]") {
   scratch s;
   impostor const i(s.socket, [](int socket) {
     memory_of_an_exporter const memory;
@@ -293,7 +293,7 @@ TEST_CASE("an importer that gets anything but announcements ends", "[share]") {
   CHECK_FALSE(importer.connected());
 }
 
-TEST_CASE("a directory that points out of the data leads nowhere", "[share]") {
+TEST_CASE("a directory that points outside the data is refused", "[share]") {
   scratch s;
   memory_of_an_exporter const memory;
   rondo::shared_mapping const m(memory.directory.get(), share::directory::size_of(rows, slots), true,
@@ -318,7 +318,7 @@ TEST_CASE("a directory that points out of the data leads nowhere", "[share]") {
   CHECK(importer.lease({9, 0, 1, 0, 1}).has_value());
 }
 
-TEST_CASE("an exporter's options and its place are checked", "[share]") {
+TEST_CASE("an exporter's options and path are checked", "[share]") {
   scratch s;
   rondo::memfd_resource memory(4096);
   auto const error_with = [&](rondo::buffer_exporter_options o) -> std::string {
@@ -330,7 +330,7 @@ TEST_CASE("an exporter's options and its place are checked", "[share]") {
     }
   };
   CHECK(error_with({.path = s.socket}).empty());
-  CHECK_FALSE(std::filesystem::exists(s.socket));  // it tidies up
+  CHECK_FALSE(std::filesystem::exists(s.socket));  // it removes its socket
   CHECK(contains(error_with({.path = s.socket, .slots = 0}), "slots is 0"));
   CHECK(contains(error_with({.path = s.socket, .importers = 5000}), "importers is 5000"));
   CHECK(contains(error_with({.path = s.socket, .lease_timeout = 1ms}), "lease_timeout is 1 ms"));
@@ -339,7 +339,7 @@ TEST_CASE("an exporter's options and its place are checked", "[share]") {
   CHECK(contains(error_with({}), "the path of a socket"));
   CHECK(contains(error_with({.path = s.directory / std::string(120, 'x')}), "107 bytes"));
   CHECK(contains(error_with({.path = s.directory / "none" / "there"}), "cannot be opened"));
-  CHECK(contains(error_with({.path = s.directory}), "no socket is there"));
+  CHECK(contains(error_with({.path = s.directory}), "not a socket"));
   rondo::buffer_exporter const first(memory, {.path = s.socket});
   CHECK(contains(error_with({.path = s.socket}), "another process listens there"));
 }

@@ -1,4 +1,4 @@
-// A message's way through several actors can be read in its trace, on one device and across two.
+// A message's path through several actors can be read in its trace, on one device and across two.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ using namespace rondo_test;
 
 namespace {
 
-/// The trace once `hops` of it have come.
+/// The trace, once it has `hops` hops.
 std::vector<rondo::trace_hop> trace_of(rondo::runtime& rt, std::uint64_t trace, std::size_t hops) {
   REQUIRE(eventually([&] { return rt.traces().read(trace).size() >= hops; }));
   return rt.traces().read(trace);
@@ -27,7 +27,7 @@ struct tree {
     for (auto const& h : hops) by_hop[h.hop] = h;
     CHECK(by_hop.size() == hops.size());
   }
-  /// Its senders' actors, from the program on.
+  /// The actors of its senders, starting with the program.
   std::vector<std::string> way_to(rondo::trace_hop const& h) const {
     std::vector<std::string> way;
     for (auto const* at = &h;; at = &by_hop.at(at->parent)) {
@@ -39,7 +39,7 @@ struct tree {
 
 }  // namespace
 
-TEST_CASE("a message's way through three relays and back is one tree", "[trace]") {
+TEST_CASE("a message's path through three relays and back is one tree", "[trace]") {
   std::string const devices = GENERATE("cpu", "cpu,emulated");
   CAPTURE(devices);
   auto rt = start_relays({.device = devices, .teams = 2});
@@ -49,7 +49,7 @@ TEST_CASE("a message's way through three relays and back is one tree", "[trace]"
   REQUIRE(answer.has_value());
   CHECK(answer->number == 5);
 
-  // The call; the request at each of three relays; the answer at two of them.
+  // The call; the request at each of the three relays; the answer at two of them.
   auto const hops = trace_of(*rt, trace, 6);
   REQUIRE(hops.size() == 6);
   tree const t(hops);
@@ -78,7 +78,7 @@ TEST_CASE("a message's way through three relays and back is one tree", "[trace]"
                     {"program", "relay 0", "relay 1", "relay 2", "relay 1", "relay 0"}});
 }
 
-TEST_CASE("a trace holds what was told, and why it ended unhandled", "[trace]") {
+TEST_CASE("a trace contains what callers were told, and why a message was not handled", "[trace]") {
   auto rt = start();
   auto const a = rt->launch<counter>("a", {.active = false});
   auto const trace = rt->traces().new_trace();
@@ -93,12 +93,12 @@ TEST_CASE("a trace holds what was told, and why it ended unhandled", "[trace]") 
   CHECK(late.message == std::string(rondo::type_name<add>));
 }
 
-TEST_CASE("a failed try and the next one are hops of one message", "[trace]") {
+TEST_CASE("a failed attempt and the next one are hops of one message", "[trace]") {
   auto rt = start();
   auto const a = rt->launch<counter>("a");
   auto const trace = rt->traces().new_trace();
   REQUIRE_FALSE(a.try_tell(boom{}, {.trace = trace}));
-  auto const hops = trace_of(*rt, trace, 5);  // the call, three tries, and its quarantine
+  auto const hops = trace_of(*rt, trace, 5);  // the call, three attempts, and its quarantine
   REQUIRE(hops.size() == 5);
   std::multiset<int> tries;
   for (auto const& h : hops)
@@ -107,12 +107,12 @@ TEST_CASE("a failed try and the next one are hops of one message", "[trace]") {
       CHECK(h.outcome == errc::handler_failed);
     }
   CHECK(tries == std::multiset<int>{0, 1, 2});
-  // The call may be noted after what it led to.
+  // The call may be recorded after the hops that it caused.
   CHECK(std::ranges::count_if(
             hops, [](auto const& h) { return !h.handled && h.outcome == errc::quarantined; }) == 1);
 }
 
-TEST_CASE("one of `trace_every` messages is traced by itself", "[trace]") {
+TEST_CASE("one of `trace_every` messages is traced automatically", "[trace]") {
   auto rt = start({.device = "cpu", .teams = 1, .trace_every = 4});
   auto const a = rt->launch<counter>("a", {.capacity = 128});
   for (int i = 0; i < 40; ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("one of `trace_every` messages is traced by itself", "[trace]") {
   CHECK(traces.size() == 10);
 }
 
-TEST_CASE("the last hops are kept, and what went is counted", "[trace]") {
+TEST_CASE("the last hops are kept, and dropped ones are counted", "[trace]") {
   auto rt = start({.device = "cpu", .teams = 1, .trace_every = 1, .trace_hops = 8});
   auto const a = rt->launch<counter>("a", {.capacity = 128});
   for (int i = 0; i < 20; ++i) REQUIRE_FALSE(a.try_tell(add{1}));
@@ -136,7 +136,7 @@ TEST_CASE("the last hops are kept, and what went is counted", "[trace]") {
   CHECK(rt->traces().read().size() == 8);
 }
 
-TEST_CASE("what has no room for a tag is sent without one", "[trace]") {
+TEST_CASE("a message without room for a tag is sent without one", "[trace]") {
   auto rt = start_relays({.device = "cpu", .teams = 1});
   auto const relays = launch_chain(*rt, 1);
   auto const trace = rt->traces().new_trace();

@@ -1,4 +1,4 @@
-// When copies happen, and what they are counted as: prefetches, batches, pinned memory, pipelines.
+// When copies happen, and how they are counted: prefetches, batches, pinned memory, pipelines.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
@@ -32,7 +32,7 @@ unified_buffer<std::uint32_t> numbers(rondo::runtime& rt, std::uint64_t count, s
   return data;
 }
 
-/// What the device has, by way of a buffer of its own.
+/// The first number on the device, read through a buffer there.
 std::uint32_t first_on_device(unified_buffer<std::uint32_t>& data) {
   std::uint32_t seen = 0;
   auto& pool = *data.memory().device;
@@ -44,14 +44,14 @@ std::uint32_t first_on_device(unified_buffer<std::uint32_t>& data) {
 
 }  // namespace
 
-TEST_CASE("what goes to one side together is one batch", "[transfers]") {
+TEST_CASE("buffers copied to one side together are one batch", "[transfers]") {
   auto const rt = start_on("emulated");
   auto one = numbers(*rt, 100, 1), two = numbers(*rt, 100, 2), three = numbers(*rt, 100, 3);
   REQUIRE_FALSE(three.sync_to_device());
   auto const before = rt->transfers();
   REQUIRE_FALSE(rondo::sync_to_device(one, two, three));
   auto const down = rt->transfers() - before;
-  CHECK(down.to_device == 2);  // the third one was there
+  CHECK(down.to_device == 2);  // the third one was already there
   CHECK(down.batches == 1);
   CHECK(down.bytes == 800);
   CHECK(first_on_device(one) == 1);
@@ -62,7 +62,7 @@ TEST_CASE("what goes to one side together is one batch", "[transfers]") {
   CHECK((rt->transfers() - before).batches == 2);
   CHECK((rt->transfers() - before).to_host == 2);
   one.mark_host_dirty();
-  REQUIRE_FALSE(rondo::sync_to_device(one, one));  // listed twice is copied once
+  REQUIRE_FALSE(rondo::sync_to_device(one, one));  // a buffer that is listed twice is copied once
   CHECK((rt->transfers() - before).to_device == 3);
   CHECK((rt->transfers() - before).bytes == 2000);
   unified_buffer<std::uint32_t> empty(rt->memory(), {10});
@@ -71,12 +71,12 @@ TEST_CASE("what goes to one side together is one batch", "[transfers]") {
   CHECK(one.state() == buffer_state::host_dirty);  // nothing was copied
 }
 
-TEST_CASE("a prefetched copy is made beside the program, once", "[transfers]") {
+TEST_CASE("a prefetched copy runs concurrently with the program, once", "[transfers]") {
   auto const delay_us = GENERATE(0u, 300u);
   auto const rt = start_on("emulated", delay_us);
   auto data = numbers(*rt, 1000, 5);
   REQUIRE_FALSE(data.prefetch_to_device());
-  REQUIRE_FALSE(data.prefetch_to_device());  // it waits for the first, and there is nothing left to do
+  REQUIRE_FALSE(data.prefetch_to_device());  // it waits for the first copy; there is nothing left to do
   CHECK(first_on_device(data) == 5);
   CHECK(rt->transfers().to_device == 1);
   CHECK(rt->transfers().batches == 1);
@@ -84,7 +84,7 @@ TEST_CASE("a prefetched copy is made beside the program, once", "[transfers]") {
 
   REQUIRE_FALSE(data.edit().value().size() != 1000);
   REQUIRE_FALSE(data.prefetch_to_device());
-  data.overwrite().value()[0] = 9;  // waits: the copy reads this side
+  data.overwrite().value()[0] = 9;  // waits, because the copy reads this side
   CHECK(data.state() == buffer_state::host_dirty);
   CHECK(first_on_device(data) == 9);
   CHECK(rt->transfers().to_device == 3);
@@ -98,7 +98,7 @@ TEST_CASE("a prefetched copy is made beside the program, once", "[transfers]") {
   CHECK(first_on_device(*target) == 8);
 }
 
-TEST_CASE("while a view writes, neither side can be had", "[transfers]") {
+TEST_CASE("while a view writes, neither side is accessible", "[transfers]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   INFO(device);
   auto const rt = start_on(device);
@@ -126,7 +126,7 @@ TEST_CASE("the host's side is pinned where that is faster, while pinned memory l
   CHECK(pinned->where() == rondo::place::pinned_host);
   auto small = numbers(*rt, 1000, 1);
   CHECK(pinned->statistics().buffers_in_use == 1);
-  auto large = numbers(*rt, 100'000, 2);  // more than there is
+  auto large = numbers(*rt, 100'000, 2);  // more than is available
   CHECK(pinned->statistics().buffers_in_use == 1);
   CHECK(rt->host_buffers().statistics().buffers_in_use == 1);
   CHECK(first_on_device(small) == 1);
@@ -135,7 +135,7 @@ TEST_CASE("the host's side is pinned where that is faster, while pinned memory l
   CHECK(start_on("emulated", 0, 0)->memory().pinned == nullptr);
 }
 
-TEST_CASE("a buffer without memory refuses whatever is asked of it", "[transfers]") {
+TEST_CASE("a buffer without memory refuses every operation", "[transfers]") {
   unified_buffer<int> none;
   CHECK(none.overwrite().error() == rondo::errc::buffer_empty);
   CHECK(none.host().error() == rondo::errc::buffer_empty);
@@ -147,7 +147,7 @@ TEST_CASE("a buffer without memory refuses whatever is asked of it", "[transfers
   CHECK_FALSE(none.drop_host());
 }
 
-TEST_CASE("the host's side stays as long as somebody looks at it", "[transfers]") {
+TEST_CASE("the host's side stays as long as a view of it exists", "[transfers]") {
   auto const rt = start_on("emulated");
   auto data = numbers(*rt, 100, 1);
   REQUIRE_FALSE(data.sync_to_device());
@@ -160,7 +160,7 @@ TEST_CASE("the host's side stays as long as somebody looks at it", "[transfers]"
   CHECK(data.state() == buffer_state::device_only);
 }
 
-TEST_CASE("a sync that nobody wants any more copies nothing", "[transfers]") {
+TEST_CASE("a cancelled sync copies nothing", "[transfers]") {
   auto const rt = start_on("emulated");
   auto data = numbers(*rt, 100, 1);
   std::promise<void> others_are_done;
@@ -177,11 +177,11 @@ TEST_CASE("a sync that nobody wants any more copies nothing", "[transfers]") {
   CHECK_FALSE(data.sync_to_device());
 }
 
-TEST_CASE("a shape of more bytes than there are numbers is refused", "[transfers]") {
+TEST_CASE("a shape with more bytes than a 64-bit number can hold is refused", "[transfers]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   auto const rt = start_on(device);
   for (auto const& shape : {std::vector<std::uint64_t>{1ull << 40, 1ull << 40}, {1ull << 62, 1}}) {
-    unified_buffer<std::uint32_t> huge(rt->memory(), shape);  // modulo 2^64 it would be nothing
+    unified_buffer<std::uint32_t> huge(rt->memory(), shape);  // modulo 2^64 this would be 0
     CHECK(huge.overwrite().error() == errc::pool_exhausted);
     CHECK(huge.device_for_overwriting().error() == errc::pool_exhausted);
   }
@@ -205,7 +205,7 @@ TEST_CASE("a pipeline computes each item once, in order, and loads ahead", "[tra
       [&](rondo::buffer_ref item, std::uint64_t i) {
         CHECK(i == computed);
         far_ahead = far_ahead || loaded.load() > i + depth;
-        if (i == 0)  // the next one is loaded while this one is computed, or this never ends
+        if (i == 0)  // the next item is loaded while this one is computed, or this never ends
           CHECK(eventually([&] { return loaded.load() >= 2; }));
         std::uint32_t seen[256] = {};
         if (auto* const home = rt->buffers().home(); home != nullptr) {
@@ -232,7 +232,7 @@ TEST_CASE("a pipeline ends with the first error", "[transfers]") {
   rondo::stream_pipeline<std::uint32_t> items(rt->memory(), {16});
   auto const fill = [](std::span<std::uint32_t> to, std::uint64_t i) {
     std::ranges::fill(to, static_cast<std::uint32_t>(i));
-    return true;  // for ever
+    return true;  // forever
   };
   auto const failed = items.run(fill, [](rondo::buffer_ref, std::uint64_t i) {
     return i == 7 ? error_code(errc::handler_failed) : error_code{};

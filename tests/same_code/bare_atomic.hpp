@@ -1,4 +1,4 @@
-// The least that can stand in for kernels/base/atomic.hpp: the compiler's builtins on plain words.
+// A minimal replacement of kernels/base/atomic.hpp: the compiler's builtins on plain words.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 foreach(side ONE OTHER)
   execute_process(COMMAND ${OBJDUMP} -dr --no-show-raw-insn --section=.text ${${side}}
     OUTPUT_VARIABLE ${side}_code COMMAND_ERROR_IS_FATAL ANY)
-  string(FIND "${${side}_code}" "Disassembly" start) # behind the file's name
+  string(FIND "${${side}_code}" "Disassembly" start) # after the file's name
   string(SUBSTRING "${${side}_code}" ${start} -1 ${side}_code)
 endforeach()
 string(LENGTH "${ONE_code}" length)

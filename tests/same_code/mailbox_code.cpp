@@ -1,5 +1,5 @@
-// Both ends of a mailbox, to be compiled with kernels/base/atomic.hpp and with bare_atomic.hpp: the machine code must be the
-// same, so the header that lets a checker in costs nothing.
+// Both ends of a mailbox, compiled with kernels/base/atomic.hpp and with bare_atomic.hpp. The machine code must be equal, so
+// the header, which allows a checker to replace the atomics, costs nothing.
 #include "kernels/mail/scheduler.hpp"
 
 namespace rondo {

@@ -1,10 +1,11 @@
+// The C++ client of a service.
 #include "runtime/lifecycle.hpp"
 #include "tests/catch.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
 
-TEST_CASE("a client tells and asks the actors of a service like its own", "[service]") {
+TEST_CASE("a client tells and asks the actors of a service like local actors", "[service]") {
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
@@ -16,7 +17,7 @@ TEST_CASE("a client tells and asks the actors of a service like its own", "[serv
   REQUIRE(c.connections_made() == 1);
 }
 
-TEST_CASE("what a client sends many of at once is all answered", "[service]") {
+TEST_CASE("every one of many concurrent requests of a client is answered", "[service]") {
   served s;
   rondo::service::client c(s.options());
   auto const mirror = c.find<basics::echo>("mirror").value();
@@ -63,7 +64,7 @@ TEST_CASE(
   REQUIRE_FALSE(clicks.tell(basics::add{1}, {}, rondo::block));
   s.it.reset();
   s.start();
-  // The first one may go into the closed socket before the client knows of it.
+  // The first request may be written to the closed socket before the client notices.
   auto const first = clicks.tell(basics::add{10}, {}, rondo::block);
   REQUIRE((!first || first == errc::outcome_unknown));
   REQUIRE_FALSE(clicks.tell(basics::add{100}, {}, rondo::block));
@@ -72,14 +73,14 @@ TEST_CASE(
   REQUIRE(c.connections_made() == 2);
 }
 
-TEST_CASE("requests without a service end with peer_gone, and say what was tried", "[service]") {
+TEST_CASE("requests without a service end with peer_gone, and report what was tried", "[service]") {
   scratch_directory folder("service");
   rondo::service::client c({.at = {true, (folder.directory / "none").string(), 0}, .connect_timeout = 50ms});
   REQUIRE(c.find<basics::counter>("clicks").error() == errc::peer_gone);
   REQUIRE(c.last_words().find("No such file") != std::string::npos);
 }
 
-TEST_CASE("an ask ends at its deadline, whatever the service does", "[service][G12]") {
+TEST_CASE("an ask ends at its deadline, regardless of the service", "[service][G12]") {
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();

@@ -1,4 +1,4 @@
-// The commands of a service as programs meet them: what they print for others, and what they end with.
+// The commands of a service as other programs use them: their output and their exit statuses.
 #include <sys/wait.h>
 
 #include <boost/json.hpp>
@@ -19,7 +19,7 @@ std::string const program = RONDO_COMMAND;
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-/// A service with an actor `clicks`, and how a client of it is called.
+/// A service with an actor `clicks`, and the command line of its clients.
 struct site {
   rondo_test::scratch_directory scratch{"commands"};
   rondo_test::serve_process server{rondo_test::write_config(
@@ -30,7 +30,7 @@ struct site {
   std::string command(std::string const& words) const { return program + " " + words + at; }
 };
 
-/// The exit status of a shell's command line, and what it says on standard error.
+/// Runs a shell command line; returns its exit status and its standard error.
 std::pair<int, std::string> run_line(std::string const& line) {
   auto const [status, said] = run("bash -c '" + line + "'");
   return {code_of(status), said};
@@ -38,7 +38,7 @@ std::pair<int, std::string> run_line(std::string const& line) {
 
 }  // namespace
 
-TEST_CASE("list, inspect and describe speak JSON to programs", "[service][commands]") {
+TEST_CASE("list, inspect and describe print JSON for programs", "[service][commands]") {
   site const s;
   REQUIRE(run(s.command(R"(tell clicks add '{"amount": 2}')")).first == 0);
   auto const listed = run(s.command("list --json"));
@@ -69,12 +69,12 @@ TEST_CASE("list, inspect and describe speak JSON to programs", "[service][comman
   CHECK(found);
 }
 
-TEST_CASE("who cannot print says so", "[service][commands]") {
+TEST_CASE("a command that cannot write its output reports that", "[service][commands]") {
   site const s;
   auto const [full, why] = run_line("exec 3>&1; " + s.command("list") + " 2>&3 >/dev/full");
   CHECK(full == 73);
   CHECK_THAT(why, Contains("standard output cannot be written"));
-  // Its socket must not get the number of the stream that is missing.
+  // Its socket must not get the number of the closed stream.
   auto const [closed, why_closed] = run_line(s.command("list") + " >&-");
   CHECK(closed == 73);
   CHECK_THAT(why_closed, Contains("standard output cannot be written"));
@@ -82,8 +82,7 @@ TEST_CASE("who cannot print says so", "[service][commands]") {
   CHECK(run_line(program + " --help >/dev/full").first == 73);
 }
 
-TEST_CASE("wrong settings end with one status, and a device that is not to be had with another",
-          "[service][commands]") {
+TEST_CASE("invalid settings and unavailable devices have different exit statuses", "[service][commands]") {
   rondo_test::scratch_directory const scratch("commands");
   auto const config = (scratch.directory / "config.json").string();
   auto const status_of = [&](std::string const& text) {
@@ -109,7 +108,7 @@ TEST_CASE("wrong settings end with one status, and a device that is not to be ha
   CHECK_THAT(said, Contains("metal"));
 }
 
-TEST_CASE("rondo top needs a terminal, and says what to do without one", "[service][commands]") {
+TEST_CASE("rondo top needs a terminal, and suggests an alternative without one", "[service][commands]") {
   site const s;
   auto const [piped, why] = run_line(s.command("top") + " </dev/null | cat; exit ${PIPESTATUS[0]}");
   CHECK(piped == 64);
@@ -117,7 +116,7 @@ TEST_CASE("rondo top needs a terminal, and says what to do without one", "[servi
   CHECK(run_line(s.command("top --once --interval 50") + " | cat").first == 0);
 }
 
-TEST_CASE("a machine that only serves needs no video libraries", "[service][commands]") {
+TEST_CASE("rondo-serve does not need video libraries", "[service][commands]") {
   auto const [status, libraries] = run("ldd " RONDO_SERVE);
   REQUIRE(status == 0);
   CHECK_THAT(libraries, Contains("libssl") && !Contains("libav") && !Contains("libX11"));
@@ -127,7 +126,8 @@ TEST_CASE("a machine that only serves needs no video libraries", "[service][comm
   CHECK_THAT(why, Contains("unknown command 'overlay'"));
 }
 
-TEST_CASE("a service whose log cannot be written serves, and ends in order", "[service][commands][hostile]") {
+TEST_CASE("a service whose log cannot be written serves, and shuts down cleanly",
+          "[service][commands][hostile]") {
   rondo_test::scratch_directory const folder("unwritable-log");
   auto const at = " unix:" + (folder.directory / "socket").string();
   auto const* const log =
@@ -141,11 +141,11 @@ TEST_CASE("a service whose log cannot be written serves, and ends in order", "[s
   CHECK(status == 0);
 }
 
-TEST_CASE("a log that nothing reads holds no client up, and the lines that it lacks are counted",
+TEST_CASE("a log that nobody reads does not delay clients, and its missing lines are counted",
           "[service][commands][hostile]") {
   site s;
   auto const at = rondo_test::socket_of(s.scratch.directory, "commands");
-  // A client that is dropped is a line of the log, written by the thread that answers clients.
+  // A dropped client is a line of the log, which the thread that answers clients writes.
   auto const be_dropped = [&] {
     rondo_test::raw_client stranger(at);
     REQUIRE(stranger.send(std::string(8, '\xff')));

@@ -1,4 +1,4 @@
-// What bash offers for the command: words that come from others are shown, never run.
+// Bash completion of the command: names from a service are offered, never executed.
 #include <fstream>
 
 #include "tests/catch.hpp"
@@ -6,7 +6,7 @@
 
 namespace {
 
-/// What is offered after `typed`, of a command that knows an actor and a behaviour of awkward names.
+/// The completions of `typed`, for a service whose actor and behaviour have unusual names.
 std::string offered(std::filesystem::path const& folder, std::string const& typed) {
   auto const fake = (folder / "rondo").string();
   {
@@ -27,8 +27,7 @@ std::string offered(std::filesystem::path const& folder, std::string const& type
 
 }  // namespace
 
-TEST_CASE("completion offers names of actors and messages, and runs nothing that stands in them",
-          "[completion]") {
+TEST_CASE("completion offers names of actors and messages, and executes nothing in them", "[completion]") {
   rondo_test::scratch_directory const scratch("completion");
   auto const& folder = scratch.directory;
   CHECK(offered(folder, "ask cl") == "clicks\n");

@@ -1,3 +1,4 @@
+// The configuration of a service, and the sockets and files that it accepts.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,8 +22,8 @@ using namespace rondo_test;
 using rondo::service::endpoint;
 using rondo::service::parse_service_config;
 
-TEST_CASE("a service's configuration is read with the runtime's in it", "[service][config]") {
-  auto const c = parse_service_config(R"({ // as people write it
+TEST_CASE("a service's configuration is read, including the runtime's", "[service][config]") {
+  auto const c = parse_service_config(R"({ // with a comment, as people write it
     "name": "demo", "listen": ["unix:/run/x.sock", "tcp:[::1]:7400"],
     "limits": {"clients": 3, "hello_ms": 10}, "checkpoint": "file", "checkpoint_s": 5, "recording": "run.rec",
     "runtime": {"teams": 3, "device": "cpu", "polling": true},
@@ -40,7 +41,7 @@ TEST_CASE("a service's configuration is read with the runtime's in it", "[servic
   REQUIRE(c.actors.at(0).options.pinned);
 }
 
-TEST_CASE("a wrong configuration is refused with file, field, what was found and what would do",
+TEST_CASE("an invalid configuration is refused with file, field, the value found and the expected one",
           "[service][config]") {
   struct wrong {
     char const *text, *says;
@@ -52,15 +53,16 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
            wrong{"{\"limits\": {\"clients\": 0}}",
                  "x.json: limits.clients: is 0; it must be a whole number from 1 to"},
            wrong{"{\"limits\": {\"clients\": 1.5}}", "x.json: limits.clients: is 1.5"},
-           wrong{"{\"listen\": [\"udp:1\"]}", "x.json: listen[0]: 'udp:1' names no kind of socket"},
-           wrong{"{\"listen\": [\"tcp:localhost:1\"]}", "has no numeric address"},
+           wrong{"{\"listen\": [\"udp:1\"]}",
+                 "x.json: listen[0]: 'udp:1' begins with neither unix: nor tcp:"},
+           wrong{"{\"listen\": [\"tcp:localhost:1\"]}", "does not have a numeric address"},
            wrong{"{\"runtime\": {\"teams\": \"2\"}}",
                  "x.json: runtime: teams: is a string; it must be a whole number"},
            wrong{"{\"runtime\": {\"team\": 2}}", "runtime: team: unknown field; expected one of"},
            wrong{"{\"actors\": [{\"name\": \"a\"}]}", "x.json: actors[0].behaviour: is missing"},
            wrong{"{\"checkpoint_s\": 5}", "requires `checkpoint`"},
            wrong{"{\"name\": \"a\",\n\n oops}", "x.json: line 3, column 2: "},
-           wrong{"{} {}", "more text follows"},
+           wrong{"{} {}", "unexpected text after"},
            wrong{"{\"name\": \"a\", \"name\": \"b\"}", "name"},
            wrong{"", "x.json"},
        }) {
@@ -69,7 +71,7 @@ TEST_CASE("a wrong configuration is refused with file, field, what was found and
   }
 }
 
-TEST_CASE("a durable actor needs a server that keeps its messages, and a checkpoint", "[service][config]") {
+TEST_CASE("a durable actor requires a NATS server and a checkpoint", "[service][config]") {
   auto const read = [](std::string const& more) {
     auto const c = parse_service_config(
         "{" + more + R"("actors": [{"name": "a", "behaviour": "counter", "durable": true}]})", "x.json");
@@ -82,17 +84,17 @@ TEST_CASE("a durable actor needs a server that keeps its messages, and a checkpo
                       Catch::Contains("actor 'a': durable: needs `checkpoint`"));
 }
 
-TEST_CASE("a service refuses what others could reach without token and TLS", "[service][config]") {
+TEST_CASE("a public address requires a token and TLS", "[service][config]") {
   rondo::service::service_config c;
   c.listen = {endpoint::parse("tcp:0.0.0.0:0", "test")};
   REQUIRE_THROWS_WITH(served(c), Catch::Contains("needs token_file, tls_certificate and tls_key"));
 }
 
-TEST_CASE("a service's name leads to no other folder", "[service][config]") {
-  REQUIRE_THROWS_WITH(rondo::service::default_socket("../x"), Catch::Contains("must be of letters"));
+TEST_CASE("a service's name cannot lead to another folder", "[service][config]") {
+  REQUIRE_THROWS_WITH(rondo::service::default_socket("../x"), Catch::Contains("must consist of letters"));
   rondo::service::service_config c;
   c.name = "../x";
-  REQUIRE_THROWS_WITH(rondo::service::check_service_config(c), Catch::Contains("must be of letters"));
+  REQUIRE_THROWS_WITH(rondo::service::check_service_config(c), Catch::Contains("must consist of letters"));
 }
 
 TEST_CASE("reloading refuses what starting refuses: a public address without a token", "[service][config]") {
@@ -111,7 +113,7 @@ TEST_CASE("reloading refuses what starting refuses: a public address without a t
   next.token_file.clear();
   next.limits.clients = 1;
   REQUIRE_THROWS_WITH(s.it->reload(next), Catch::Contains("needs token_file, tls_certificate and tls_key"));
-  // The token is asked for as before, and the old limits hold.
+  // The token is still required, and the old limits apply.
   tls_peer one(s.it->listens_at().front()), two(s.it->listens_at().front());
   REQUIRE(one.shake_hands());
   REQUIRE(two.shake_hands());
@@ -124,7 +126,7 @@ TEST_CASE("reloading refuses what starting refuses: a public address without a t
   REQUIRE(words.find("the token is missing or wrong") != std::string::npos);
 }
 
-TEST_CASE("what is not a socket of this user is not removed for one", "[service][config]") {
+TEST_CASE("a path that is not a socket of this user is not removed", "[service][config]") {
   scratch_directory const files("path");
   auto const path = files.directory / "taken";
   rondo::service::service_config c;
@@ -142,7 +144,7 @@ TEST_CASE("what is not a socket of this user is not removed for one", "[service]
   refused();
   REQUIRE(std::filesystem::is_symlink(path));
   std::filesystem::remove(path);
-  // In use, though nothing can connect to it.
+  // It is in use, although a stream cannot connect to it.
   int const other = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_un at{};
   at.sun_family = AF_UNIX;
@@ -153,11 +155,11 @@ TEST_CASE("what is not a socket of this user is not removed for one", "[service]
   ::close(other);
 }
 
-TEST_CASE("a service that ends leaves the path alone when another one has taken it", "[service][config]") {
+TEST_CASE("a service that ends leaves the path alone if another service has taken it", "[service][config]") {
   served first;
   std::filesystem::path const path = first.config.listen.front().path;
   std::filesystem::remove(path);
-  // What guards the path is that of the socket which was there.
+  // The lock file belongs to the socket that was there.
   std::filesystem::remove(path.string() + ".lock");
   rondo::service::service second(*first.rt, first.config, {});
   second.start();
@@ -167,13 +169,13 @@ TEST_CASE("a service that ends leaves the path alone when another one has taken 
   REQUIRE(c.find<basics::echo>("mirror").has_value());
 }
 
-TEST_CASE("of services that start at once on one path one has it", "[service][config]") {
+TEST_CASE("of several services that start on one path exactly one gets it", "[service][config]") {
   served s;
   for (int round = 0; round < 20; ++round) {
     scratch_directory const folder("race");
     auto config = s.config;
     config.listen = {{true, (folder.directory / "socket").string(), 0}};
-    {  // what a dead service has left
+    {  // the socket of a dead service
       boost::asio::io_context io;
       boost::asio::local::stream_protocol::acceptor left(io, config.listen.front().path);
     }
@@ -196,34 +198,33 @@ TEST_CASE("of services that start at once on one path one has it", "[service][co
   }
 }
 
-TEST_CASE("what others could replace is not trusted", "[service][config]") {
+TEST_CASE("files and folders that other users could replace are refused", "[service][config]") {
   scratch_directory const files("others");
   auto const open = files.directory / "open";
   std::filesystem::create_directory(open);
   REQUIRE(::chmod(open.c_str(), 0777) == 0);
   rondo::service::service_config c;
   c.listen = {{true, (open / "socket").string(), 0}};
-  REQUIRE_THROWS_WITH(served(c), Catch::Contains("can be written by others"));
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("is writable by other users"));
   c = {};
   c.token_file = open / "token";
   std::ofstream(c.token_file) << "a long word that nobody guesses\n";
   REQUIRE(::chmod(c.token_file.c_str(), 0600) == 0);
-  REQUIRE_THROWS_WITH(served(c), Catch::Contains("can be written by others"));
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("is writable by other users"));
   REQUIRE(::chmod(open.c_str(), 01777) == 0);
   REQUIRE_NOTHROW(served(c));
-  if (::geteuid() != 0) return;  // the others' part needs a folder of another user
+  if (::geteuid() != 0) return;  // the rest needs a folder of another user
   REQUIRE(::chmod(open.c_str(), 0700) == 0);
   REQUIRE(::chown(open.c_str(), 12345, 0) == 0);
   REQUIRE_THROWS_WITH(served(c), Catch::Contains("belongs to user 12345"));
-  // What is there already where the default socket would be.
+  // A folder of another user at the default socket's place.
   REQUIRE(::setenv("XDG_RUNTIME_DIR", files.directory.c_str(), 1) == 0);
   std::filesystem::rename(open, files.directory / "rondo");
   CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("belongs to user 12345"));
   ::unsetenv("XDG_RUNTIME_DIR");
 }
 
-TEST_CASE("two services do not share a socket, and one that was left behind is taken over",
-          "[service][config]") {
+TEST_CASE("two services do not share a socket, and an abandoned socket is taken over", "[service][config]") {
   served s;
   rondo::service::service second(*s.rt, s.config, {});
   REQUIRE_THROWS_WITH(second.start(), Catch::Contains("another service listens there"));
@@ -234,7 +235,7 @@ TEST_CASE("two services do not share a socket, and one that was left behind is t
   REQUIRE_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("actors that cannot be are refused by name", "[service][config]") {
+TEST_CASE("invalid actors are refused by name", "[service][config]") {
   rondo::service::service_config c;
   c.actors = {{"a", "nothing"}};
   REQUIRE_THROWS_WITH(served(c),

@@ -1,4 +1,4 @@
-// What a service remembers of keyed messages, and for how long.
+// Which keyed messages a service remembers, and for how long.
 #include "runtime/service/dedup_cache.hpp"
 
 #include "tests/catch.hpp"
@@ -20,7 +20,7 @@ void handle(dedup_cache& book, std::uint64_t session, std::uint64_t key) {
   book.settle(session, key, {});
 }
 
-/// A time after all that was done, and before all that will be.
+/// A time after everything done so far, and before everything that follows.
 clock_type::time_point between() {
   auto const began = clock_type::now();
   while (clock_type::now() == began) continue;
@@ -29,7 +29,7 @@ clock_type::time_point between() {
 
 }  // namespace
 
-TEST_CASE("a key that was handled is known until its client settles it", "[service][dedup_cache]") {
+TEST_CASE("a handled key is known until its client settles it", "[service][dedup_cache]") {
   dedup_cache book;
   handle(book, 1, 10);
   CHECK(open(book, 1, 10) == entry::known);
@@ -38,7 +38,7 @@ TEST_CASE("a key that was handled is known until its client settles it", "[servi
   CHECK(open(book, 1, 10) == entry::settled);
 }
 
-TEST_CASE("the sessions that were not heard of are forgotten, and no others", "[service][dedup_cache]") {
+TEST_CASE("sessions without recent messages are forgotten, and no others", "[service][dedup_cache]") {
   dedup_cache book;
   for (std::uint64_t session : {1, 2, 3}) handle(book, session, 10);
   auto const then = between();
@@ -50,7 +50,7 @@ TEST_CASE("the sessions that were not heard of are forgotten, and no others", "[
   CHECK(open(book, 3, 10) == entry::known);
 }
 
-TEST_CASE("a session is kept while a message of it is on its way, however long that takes",
+TEST_CASE("a session is kept while one of its messages is in progress, however long that takes",
           "[service][dedup_cache]") {
   dedup_cache book;
   REQUIRE(open(book, 1, 10) == entry::fresh);
@@ -60,7 +60,7 @@ TEST_CASE("a session is kept while a message of it is on its way, however long t
   CHECK(open(book, 1, 10) == entry::pending);
   CHECK(open(book, 2, 10) == entry::fresh);
   book.settle(2, 10, {});
-  // Its client has gone for good: the ask is given up, and the record goes with it.
+  // Its client is gone for good: the ask is given up, and its record is forgotten.
   rondo::actor_id const ask{7, 3};
   book.note_ask(1, 10, ask);
   CHECK(book.sweep(later + 3 * dedup_cache::forget_after) == std::vector{ask});
@@ -68,11 +68,11 @@ TEST_CASE("a session is kept while a message of it is on its way, however long t
   CHECK(open(book, 1, 10) == entry::known);
 }
 
-TEST_CASE("beyond its limits the book says which is full, and takes more when something is forgotten",
+TEST_CASE("a full cache names the limit, and accepts more after something is forgotten",
           "[service][dedup_cache]") {
   dedup_cache book;
   auto const half = dedup_cache::sessions_limit / 2;
-  // One peer fills its half; the other one is not held back by that.
+  // One peer fills its half; the other peer is not affected.
   for (std::uint64_t session = 1; session <= half; ++session) handle(book, session, 1);
   CHECK(open(book, half + 1, 1) == entry::peer_full);
   for (std::uint64_t session = half + 1; session <= 2 * half; ++session)
@@ -83,7 +83,7 @@ TEST_CASE("beyond its limits the book says which is full, and takes more when so
   CHECK(open(book, 1, 1) == entry::fresh);
 }
 
-TEST_CASE("keys are limited for a session, for a peer and for all", "[service][dedup_cache]") {
+TEST_CASE("keys are limited per session, per peer and in total", "[service][dedup_cache]") {
   dedup_cache book;
   std::uint64_t session = 0;
   auto const fill = [&](std::string const& peer, std::size_t keys) {
@@ -100,7 +100,7 @@ TEST_CASE("keys are limited for a session, for a peer and for all", "[service][d
   CHECK(open(book, 1'000, 1, 0, "first") == entry::peer_full);
   for (std::size_t keys = 0; keys < dedup_cache::keys_limit / 2; keys += most) fill("second", most);
   CHECK(open(book, 2'000, 1, 0, "third") == entry::full);
-  // What a client has settled is room for others.
+  // Keys that a client has settled make room for others.
   CHECK(open(book, 1, most + 1, most + 1, "first") == entry::fresh);
   CHECK(open(book, 2'000, 1, 0, "third") == entry::fresh);
 }

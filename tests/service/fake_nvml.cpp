@@ -1,5 +1,5 @@
-// Stands in for NVIDIA's management library: two GPUs, of which the second tells little; FAKE_NVML_INIT is what nvmlInit
-// returns.
+// A fake of NVIDIA's management library with two GPUs, of which the second reports little; FAKE_NVML_INIT is the return value
+// of nvmlInit.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// Frames of the wire protocol.
 #include "runtime/service/wire/frame.hpp"
 
 #include <cstring>
@@ -16,7 +17,7 @@ void put(frame_reader& reader, std::vector<unsigned char> const& bytes) {
 
 }  // namespace
 
-TEST_CASE("a frame that comes byte by byte is given once it is whole", "[service]") {
+TEST_CASE("a frame that arrives byte by byte is returned once it is complete", "[service]") {
   frame_reader reader(16);
   std::span<std::byte const> frame;
   for (int const byte : {3, 0, 0, 0, int{'a'}, int{'b'}}) {
@@ -34,7 +35,7 @@ TEST_CASE("a frame that comes byte by byte is given once it is whole", "[service
   REQUIRE_FALSE(reader.in_frame());
 }
 
-TEST_CASE("a frame longer than the limit is refused, and so is all that follows", "[service]") {
+TEST_CASE("a frame longer than the limit is refused, and so is everything that follows", "[service]") {
   frame_reader reader(16);
   std::span<std::byte const> frame;
   put(reader, {16, 0, 0, 0});

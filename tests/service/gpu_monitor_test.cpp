@@ -1,4 +1,4 @@
-// What is told of GPUs, and why nothing is. The library is a fake one, at FAKE_NVML.
+// The report about GPUs, and the reason if there is none. Uses the fake library at FAKE_NVML.
 #include "runtime/service/monitor/gpu_monitor.hpp"
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 using Catch::Matchers::Contains;
 using rondo::service::gpu_monitor;
 
-TEST_CASE("a GPU is told with load, memory, temperature, power and PCIe traffic", "[gpu_monitor]") {
+TEST_CASE("a GPU is reported with load, memory, temperature, power and PCIe traffic", "[gpu_monitor]") {
   gpu_monitor monitor(FAKE_NVML);
   auto const reading = monitor.read();
   CHECK(reading.unavailable.empty());
@@ -24,14 +24,14 @@ TEST_CASE("a GPU is told with load, memory, temperature, power and PCIe traffic"
   CHECK(g.pcie_tx_bytes_per_second == 500'000);
 }
 
-TEST_CASE("what a GPU does not tell is left out, and the rest is there", "[gpu_monitor]") {
+TEST_CASE("values that a GPU does not provide are left out, and the rest is reported", "[gpu_monitor]") {
   auto const g = gpu_monitor(FAKE_NVML).read().gpus.at(1);
   CHECK(g.utilization_percent == -1);
   CHECK(g.power_watts == -1);
   CHECK(g.temperature_celsius == 61);
 }
 
-TEST_CASE("a missing library, a foreign one and a missing driver are told by name", "[gpu_monitor]") {
+TEST_CASE("a missing library, a foreign one and a missing driver are reported by name", "[gpu_monitor]") {
   CHECK_THAT(gpu_monitor("libno-such-nvml.so.1").read().unavailable,
              Contains("libno-such-nvml.so.1 is not installed"));
   CHECK_THAT(gpu_monitor("libm.so.6").read().unavailable, Contains("libm.so.6") && Contains("nvmlInit_v2"));

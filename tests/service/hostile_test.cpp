@@ -1,4 +1,4 @@
-// Clients that misbehave are each answered, or dropped with a reason; the others notice nothing.
+// Clients that misbehave are answered, or dropped with a reason; other clients are not affected.
 #include <boost/asio/use_future.hpp>
 #include <fstream>
 #include <random>
@@ -20,10 +20,10 @@ std::uint64_t drops(served const& s, drop_reason why) {
   return s.it->counters().dropped[static_cast<std::size_t>(why)].load();
 }
 
-/// A client that does nothing wrong, and is answered while the service has to do with another one.
+/// A well-behaved client that is answered while the service deals with another one.
 class good_client {
  public:
-  /// Returns when it is connected: a limit that is short for another test's sake may have dropped it before.
+  /// Returns when it is connected: a short limit, which another test needs, may have dropped it before.
   explicit good_client(served& s) : client_(s.options()) {
     while (!client_.find_untyped("mirror")) continue;
   }
@@ -39,7 +39,7 @@ class good_client {
 
 }  // namespace
 
-TEST_CASE("a client that connects and says nothing is dropped with a reason", "[service][hostile]") {
+TEST_CASE("a silent client is dropped with a reason", "[service][hostile]") {
   served s(with_limits({.hello = 50ms}));
   good_client good(s);
   auto const before = drops(s, drop_reason::idle);
@@ -55,7 +55,7 @@ TEST_CASE("a client whose request never ends is dropped with a reason", "[servic
   slow.hello();
   REQUIRE(slow.receive()->body_as_welcome() != nullptr);
   REQUIRE(slow.send(slow.frame_for(2, "mirror", basics::ping{1}, true).substr(0, 20)));
-  REQUIRE(says(slow.last_words(), "did not end in time"));
+  REQUIRE(says(slow.last_words(), "did not arrive completely in time"));
   good_client(s).require_service();
 }
 
@@ -65,11 +65,11 @@ TEST_CASE("a frame beyond the limit is not read, and ends the connection with a 
   raw_client big(s.it->listens_at().front());
   big.hello();
   REQUIRE(big.send(std::string("\x01\x04\x00\x00", 4)));
-  REQUIRE(says(big.last_words(), "a frame of 1025 bytes is more than the 1024"));
+  REQUIRE(says(big.last_words(), "a frame has 1025 bytes; this service accepts at most 1024"));
   REQUIRE(drops(s, drop_reason::too_large) == 1);
 }
 
-TEST_CASE("whatever bytes come, the service goes on and says why it hangs up", "[service][hostile]") {
+TEST_CASE("with arbitrary bytes the service keeps running and says why it hangs up", "[service][hostile]") {
   served s;
   std::mt19937_64 random(rondo_test::seed_of("hostile"));
   rondo::service::client good(s.options());
@@ -80,9 +80,9 @@ TEST_CASE("whatever bytes come, the service goes on and says why it hangs up", "
     if (greeted) bad.hello(round);
     auto bytes = bad.frame_for(2, "mirror", basics::ping{1}, true, 1);
     for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
-      bytes[4 + random() % (bytes.size() - 4)] = static_cast<char>(random());  // the length stays
+      bytes[4 + random() % (bytes.size() - 4)] = static_cast<char>(random());  // the length is unchanged
     REQUIRE(bad.send(bytes));
-    // It may still be a request, or ask for what there is not; then the answer says so.
+    // It may still be a valid request, or one for an unknown actor; then the answer says so.
     auto const* r = bad.receive();
     REQUIRE(r != nullptr);
     if (greeted && r->body_as_welcome() != nullptr) r = bad.receive();
@@ -91,7 +91,7 @@ TEST_CASE("whatever bytes come, the service goes on and says why it hangs up", "
   }
 }
 
-TEST_CASE("a client without the token is turned away, and no hint is given", "[service][hostile]") {
+TEST_CASE("a client without the token is refused without a hint", "[service][hostile]") {
   scratch_directory folder("token");
   auto const file = folder.directory / "token";
   std::ofstream(file) << "short\n";
@@ -119,7 +119,7 @@ TEST_CASE("a client without the token is turned away, and no hint is given", "[s
   REQUIRE(drops(s, drop_reason::unauthorised) == 3);
 }
 
-TEST_CASE("a client that takes no responses is dropped, and its requests take bounded memory",
+TEST_CASE("a client that does not read responses is dropped, and its requests take bounded memory",
           "[service][hostile]") {
   served s(with_limits({.open_requests = 16, .reading = 100ms}));
   raw_client slow(s.it->listens_at().front());
@@ -133,11 +133,11 @@ TEST_CASE("a client that takes no responses is dropped, and its requests take bo
     slow.send(std::as_bytes(std::span(one)), false) ? void(++sent) : std::this_thread::yield();
   REQUIRE(drops(s, drop_reason::slow_reader) == 1);
   REQUIRE(counters.requests.load() - counters.responses.load() <= 16 + 1);
-  REQUIRE(says(s.log(), "did not take its responses in time"));
+  REQUIRE(says(s.log(), "did not read its responses in time"));
   good_client(s).require_service();
 }
 
-TEST_CASE("a client that hangs up before it took its responses is gone at once", "[service][hostile]") {
+TEST_CASE("a client that hangs up without reading its responses is gone at once", "[service][hostile]") {
   served s(with_limits({.open_requests = 16, .reading = 1h}));
   {
     raw_client leaver(s.it->listens_at().front());
@@ -154,7 +154,7 @@ TEST_CASE("a client that hangs up before it took its responses is gone at once",
   good_client(s).require_service();
 }
 
-TEST_CASE("beyond its limit of connections the service says so, and takes others again later",
+TEST_CASE("beyond its limit of connections the service refuses clients, and accepts others later",
           "[service][hostile]") {
   served s(with_limits({.clients = 2}));
   auto const at = s.it->listens_at().front();
@@ -165,7 +165,7 @@ TEST_CASE("beyond its limit of connections the service says so, and takes others
   REQUIRE(first->receive()->body_as_welcome() != nullptr);
   REQUIRE(second.receive()->body_as_welcome() != nullptr);
   raw_client third(at);
-  REQUIRE(says(third.last_words(), "takes 2 connections at once"));
+  REQUIRE(says(third.last_words(), "accepts at most 2 connections"));
   first.reset();
   while (s.it->connections() != 1) std::this_thread::yield();
   raw_client fourth(at);
@@ -173,8 +173,8 @@ TEST_CASE("beyond its limit of connections the service says so, and takes others
   REQUIRE(fourth.receive()->body_as_welcome() != nullptr);
 }
 
-TEST_CASE("a rate limit holds a client back and loses nothing", "[service][hostile]") {
-  // A request takes a fifth of a second in the first case, in which the last one is not waited for.
+TEST_CASE("a rate limit delays a client and loses nothing", "[service][hostile]") {
+  // In the first case a request takes a fifth of a second, and the last one is not waited for.
   auto const [rate, awaited] = GENERATE(table<std::uint32_t, int>({{5, 2}, {1000, 300}}));
   served s(with_limits({.requests_per_second = rate}));
   raw_client eager(s.it->listens_at().front());
@@ -188,14 +188,14 @@ TEST_CASE("a rate limit holds a client back and loses nothing", "[service][hosti
   REQUIRE((handled == 301) == (awaited == 300));
 }
 
-TEST_CASE("a message that is sent again under its key is handled once", "[service]") {
+TEST_CASE("a message that is resent under its key is handled once", "[service]") {
   served s;
   auto const at = s.it->listens_at().front();
   for (int tries = 0; tries < 3; ++tries) {
     raw_client c(at);
     c.hello(77);
     REQUIRE(c.send(c.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));
-    if (tries == 0) continue;  // it goes before its answer comes
+    if (tries == 0) continue;  // the connection is closed before the answer arrives
     REQUIRE(c.receive()->body_as_welcome() != nullptr);
     auto const* const o = c.receive()->body_as_outcome();
     REQUIRE(o->status() == 0);
@@ -214,7 +214,7 @@ TEST_CASE("a message that is sent again under its key is handled once", "[servic
           10);
 }
 
-TEST_CASE("at its end a service answers what is open, and says how much it could not", "[service]") {
+TEST_CASE("a service that shuts down answers open requests, and reports how many it did not", "[service]") {
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
@@ -231,7 +231,7 @@ TEST_CASE("at its end a service answers what is open, and says how much it could
   REQUIRE(left == 0);
 }
 
-TEST_CASE("a request that nobody answers is left at the end, and counted", "[service]") {
+TEST_CASE("a request that is still unanswered after shutdown is counted", "[service]") {
   rondo::service::service_config config;
   config.drain = 20ms;
   served s(config);
@@ -242,5 +242,5 @@ TEST_CASE("a request that nobody answers is left at the end, and counted", "[ser
   REQUIRE(c.send(c.frame_for(2, "clicks", basics::get{}, true)));
   while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
   REQUIRE(s.it->stop() == 1);
-  REQUIRE(says(c.last_words(), "the service ends"));
+  REQUIRE(says(c.last_words(), "the service is stopping"));
 }

@@ -1,7 +1,7 @@
-// Strangers at a port with TLS: thousands of random steps of handshakes, logins and requests, cut, split, stalled and reset
-// anywhere, by clients who have no token. The service stays up, answers others, and does not grow.
+// Strangers at a TLS port: thousands of random steps of handshakes, logins and requests, cut, split, stalled and reset
+// anywhere, by clients without a token. The service stays up, answers other clients, and does not grow.
 //
-// By hand, for half an hour, which also bounds how long others may wait: HOSTILE_SECONDS=1800 test_service "[walk]"
+// By hand, for half an hour, which also limits how long other clients may wait: HOSTILE_SECONDS=1800 test_service "[walk]"
 #include <sys/wait.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ constexpr bool memory_tells = true;
 
 }  // namespace
 
-TEST_CASE("strangers who do what they like harm nobody", "[service][tls][hostile][walk]") {
+TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile][walk]") {
   using clock = std::chrono::steady_clock;
   scratch_directory const files("walk");
   auto const folder = files.directory;
@@ -76,7 +76,7 @@ TEST_CASE("strangers who do what they like harm nobody", "[service][tls][hostile
   std::uint64_t steps = 0;
   std::size_t after_first_walk = 0;
   std::ptrdiff_t growth = 0;
-  // A walk of at most 10,000 steps each, from its own seed; by hand as many as the time allows.
+  // A walk has at most 10,000 steps and its own seed; by hand there are as many walks as the time allows.
   for (std::uint64_t walks = 0; walks == 0 || clock::now() < until || (by_hand == nullptr && walks < 3);
        ++walks) {
     strangers all(at, seed + walks);
@@ -84,7 +84,7 @@ TEST_CASE("strangers who do what they like harm nobody", "[service][tls][hostile
     all.leave();
     service.listen();
     auto const now = service.resident_bytes();
-    if (walks == 0) after_first_walk = now;  // buffers that every service has in the end
+    if (walks == 0) after_first_walk = now;  // then every service has allocated its buffers
     growth =
         std::max(growth, static_cast<std::ptrdiff_t>(now) - static_cast<std::ptrdiff_t>(after_first_walk));
   }

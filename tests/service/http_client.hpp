@@ -9,7 +9,7 @@
 
 namespace service_test {
 
-/// Sends `bytes` as they are and returns all that comes back until the other side hangs up.
+/// Sends `bytes` unchanged and returns everything received until the server hangs up.
 inline std::string talk(std::uint16_t port, std::string const& bytes) {
   namespace asio = boost::asio;
   asio::io_context io;
@@ -22,7 +22,7 @@ inline std::string talk(std::uint16_t port, std::string const& bytes) {
   return answer;
 }
 
-/// The whole answer, head and body.
+/// The complete response, head and body.
 inline std::string get(std::uint16_t port, std::string const& target, std::string const& method = "GET") {
   return talk(port, method + " " + target + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
 }

@@ -1,4 +1,4 @@
-// What the monitoring server answers, refuses and survives.
+// The monitoring server: its answers, its refusals, and what it survives.
 #include "runtime/service/monitor/http_server.hpp"
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct routes_served {
   asio::thread_pool pool{2};
   http_server server;
 
-  // Far longer than any test takes, unless it is about this limit.
+  // Much longer than any test takes, except in tests of this limit.
   explicit routes_served(rondo::service::http_routes routes, http_options options = {.request_time = 60s})
       : server(pool.get_executor(), pool.get_executor(), {asio::ip::address_v4::loopback(), 0},
                std::move(routes), options) {}
@@ -55,7 +55,7 @@ TEST_CASE("a path is answered with its length, type and body", "[http]") {
   CHECK_THAT(head, Contains("Content-Length: 6\r\n") && Catch::Matchers::EndsWith("\r\n\r\n"));
 }
 
-TEST_CASE("several requests come over one connection", "[http]") {
+TEST_CASE("several requests use one connection", "[http]") {
   routes_served const s(one_route());
   auto const answer = talk(s.server.port(),
                            "GET /hello HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -64,7 +64,7 @@ TEST_CASE("several requests come over one connection", "[http]") {
   CHECK_THAT(answer.substr(answer.find("404")), Contains("200 OK"));
 }
 
-TEST_CASE("what is not understood is refused with the reason", "[http]") {
+TEST_CASE("invalid requests are refused with the reason", "[http]") {
   routes_served const s(one_route(), {.header_bytes = 1024, .body_bytes = 100, .request_time = 60s});
   auto const port = s.server.port();
   CHECK_THAT(get(port, "/nothing"), StartsWith("HTTP/1.1 404") && Contains("/hello"));
@@ -78,7 +78,7 @@ TEST_CASE("what is not understood is refused with the reason", "[http]") {
   CHECK_THAT(get(port, "/hello"), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_CASE("who sends a request too slowly is cut off", "[http]") {
+TEST_CASE("a client that sends a request too slowly is disconnected", "[http]") {
   routes_served const s(one_route(), {.request_time = 50ms});
   asio::io_context io;
   auto socket = connect(io, s.server.port());
@@ -90,7 +90,7 @@ TEST_CASE("who sends a request too slowly is cut off", "[http]") {
   CHECK(answer.find("200") == std::string::npos);
 }
 
-TEST_CASE("one connection too many is told so, and room comes back", "[http]") {
+TEST_CASE("a connection beyond the limit is refused, and later ones are accepted again", "[http]") {
   routes_served const s(one_route(), {.connections = 2, .request_time = 60s});
   asio::io_context io;
   {
@@ -101,7 +101,7 @@ TEST_CASE("one connection too many is told so, and room comes back", "[http]") {
   CHECK(eventually([&] { return get(s.server.port(), "/hello").rfind("HTTP/1.1 200", 0) == 0; }));
 }
 
-TEST_CASE("stopping ends the connections that are open", "[http]") {
+TEST_CASE("stopping closes the open connections", "[http]") {
   asio::io_context io;
   auto s = std::make_unique<routes_served>(one_route(), http_options{.request_time = 60s});
   auto socket = connect(io, s->server.port());
@@ -117,11 +117,11 @@ TEST_CASE("stopping ends the connections that are open", "[http]") {
   CHECK_THROWS(connect(io, port));
 }
 
-TEST_CASE("health is not readiness", "[http]") {
+TEST_CASE("health and readiness are different", "[http]") {
   std::atomic<bool> well{true}, ready{false};
   routes_served const s(rondo::service::monitoring_routes(
       [] { return std::string("rondo_conserved 1\n"); },
-      [&] { return well ? std::string() : std::string("the network thread has not moved"); },
+      [&] { return well ? std::string() : std::string("the network thread has been stuck"); },
       [&] { return ready ? std::string() : std::string("the checkpoint is being restored"); }));
   auto const port = s.server.port();
   CHECK_THAT(get(port, "/healthz"), StartsWith("HTTP/1.1 200"));
@@ -131,6 +131,6 @@ TEST_CASE("health is not readiness", "[http]") {
   CHECK_THAT(get(port, "/readyz"), StartsWith("HTTP/1.1 200"));
   well = false;
   CHECK_THAT(get(port, "/healthz"),
-             StartsWith("HTTP/1.1 503") && Contains("the network thread has not moved"));
+             StartsWith("HTTP/1.1 503") && Contains("the network thread has been stuck"));
   CHECK_THAT(get(port, "/metrics"), Contains("text/plain; version=0.0.4") && Contains("rondo_conserved 1"));
 }

@@ -1,4 +1,5 @@
-// What the tests of JSON payloads know: the built-in module's messages, and the golden schema with every shape of struct.
+// The schemas of the tests of JSON payloads: the built-in module's messages, and the golden schema with every shape of
+// struct.
 #pragma once
 
 #include "generated/basics_schema.hpp"

@@ -1,4 +1,4 @@
-// What clients may take of a service at most: places, memory, asks, actors; and what their tokens allow.
+// The limits of a service for its clients: connections, memory, asks, actors; and the rights of tokens.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -18,7 +18,7 @@ using rondo::service::endpoint;
 
 namespace {
 
-/// One that has been welcomed.
+/// A client that has been welcomed.
 struct guest_client : raw_client {
   explicit guest_client(endpoint const& at, std::string const& token = {}) : raw_client(at) {
     hello(0, token);
@@ -26,7 +26,7 @@ struct guest_client : raw_client {
     REQUIRE(r != nullptr);
     REQUIRE(r->body_as_welcome() != nullptr);
   }
-  /// Why the next response is a refusal; "ok" when it is none.
+  /// The reason in the next response if it is a refusal; otherwise "ok".
   std::string verdict() {
     auto const* const r = receive();
     if (r == nullptr) return "hung up";
@@ -50,14 +50,14 @@ struct guest_client : raw_client {
 
 }  // namespace
 
-TEST_CASE("what a client has asked ends with it, whether it is read or not", "[service][limits]") {
+TEST_CASE("a client's asks end with its connection, whether it is being read or not", "[service][limits]") {
   served s(with_limits({.open_requests = 16}));
   auto const clicks = s.rt->find_any("clicks").value();
   REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
   for (int const asks : {3, 16}) {
     {
       guest_client leaver(s.it->listens_at().front());
-      // One more waits in the socket, which nobody reads while 16 are open.
+      // One more waits in the socket, which is not read while 16 are open.
       for (int i = 0; i < asks + (asks == 16); ++i)
         REQUIRE(leaver.send(leaver.frame_for(2, "clicks", basics::get{}, true)));
       REQUIRE(eventually([&] { return s.rt->snapshot().asks_waiting == static_cast<std::uint32_t>(asks); }));
@@ -67,7 +67,7 @@ TEST_CASE("what a client has asked ends with it, whether it is read or not", "[s
   }
 }
 
-TEST_CASE("a keyed ask outlives its connection, and its answer is given to the next one",
+TEST_CASE("a keyed ask outlives its connection, and the next connection gets its answer",
           "[service][limits]") {
   served s;
   auto const clicks = s.rt->find_any("clicks").value();
@@ -92,18 +92,18 @@ TEST_CASE("a keyed ask outlives its connection, and its answer is given to the n
   REQUIRE(t.value == 5);
 }
 
-TEST_CASE("those who say nothing keep nobody out", "[service][limits]") {
+TEST_CASE("silent clients keep nobody out", "[service][limits]") {
   served s(with_limits({.clients = 20, .hello = 1h}));
   auto const at = s.it->listens_at().front();
   std::vector<std::unique_ptr<raw_client>> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(std::make_unique<raw_client>(at));
-  REQUIRE(says(silent.front()->last_words(), "others wait for its place"));
+  REQUIRE(says(silent.front()->last_words(), "its place is needed"));
   guest_client good(at);
   REQUIRE(good.launch("new") == "ok");
   REQUIRE(s.it->connections() <= 20);
 }
 
-TEST_CASE("some places are for those on this machine", "[service][limits]") {
+TEST_CASE("some places are reserved for clients on this machine", "[service][limits]") {
   auto c = with_limits({.clients = 2});
   scratch_directory const folder("places");
   c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
@@ -111,12 +111,12 @@ TEST_CASE("some places are for those on this machine", "[service][limits]") {
   auto const local = s.it->listens_at()[0], port = s.it->listens_at()[1];
   guest_client const first(port), second(port);
   raw_client third(port);
-  REQUIRE(says(third.last_words(), "takes 2 connections at once"));
+  REQUIRE(says(third.last_words(), "accepts at most 2 connections"));
   guest_client who_looks(local);
   REQUIRE(who_looks.launch("new") == "ok");
 }
 
-TEST_CASE("a list comes in pages, which name every actor once", "[service][limits]") {
+TEST_CASE("a list comes in pages that name every actor once", "[service][limits]") {
   rondo::service::service_config c;
   c.runtime.actors = 8192;
   served s(c);
@@ -148,22 +148,22 @@ TEST_CASE("a list comes in pages, which name every actor once", "[service][limit
   REQUIRE(pages > 3);
 }
 
-TEST_CASE("a client may launch so many actors, each with so large a mailbox, and names them",
+TEST_CASE("the number, mailbox capacity and names of launched actors are limited per client",
           "[service][limits]") {
   served s(with_limits({.actors = 3, .capacity = 64}));
   guest_client who(s.it->listens_at().front());
-  CHECK(says(who.launch(""), "give the actor a name"));
-  CHECK(says(who.launch("wide", 65), "more than the 64"));
+  CHECK(says(who.launch(""), "the actor needs a name"));
+  CHECK(says(who.launch("wide", 65), "exceeds the limit of 64"));
   for (auto const* name : {"a", "b", "c"}) REQUIRE(who.launch(name, 64) == "ok");
-  CHECK(says(who.launch("d"), "has launched 3 actors that live"));
+  CHECK(says(who.launch("d"), "has reached its limit of 3 live actors"));
   // Another connection of the same user shares the limit.
   guest_client other(s.it->listens_at().front());
-  CHECK(says(other.launch("d"), "has launched 3 actors that live"));
+  CHECK(says(other.launch("d"), "has reached its limit of 3 live actors"));
   REQUIRE(other.terminate("a") == "ok");
   CHECK(who.launch("d") == "ok");
 }
 
-TEST_CASE("responses that nobody takes are bounded for all clients together", "[service][limits]") {
+TEST_CASE("unread responses are limited for all clients together", "[service][limits]") {
   auto c = with_limits({.response_bytes = 1 << 20, .reading = 1h});
   c.runtime.actors = 8192;
   served s(c);
@@ -183,7 +183,7 @@ TEST_CASE("responses that nobody takes are bounded for all clients together", "[
     who.request(2, ask_for_all);
     return says(who.verdict(), "limits.response_bytes");
   }));
-  // Short answers are given as ever.
+  // Short answers are still given.
   REQUIRE(who.send(who.frame_for(3, "mirror", basics::ping{1}, true)));
   REQUIRE(who.verdict() == "ok");
   takers_of_nothing.clear();
@@ -193,7 +193,7 @@ TEST_CASE("responses that nobody takes are bounded for all clients together", "[
   }));
 }
 
-TEST_CASE("one checkpoint is for all who ask before it begins", "[service][limits]") {
+TEST_CASE("one checkpoint serves all requests that arrive before it begins", "[service][limits]") {
   rondo::service::service_config c;
   scratch_directory const folder("coalesced");
   c.checkpoint = folder.directory / "checkpoint";
@@ -229,18 +229,18 @@ TEST_CASE("one checkpoint is for all who ask before it begins", "[service][limit
   REQUIRE(s.it->counters().checkpoints_failed == 1);
 }
 
-TEST_CASE("a network thread that stands still is told of", "[service][limits]") {
+TEST_CASE("a network thread that hangs is reported", "[service][limits]") {
   served s(with_limits({.hello = 10ms}));
   REQUIRE(s.it->why_not_well().empty());
-  // The log is written by that thread.
+  // That thread writes the log.
   std::unique_lock held(s.mutex);
   raw_client silent(s.it->listens_at().front());
-  REQUIRE(eventually([&] { return says(s.it->why_not_well(300ms), "no client is answered"); }));
+  REQUIRE(eventually([&] { return says(s.it->why_not_well(300ms), "clients get no answers"); }));
   held.unlock();
   REQUIRE(eventually([&] { return s.it->why_not_well(2s).empty(); }));
 }
 
-TEST_CASE("a token allows what its role does, with the actors of its pattern", "[service][limits]") {
+TEST_CASE("a token allows what its role allows, for the actors of its pattern", "[service][limits]") {
   scratch_directory const folder("roles");
   rondo::service::service_config c;
   c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
@@ -297,7 +297,7 @@ TEST_CASE("a token allows what its role does, with the actors of its pattern", "
   CHECK(says(checkpoint(controls), "requires the role admin"));
   CHECK(checkpoint(may_all) == "ok");
   CHECK(checkpoint(local) == "ok");
-  // By its number an actor is reached no further than by its name.
+  // Addressing an actor by its number gives no more rights than by its name.
   auto const mirror = s.rt->find_any("mirror").value().id();
   REQUIRE(sends.request(2, [&](auto& b) {
     wire::actor_name const actor(mirror.index, mirror.generation);
@@ -305,9 +305,9 @@ TEST_CASE("a token allows what its role does, with the actors of its pattern", "
     return wire::Createsend(b, &actor, 0, rondo::type_id<basics::ping>, 128, true, false, 0, 0, 0, payload);
   }));
   CHECK(says(sends.verdict(), "limited to the actors 'cl*'"));
-  // A word stands for one role.
+  // One token has one role.
   c.tokens.push_back({file("again", "the word for reading"), {role::admin, "*"}});
-  CHECK_THROWS_WITH(served(c), Catch::Contains("the same word as another token's file"));
+  CHECK_THROWS_WITH(served(c), Catch::Contains("the same token as another file"));
 }
 
 TEST_CASE("tokens are read from the configuration", "[service][config]") {

@@ -1,4 +1,4 @@
-// What Prometheus is told, line by line.
+// The metrics for Prometheus, line by line.
 #include "runtime/service/monitor/metrics.hpp"
 
 #include <sstream>
@@ -22,7 +22,7 @@ std::vector<std::string> lines_with(std::string const& text, std::string const& 
 
 }  // namespace
 
-TEST_CASE("each family says once what it is, before its samples", "[metrics]") {
+TEST_CASE("each family is described once, before its samples", "[metrics]") {
   auto const text = to_metrics(sample_report());
   std::set<std::string> families;
   std::string family;
@@ -54,7 +54,7 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
       text,
       Contains(
           "rondo_actor_waiting_messages{actor=\"clicks\",behaviour=\"shop::counter\",device=\"0\"} 7\n"));
-  CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // with those of actors that are gone
+  CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // includes those of terminated actors
   CHECK_THAT(text, Contains("rondo_connections_dropped_total{reason=\"slow_reader\"} 2\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_total 12\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_failed_total 1\n"));
@@ -67,14 +67,14 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
   CHECK_THAT(text, Contains("rondo_nats_messages_redelivered_total 3\n"));
   CHECK_THAT(text, Contains("rondo_nats_messages_acknowledged_total 25\n"));
   CHECK_THAT(text, Contains("rondo_gpu_utilization_ratio{gpu=\"0\",name=\"Fake H1\"} 0.73\n"));
-  CHECK_THAT(text, !Contains("rondo_gpu_power_watts{gpu=\"1\""));  // that one does not tell
+  CHECK_THAT(text, !Contains("rondo_gpu_power_watts{gpu=\"1\""));  // this GPU does not report its power
 }
 
 TEST_CASE("a histogram's buckets add up, and end with its count", "[metrics]") {
   auto r = sample_report();
   auto& counts = r.actors[0]->latency_counts;
   std::ranges::fill(counts, 0u);
-  counts[0] = 1;  // under 96 ns
+  counts[0] = 1;  // less than 96 ns
   counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(1024))] = 2;
   counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(1023))] = 4;
   counts.back() = 8;
@@ -88,19 +88,19 @@ TEST_CASE("a histogram's buckets add up, and end with its count", "[metrics]") {
                                      "counter\",device=\"0\"} 15\n"));
 }
 
-TEST_CASE("an actor without samples has the buckets of the others", "[metrics]") {
+TEST_CASE("an actor without samples has the same buckets as the others", "[metrics]") {
   auto r = sample_report();
   r.actors[0]->latency_counts.clear();
   CHECK(lines_with(to_metrics(r), "rondo_actor_latency_seconds_bucket{actor=\"clicks\"").size() == 20);
 }
 
-TEST_CASE("what a label must not hold is escaped", "[metrics]") {
+TEST_CASE("characters that a label must not contain are escaped", "[metrics]") {
   auto r = sample_report();
   r.actors[0]->name = "a\"b\\c\nd";
   CHECK_THAT(to_metrics(r), Contains("actor=\"a\\\"b\\\\c\\nd\""));
 }
 
-TEST_CASE("more actors than the limit, nameless ones and doubles are summed into one", "[metrics]") {
+TEST_CASE("actors beyond the limit, unnamed ones and duplicates are summed into one", "[metrics]") {
   auto r = sample_report();
   r.actors.clear();
   for (std::uint32_t i = 0; i < 1000; ++i) r.actors.push_back(sample_actor("a" + std::to_string(i), i));
@@ -119,7 +119,7 @@ TEST_CASE("more actors than the limit, nameless ones and doubles are summed into
   CHECK_THAT(text, Contains("rondo_actors{state=\"active\"} 1000\n"));
 }
 
-TEST_CASE("a live runtime's metrics are its counters", "[metrics]") {
+TEST_CASE("a live runtime's metrics equal its counters", "[metrics]") {
   auto const rt = start();
   auto const c = rt->launch<basics::counter>("clicks", {.capacity = 256});
   for (int i = 0; i < 41; ++i) REQUIRE_FALSE(c.try_tell(basics::add{1}));

@@ -1,4 +1,4 @@
-// Any bytes of any known type survive JSON: to_json and to_bytes are each other's inverse.
+// Any bytes of any known type survive JSON: to_json and to_bytes are inverse functions.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -38,7 +38,7 @@ void fill(std::byte* at, struct_layout const& s, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("random bytes of every known type come back from JSON as they were", "[payload]") {
+TEST_CASE("random bytes of every known type are unchanged after a round trip through JSON", "[payload]") {
   auto const known = rondo_test::known_schemas();
   std::mt19937_64 random(rondo_test::seed_of("payload_property"));
   for (auto const type : known.names())
@@ -52,7 +52,7 @@ TEST_CASE("random bytes of every known type come back from JSON as they were", "
     }
 }
 
-TEST_CASE("the example of every known type is accepted, and is what its bytes look like", "[payload]") {
+TEST_CASE("the example of every known type is accepted, and equals the JSON of its bytes", "[payload]") {
   auto const known = rondo_test::known_schemas();
   for (auto const type : known.names()) {
     auto const example = known.example(type);

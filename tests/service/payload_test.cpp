@@ -1,3 +1,4 @@
+// Message payloads as JSON: conversion in both directions, and the texts of refusals.
 #include <cstring>
 #include <limits>
 #include <string>
@@ -62,14 +63,14 @@ TEST_CASE("a JSON object becomes the bytes of the C++ struct", "[payload]") {
                     sizeof m) == 0);
 }
 
-TEST_CASE("fields that are not given are 0, and so is padding", "[payload]") {
+TEST_CASE("omitted fields are 0, and so is padding", "[payload]") {
   for (auto const b : known.to_bytes("golden.scalars", "{}")) CHECK(b == std::byte{0});
   auto const bytes = known.to_bytes("golden.scalars", R"({"a_bool":true})");
   CHECK(bytes[0] == std::byte{1});
   CHECK(bytes[1] == std::byte{0});
 }
 
-TEST_CASE("nested structs, arrays and enums are taken by name and number", "[payload]") {
+TEST_CASE("nested structs, arrays and enums are read by name and number", "[payload]") {
   auto const m = from_json<golden::shapes>("golden.shapes", R"({
     "fill": {"blue": 3, "red": 1}, "corners": [{"x": 1}, {}, {"y": -0.5, "x": 1e3}, {"x": 7}], "side": "left",
     "sides": ["right", 0, -1], "flags": "last", "extremes": "lowest", "samples": [1, 2, 3, 4, -5]})");
@@ -98,7 +99,7 @@ TEST_CASE("an enum's value without a name is a number", "[payload]") {
   CHECK(text.find(R"("flags":9223372036854775809,)") != std::string::npos);
 }
 
-TEST_CASE("bytes are a string where they can be read, else a list", "[payload]") {
+TEST_CASE("bytes are a string if they are readable text, otherwise a list", "[payload]") {
   auto m = from_json<rondo::basics::put>("put", R"({"bytes": "say \"hi\""})");
   CHECK(std::memcmp(m.bytes, "say \"hi\"\0\0", 10) == 0);
   CHECK(to_json("put", m) == R"({"bytes":"say \"hi\""})");
@@ -115,7 +116,7 @@ TEST_CASE("bytes are a string where they can be read, else a list", "[payload]")
         "of 64 numbers");
 }
 
-TEST_CASE("floats are exact, and what is not a number is a string", "[payload]") {
+TEST_CASE("floats are exact, and NaN and infinities are strings", "[payload]") {
   golden::scalars m;
   m.a_float = std::numeric_limits<float>::denorm_min();
   m.a_double = 1e23;
@@ -134,7 +135,7 @@ TEST_CASE("floats are exact, and what is not a number is a string", "[payload]")
   CHECK(from_json<golden::scalars>("scalars", R"({"a_float": -0.0})").a_float == 0.0f);
 }
 
-TEST_CASE("a field that does not fit is refused with its path, what was found and what is accepted",
+TEST_CASE("a value that does not fit is refused with its path, the value found and the accepted ones",
           "[payload]") {
   CHECK(refusal("rondo.basics.add", R"({"amount": "2"})") ==
         "payload of rondo.basics.add: amount: is a string; it must be a whole number from 0 to "
@@ -153,7 +154,8 @@ TEST_CASE("a field that does not fit is refused with its path, what was found an
         "from -128 to "
         "127");
   CHECK(refusal("golden.shapes", R"({"fill": {"pink": 1}})") ==
-        "payload of golden.shapes: fill: \"pink\" is not a field of golden.colour; it has red, green, blue");
+        "payload of golden.shapes: fill: \"pink\" is not a field of golden.colour; expected one of red, "
+        "green, blue");
   CHECK(refusal("golden.shapes", R"({"fill": 7})") ==
         "payload of golden.shapes: fill: is 7; it must be an object with fields of golden.colour: red, "
         "green, blue");
@@ -171,7 +173,7 @@ TEST_CASE("a field given twice is refused", "[payload]") {
         "payload of golden.shapes: fill.red: is given twice");
 }
 
-TEST_CASE("whole numbers have neither fractions nor exponents, and stay in their range", "[payload]") {
+TEST_CASE("integers have neither fractions nor exponents, and stay in their range", "[payload]") {
   for (auto const* const wrong : {"1.5", "1.0", "1e3", "-1", "256", "true", "null", "\"1\"", "[1]", "{}"})
     CHECK(refused_scalar(std::string(R"({"a_ubyte": )") + wrong + "}").find("whole number from 0 to 255") !=
           std::string::npos);
@@ -186,20 +188,20 @@ TEST_CASE("whole numbers have neither fractions nor exponents, and stay in their
           std::string::npos);
 }
 
-TEST_CASE("text that is not JSON is refused with its place", "[payload]") {
+TEST_CASE("text that is not JSON is refused with its position", "[payload]") {
   CHECK(refusal("add", "{\n  \"amount\": 1,\n}") ==
         "payload of rondo.basics.add: line 3, column 1: syntax error");
   CHECK(refusal("add", "") == "payload of rondo.basics.add: is empty; it must be JSON text");
   CHECK(refusal("add", R"({"amount": 1} x)").find("line 1, column 15: ") != std::string::npos);
   CHECK(refusal("add", R"({"amount": 1)").find("incomplete JSON") != std::string::npos);
   CHECK(refusal("add", "{\"amount\": \"\xff\"}").find("column") != std::string::npos);
-  CHECK(refusal("add", std::string(70'000, ' ')).find("65536 are taken") != std::string::npos);
+  CHECK(refusal("add", std::string(70'000, ' ')).find("the limit is 65536") != std::string::npos);
   CHECK(refusal("add", std::string(1000, '[')).find("too deep") != std::string::npos);
   CHECK(refusal("add", "{\"amount\": [" + std::string(600, '1') + "]}").find("is a list") !=
         std::string::npos);
 }
 
-TEST_CASE("bytes of another length than the type's are refused", "[payload]") {
+TEST_CASE("bytes that do not have the type's length are refused", "[payload]") {
   CHECK_THROWS_WITH(known.to_json("add", std::vector<std::byte>(7)),
                     "payload of rondo.basics.add: has 7 bytes; the type has 8");
 }

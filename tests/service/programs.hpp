@@ -1,4 +1,4 @@
-// Other programs, as tests run them.
+// Runs other programs in tests.
 #pragma once
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ inline std::string text_of(std::string const& file) {
   return text.str();
 }
 
-/// What `command` prints, both ways; and its exit status.
+/// The output of `command`, standard output and error, and its exit status.
 inline std::pair<int, std::string> run(std::string const& command) {
   rondo_test::scratch_directory const scratch("run");
   auto const log = (scratch.directory / "log").string();

@@ -48,7 +48,7 @@ class prometheus {
   prometheus(prometheus const&) = delete;
   prometheus& operator=(prometheus const&) = delete;
 
-  /// The answer as JSON.
+  /// The response as JSON.
   std::string ask(std::string const& target) const {
     auto const answer = get(port_, target);
     auto const body = answer.find("\r\n\r\n");

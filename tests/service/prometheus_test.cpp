@@ -1,4 +1,4 @@
-// Metrics, alerts and dashboard before the programs that they are for. [promtool] and [prometheus] need that program.
+// Checks metrics, alerts and dashboard with the programs that they are for. [promtool] and [prometheus] need that program.
 #include <flatbuffers/idl.h>
 
 #include <atomic>
@@ -41,7 +41,7 @@ std::vector<std::string> dashboard_expressions() {
 
 }  // namespace
 
-TEST_CASE("promtool finds no fault with the metrics", "[metrics][promtool]") {
+TEST_CASE("promtool accepts the metrics", "[metrics][promtool]") {
   rondo_test::scratch_directory const scratch("metrics");
   auto const file = (scratch.directory / "metrics").string();
   std::ofstream(file) << to_metrics(sample_report());
@@ -59,7 +59,7 @@ TEST_CASE("alerts are raised when they must be, and only then", "[metrics][promt
   CHECK(tested.first == 0);
 }
 
-TEST_CASE("alerts and dashboard ask only for metrics that there are", "[metrics]") {
+TEST_CASE("alerts and dashboard only use metrics that exist", "[metrics]") {
   auto const metrics = to_metrics(sample_report());
   auto asked = text_of(monitoring + "rondo.rules.yml");
   asked = std::regex_replace(asked, std::regex("description:.*|summary:.*|#.*"), "");
@@ -74,7 +74,7 @@ TEST_CASE("alerts and dashboard ask only for metrics that there are", "[metrics]
   }
 }
 
-TEST_CASE("a real Prometheus scrapes a runtime under load and knows what it did", "[metrics][prometheus]") {
+TEST_CASE("a real Prometheus scrapes a runtime under load and stores its counters", "[metrics][prometheus]") {
   auto const rt = start();
   auto const clicks = rt->launch<basics::counter>("clicks", {.capacity = 256});
   rondo::service::service_counters counters;

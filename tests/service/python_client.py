@@ -54,7 +54,7 @@ class Client:
         request.requestAddId(b, self.last_id)
         request.requestAddBodyType(b, kind)
         request.requestAddBody(b, body)
-        # The 4 bytes with the length are what FlatBuffers calls a size prefix.
+        # FlatBuffers calls the 4 bytes with the length a size prefix.
         b.FinishSizePrefixed(request.requestEnd(b))
         self.socket.sendall(b.Output())
         length, = struct.unpack("<I", self.read(4))
@@ -102,19 +102,19 @@ def main():
     assert c.send("clicks", "rondo.basics.add", struct.pack("<Q", 40), False).Status() == 0
     assert total(c.send("clicks", "rondo.basics.add_and_get", struct.pack("<Q", 2), True)) == 42
 
-    # The same key again, over another connection: handled once, and answered again.
+    # The same key again over another connection: handled once, and answered again.
     assert total(c.send("clicks", "rondo.basics.add_and_get", struct.pack("<Q", 8), True, key=1)) == 50
     again = Client(sys.argv[1], session=4711)
     assert again.welcome.Incarnation() == c.welcome.Incarnation()
     assert total(again.send("clicks", "rondo.basics.add_and_get", struct.pack("<Q", 8), True, key=1)) == 50
     assert total(again.send("clicks", "rondo.basics.get", b"\0", True, key=2)) == 50
 
-    # What is wrong is answered with its reason.
+    # Errors are answered with the reason.
     assert b"not_found" in c.send("nobody", "rondo.basics.get", b"\0", True).Reason()
     assert b"unknown_message" in c.send("clicks", "rondo.basics.ping", struct.pack("<Q", 1), True).Reason()
     assert b"wrong_size" in c.send("clicks", "rondo.basics.add", b"\0", False).Reason()
 
-    # What the service knows of itself.
+    # The service's report about itself.
     def named(module, start, end, add):
         def build(b):
             name = b.CreateString("clicks")

@@ -6,7 +6,7 @@
 
 using namespace rondo_test;
 
-TEST_CASE("a client in Python says and hears what docs/protocol.md describes", "[service][python]") {
+TEST_CASE("a client in Python speaks the protocol of docs/protocol.md", "[service][python]") {
   served s;
   auto const command = RONDO_PYTHON " " RONDO_SOURCE_DIR "/tests/service/python_client.py " +
                        s.it->listens_at().front().path + " " PYTHON_WIRE;

@@ -1,4 +1,4 @@
-// A client that says what it likes: bytes down a socket, and what comes back.
+// A client that sends arbitrary bytes to a socket, and reads the responses.
 #pragma once
 
 #include <netinet/in.h>
@@ -22,7 +22,7 @@ namespace wire = rondo::wire;
 
 class raw_client {
  public:
-  /// At a Unix socket, or a port of this machine.
+  /// Connects to a Unix socket, or to a port of this machine.
   explicit raw_client(rondo::service::endpoint const& at)
       : socket_(::socket(at.is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un path{};
@@ -41,20 +41,20 @@ class raw_client {
   raw_client(raw_client const&) = delete;
   raw_client& operator=(raw_client const&) = delete;
 
-  /// False when the service has hung up, or takes no more for now (with `block` false).
+  /// Returns false if the service has hung up, or (with `block` false) accepts no more at the moment.
   bool send(std::span<std::byte const> bytes, bool block = true) {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | (block ? 0 : MSG_DONTWAIT)) ==
            static_cast<ssize_t>(bytes.size());
   }
   bool send(std::string const& bytes) { return send(std::as_bytes(std::span(bytes))); }
-  /// A request that `body` makes with the builder.
+  /// Sends a request that `body` creates with the builder.
   template <class Body>
   bool request(std::uint64_t id, Body body) {
     auto& b = rondo::service::frame_builder();
     return send(rondo::service::request_frame(b, id, body(b)));
   }
 
-  /// The next response; none when the service hangs up. Throws when neither comes in a minute.
+  /// The next response; null if the service hangs up. Throws if neither happens within a minute.
   wire::response const* receive() {
     for (;;) {
       std::span<std::byte const> frame;
@@ -71,7 +71,7 @@ class raw_client {
       in_.came(static_cast<std::size_t>(n));
     }
   }
-  /// What the service says when it hangs up, and that it does; responses before that are skipped.
+  /// The farewell of the service, after which it must hang up; earlier responses are skipped.
   std::string last_words() {
     std::string words;
     while (auto const* const r = receive())
@@ -85,7 +85,7 @@ class raw_client {
     auto const word = b.CreateString(token);
     send(rondo::service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version, session, word)));
   }
-  /// One message for an actor of that name.
+  /// A frame with one message for the actor of that name.
   template <class Message>
   std::string frame_for(std::uint64_t id, char const* actor, Message const& m, bool wants_reply,
                         std::uint64_t key = 0) {

@@ -1,4 +1,4 @@
-// A report says which handler runs, and for how long: an operator finds the actor that hangs.
+// A report names the handlers that are running, and since when, so that an operator finds the actor that hangs.
 #include <atomic>
 
 #include "runtime/service/monitor/report.hpp"
@@ -35,7 +35,7 @@ std::unique_ptr<rondo::runtime> start_sluggards(bool polling) {
 
 }  // namespace
 
-TEST_CASE("a handler that hangs is named, with how long it has run at least", "[report]") {
+TEST_CASE("a handler that hangs is named, with a lower bound of its running time", "[report]") {
   entered = may_leave = false;
   struct let_go {
     ~let_go() { may_leave = true; }
@@ -61,8 +61,8 @@ TEST_CASE("a handler that hangs is named, with how long it has run at least", "[
   REQUIRE(eventually([&] { return !watcher.gather().actors.at(0)->running; }));
 }
 
-TEST_CASE("a team that keeps an idle actor is not busy", "[report]") {
-  auto const rt = start_sluggards(true);  // a pinned actor's team never lets it go
+TEST_CASE("a team that keeps an idle actor does not count as busy", "[report]") {
+  auto const rt = start_sluggards(true);  // the team of a pinned actor never releases it
   may_leave = true;
   auto const pinned = rt->launch<sluggard>("pinned", {.pinned = true});
   reporter watcher{*rt, {}};
@@ -73,7 +73,7 @@ TEST_CASE("a team that keeps an idle actor is not busy", "[report]") {
   CHECK_FALSE(r.actors[0]->running);
 }
 
-TEST_CASE("a failure is told with the message and what followed", "[report]") {
+TEST_CASE("a failure is reported with the message and the consequence", "[report]") {
   auto const rt = start_sluggards(false);
   auto const fragile =
       rt->launch<sluggard>("fragile", {.supervise = {.poison_after = 1, .max_restarts = 100}});

@@ -1,4 +1,4 @@
-// A report in which every part has something, made by hand.
+// A hand-made report in which every part has a value.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// What a report holds of a runtime, and how it travels.
+// The contents of a report about a runtime, and its encoding.
 #include "runtime/service/monitor/report.hpp"
 
 #include "runtime/memory/buffer_pool.hpp"
@@ -20,7 +20,7 @@ rondo::reports::actorT const& actor_of(report const& r, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("a report tells what each actor did and can do", "[report]") {
+TEST_CASE("a report describes the actors and their behaviours", "[report]") {
   auto const* const device = GENERATE("cpu", "emulated");
   INFO(device);
   auto const rt = start(device);
@@ -58,7 +58,7 @@ TEST_CASE("a report tells what each actor did and can do", "[report]") {
   CHECK(s.state == "launched");
   CHECK(s.waiting == 3);
   CHECK(s.capacity == rt->settings().default_capacity);
-  CHECK(s.latency_counts.empty());  // it has handled nothing
+  CHECK(s.latency_counts.empty());  // it has handled no message
   CHECK(r.live->handled == 11);
   REQUIRE(r.devices.size() == 1);
   CHECK(r.devices[0]->name == device);
@@ -70,7 +70,7 @@ TEST_CASE("a report tells what each actor did and can do", "[report]") {
   CHECK(r.connections->dropped.at(3)->connections == 1);
 }
 
-TEST_CASE("a report tells memory in every place of a device with its own", "[report]") {
+TEST_CASE("a report lists the memory of a device with its own memory", "[report]") {
   auto const rt = start("emulated");
   auto const held = rt->buffers().acquire_buffer(1000).value();
   auto const r = reporter{*rt, {}}.gather();
@@ -82,7 +82,7 @@ TEST_CASE("a report tells memory in every place of a device with its own", "[rep
   CHECK(r.pools[1]->cap_bytes >= r.pools[1]->in_use_bytes);
 }
 
-TEST_CASE("a report survives the wire, and bytes that are none are refused", "[report]") {
+TEST_CASE("a report survives the wire, and invalid bytes are refused", "[report]") {
   auto const rt = start();
   rt->launch<basics::echo>("e");
   auto const sent = reporter{*rt, {.name = "shop", .incarnation = 7}}.gather();
@@ -96,7 +96,7 @@ TEST_CASE("a report survives the wire, and bytes that are none are refused", "[r
   CHECK_THROWS(rondo::service::decode({}));
 }
 
-TEST_CASE("a report as JSON names what the schema names", "[report]") {
+TEST_CASE("a report as JSON uses the schema's names", "[report]") {
   auto const rt = start();
   rt->launch<basics::echo>("e");
   auto const text = rondo::service::to_json(reporter{*rt, {.name = "shop"}}.gather());
@@ -104,14 +104,14 @@ TEST_CASE("a report as JSON names what the schema names", "[report]") {
                        Contains("\"conserved\": true"));
 }
 
-TEST_CASE("a name that a terminal would obey is shown with question marks", "[report]") {
+TEST_CASE("control characters in a name are shown as question marks", "[report]") {
   CHECK(rondo::service::clean_text("plain Käfer 算") == "plain Käfer 算");
   CHECK(rondo::service::clean_text("a\x1b[2Jb\nc\x7f") == "a?[2Jb?c?");
   CHECK(rondo::service::clean_text("\xff\xc3") == "??");
   CHECK(rondo::service::clean_text("\xc0\xaf\xed\xa0\x80") == "?????");
   CHECK(rondo::service::clean_text("\xc2\x9b!") == "?!");
   auto const rt = start();
-  rt->launch<basics::echo>("bad\xc2\x9b\xfe");  // of ASCII, launching refuses what terminals obey
+  rt->launch<basics::echo>("bad\xc2\x9b\xfe");  // launch already refuses ASCII control characters
   auto const r = reporter{*rt, {}}.gather();
   CHECK(r.actors.at(0)->name == "bad??");
   CHECK_NOTHROW(rondo::service::to_json(r));

@@ -1,4 +1,4 @@
-// A service of the built-in module in this process, on a socket of its own.
+// A service of the built-in module in this process, on a temporary socket.
 #pragma once
 
 #include "actors/basics/basics_module.hpp"
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using rondo::errc;
 namespace basics = rondo::basics;
 
-/// Built once, in service_fixture.cpp: a module is slow to compile.
+/// Compiled once, in service_fixture.cpp, because a module is slow to compile.
 std::unique_ptr<rondo::runtime> start_basics(rondo::config const& settings);
 
 inline bool says(std::string const& text, std::string_view part) {
@@ -30,7 +30,7 @@ struct served {
       : config(with_socket(std::move(c))), rt(start_basics(config.runtime)) {
     start();
   }
-  /// Another life of the service, on the same runtime.
+  /// Restarts the service on the same runtime.
   void start() {
     it = std::make_unique<rondo::service::service>(*rt, config, std::vector<std::span<std::byte const>>{},
                                                    [this](std::string const& line) {

@@ -1,4 +1,4 @@
-// How a session shares the network thread's time with others: its turns, one by one, on a connection made of memory.
+// How sessions share the network thread's time: their turns, one by one, on a connection in memory.
 #include <boost/asio/error.hpp>
 
 #include "runtime/service/service_core.hpp"
@@ -14,10 +14,10 @@ namespace {
 
 using clock_type = service::service_core::clock;
 
-/// What sessions take for the time. It stands still until a test moves it.
+/// The clock of the sessions. It only moves when a test moves it.
 clock_type::time_point time_of_test{std::chrono::hours(1)};
 
-/// A client that has sent everything before it is looked at, and takes every answer while `takes` is set.
+/// A client that has sent everything in advance, and takes every answer while `takes` is set.
 class scripted_transport final : public service::transport {
  public:
   std::string to_read{}, written{};
@@ -39,7 +39,7 @@ class scripted_transport final : public service::transport {
   void async_writable(ready_handler ready) override { writable_.swap(ready); }
   void close() noexcept override {
     ready_handler none, other;
-    none.swap(readable_);  // which hold the session
+    none.swap(readable_);  // the handlers hold the session
     other.swap(writable_);
   }
   bool hung_up() const noexcept override { return gone; }
@@ -55,7 +55,7 @@ class scripted_transport final : public service::transport {
   ready_handler readable_, writable_;
 };
 
-/// The part of a service that looks after its connections. Without limits but for those that a test sets.
+/// The part of a service that manages its connections, without limits except those that a test sets.
 struct connections {
   connections() {
     core->limits.open_requests = 1'000'000;
@@ -64,7 +64,7 @@ struct connections {
   }
   ~connections() {
     core->abandon_all();
-    core->network.poll();  // what was cancelled
+    core->network.poll();  // runs cancelled handlers
   }
   std::uint64_t drops(service::drop_reason why) const {
     return core->counters.dropped[static_cast<std::size_t>(why)].load();
@@ -88,20 +88,20 @@ struct one_client {
   void append(std::span<std::byte const> frame) {
     line->to_read.append(reinterpret_cast<char const*>(frame.data()), frame.size());
   }
-  /// Requests that are answered at once: there is no such actor.
+  /// Requests that are answered at once, because the actor does not exist.
   void append_requests(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       auto& b = service::frame_builder();
       append(service::request_frame(b, 2 + i, wire::Createfind(b, b.CreateString("nobody"))));
     }
   }
-  /// What the network thread does once around; returns the requests that were handled.
+  /// One iteration of the network thread; returns the number of handled requests.
   std::uint64_t turn() {
     auto const before = core.counters.requests.load();
     if (!core.take_turns()) line->tell_readable();
     return core.counters.requests.load() - before;
   }
-  /// Has one request handled, and no more to ask.
+  /// Sends one more request and has it handled.
   void ask_once() {
     append_requests(1);
     line->tell_readable();
@@ -115,7 +115,8 @@ struct one_client {
 
 }  // namespace
 
-TEST_CASE("what a client has sent at once is handled in turns of bounded length", "[service][session]") {
+TEST_CASE("requests that a client sends at once are handled in turns of bounded length",
+          "[service][session]") {
   connections all;
   one_client c(all);
   c.append_requests(100);
@@ -130,7 +131,7 @@ TEST_CASE("what a client has sent at once is handled in turns of bounded length"
   REQUIRE_FALSE(all.core->take_turns());  // it waits for more
 }
 
-TEST_CASE("a client that always has more gets short turns while others ask, and long ones else",
+TEST_CASE("a client that always has more gets short turns while others ask, and long ones otherwise",
           "[service][session]") {
   connections all;
   one_client flood(all), other(all);
@@ -143,7 +144,7 @@ TEST_CASE("a client that always has more gets short turns while others ask, and 
   auto const forget_others = [&] {
     for (int looks = 0; looks < 4; ++looks) all.core->look_at_clock(time_of_test);
   };
-  REQUIRE(longest_of(8) > 4);  // nothing is known of it yet
+  REQUIRE(longest_of(8) > 4);  // its history is still empty
   other.ask_once();
   REQUIRE(longest_of(20) == 4);
   forget_others();
@@ -153,7 +154,7 @@ TEST_CASE("a client that always has more gets short turns while others ask, and 
   REQUIRE(longest_of(20) == 4);
 }
 
-TEST_CASE("a client that has come to the end of its requests gets long turns again", "[service][session]") {
+TEST_CASE("a client that runs out of requests gets long turns again", "[service][session]") {
   connections all;
   one_client c(all), other(all);
   c.append_requests(1000);
@@ -175,7 +176,7 @@ TEST_CASE("a client that has used up its rate waits once, however often it is lo
   REQUIRE(all.core->network.poll() <= 1);  // the one wait, if its time has passed
 }
 
-TEST_CASE("a client gets all of its rate, and never more", "[service][session]") {
+TEST_CASE("a client gets its full rate, and never more", "[service][session]") {
   connections all;
   constexpr int rate = 100;
   all.core->limits.requests_per_second = rate;
@@ -196,11 +197,10 @@ TEST_CASE("a client gets all of its rate, and never more", "[service][session]")
   c.append_requests(50);
   c.turn();
   c.it->take_requests();
-  REQUIRE(handled.load() == 51 + rate / 10);  // what a client may have saved up
+  REQUIRE(handled.load() == 51 + rate / 10);  // the most that a client can save up
 }
 
-TEST_CASE("a client that says nothing is dropped when its time is over, and not before",
-          "[service][session]") {
+TEST_CASE("a silent client is dropped after its time limit, and not before", "[service][session]") {
   connections all;
   all.core->limits.hello = 50ms;
   one_client silent(all, false), other(all);
@@ -213,7 +213,7 @@ TEST_CASE("a client that says nothing is dropped when its time is over, and not 
   REQUIRE(all.drops(service::drop_reason::idle) == 1);
 }
 
-TEST_CASE("a client whose request does not end is dropped when its time is over, and not before",
+TEST_CASE("a client with an incomplete request is dropped after its time limit, and not before",
           "[service][session]") {
   connections all;
   all.core->limits.frame = 50ms;
@@ -222,7 +222,7 @@ TEST_CASE("a client whose request does not end is dropped when its time is over,
   slow.append_requests(1);
   auto const rest = slow.line->to_read.substr(20);
   slow.line->to_read.resize(20);
-  time_of_test += 1min;  // when nothing came
+  time_of_test += 1min;  // nothing arrived in this time
   slow.turn();
   all.core->look_at_clock(time_of_test + 50ms);
   REQUIRE_FALSE(slow.it->ended());
@@ -235,12 +235,12 @@ TEST_CASE("a client whose request does not end is dropped when its time is over,
   SECTION("it does not") {
     all.core->look_at_clock(time_of_test + 51ms);
     REQUIRE(slow.it->ended());
-    REQUIRE(slow.was_told("did not end in time"));
+    REQUIRE(slow.was_told("did not arrive completely in time"));
     REQUIRE(all.drops(service::drop_reason::idle) == 1);
   }
 }
 
-TEST_CASE("a client that takes no responses is dropped when its time is over, and not before",
+TEST_CASE("a client that does not read responses is dropped after its time limit, and not before",
           "[service][session]") {
   connections all;
   all.core->limits.reading = 50ms;
@@ -255,7 +255,7 @@ TEST_CASE("a client that takes no responses is dropped when its time is over, an
   REQUIRE(all.drops(service::drop_reason::slow_reader) == 1);
 }
 
-TEST_CASE("clients that are dropped for one reason are logged one by one up to ten a second, then counted",
+TEST_CASE("dropped clients are logged individually up to ten a second per reason, then counted",
           "[service][session]") {
   connections all;
   std::vector<std::string> lines;
@@ -276,5 +276,5 @@ TEST_CASE("clients that are dropped for one reason are logged one by one up to t
   drop_one();
   REQUIRE(lines.size() == 12);
   all.core->look_at_clock(time_of_test += 1s);
-  REQUIRE(lines.size() == 12);  // none was left out
+  REQUIRE(lines.size() == 12);  // none is missing
 }

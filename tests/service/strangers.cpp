@@ -20,7 +20,7 @@ std::string strangers::noise(std::size_t bytes) {
   return all;
 }
 
-/// False: this one leaves, or the service has hung up.
+/// Returns false if it leaves, or the service has hung up.
 bool strangers::goes_on(stranger& s) {
   auto& line = *s.line;
   switch (below(12)) {
@@ -31,21 +31,21 @@ bool strangers::goes_on(stranger& s) {
       return false;
     case 2:
       return line.send(noise(1 + below(2000)));
-    case 3:  // the beginning of a record, and perhaps never its end
+    case 3:  // the beginning of a record, possibly without an end
       return line.send(std::string("\x16\x03\x01\x02\x00", 5) + noise(below(100)));
     case 4:
       return line.send("GET /metrics HTTP/1.1\r\n\r\n");
     case 5:
       line.end_sending();
       return true;
-    case 6:  // says nothing for a while
+    case 6:  // sends nothing for a while
       return line.take_what_came();
     default:
       return line.take_what_came() && says_more(s);
   }
 }
 
-/// Some of what comes next in the handshake or, behind it, of a login or a request.
+/// Sends a part of the next bytes of the handshake or, after it, of a login or a request.
 bool strangers::says_more(stranger& s) {
   if (s.next.empty()) s.next = s.line->is_open() ? s.line->sealed(some_frame()) : s.line->step();
   auto const bytes = below(3) == 0 ? below(s.next.size() + 1) : s.next.size();
@@ -63,13 +63,13 @@ std::string strangers::some_frame() {
     case 0:
       return text(rondo::service::request_frame(
           b, 1, wire::Createhello(b, wire::protocol_version, random_(), b.CreateString(noise(below(64))))));
-    case 1:  // somebody else's version
+    case 1:  // an unknown version
       return text(rondo::service::request_frame(b, 1, wire::Createhello(b, 77)));
     case 2:  // before any hello
       return text(rondo::service::request_frame(b, 2, wire::Createwatch(b)));
     case 3:  // a length beyond the limit
       return noise(3) + std::string(1, '\x7f') + noise(below(500));
-    case 4: {  // a frame that is damaged somewhere
+    case 4: {  // a damaged frame
       auto frame = text(rondo::service::request_frame(
           b, 1, wire::Createhello(b, wire::protocol_version, 0, b.CreateString(word))));
       frame[below(frame.size())] = static_cast<char>(random_());

@@ -1,4 +1,4 @@
-// Clients without a token, and what they do at a port with TLS, a random step at a time.
+// Clients without a token that do random things at a TLS port, one step at a time.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ class strangers {
 
   strangers(rondo::service::endpoint const& at, std::uint64_t seed) : at_(at), random_(seed) {}
 
-  /// Another one comes, or one that is there does something: says more of what is due, something else, half of it, nothing, or
-  /// leaves.
+  /// Either another client connects, or one that is connected acts: it sends more of the expected bytes, other bytes, half of
+  /// them, nothing, or leaves.
   void step();
   void leave() { all_.clear(); }
 
@@ -26,7 +26,7 @@ class strangers {
   struct stranger {
     explicit stranger(rondo::service::endpoint const& at) : line(std::make_unique<tls_peer>(at)) {}
     std::unique_ptr<tls_peer> line;
-    std::string next{};  // what it would say
+    std::string next{};  // the bytes that it would send
   };
 
   std::size_t below(std::size_t n) { return random_() % n; }

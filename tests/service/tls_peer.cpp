@@ -16,7 +16,7 @@ void require(bool holds, char const* what) {
   if (!holds) throw std::runtime_error(std::string("TLS peer: ") + what);
 }
 
-/// Everything that OpenSSL has put into `bio`.
+/// All bytes that OpenSSL has written to `bio`.
 std::string drain(BIO* bio) {
   std::string all;
   char piece[4096];

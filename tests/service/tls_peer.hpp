@@ -11,7 +11,7 @@
 
 namespace rondo_test {
 
-/// Believes any certificate. Errors of TLS or of the system throw std::runtime_error, unless said otherwise.
+/// Trusts any certificate. Errors of TLS or of the system throw std::runtime_error, unless stated otherwise.
 class tls_peer {
  public:
   /// `at` is a TCP address on this machine.
@@ -20,27 +20,27 @@ class tls_peer {
   tls_peer(tls_peer const&) = delete;
   tls_peer& operator=(tls_peer const&) = delete;
 
-  /// What TLS has to say next: at first the ClientHello; empty when it waits for the service.
+  /// The next bytes that TLS wants to send: first the ClientHello; empty if it waits for the service.
   std::string step();
-  /// Puts bytes on the wire as they are; false when the service has hung up.
+  /// Sends bytes unchanged; false if the service has hung up.
   bool send(std::string_view bytes);
-  /// Hands TLS what the service has sent, after waiting for it for at most a minute; false when it has hung up.
+  /// Waits for at most a minute for bytes of the service, and passes them to TLS; false if it has hung up.
   bool receive();
-  /// The rest of the handshake; false when the service hangs up.
+  /// The rest of the handshake; false if the service hangs up.
   bool shake_hands();
   /// `text` as TLS records, to be sent whole or in part.
   std::string sealed(std::string_view text);
-  /// Hands TLS what has come by now; false when the service has hung up.
+  /// Passes the bytes that have arrived to TLS; false if the service has hung up.
   bool take_what_came();
-  /// Whether the handshake is over.
+  /// Whether the handshake is complete.
   bool is_open() const noexcept { return SSL_is_init_finished(ssl_.get()) == 1; }
   /// Whether the service has given it a session that it could resume.
   bool can_resume() const noexcept { return SSL_SESSION_is_resumable(SSL_get0_session(ssl_.get())) == 1; }
-  /// Says that nothing more will come, and goes on listening.
+  /// Closes the sending side, and continues to receive.
   void end_sending();
-  /// At least one byte of what the service has sent; empty when it has hung up.
+  /// At least one byte from the service; empty if it has hung up.
   std::string read();
-  /// Ends the connection with a reset in place of a farewell.
+  /// Resets the connection instead of closing it.
   void reset();
 
  private:

@@ -1,5 +1,5 @@
-// TLS: what it carries arrives, and a client that breaks off, stalls or resets at any byte of a handshake, a login or a request
-// harms nobody else.
+// TLS: data arrives, and a client that breaks off, stalls or resets at any byte of a handshake, a login or a request harms
+// nobody else.
 #include <fstream>
 
 #include "tests/catch.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr char const* token = "a long word that clients say";
 
-/// A service with TLS and a token on a port of its own, beside its Unix socket.
+/// A service with TLS and a token on a temporary port, in addition to its Unix socket.
 struct tls_site {
   tls_site() {
     auto const folder = files.directory;
@@ -36,7 +36,7 @@ struct tls_site {
             .authorities = files.directory / "certificate",
             .server_name = "rondo.test"};
   }
-  /// Somebody else is answered, over TLS and over the Unix socket.
+  /// Requires that another client is answered, over TLS and over the Unix socket.
   void require_service() const {
     for (auto const& o : {options(), s->options()}) {
       rondo::service::client c(o);
@@ -71,7 +71,7 @@ std::string ask_mirror(std::uint64_t id) {
       wire::Createsend(b, nullptr, name, rondo::type_id<basics::ping>, 128, true, false, 0, 0, 0, payload)));
 }
 
-/// How a client leaves.
+/// How a client disconnects.
 enum class leaving { closes, resets };
 
 void leave(tls_peer& p, leaving how) {
@@ -80,7 +80,7 @@ void leave(tls_peer& p, leaving how) {
 
 }  // namespace
 
-TEST_CASE("what TLS carries arrives, also byte by byte", "[service][tls]") {
+TEST_CASE("data arrives over TLS, even byte by byte", "[service][tls]") {
   tls_site const site;
   site.require_service();
   tls_peer slow(site.port());
@@ -104,13 +104,13 @@ TEST_CASE("a client that breaks off at any byte of its handshake harms nobody", 
       REQUIRE(p.send(std::string_view(first).substr(0, cut)));
       leave(p, how);
     }
-    // All of it, and gone before the answer can be written: a write to a peer that has gone must be no signal.
+    // All of it, and disconnected before the answer can be written: a write to a closed peer must not raise a signal.
     for (int i = 0; i < 100; ++i) {
       tls_peer p(site.port());
       REQUIRE(p.send(p.step()));
       leave(p, how);
     }
-    // The answer is here, and the last flight goes out in part.
+    // The answer has arrived, and the client sends a part of the last flight.
     for (std::size_t cut = 0; cut < 80; cut += 5) {
       tls_peer p(site.port());
       REQUIRE(p.send(p.step()));
@@ -134,14 +134,14 @@ TEST_CASE("a client that breaks off at any byte of its login or a request harms 
       if (cut >= login.size()) {
         std::string requests;
         for (std::uint64_t id = 2; id < 40; ++id) requests += ask_mirror(id);
-        p.send(p.sealed(requests));  // and it leaves with the answers pending
+        p.send(p.sealed(requests));  // and it leaves while the answers are pending
       }
       leave(p, how);
     }
   site.require_service();
 }
 
-TEST_CASE("half a TLS record keeps nobody from being answered", "[service][tls][hostile]") {
+TEST_CASE("half a TLS record does not keep other clients from being answered", "[service][tls][hostile]") {
   tls_site const site;
   auto const stall = [&](std::string_view bytes) {
     auto p = std::make_unique<tls_peer>(site.port());
@@ -155,7 +155,7 @@ TEST_CASE("half a TLS record keeps nobody from being answered", "[service][tls][
   site.require_service();
   auto const two = stall(std::string_view("\x16\x03\x01", 3));
   site.require_service();
-  // Half a record behind a login.
+  // Half a record after a login.
   tls_peer late(site.port());
   REQUIRE(late.shake_hands());
   REQUIRE(late.send(late.sealed(hello(token))));
@@ -167,7 +167,7 @@ TEST_CASE("half a TLS record keeps nobody from being answered", "[service][tls][
   REQUIRE(!late.read().empty());
 }
 
-TEST_CASE("a client says why it does not trust a service, at once", "[service][tls]") {
+TEST_CASE("a client reports at once why it does not trust a service", "[service][tls]") {
   tls_site const site;
   auto const why = [](rondo::service::client_options const& o) {
     rondo::service::client c(o);
@@ -180,7 +180,7 @@ TEST_CASE("a client says why it does not trust a service, at once", "[service][t
   o.connect_timeout = 60s;
   auto other = o;
   other.server_name = "another.test";
-  CHECK(says(why(other), "its certificate is for another name than 'another.test'"));
+  CHECK(says(why(other), "its certificate is not valid for the name 'another.test'"));
   scratch_directory const files("authorities");
   write_certificate(files.directory / "certificate", files.directory / "key", "rondo.test");
   other = o;
@@ -195,7 +195,7 @@ TEST_CASE("a client says why it does not trust a service, at once", "[service][t
   CHECK(says(why(other), "it does not speak TLS"));
 }
 
-TEST_CASE("what is not TLS at all is hung up on", "[service][tls][hostile]") {
+TEST_CASE("a client that does not speak TLS is disconnected", "[service][tls][hostile]") {
   tls_site const site;
   tls_peer p(site.port());
   REQUIRE(p.send("GET / HTTP/1.1\r\n\r\n"));

@@ -1,5 +1,5 @@
-// A runtime of the built-in module under a load that swells and ebbs, watched by `rondo top`: to look at, and for the test
-// that does so on a terminal.
+// A runtime of the built-in module under a load that rises and falls, watched by `rondo top`: for demonstrations, and for the
+// test on a terminal.
 //
 //   top_demo [--device NAME] [--once] [--json] [--ascii] [--interval MS] [--still]
 #include <atomic>
@@ -19,7 +19,7 @@ namespace basics = rondo::basics;
 
 namespace {
 
-/// Tells, asks, and now and then asks too much.
+/// Tells, asks, and occasionally asks for too much.
 class load {
  public:
   explicit load(rondo::runtime& rt) : rt_(rt) {

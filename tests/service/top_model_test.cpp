@@ -1,4 +1,4 @@
-// What `rondo top` makes of two reports and more.
+// What `rondo top` computes from two or more reports.
 #include "tools/top/top_model.hpp"
 
 #include "tests/service/basics_fixture.hpp"
@@ -17,7 +17,7 @@ rondo::service::report after(double seconds, rondo::service::report r) {
 
 }  // namespace
 
-TEST_CASE("one report has numbers, and no rates yet", "[top]") {
+TEST_CASE("one report has numbers, but no rates yet", "[top]") {
   top_model model;
   CHECK_FALSE(model.has_report());
   model.add(sample_report());
@@ -28,7 +28,7 @@ TEST_CASE("one report has numbers, and no rates yet", "[top]") {
   CHECK(model.actors()[0].now->waiting == 7);
 }
 
-TEST_CASE("rates and latencies are of the interval alone", "[top]") {
+TEST_CASE("rates and latencies cover only the interval", "[top]") {
   top_model model;
   model.add(sample_report());
   auto next = after(2, sample_report());
@@ -55,7 +55,7 @@ TEST_CASE("rates and latencies are of the interval alone", "[top]") {
   CHECK_FALSE(model.totals().at_rest);
 }
 
-TEST_CASE("sample counters that wrap do not disturb", "[top]") {
+TEST_CASE("sample counters that wrap around are handled", "[top]") {
   auto const bucket = static_cast<std::size_t>(rondo::latency_histogram::bucket_of(5000));
   auto first = sample_report();
   first.actors[0]->latency_counts[bucket] = ~0u - 9;
@@ -67,7 +67,7 @@ TEST_CASE("sample counters that wrap do not disturb", "[top]") {
   CHECK(model.actors()[0].samples[bucket] == 40);
 }
 
-TEST_CASE("an actor whose first samples come has had none before", "[top]") {
+TEST_CASE("an actor without earlier samples starts at zero", "[top]") {
   auto first = sample_report();
   first.actors[0]->latency_counts.clear();
   auto next = after(1, first);
@@ -79,7 +79,7 @@ TEST_CASE("an actor whose first samples come has had none before", "[top]") {
   CHECK(model.actors()[0].p50_ns > 0);
 }
 
-TEST_CASE("another life of the service begins everything anew", "[top]") {
+TEST_CASE("a restart of the service clears everything", "[top]") {
   top_model model;
   model.add(sample_report());
   model.add(after(1, sample_report()));
@@ -89,11 +89,11 @@ TEST_CASE("another life of the service begins everything anew", "[top]") {
   model.add(std::move(reborn));
   CHECK_FALSE(model.has_interval());
   CHECK(model.rates().empty());
-  model.add(sample_report());  // a clock that goes back is another life, too
+  model.add(sample_report());  // a clock that goes back also counts as a restart
   CHECK_FALSE(model.has_interval());
 }
 
-TEST_CASE("a successor of the same name and cell has not inherited rates", "[top]") {
+TEST_CASE("a successor with the same name and cell does not inherit rates", "[top]") {
   top_model model;
   model.add(sample_report());
   auto next = after(1, sample_report());
@@ -105,7 +105,7 @@ TEST_CASE("a successor of the same name and cell has not inherited rates", "[top
   CHECK(model.actors()[0].rates->size() == 1);
 }
 
-TEST_CASE("the past is bounded in time and in actors", "[top]") {
+TEST_CASE("the history is limited in time and in actors", "[top]") {
   top_model model;
   auto crowd = sample_report();
   for (std::uint32_t i = 0; i < 2000; ++i)
@@ -119,7 +119,7 @@ TEST_CASE("the past is bounded in time and in actors", "[top]") {
     small.add(after(static_cast<double>(i), sample_report()));
   CHECK(small.rates().size() == rondo::tools::top_history);
   CHECK(small.actors()[0].rates->size() == rondo::tools::top_history);
-  // Whoever is gone takes its past along.
+  // The history of a terminated actor is removed.
   auto empty = after(1000, sample_report());
   empty.actors.clear();
   small.add(std::move(empty));
@@ -127,7 +127,7 @@ TEST_CASE("the past is bounded in time and in actors", "[top]") {
   CHECK(small.actors()[0].rates->size() == 1);
 }
 
-TEST_CASE("the rates of a live runtime are those that were sent", "[top]") {
+TEST_CASE("the rates of a live runtime match the messages sent", "[top]") {
   auto const rt = start();
   auto const c = rt->launch<basics::counter>("clicks", {.capacity = 256});
   rondo::service::reporter watcher{*rt, {}};

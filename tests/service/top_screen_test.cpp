@@ -1,5 +1,5 @@
-// What stands on the screen of `rondo top`, as text. The whole screens are in tests/service/screens: who changes the layout
-// runs this once with RONDO_WRITE_SCREENS=1, and looks at what has changed.
+// The screen of `rondo top` as text. The expected screens are in tests/service/screens. After a change of the layout, run
+// this once with RONDO_WRITE_SCREENS=1 and review the changes.
 #include "tools/top/top_screen.hpp"
 
 #include "tests/service/basics_fixture.hpp"
@@ -13,7 +13,7 @@ using service_test::sample_report;
 
 namespace {
 
-/// A minute of the sample service: a rate that swells, and an actor that gets slower.
+/// A minute of the sample service: a rate that rises and falls, and an actor that becomes slower.
 top_model a_minute() {
   top_model model;
   auto r = sample_report();
@@ -55,12 +55,12 @@ TEST_CASE("the screen of 80x24 shows actors, machine and totals", "[top]") {
                draw_top(a_minute(), {}, {.width = 80, .height = 24}, {.source = "tcp://shop:7400"}));
 }
 
-TEST_CASE("a screen of 160x50 has room for the past", "[top]") {
+TEST_CASE("a screen of 160x50 has room for the history", "[top]") {
   check_screen("all_160x50.txt",
                draw_top(a_minute(), {}, {.width = 160, .height = 50}, {.source = "tcp://shop:7400"}));
 }
 
-TEST_CASE("one actor alone shows its failure, its message and its mailbox", "[top]") {
+TEST_CASE("a single actor shows its failure, its message and its mailbox", "[top]") {
   auto const model = a_minute();
   top_state state;
   state.press(key_down, model, 10);
@@ -70,7 +70,7 @@ TEST_CASE("one actor alone shows its failure, its message and its mailbox", "[to
   check_screen("actor_80x30.txt", draw_top(model, state, {.width = 80, .height = 30}, news));
 }
 
-TEST_CASE("on every size each cell is inside, and without Unicode all is ASCII", "[top]") {
+TEST_CASE("on every size each cell is inside, and without Unicode everything is ASCII", "[top]") {
   auto const model = a_minute();
   bool const details = GENERATE(false, true);
   bool const help = GENERATE(false, true);
@@ -90,7 +90,7 @@ TEST_CASE("on every size each cell is inside, and without Unicode all is ASCII",
     }
 }
 
-TEST_CASE("a screen that is too small is cut, and nothing worse", "[top]") {
+TEST_CASE("a screen that is too small is cut, and nothing worse happens", "[top]") {
   auto const model = a_minute();
   for (int width : {0, 1, 20, 40, 79})
     for (int height : {0, 1, 5, 12, 23}) {
@@ -114,7 +114,7 @@ TEST_CASE("a name in wide characters takes the columns that it needs", "[top]") 
   CHECK(to_text(text_grid(2, 1)) == "\n");
 }
 
-TEST_CASE("a lost message is told in words that cannot be missed", "[top]") {
+TEST_CASE("a lost message is clearly reported", "[top]") {
   auto r = sample_report();
   r.conserved = false;
   top_model model;
@@ -126,7 +126,7 @@ TEST_CASE("a lost message is told in words that cannot be missed", "[top]") {
   CHECK_THAT(to_text(draw_top(model, {}, {}, {})), Contains("NOT CONSERVED"));
 }
 
-TEST_CASE("a service that does not answer is told with the reason, and the last numbers stay", "[top]") {
+TEST_CASE("a service that does not answer is reported with the reason, and the last numbers stay", "[top]") {
   CHECK_THAT(to_text(draw_top({}, {}, {}, {.source = "tcp://shop:7400", .trouble = "connection refused"})),
              Contains("tcp://shop:7400") && Contains("connection refused"));
   auto const text = to_text(draw_top(a_minute(), {}, {}, {.trouble = "connection refused"}));

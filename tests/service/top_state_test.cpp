@@ -1,4 +1,4 @@
-// What keys do in `rondo top`.
+// The keys of `rondo top`.
 #include "tools/top/top_state.hpp"
 
 #include "tests/service/basics_fixture.hpp"
@@ -10,7 +10,7 @@ using service_test::sample_report;
 
 namespace {
 
-/// Four actors; by load c, b, a, d.
+/// Four actors; by load they are c, b, a, d.
 top_model four() {
   top_model model;
   auto first = sample_report();
@@ -52,7 +52,7 @@ void type(top_state& state, top_model const& model, std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("each order has its key, and o goes through all of them", "[top]") {
+TEST_CASE("each order has its key, and o cycles through all of them", "[top]") {
   auto const model = four();
   top_state state;
   CHECK(names(state, model) == "cbad");
@@ -70,7 +70,7 @@ TEST_CASE("each order has its key, and o goes through all of them", "[top]") {
   CHECK(state.order == top_order::load);
 }
 
-TEST_CASE("the chosen actor stays chosen when the order changes", "[top]") {
+TEST_CASE("the selected actor stays selected when the order changes", "[top]") {
   auto const model = four();
   top_state state;
   CHECK(chosen(state, model) == "c");
@@ -96,7 +96,7 @@ TEST_CASE("the filter is typed, kept with Enter and dropped with Esc", "[top]") 
   CHECK(names(state, model).empty());
   state.press(key_backspace, model, 10);
   state.press(key_backspace, model, 10);
-  CHECK(names(state, model) == "d");  // its behaviour, whatever the case
+  CHECK(names(state, model) == "d");  // its behaviour, in any case
   state.press(key_enter, model, 10);
   CHECK_FALSE(state.typing);
   CHECK(state.filter == "ba");
@@ -124,16 +124,16 @@ TEST_CASE("Enter shows one actor, Esc all of them again", "[top]") {
   CHECK_FALSE(other.details);
 }
 
-TEST_CASE("q quits, s saves, p pauses, and help goes with any key", "[top]") {
+TEST_CASE("q quits, s saves, p pauses, and any key closes the help", "[top]") {
   auto const model = four();
   top_state state;
-  CHECK(state.press(U'q', model, 10) == top_state::wish::quit);
-  CHECK(state.press(U's', model, 10) == top_state::wish::save);
-  CHECK(state.press(U'p', model, 10) == top_state::wish::none);
+  CHECK(state.press(U'q', model, 10) == top_state::request::quit);
+  CHECK(state.press(U's', model, 10) == top_state::request::save);
+  CHECK(state.press(U'p', model, 10) == top_state::request::none);
   CHECK(state.paused);
   state.press(U'?', model, 10);
   CHECK(state.help);
   state.press(U'n', model, 10);
   CHECK_FALSE(state.help);
-  CHECK(state.order == top_order::load);  // that key was for the help page
+  CHECK(state.order == top_order::load);  // the help page consumed that key
 }

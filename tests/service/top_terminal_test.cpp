@@ -1,4 +1,4 @@
-// `rondo top` on a real terminal: tmux holds one, and says what stands on it. Cases with [tmux] or [python] need that program.
+// `rondo top` on a real terminal, which tmux provides and reads back. Cases with [tmux] or [python] need that program.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A terminal in which `command` runs; with a server of its own.
+/// A terminal in which `command` runs, with its own tmux server.
 class terminal {
  public:
   terminal(std::string const& command, int width, int height) : scratch_("top") {
@@ -48,7 +48,7 @@ class terminal {
 
 }  // namespace
 
-TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it was", "[top][tmux]") {
+TEST_CASE("the terminal shows actors, obeys keys and resizing, and is restored afterwards", "[top][tmux]") {
   bool const colours = GENERATE(true, false);
   terminal t(std::string(colours ? "" : "NO_COLOR=1 ") + TOP_DEMO " --still --interval 50", 80, 24);
   INFO(t.screen);
@@ -70,7 +70,7 @@ TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it
   REQUIRE(t.shows("session.7 (1 found)"));
   CHECK_THAT(t.screen, !Contains("archive"));
   t.press("'?'");
-  REQUIRE(t.shows("any key ends it"));
+  REQUIRE(t.shows("any key to close"));
   t.press("x s");
   REQUIRE(t.shows("saved as rondo-report-"));
   auto const file = std::filesystem::directory_iterator(t.directory());
@@ -82,36 +82,36 @@ TEST_CASE("a terminal shows actors, obeys keys and a new size, and is left as it
   CHECK(t.shows("ended with 0"));
 }
 
-TEST_CASE("Ctrl-C leaves the terminal as it was", "[top][tmux]") {
+TEST_CASE("Ctrl-C restores the terminal", "[top][tmux]") {
   terminal t(TOP_DEMO " --still --interval 50", 80, 24);
   REQUIRE(t.shows("archive"));
   t.press("C-c");
   CHECK(t.shows("ended with 0"));
 }
 
-TEST_CASE("a terminal that cannot be drawn on is refused with what to do instead", "[top][tmux]") {
+TEST_CASE("an unsuitable terminal is refused with an alternative", "[top][tmux]") {
   std::string const name = GENERATE("dumb-as-bread", "dumb");
   terminal t("TERM=" + name + " " TOP_DEMO " --still", 120, 24);
   CHECK(t.shows("ended with 1"));
   CHECK_THAT(t.screen, Contains("TERM=" + name) && Contains("--once"));
 }
 
-TEST_CASE("what is no terminal at all is refused with what to do instead", "[top]") {
+TEST_CASE("output that is not a terminal is refused with an alternative", "[top]") {
   auto const [status, said] = run(TOP_DEMO " --still </dev/null");
   CHECK(status != 0);
   CHECK_THAT(said, Contains("--once"));
 }
 
-TEST_CASE("a terminal of forty columns shows what has room", "[top][tmux]") {
+TEST_CASE("a terminal of forty columns shows as much as fits", "[top][tmux]") {
   terminal t(TOP_DEMO " --still --interval 50", 40, 10);
   CHECK(t.shows("rondo top"));
-  CHECK(t.shows(" live  up "));  // nothing stands on something else
+  CHECK(t.shows(" live  up "));  // nothing overlaps
   CHECK(t.shows("archive"));
   t.press("q");
   CHECK(t.shows("ended with 0"));
 }
 
-TEST_CASE("one screen, or one report, goes into a file", "[top]") {
+TEST_CASE("one screen, or one report, can be written to a file", "[top]") {
   auto const text = run("LC_ALL=C.UTF-8 " TOP_DEMO " --still --once --interval 20");
   CHECK(text.first == 0);
   CHECK_THAT(text.second,
@@ -122,7 +122,7 @@ TEST_CASE("one screen, or one report, goes into a file", "[top]") {
   CHECK_THAT(json, Contains("\"handled_per_second\"") && Contains("\"report\": {"));
 }
 
-TEST_CASE("another program reads the report", "[top][python]") {
+TEST_CASE("another program can read the report", "[top][python]") {
   auto const checked = run(TOP_DEMO " --still --once --json --interval 20 | " RONDO_PYTHON
                                     " -c 'import json,sys; d=json.load(sys.stdin); "
                                     "print(len(d[\"actors\"]), d[\"report\"][\"waiting\"])'");

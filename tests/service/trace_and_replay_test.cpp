@@ -1,4 +1,4 @@
-// What operators do with a service's messages afterwards: look at one's way, and have a recorded run once more.
+// Traces and recordings of a service: reading one message's path, and replaying a recorded run.
 #include <algorithm>
 #include <csignal>
 #include <map>
@@ -22,7 +22,7 @@ std::string value(json_node const& event, std::string_view name) {
   return found != nullptr ? found->text : std::string();
 }
 
-/// Events of Chrome's format, checked for what a viewer needs of each.
+/// The events of a Chrome trace, checked for the fields that a viewer needs.
 std::vector<json_node> events_of(std::string const& text) {
   auto const root = rondo::parse_json_node(text, {.bytes = 1 << 20});
   auto const* const all = root.find("traceEvents");
@@ -50,7 +50,7 @@ std::string command(std::string const& rest) { return std::string(RONDO_COMMAND)
 
 }  // namespace
 
-TEST_CASE("a message's way over three relays can be read in the file that --trace writes",
+TEST_CASE("a message's path over three relays can be read in the file that --trace writes",
           "[service][trace]") {
   scratch_directory const dir("trace");
   auto const config =
@@ -91,7 +91,7 @@ TEST_CASE("a message's way over three relays can be read in the file that --trac
   for (auto const& [id, ends] : arrows) {
     way.push_back(thread_of(ends.first) + " -> " + thread_of(ends.second));
     CHECK(std::stod(value(ends.first, "ts")) <= std::stod(value(ends.second, "ts")));
-    // Each end lies in a bar of its line: a viewer draws no other.
+    // Each end must lie in a bar of its line; otherwise a viewer does not draw the arrow.
     for (auto const* e : {&ends.first, &ends.second})
       CHECK(std::ranges::any_of(bars, [&](bar const& b) {
         auto const t = std::stod(value(*e, "ts"));
@@ -108,7 +108,7 @@ TEST_CASE("a message's way over three relays can be read in the file that --trac
   service.end(SIGTERM);
 }
 
-TEST_CASE("lists and traces have no end but a frame's", "[service][trace]") {
+TEST_CASE("lists and traces with thousands of entries arrive completely", "[service][trace]") {
   rondo::service::service_config config;
   config.runtime.actors = 4000;
   config.runtime.trace_every = 1;
@@ -126,7 +126,7 @@ TEST_CASE("lists and traces have no end but a frame's", "[service][trace]") {
   CHECK(std::ranges::count(bars, 'X') >= 6000);
 }
 
-TEST_CASE("names and unhandled messages are drawn as they are", "[trace]") {
+TEST_CASE("names and unhandled messages appear unchanged in the trace", "[trace]") {
   rondo::trace_hop call{.trace = 1, .hop = 5, .on_host = true, .actor = {3, 1}, .actor_name = "a \"b\"\n"};
   call.ended_ns = 2000;
   rondo::trace_hop late{.trace = 1, .hop = 6, .parent = 5, .handled = false, .actor = {3, 1}, .type = 77};
@@ -140,7 +140,7 @@ TEST_CASE("names and unhandled messages are drawn as they are", "[trace]") {
   CHECK(events_of(rondo::chrome_trace({}, {"cpu"})).empty());
 }
 
-TEST_CASE("the recording of a service that was killed is replayed to its counters", "[service][recording]") {
+TEST_CASE("the recording of a killed service is replayed to its counters", "[service][recording]") {
   scratch_directory const dir("replay");
   auto const file = (dir.directory / "run.rec").string();
   auto const config =
@@ -153,7 +153,7 @@ TEST_CASE("the recording of a service that was killed is replayed to its counter
     auto const clicks = c.find<basics::counter>("clicks").value();
     for (std::uint64_t i = 1; i <= 100; ++i)
       REQUIRE(clicks.ask(basics::add_and_get{i}, 20s, rondo::block).has_value());
-    // What was written reaches the file twice a second.
+    // A recording is flushed to the file twice a second.
     REQUIRE(rondo_test::eventually([&] {
       auto const so_far = service_test::run(command("replay " + file)).second;
       return so_far.find("replayed 100 messages at 1 actors") != so_far.npos;
@@ -167,7 +167,7 @@ TEST_CASE("the recording of a service that was killed is replayed to its counter
   CHECK_THAT(text, Contains("replayed 100 messages at 1 actors: 0 with a different result"));
   CHECK_THAT(text, Contains("the recording is incomplete"));
 
-  // The states that it comes to are those of the run.
+  // The replayed states equal those of the run.
   auto const going_on = write_config(dir.directory, "next", "", R"("checkpoint": ")" + after + "\"");
   serve_process service(going_on);
   REQUIRE(service.wait_ready());

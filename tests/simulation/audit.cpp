@@ -21,12 +21,12 @@ namespace {
 bool was_never_in(letter const& m) {
   return (m.outcomes != 0 && refuses(m.outcome)) || (m.dead != 0 && refuses(m.why_dead));
 }
-/// The same, or it may have been in one that was cut off.
+/// Whether it was refused, or may have been in a mailbox that was cut off.
 bool refused(errc e) { return refuses(e) || e == errc::stopped || e == errc::device_lost; }
 bool was_refused(letter const& m) {
   return (m.outcomes != 0 && refused(m.outcome)) || (m.dead != 0 && refused(m.why_dead));
 }
-/// Its sender hears what becomes of it; else a dead letter says so.
+/// Whether its sender gets the outcome; for other messages a dead letter reports it.
 bool is_answered(letter const& m) { return m.how == manner::asked; }
 
 bool has_ended(ledger const& l, letter const& m) {
@@ -81,7 +81,7 @@ std::string what_disagrees(ledger const& l, rondo::telemetry const& t) {
 
 namespace {
 
-/// G2, and for each message that what its sender was told is what happened.
+/// G2, and for each message that the outcome reported to its sender is what happened.
 void check_letter(ledger const& l, letter const& m, bool complete) {
   bool const done = m.handled != 0;
   if (m.outcomes != 0 && refuses(m.outcome) && complete) {

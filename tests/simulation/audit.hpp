@@ -1,5 +1,5 @@
-// The checks of a simulated run that look back at all of it. Each ends the run through world::fail when it does not
-// hold, with the guarantee (G1 to G12) that was broken.
+// The checks at the end of a simulated run. A check that fails ends the run through world::fail, with the guarantee (G1 to
+// G12) that was broken.
 #pragma once
 
 #include "runtime/observe/telemetry.hpp"
@@ -7,12 +7,12 @@
 
 namespace simulation {
 
-/// Whether everything that is known to have been sent has come to an end, and the counters say so; while that is not
-/// so, what is missing.
+/// Empty if every message known to have been sent has ended, and the counters agree; otherwise describes what is missing.
 std::string what_is_missing(ledger const& l, rondo::telemetry const& t);
-/// G1: where the counters do not agree with the ledger; empty when they do. While something is under way they may not.
+/// G1: describes where the counters differ from the ledger; empty if they agree. While messages are in progress they may
+/// differ.
 std::string what_disagrees(ledger const& l, rondo::telemetry const& t);
-/// G2, G9, G12, for every message. `complete`: nothing was cut off by a stop or a loss.
+/// G2, G9, G12, for every message. `complete`: no stop or loss cut anything off.
 void check_letters(ledger const& l, bool complete);
 
 }  // namespace simulation

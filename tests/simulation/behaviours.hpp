@@ -1,4 +1,4 @@
-// The actors of a simulated run. Each handler notes in the ledger which message it has; see ledger.hpp.
+// The actors of a simulated run. Each handler records in the ledger which message it handles; see ledger.hpp.
 //
 // Messages carry pointers to the plan: the simulation's devices run handlers in this process.
 #pragma once
@@ -8,34 +8,34 @@
 
 namespace simulation {
 
-/// What every message begins with.
+/// The beginning of every message.
 struct stamp {
   std::uint32_t number;  // in the ledger
   operation const* of;
 };
 
 struct parcel : stamp {};
-struct item : stamp {};  // handled by the batch
+struct item : stamp {};  // handled in batches
 struct question : stamp {};
 struct spread : stamp {};  // wide
 struct verse : stamp {};   // for all lanes
-/// Has the actor send a parcel to another one.
+/// Makes the actor send a parcel to another one.
 struct errand : stamp {
   rondo::actor_id to;
   std::uint32_t to_life;
 };
-/// Has the actor ask another one, and answer with what that one answers.
+/// Makes the actor ask another one, and reply with that one's answer.
 struct consultation : errand {};
-/// Has the actor send itself a parcel later.
+/// Makes the actor send itself a parcel later.
 struct reminder : stamp {};
-/// Of a timer. In no one's ledger.
+/// The message of a timer, which is not in the ledger.
 struct tick {};
 struct answered {
   std::uint32_t number;
   std::uint32_t value;
 };
 
-/// Does what an operation says that a handler does.
+/// Does the work that an operation prescribes for its handler.
 inline void work(operation const& o) {
   for (std::uint32_t i = 0; i < o.work; ++i) rondo::relax();
 }
@@ -124,7 +124,7 @@ struct worker {
   }
 
  private:
-  /// As it is when the actor sends it on.
+  /// The operation in the form in which the actor forwards it.
   static operation told(stamp const& m) {
     auto o = *m.of;
     o.deadline_us = 0;
@@ -144,7 +144,7 @@ struct worker {
   }
 };
 
-/// All lanes of a team sing together.
+/// All lanes of a team handle a verse together.
 struct choir {
   using messages = rondo::messages<rondo::ask<verse, answered>>;
   static constexpr bool cooperative = true;

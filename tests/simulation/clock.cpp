@@ -1,4 +1,4 @@
-// Takes the place of runtime/os/clock.cpp: there is nothing to measure about virtual time.
+// Replaces runtime/os/clock.cpp: virtual time needs no calibration.
 #include "runtime/os/clock.hpp"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-// Stands in for now_ns of kernels/base/clock.hpp: the virtual time, on a clock of the device's own.
+// Replaces now_ns of kernels/base/clock.hpp by virtual time, as shown by the device's clock.
 #pragma once
 
 #include "tests/simulation/world.hpp"

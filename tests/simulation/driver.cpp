@@ -26,16 +26,17 @@ struct child {
 
 struct outcome {
   bool ok = false;
-  std::string text;        // what it printed
-  std::string first_line;  // why it failed, without numbers that differ from schedule to schedule
+  std::string text;        // its output
+  std::string first_line;  // the reason of the failure, without numbers that differ between schedules
   std::uint64_t switches = 0;
 };
 
-/// A copy of this process, which has one thread and has simulated nothing, runs one seed: it is spared to load anew.
+/// Forks a copy of this process, which has one thread and has simulated nothing, to run one seed without loading the program
+/// again.
 child start(command const& c) {
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error("no pipe is to be had");
-  std::fflush(stdout);  // else the child prints it, too
+  std::fflush(stdout);  // otherwise the child prints it too
   child made{::fork(), ends[0], c};
   if (made.pid == 0) {
     ::dup2(ends[1], 1);
@@ -48,7 +49,7 @@ child start(command const& c) {
   return made;
 }
 
-/// Reads what a child prints, until it ends.
+/// Reads the output of a child until it ends.
 outcome finish(child const& c) {
   outcome o;
   char buffer[4096];
@@ -67,7 +68,7 @@ outcome finish(child const& c) {
 }
 outcome run(command const& c) { return finish(start(c)); }
 
-/// The guarantee that a failure names: what a shorter plan must fail for, too.
+/// The guarantee that a failure names; a shorter plan must fail for the same one.
 std::string kind_of(outcome const& o) { return o.first_line.substr(0, o.first_line.find(':', 8)); }
 
 // -- shorter
@@ -114,7 +115,7 @@ class shortener {
     }
   }
 
-  /// Keeps `c` if it fails in the same way, with its schedule or one of a few others.
+  /// Keeps `c` if it fails in the same way, with its own schedule or one of a few others.
   bool attempt(command c) {
     auto const own = c.other_schedule;
     for (std::uint64_t i = 0; i < 6 && seconds_since(begun_) < 60; ++i) {

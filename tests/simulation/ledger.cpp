@@ -61,14 +61,14 @@ void ledger::told(std::uint32_t number, errc outcome) {
     fail("G5", m, "it waits for room, and was told that there is none");
 }
 
-/// G5: at some moment since it was sent, the mailbox held as many messages as it can.
+/// G5: at some moment since the message was sent, the mailbox must have been full.
 void ledger::check_full(letter const& m) const {
   life const& l = lives[m.life];
   std::uint64_t most = m.pending_before;
   for (auto const& other : letters) {
     if (other.life != m.life || other.number == m.number) continue;
     if (other.how == manner::patient && other.told_at >= m.begun)
-      return;  // nobody passes one that waits for room
+      return;  // nobody overtakes a message that waits for room
     if (other.finished < m.begun) continue;
     if (other.outcomes != 0 && refuses(other.outcome) && other.told_at < m.begun) continue;
     ++most;
@@ -109,7 +109,7 @@ bool ledger::enter(rondo::actor_id self, std::uint32_t number, std::uint32_t run
   w.note(fmt::format("life {} begins with message {}", index, number));
   if (m.life != index) fail("G7", m, fmt::format("it came to life {}", index));
   if (l.inside != nobody && letters[l.inside].tile_failed && letters[l.inside].tiles_inside == 0) {
-    // A wide message whose tiles have failed is not finished: nobody has said when it ended.
+    // A wide message whose tiles have failed has not been left yet: nobody has reported its end.
     auto const left = l.left, left_ns = l.left_ns;
     leave(self, l.inside, true);
     l.left = left;
@@ -134,23 +134,23 @@ bool ledger::enter(rondo::actor_id self, std::uint32_t number, std::uint32_t run
   return m.attempts <= m.fails;
 }
 
-/// Whether `m` may have stood in the mailbox behind one whose sender was still writing it: no pick could see it then.
+/// Whether `m` may have been in the mailbox behind a message that was still being written, where no pick could see it.
 bool ledger::may_hide(letter const& earlier, letter const& m) const {
   bool const by_actor = earlier.how == manner::sent || earlier.how == manner::requested;
   if (of->emulated() && !by_actor) return m.how == manner::sent || m.how == manner::requested;
   return earlier.life == m.life && earlier.begun < m.committed && earlier.returned > lives[m.life].left;
 }
 
-/// Whether the report may be on its way that it will not be handled (again): late, or failed too often. An injected
+/// Whether the report that it will not be handled (again) may be on its way: it is late, or has failed too often. An injected
 /// fault is an attempt that no handler has seen.
 bool ledger::may_be_dead(letter const& m, life const& l) const {
   return m.deadline_us != 0 || m.attempts + (of->faults.fail_handler != 0 ? 1 : 0) >= l.how.poison_after;
 }
 
-/// G3: nothing more urgent was in the mailbox for certain when the last handler ended.
+/// G3: when the last handler ended, nothing more urgent was certainly in the mailbox.
 void ledger::check_priority(letter const& m, life const& l) const {
   if (of->settings.starvation_limit < 1'000'000) return;
-  if (l.has_answers) return;  // one that is being written may hide those behind it
+  if (l.has_answers) return;  // an answer that is being written may hide the messages behind it
   for (auto const& other : letters) {
     if (other.life != m.life || other.priority <= m.priority || other.finished != never) continue;
     if (other.committed == never || other.committed >= l.left) continue;
@@ -163,8 +163,8 @@ void ledger::check_priority(letter const& m, life const& l) const {
   }
 }
 
-/// G3: how many messages that came later are handled before an earlier one. While one is the oldest there are at most as
-/// many as the starvation limit; before, each older one may wait as long.
+/// G3: limits how many later messages are handled before an earlier one. While a message is the oldest, at most as many as
+/// the starvation limit overtake it; before that, each older one may wait as long.
 void ledger::count_overtakes(letter const& m, life const& l) {
   auto const most = std::uint64_t{l.how.capacity} * (of->settings.starvation_limit + 1);
   for (auto& other : letters) {

@@ -15,7 +15,7 @@ using namespace simulation;
 
 namespace {
 
-/// Addresses decide nothing; but where the system lets us, they are the same in each run, too.
+/// Addresses decide nothing; where the system allows it, they are nevertheless the same in each run.
 void fix_addresses(char** argv) {
   if (std::getenv("RONDO_SIMULATION_FIXED") != nullptr) return;
   ::setenv("RONDO_SIMULATION_FIXED", "1", 1);
@@ -24,7 +24,7 @@ void fix_addresses(char** argv) {
     ::execv("/proc/self/exe", argv);
 }
 
-/// One thread runs at a time: on one core a turn is handed over fastest.
+/// One thread runs at a time, and the switch between threads is fastest on one core.
 void stay_on_one_core() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -51,7 +51,7 @@ void run_one(command const& c) {
     show_trace();
     fmt::print("switches {}\n", w.switches());
   };
-  ::alarm(300);  // a simulation that itself hangs
+  ::alarm(300);  // for a simulation that itself hangs
   w.begin(p.order, c.bug);
   run_program(p);
   show_trace();
@@ -62,7 +62,7 @@ void run_one(command const& c) {
   fmt::print("seed {} ok: {} steps, {} switches, {} us, {} messages, trace {:016x}\n", c.seed, w.steps(),
              w.switches(), (w.now_ns() - 1'000'000'000) / 1000, ledger::get().letters.size(), w.hash());
   std::fflush(stdout);
-  ::_exit(0);  // threads that were left behind must not see the program go
+  ::_exit(0);  // remaining threads must not see the program's destruction
 }
 
 }  // namespace simulation

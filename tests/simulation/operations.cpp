@@ -1,4 +1,4 @@
-// The operations of a simulated run that send something, and how a host thread comes to them.
+// The operations of a simulated run that send something, and their dispatch from a host thread.
 #include <fmt/format.h>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -105,9 +105,10 @@ void stage::hold(operation const& o, Hold hold) {
 
 void stage::perform(operation const& o) {
   world::get().note("operation " + to_text(o));
-  place const p = places_[o.place], other = places_[o.other];  // others may change what is there meanwhile
+  place const p = places_[o.place],
+              other = places_[o.other];  // other threads may replace the actor in the meantime
   bool const has_actor = p.life != nobody;
-  if (!has_actor && o.what <= action::repeat) return;  // all before are messages to it
+  if (!has_actor && o.what <= action::repeat) return;  // all earlier actions are messages to it
   count(std::string("operation ") + name_of(o.what));
   switch (o.what) {
     case action::tell:

@@ -1,4 +1,4 @@
-// Stands in for kernels/base/park.hpp: who waits leaves its turn to another thread of the simulation.
+// Replaces kernels/base/park.hpp: a thread that waits yields to another thread of the simulation.
 #pragma once
 
 #include "tests/simulation/world.hpp"
@@ -14,7 +14,7 @@ inline void yield_thread(simulation_place const& at = simulation_place::current(
   if (simulation::world::active()) simulation::world::get().spin(true, "yield_thread", at);
 }
 
-/// Limits of a second and more are nets that nothing may fall into: a wake-up that is lost must show.
+/// Limits of a second and more are safety nets that never trigger here: a lost wake-up must be detected.
 inline void wait_word(atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t limit_ns,
                       simulation_place const& at = simulation_place::current()) noexcept {
   if (word.load(memory_order::relaxed, at) != seen) return;

@@ -12,7 +12,7 @@ struct likelihood {
   action what;
   std::uint32_t of_1000;
 };
-/// What a thread does; the rest are tells.
+/// The likelihood of actions per thousand; the rest are tells.
 constexpr likelihood usual[] = {{action::tell_awaited, 70}, {action::tell_patient, 80},
                                 {action::tell_batch, 60},   {action::ask, 120},
                                 {action::ask_blocking, 60}, {action::ask_cancelled, 40},
@@ -51,7 +51,7 @@ operation draw_operation(random_numbers& r, plan const& p) {
   o.count = 2 + r.below(r.chance(1, 4) ? 20 : 5);
   o.work = r.chance(1, 3) ? r.below(30) : 0;
   o.deadline_us = r.one_of(deadlines);
-  if (o.what == action::consult && o.deadline_us == 0) o.deadline_us = 5000;  // the one asked may be asleep
+  if (o.what == action::consult && o.deadline_us == 0) o.deadline_us = 5000;  // the other actor may be asleep
   o.pause_us = r.below(r.chance(1, 4) ? 2000 : 50);
   return o;
 }
@@ -63,7 +63,7 @@ void draw_settings(random_numbers& r, plan& p) {
   c.device = r.chance(2, 3) ? "emulated" : "cpu";
   c.teams = 1 + r.below(3);
   c.lanes = p.emulated() ? r.one_of(lanes) : 1;
-  c.pinned_teams = p.emulated() ? 2 : 0;  // all have their threads from the start
+  c.pinned_teams = p.emulated() ? 2 : 0;  // all of them have their threads from the start
   c.ring_mode = r.chance(1, 3) ? rondo::ring_mode::rounds : rondo::ring_mode::persistent;
   c.round_messages = 1 + r.below(40);
   c.round_ms = 1 + r.below(20);

@@ -1,7 +1,7 @@
-// What a seed stands for: a configuration, a schedule, faults, and the operations of each host thread.
+// The plan that a seed determines: a configuration, a schedule, faults, and the operations of each host thread.
 //
-// Operations are drawn before the run and mean the same whichever others are left out: that is how a failing plan is
-// made shorter. Threads: none.
+// Operations are drawn before the run and do not depend on each other, so a failing plan can be shortened by leaving some
+// out. Threads: none.
 #pragma once
 
 #include <string>
@@ -15,28 +15,28 @@ namespace simulation {
 enum class action : std::uint8_t {
   tell,           // without waiting
   tell_awaited,   // waits for the mailbox's answer
-  tell_patient,   // with wait_for_room; the thread goes on meanwhile
+  tell_patient,   // with wait_for_room; the thread continues
   tell_batch,     // several in one call
-  ask,            // the thread goes on meanwhile
+  ask,            // the thread continues
   ask_blocking,   // the thread waits
-  ask_cancelled,  // and cancelled soon
+  ask_cancelled,  // and cancelled soon after
   spread,         // a wide message
   sing,           // a message for all lanes
-  forward,        // an actor tells another one
-  consult,        // an actor asks another one, and answers then
+  forward,        // an actor asks another one, then answers
+  consult,        // an actor sends a message to itself later
   remind,         // an actor sends to itself later
   repeat,         // a timer sends for a while
   launch,         // in a place without a living actor
-  drain,          // terminate; what waits is handled
-  discard,        // terminate; what waits is dead
+  drain,          // terminate; waiting mail is handled
+  discard,        // terminate; waiting mail is dead-lettered
   deactivate,
   activate,
   inspect,
   snapshot,
   tell_predecessor,  // to the actor that was in this place before
   checkpoint,
-  hold_down,  // nothing is taken from the submission ring for a while
-  hold_up,    // nor from the completion ring
+  hold_down,  // the submission ring is not read for a while
+  hold_up,    // the completion ring is not read for a while
   rest,       // the thread sleeps
   lose,       // the device is lost
   stop,       // the runtime is stopped
@@ -47,13 +47,13 @@ char const* name_of(action a) noexcept;
 struct operation {
   std::uint32_t number = 0;  // in the plan
   action what{};
-  std::uint8_t thread = 0, place = 0, other = 0;  // places hold one actor after the other
+  std::uint8_t thread = 0, place = 0, other = 0;  // one place holds one actor after another
   std::uint8_t priority = 128;
-  std::uint8_t fails = 0;         // so many attempts to handle it fail
+  std::uint8_t fails = 0;         // how many attempts to handle it fail
   std::uint32_t count = 1;        // messages, tiles
-  std::uint32_t work = 0;         // turns of a handler's loop
+  std::uint32_t work = 0;         // iterations of a handler's loop
   std::uint32_t deadline_us = 0;  // 0: none
-  std::uint32_t pause_us = 0;     // before it, or of what it says
+  std::uint32_t pause_us = 0;     // before it, or of the operation itself
 };
 std::string to_text(operation const& o);
 
@@ -73,7 +73,7 @@ struct plan {
   schedule order;
   std::uint32_t threads = 1;
   bool restarts = false;        // from a checkpoint, at the end
-  bool leaves_at_once = false;  // the runtime goes as soon as it has stopped
+  bool leaves_at_once = false;  // destroys the runtime as soon as it has stopped
   std::vector<place_plan> places;
   std::vector<operation> operations;
 
@@ -81,9 +81,9 @@ struct plan {
 };
 
 plan draw_plan(std::uint64_t seed);
-/// The kinds of fault that the plan has: names for `leave_out`.
+/// The names of the plan's kinds of fault, for `leave_out`.
 std::vector<std::string> faults_of(plan const& p);
-/// Takes one kind of fault away.
+/// Removes one kind of fault.
 void leave_out(plan& p, std::string const& fault);
 std::string to_text(plan const& p);
 

@@ -27,7 +27,7 @@ void run_threads(plan const& p, stage& s) {
   for (auto& t : threads) t.join();
 }
 
-/// Waits until `missing()` is empty; fails with what it says if that takes too long.
+/// Waits until `missing()` is empty; fails with its text if that takes too long.
 template <class Missing>
 void wait_until(char const* guarantee, Missing missing) {
   auto pause = 50us;
@@ -43,7 +43,7 @@ std::string open_operations(stage const& s) {
   return s.pending() == 0 ? std::string() : fmt::format("{} operations have not completed", s.pending());
 }
 
-/// Whether nothing goes on any more, so that what a checkpoint keeps is not handled in the first runtime, too.
+/// Whether everything has come to rest, so that nothing in a checkpoint is also handled in the first runtime.
 bool is_quiet(stage& s) {
   std::this_thread::sleep_for(10ms);
   auto const before = s.runtime().snapshot();

@@ -1,4 +1,4 @@
-// Random numbers that are the same everywhere for the same seed: the standard's distributions are not.
+// Random numbers that depend only on the seed; the results of the standard distributions differ between libraries.
 #pragma once
 
 #include <cstdint>

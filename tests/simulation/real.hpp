@@ -1,4 +1,4 @@
-// The system's own functions behind the ones that the simulation puts in their place.
+// The system's own functions, which the simulation replaces.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,15 +11,15 @@
 
 namespace simulation {
 
-/// The definition of `name` that comes after this program's own, looked up when it is first needed. No static local
-/// with a guard: threads that wait for their turn come by here, and a guard would have them wait in the simulation.
+/// The next definition of `name` after this program's own, looked up on first use. No static local with a guard: threads that
+/// wait for their turn call this, and would wait for the guard inside the simulation.
 template <class Function>
 class real_function {
  public:
   constexpr explicit real_function(char const* name) noexcept : name_(name) {}
   template <class... Args>
   auto operator()(Args... args) noexcept {
-    auto* f = found_.load(std::memory_order_relaxed);  // relaxed: whoever finds it finds the same
+    auto* f = found_.load(std::memory_order_relaxed);  // relaxed: every thread finds the same
     if (f == nullptr) {
       f = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
       found_.store(f, std::memory_order_relaxed);
@@ -41,7 +41,7 @@ inline constinit real_function<int(int, epoll_event*, int, int)> real_epoll_wait
 /// From the monotonic clock to the time of day.
 inline constexpr std::uint64_t realtime_offset_ns = 1'700'000'000'000'000'000u;
 
-/// What threads in epoll_wait wait on, whichever file it is for: few do.
+/// The address on which threads in epoll_wait wait, for all files: there are few of them.
 inline char epoll_waiters = 0;
 
 inline void make_readable(int eventfd) noexcept {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using rondo::errc;
 using rondo::error_code;
 
-/// Nanoseconds since `begun`, without those by which clocks have jumped or threads have stood still: `jumped` until then.
+/// The nanoseconds since `begun`, minus the time of clock jumps and stalls; `jumped`: that time at `begun`.
 std::uint64_t undisturbed_since(std::uint64_t begun, std::uint64_t jumped) {
   auto const all = world::get().now_ns() - begun, disturbed = world::get().jumped_ns() - jumped;
   return all - std::min(all, disturbed);
@@ -84,7 +84,7 @@ void stage::launch(std::uint32_t at) {
       (p.life == nobody || book_.lives[p.life].name_is_free))
     world::get().fail(fmt::format("G8: the name of place {} is taken, and no actor has it", at));
   if (!ref) return;
-  // One that is being terminated may be gone before its caller hears of it.
+  // An actor that is being terminated may be gone before its caller is notified.
   if (p.life != nobody && !book_.lives[p.life].gone && book_.lives[p.life].waking == 0)
     world::get().fail("G7: two actors of one name live at once");
   p.before = p.life;
@@ -102,7 +102,7 @@ void stage::launch_choir() {
   choir_life_ = book_.born(ref->id(), static_cast<std::uint32_t>(places_.size()), how);
 }
 
-/// From here on handlers may run.
+/// Handlers may run from here on.
 void stage::begin_waking(std::uint32_t index) {
   ++book_.lives[index].wakes;
   ++book_.lives[index].waking;
@@ -176,7 +176,7 @@ void stage::stop() {
     world::get().fail(fmt::format("G10: stop() took {} ms", took / 1'000'000));
 }
 
-/// G8, G9: writes a checkpoint, and goes on with all actors, their states and their mail in another runtime.
+/// G8, G9: writes a checkpoint, and continues with all actors, their states and their mail in a second runtime.
 void stage::restart() {
   auto const file = checkpoint_file();
   rondo::checkpoint(*rt_, file);

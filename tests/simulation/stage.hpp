@@ -1,4 +1,4 @@
-// What the host threads of a simulated run share: the runtime, the actors in their places, and the operations that
+// The state that the host threads of a simulated run share: the runtime, the actors in their places, and the operations that
 // have not completed yet.
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace simulation {
 
-/// Nanoseconds since `begun`, without those by which clocks have jumped or threads have stood still: `jumped` until then.
+/// The nanoseconds since `begun`, minus the time of clock jumps and stalls; `jumped`: that time at `begun`.
 std::uint64_t undisturbed_since(std::uint64_t begun, std::uint64_t jumped);
 
 class stage {
  public:
   explicit stage(plan const& p);
 
-  /// One operation of a host thread; returns when its call has.
+  /// Performs one operation of a host thread; returns when its call returns.
   void perform(operation const& o);
-  /// Launches an actor where none lives.
+  /// Launches an actor in a place without one.
   void launch(std::uint32_t place);
   void launch_choir();
   void activate_all();
@@ -30,7 +30,7 @@ class stage {
   void stop();
   std::uint32_t pending() const { return pending_; }
   rondo::runtime& runtime() { return *rt_; }
-  /// Whether the runtime was ended by something: a stop, a loss, an actor that escalated its failure.
+  /// Whether something ended the runtime: a stop, a loss, an actor that escalated its failure.
   bool ended() const;
   void destroy() { rt_.reset(); }
 
@@ -39,7 +39,7 @@ class stage {
     rondo::actor_ref<worker> ref;
     std::uint32_t life = nobody, before = nobody;
     rondo::actor_ref<worker> ref_before;
-    std::uint32_t launching = 0, launches = 0;  // calls: under way, and all
+    std::uint32_t launching = 0, launches = 0;  // calls in progress, and in total
   };
   enum class kind : std::uint8_t { tell, awaited, patient };
 
@@ -61,7 +61,7 @@ class stage {
   plan const& plan_;
   ledger& book_ = ledger::get();
   std::unique_ptr<rondo::runtime> rt_;
-  rondo::emulated_device* device_ = nullptr;  // null: it is a cpu
+  rondo::emulated_device* device_ = nullptr;  // null: the device is a cpu
   std::vector<place> places_;
   rondo::actor_ref<choir> choir_;
   std::uint32_t choir_life_ = nobody, pending_ = 0;

@@ -1,5 +1,5 @@
-// The calls of the system that tell the time or wait for it, or for other threads, for all of the process: see
-// threads.cpp. Other threads are what a futex or a file of epoll waits for; the files themselves are the system's.
+// The system calls that return the time, or wait for it or for other threads, replaced for the whole process: see
+// threads.cpp. A futex or an epoll file waits for other threads; the files themselves are real.
 #include <linux/futex.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -30,7 +30,7 @@ int sleep_until(std::uint64_t at_ns) {
   return 0;
 }
 
-/// A futex call of the standard library: std::future, and waits on std::atomic.
+/// Futex calls of the standard library: std::future, and waits on std::atomic.
 long futex(std::uint32_t* word, int operation, std::uint32_t value, timespec const* limit) {
   auto& w = world::get();
   int const command = operation & FUTEX_CMD_MASK;
@@ -127,7 +127,7 @@ int close(int file) {
 }
 }
 
-/// Of libstdc++: what std::random_device returns.
+/// From libstdc++: the value of std::random_device.
 std::random_device::result_type std::random_device::_M_getval() {
   return static_cast<result_type>(world::get().random().next());
 }

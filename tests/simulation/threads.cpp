@@ -1,6 +1,6 @@
-// The functions of pthread that block, for all of the process: these stand before the system's (a program's own
-// definitions come before its libraries'). What they keep lies in the objects that they are given; zeroed ones, which
-// is what the static initializers are, are unlocked. Before the simulation begins there is one thread, and all is free.
+// The blocking functions of pthread, replaced for the whole process: a program's own definitions take precedence over those
+// of its libraries. Their state lies in the objects that they are given. Zeroed objects, which the static initializers
+// create, are unlocked. Before the simulation begins there is one thread, and nothing is locked.
 #include <pthread.h>
 #include <sched.h>
 
@@ -20,7 +20,7 @@ void point(char const* what) {
 void wake(void const* on, std::uint32_t count) {
   if (world::active()) world::get().wake(on, count);
 }
-/// Waits, or says that a thread alone would wait for itself.
+/// Waits; a single thread would wait for itself, which fails the run.
 void wait(void const* on, char const* what) { world::get().wait(on, never, false, what); }
 
 int& held(pthread_mutex_t* m) { return m->__data.__lock; }
@@ -34,7 +34,7 @@ void unlock(pthread_mutex_t* m) {
   wake(m, 1);
 }
 
-/// What this program keeps in a pthread_cond_t.
+/// The contents of a pthread_cond_t in this program.
 struct condition {
   clockid_t clock;  // of timedwait; 0 is CLOCK_REALTIME
 };
@@ -140,7 +140,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t* l) noexcept {
   return 0;
 }
 
-/// 0: nobody has come by, 1: somebody is at it, 2: done; as the system's own.
+/// 0: not called yet, 1: in progress, 2: done; like the system's.
 int pthread_once(pthread_once_t* once, void (*work)()) {
   point("pthread_once");
   while (*once == 1) wait(once, "pthread_once");

@@ -35,7 +35,7 @@ world::~world() = default;
 world::thread& world::self() const noexcept { return *threads_[running_]; }
 
 world& world::get() noexcept {
-  static world& only = *new world;  // never destroyed: detached threads may still stand in it
+  static world& only = *new world;  // never destroyed: detached threads may still be in it
   return only;
 }
 
@@ -70,12 +70,13 @@ void world::note_deadline(std::uint64_t at_ns) noexcept {
 void world::advance(std::uint64_t ns) {
   now_ns_ += ns;
   if (now_ns_ >= next_deadline_ns_) fire();
-  // Hundreds of jumps may be more than any program takes; stalls of several threads may be more than has passed.
+  // Subtracts jumps and stalls: hundreds of jumps may exceed any limit, and stalls of several threads may exceed the elapsed
+  // time.
   if (now_ns_ - std::min(now_ns_, jumped_ns_) > time_limit_ns_)
     fail("the program has not come to an end within its limit of virtual time (G10)");
 }
 
-/// Lets those go on whose time has come.
+/// Wakes threads and timers whose deadline has passed.
 void world::fire() {
   next_deadline_ns_ = never;
   for (auto const& t : threads_) {
@@ -157,7 +158,7 @@ void world::spin(bool gives_way, char const* what, where const& at) {
   t.points_since_spin = 0;
   ++t.spins;
   if (t.spins >= 64 && all_spin()) {
-    // Only time can end this: let it pass ever faster, up to the next thing that is due. Each loop gets to look.
+    // Only time can end this: it passes ever faster, up to the next deadline. Each loop runs in between.
     if (++leaps_ % 256 == 0) leap_ns_ = std::min<std::uint64_t>(leap_ns_ * 2, 1'000'000);
     auto const left = next_deadline_ns_ > now_ns_ ? next_deadline_ns_ - now_ns_ : 0;
     advance(std::min(leap_ns_, left));
@@ -213,7 +214,7 @@ std::uint32_t world::wake(void const* on, std::uint32_t count) noexcept {
 
 // -- turns
 
-/// The thread whose turn it is now; time passes until there is one.
+/// Chooses the next thread; lets time pass until one is ready.
 std::size_t world::choose(bool not_self) {
   for (;;) {
     choices_.clear();
@@ -302,7 +303,7 @@ int world::join(pthread_t handle, void** result) {
 
 void world::name_this(char const* name) { self().name = name; }
 
-// -- what is told
+// -- notes and failures
 
 std::string world::stamp() const {
   return fmt::format("{:12.3f} us  {:<14}", static_cast<double>(now_ns_ - 1'000'000'000) / 1000, self().name);

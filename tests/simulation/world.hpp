@@ -1,11 +1,11 @@
-// The world of one simulated run: its threads, of which one runs at a time, and its virtual time.
+// The world of one simulated run: its threads, of which only one runs at a time, and its virtual time.
 //
-// Threads are threads of the system, so that thread-local data of libraries is right; but each waits until the one
-// that runs hands its turn over. It does so only at a *point*: an atomic access of Rondo, or a call of the system
-// that blocks or tells the time (threads.cpp, system_calls.cpp). Which thread goes on, and how long everything takes,
-// is drawn from the schedule's seed; nothing else decides anything. So a run is repeated exactly by its seed.
+// Threads are system threads, so that thread-local data of libraries works, but each waits until the running thread passes
+// its turn on. It does so only at a *point*: an atomic access of Rondo, or a call of the system that blocks or returns the
+// time (threads.cpp, system_calls.cpp). The schedule's seed alone determines which thread continues and how long everything
+// takes. A seed therefore repeats a run exactly.
 //
-// Threads: all functions from the thread that runs; there is one world in a process.
+// Threads: all functions are called from the running thread; there is one world in a process.
 #pragma once
 
 #include <pthread.h>
@@ -23,27 +23,27 @@ namespace simulation {
 
 inline constexpr std::uint64_t never = ~0ull;
 
-/// How the next thread is chosen, and what goes wrong in the world on its own.
+/// How the next thread is chosen, and which disturbances occur.
 struct schedule {
   enum class policy : std::uint8_t {
-    walk,       // at random, every so many points
+    walk,       // at random, after a random number of points
     priorities  // the highest of random priorities, which change at a few random points (PCT)
   };
   policy how = policy::walk;
   std::uint64_t seed = 1;
   std::uint32_t every = 8;              // walk: mean number of points between two choices
-  std::uint32_t changes = 0;            // priorities: how many change points
-  std::uint32_t change_range = 20'000;  // ... among the first so many points
-  std::uint32_t step_ns = 50;           // that a point takes
-  std::uint32_t spurious = 0;           // one in so many waits ends for no reason; 0: none
+  std::uint32_t changes = 0;            // priorities: the number of change points
+  std::uint32_t change_range = 20'000;  // ... which lie among this many first points
+  std::uint32_t step_ns = 50;           // duration of a point
+  std::uint32_t spurious = 0;           // one in this many waits ends for no reason; 0: none
   std::int32_t skew_ppm = 0;            // how much faster the device's clock runs than the host's
-  std::uint32_t jump_every = 0;         // one in so many points the clocks jump ahead; 0: never
-  std::uint64_t jump_ns = 0;            // at most so far
-  std::uint32_t stall_every = 0;        // one in so many points the running thread stands still; 0: never
-  std::uint64_t stall_ns = 0;           // at most so long
+  std::uint32_t jump_every = 0;         // at one in this many points the clocks jump ahead; 0: never
+  std::uint64_t jump_ns = 0;            // the longest jump
+  std::uint32_t stall_every = 0;        // at one in this many points the running thread stalls; 0: never
+  std::uint64_t stall_ns = 0;           // the longest stall
 };
 
-/// A mistake that is made on purpose, to see that it is found.
+/// A deliberate bug, to check that it is found.
 struct planted_bug {
   bool loses_wakeups = false;  // one in three calls of wake_word does nothing
   std::string split;           // read-modify-writes in functions of this name are not atomic
@@ -55,22 +55,22 @@ class world {
   ~world();
   static world& get() noexcept;
 
-  /// From here on the calling thread, and all that it starts, are simulated.
+  /// From here on the calling thread, and all threads that it starts, are simulated.
   void begin(schedule const& s, planted_bug const& bug);
   static bool active() noexcept { return active_; }
 
   using where = std::source_location;
 
-  /// Another thread may go on here.
+  /// Control may pass to another thread here.
   void point(char const* what, where const& at = where::current());
-  /// The running thread can do nothing until another one does something.
+  /// The running thread cannot make progress until another one does something.
   void spin(bool gives_way, char const* what, where const& at = where::current());
-  /// Blocks until `wake` on the same address, or the deadline; false in the latter case. May end early if `may_fail`.
+  /// Blocks until `wake` on the same address, or until the deadline, which returns false. May end early if `may_fail`.
   bool wait(void const* on, std::uint64_t deadline_ns, bool may_fail, char const* what,
             where const& at = where::current());
-  /// Lets `count` threads go on that wait on this address; returns how many there were.
+  /// Wakes up to `count` threads that wait on this address; returns how many it woke.
   std::uint32_t wake(void const* on, std::uint32_t count) noexcept;
-  /// Something changed that others may look for.
+  /// Something changed that other threads may be polling for.
   void news() noexcept { leap_ns_ = first_leap_ns; }
 
   std::uint64_t now_ns() const noexcept { return now_ns_; }
@@ -78,19 +78,19 @@ class world {
   void set_skew(std::int32_t ppm) noexcept { schedule_.skew_ppm = ppm; }
   std::uint64_t steps() const noexcept { return steps_; }
   std::uint64_t switches() const noexcept { return switches_; }
-  std::uint64_t jumped_ns() const noexcept { return jumped_ns_; }  // by the clocks, and thread stalls
+  std::uint64_t jumped_ns() const noexcept { return jumped_ns_; }  // the total of clock jumps and stalls
   std::uint32_t jumps() const noexcept { return jumps_; }
   std::uint32_t stalls() const noexcept { return stalls_; }
   std::uint64_t hash() const noexcept { return hash_; }
   void add_to_hash(std::uint64_t value) noexcept { hash_ = random_numbers::mix(hash_ ^ value) + value; }
   random_numbers& random() noexcept { return random_; }
   planted_bug const& bug() const noexcept { return bug_; }
-  /// Whether the access that stands there is planted to be in two parts.
+  /// Whether a planted bug splits this access in two.
   bool splits(where const& at) const {
     return !bug_.split.empty() &&
            std::string_view(at.function_name()).find(bug_.split) != std::string_view::npos;
   }
-  /// Clocks do not jump, nothing stalls or ends for no reason from here on.
+  /// From here on clocks do not jump, and nothing stalls or ends for no reason.
   void end_disturbances() noexcept;
   /// The run fails when virtual time passes this.
   void set_time_limit(std::uint64_t at_ns) noexcept { time_limit_ns_ = at_ns; }
@@ -104,9 +104,9 @@ class world {
   void set_timer(int fd, std::uint64_t at_ns);
   void forget_timer(int fd);
 
-  // -- what is told
+  // -- notes and failures
   bool traces_switches = false;
-  /// Notes an event of the program for the trace, and for the hash.
+  /// Adds an event of the program to the trace and to the hash.
   void note(std::string text);
   /// Ends the process: the run has failed.
   [[noreturn]] void fail(std::string const& why);
@@ -121,7 +121,7 @@ class world {
     std::uint64_t at_ns;
   };
   static constexpr std::uint64_t first_leap_ns = 100;
-  /// Ten times what the longest programs take: a seed that goes round in circles is found in seconds.
+  /// Ten times the need of the longest programs: an endless loop is found within seconds.
   static constexpr std::uint64_t step_limit = 5'000'000;
 
   thread& self() const noexcept;

@@ -1,3 +1,4 @@
+// A runtime built with RONDO_TELEMETRY=OFF.
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/catch.hpp"

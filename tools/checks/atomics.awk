@@ -1,8 +1,8 @@
-# Prints "file:line: what" for each atomic access that names no memory order; comments and strings are not looked at.
+# Prints "file:line: what" for each atomic access that does not name a memory order. Ignores comments and strings.
 #
-# A statement may span lines, so a file is read whole and each call is followed to its closing parenthesis. Accesses
-# are known by their names: load(), store(x), exchange(x), fetch_*(x) and compare_exchange*(...). Waiting calls and
-# fences have no default order worth forbidding, and operators (++, +=, conversions) do not exist on rondo::atomic.
+# A statement may span lines, so a file is read whole and each call is followed to its closing parenthesis. Accesses are
+# recognised by name: load(), store(x), exchange(x), fetch_*(x) and compare_exchange*(...). Waiting calls and fences have no
+# default order worth forbidding, and operators (++, +=, conversions) do not exist on rondo::atomic.
 
 function blank_out(text,    out, at, rest, ending, piece) {
   out = ""
@@ -13,7 +13,7 @@ function blank_out(text,    out, at, rest, ending, piece) {
     if (piece == "//") ending = match(text, /\n/) ? RSTART - 1 : length(text)
     else if (piece == "/*") ending = (rest = index(substr(text, 3), "*/")) ? rest + 3 : length(text)
     else if (piece == "\"") ending = match(text, /^"([^"\\\n]|\\.)*"/) ? RLENGTH : 1
-    else ending = match(text, /^'([^'\\\n]|\\.)[^'\n]?[^'\n]?'/) ? RLENGTH : 1  # also digits' separators: 1'000
+    else ending = match(text, /^'([^'\\\n]|\\.)[^'\n]?[^'\n]?'/) ? RLENGTH : 1  # also digit separators: 1'000
     piece = substr(text, 1, ending)
     gsub(/[^\n]/, " ", piece)
     out = out piece
@@ -42,9 +42,9 @@ function judge(file, text,    line, call, arguments, before) {
     line += gsub(/\n/, "\n", before)
     arguments = arguments_of(text)
     if (arguments ~ /memory_order|order|relaxed|acquire|release|acq_rel|seq_cst|success/) continue
-    if (call ~ /load/ && arguments ~ /[^ \n]/) continue   # a load of something else, from a path say
+    if (call ~ /load/ && arguments ~ /[^ \n]/) continue   # another load(), for example from a path
     gsub(/^(\.|->)| *\($/, "", call)
-    printf "%s:%d: %s() names no memory order; give one, and say in a comment which edge it is\n", file, line, call
+    printf "%s:%d: %s() does not name a memory order; add one, and name its edge in a comment\n", file, line, call
   }
 }
 

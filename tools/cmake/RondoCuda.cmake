@@ -1,5 +1,5 @@
-# Finds CUDA's compiler, and enables the language when the device `cuda` is to be built: rondo_cuda is then true; else
-# rondo_no_cuda says why not. nvcc is looked for in CUDACXX, in PATH and in /usr/local/cuda/bin.
+# Finds nvcc (in CUDACXX, PATH or /usr/local/cuda/bin) and enables the language CUDA, if the device `cuda` is to be built.
+# Then rondo_cuda is true; otherwise rondo_no_cuda says why not.
 set(rondo_cuda FALSE)
 set(rondo_no_cuda "")
 if(RONDO_CUDA STREQUAL "off")
@@ -14,14 +14,14 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endif()
 endif()
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  set(rondo_no_cuda "there is no nvcc in CUDACXX, PATH or /usr/local/cuda/bin")
+  set(rondo_no_cuda "nvcc was not found in CUDACXX, PATH or /usr/local/cuda/bin")
   if(RONDO_CUDA STREQUAL "on")
     message(FATAL_ERROR "RONDO_CUDA is on, but ${rondo_no_cuda}: install NVIDIA's CUDA toolkit, or set CUDACXX to its nvcc")
   endif()
   return()
 endif()
 
-# Code for each generation, from Turing on; -D CMAKE_CUDA_ARCHITECTURES=90 or native builds quicker, as does CUDAARCHS.
+# Code for each generation from Turing on. To build faster, set CMAKE_CUDA_ARCHITECTURES or CUDAARCHS to 90 or native.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real 120)
 endif()

@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
 install(TARGETS rondo_kernels rondo_runtime rondo-schemac EXPORT rondoTargets)
-# Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"); so they keep that root.
+# Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"), so they are installed below such a
+# root.
 foreach(folder kernels runtime tools/commands)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/${folder}
           FILES_MATCHING PATTERN "*.hpp")
@@ -16,7 +17,7 @@ if(RONDO_BUILD_TOOLS)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
-# Components of the package, as they need more than the rest; each needs those before it, but commands does not need nats.
+# Components of the package, which need more libraries. Each needs those before it, but commands does not need nats.
 foreach(component client service nats commands)
   if(TARGET rondo_${component})
     install(TARGETS rondo_${component} EXPORT rondo_${component}_targets)

@@ -1,9 +1,9 @@
 # rondo_add_messages(target schema.fbs...): plain C++ headers for the structs of FlatBuffers schemas.
 #
-# Makes the INTERFACE library `target`. Whoever links it can `#include "generated/<stem>_messages.hpp"`, and to describe
-# those messages to others `#include "generated/<stem>_schema.hpp"`, which holds the binary schema. A schema that
-# another one includes must be listed in the same call. Works in this project's build, where rondo::schemac is built,
-# and beside an installed package, where it is imported.
+# Creates the INTERFACE library `target`. Code that links it can include "generated/<stem>_messages.hpp", and
+# "generated/<stem>_schema.hpp", which holds the binary schema to describe these messages to others. A schema that another
+# one includes must be listed in the same call. Works in this project's build, where rondo::schemac is built, and with an
+# installed package, where it is imported.
 
 # Links FlatBuffers' library under the name that this system gives it.
 function(rondo_link_flatbuffers target)
@@ -32,11 +32,11 @@ endfunction()
 
 function(rondo_add_messages target)
   if(NOT ARGN)
-    message(FATAL_ERROR "rondo_add_messages(${target}): names no schema")
+    message(FATAL_ERROR "rondo_add_messages(${target}): no schemas given")
   endif()
   if(NOT TARGET rondo::schemac)
-    message(FATAL_ERROR "rondo_add_messages(${target}): there is no rondo::schemac; "
-      "call find_package(rondo) or add tools/schemac before this")
+    message(FATAL_ERROR "rondo_add_messages(${target}): the target rondo::schemac does not exist; "
+      "call find_package(rondo) or add tools/schemac first")
   endif()
   rondo_find_flatc(flatc)
 

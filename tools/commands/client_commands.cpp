@@ -1,4 +1,5 @@
-// tell, ask, and what is said to the service itself. What it is asked: look_commands.cpp.
+// The commands ask, tell, launch, activate, deactivate, terminate and checkpoint. For list, inspect and describe see
+// look_commands.cpp.
 #include <fmt/format.h>
 
 #include "kernels/mail/trace.hpp"
@@ -23,7 +24,7 @@ struct send_arguments {
   std::string trace_file;
 };
 
-/// What an actor said to one message, as a line of JSON; throws command_error.
+/// The actor's answer to one message, as a line of JSON. Throws command_error.
 std::string outcome_text(service_session& with, wire::outcome const& o) {
   if (o.status() != 0)
     throw command_error(exit_failed,
@@ -47,7 +48,7 @@ void send_one(send_arguments const& a, bool wants_reply) {
   auto const name = b.CreateString(a.actor);
   auto const bytes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(payload.data()), payload.size());
   auto deadline_us = a.deadline_us;
-  if (deadline_us == 0 && wants_reply)  // the actor need not answer one who has gone
+  if (deadline_us == 0 && wants_reply)  // the actor need not answer a client that has given up
     deadline_us = static_cast<std::uint32_t>(std::min(a.where.timeout_s * 1e6, 4e9));
   auto const& o = with.request<wire::outcome>(
       request_frame(b, 1,
@@ -140,7 +141,7 @@ void add_launch_command(CLI::App& app, int& exit_status) {
       ->check(CLI::Range(1, 1'048'576));
   c.add_option("--device", a->device, "index of the device in the service's list");
   c.add_flag("--pinned", a->pinned, "give the actor a team of its own, for the lowest latency");
-  c.add_flag("--inactive", a->inactive, "keep mail unhandled until the actor is activated");
+  c.add_flag("--inactive", a->inactive, "do not handle mail until the actor is activated");
   a->where.add_to(c);
   c.footer("Example:\n  rondo launch clicks counter --capacity 4096\n");
 }

@@ -21,7 +21,7 @@ std::string dotted(std::string_view name) {
 CLI::App& add_command(CLI::App& app, std::string const& name, std::string const& help, int& exit_status,
                       std::function<void()> work) {
   auto* const command = app.add_subcommand(name, help);
-  command->footer("");  // not the program's own
+  command->footer("");  // not the footer of the program
   command->callback([&exit_status, work = std::move(work)] {
     try {
       work();
@@ -35,7 +35,7 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
       fmt::print(stderr, "rondo: {}\n", e.what());
       exit_status = exit_bad_data;
     } catch (std::exception const& e) {
-      if (std::ferror(stdout) != 0) return;  // told at the end: see run_app
+      if (std::ferror(stdout) != 0) return;  // reported at the end: see run_app
       fmt::print(stderr, "rondo: {}\n", e.what());
       exit_status = exit_failed;
     }

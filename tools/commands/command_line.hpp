@@ -1,4 +1,4 @@
-// What the commands share: errors, connection options, and a session with the service. Private to the library.
+// What the client commands share: errors, connection options, and a session with the service. Private to the library.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,13 +13,13 @@
 
 namespace rondo::service {
 
-/// Ends a command: a line for standard error, and the status.
+/// Ends a command with a line on standard error and an exit status.
 struct command_error : std::runtime_error {
   command_error(exit_code c, std::string const& text) : std::runtime_error(text), code(c) {}
   exit_code code;
 };
 
-/// Where the service is: options that every client command has.
+/// The connection options, which every client command has.
 struct connection_options {
   std::string at{}, token_file{}, authorities{}, server_name{}, name = "rondo";
   double timeout_s = 10;
@@ -31,7 +31,7 @@ struct connection_options {
   }
 };
 
-/// A client, and what the service says of its messages.
+/// A client, and the service's description of its messages.
 class service_session {
  public:
   explicit service_session(connection_options const& where) : where_(where), client_(where.options()) {}
@@ -39,7 +39,7 @@ class service_session {
   client& link() noexcept { return client_; }
   connection_options const& where() const noexcept { return where_; }
 
-  /// The response to a request; `Body` is what it must be. Throws command_error with the service's words.
+  /// Sends a request and returns the response, which must be a `Body`. Throws command_error with the service's reason.
   template <class Body>
   Body const& request(std::span<std::byte const> frame) {
     last_ = client_.request(frame, where_.timeout());
@@ -51,7 +51,7 @@ class service_session {
     if (body == nullptr) fail();
     return *body;
   }
-  /// The outcome of a request that has nothing else to say.
+  /// Sends a request that is answered with only an outcome. Throws command_error if that is an error.
   void require(std::span<std::byte const> frame);
 
   struct message_kind {
@@ -59,15 +59,15 @@ class service_session {
     std::uint32_t id = 0, bytes = 0, reply_id = 0;
     bool has_reply = false;
   };
-  /// The message of that name that the actor takes. Throws command_error which says what it takes.
+  /// The actor's message of this name. Throws command_error, which lists the messages that it accepts.
   message_kind const& message_of(std::string const& actor, std::string const& name);
-  /// The name of a reply's type.
+  /// The name of a reply's type; empty if its schema is not known.
   std::string name_of_type(std::uint32_t id);
 
   std::vector<std::byte> payload(message_kind const& m, std::string const& json);
-  /// A payload as JSON; `type` as in messages.
+  /// A payload as JSON, or in hexadecimal if its schema is not known. `type` is a type id.
   std::string text_of(std::uint32_t type, std::span<std::byte const> payload);
-  /// Asks the service once.
+  /// Requested from the service only once.
   wire::description const& description();
   message_schemas const& schemas() {
     description();
@@ -86,7 +86,7 @@ class service_session {
   std::map<std::string, std::map<std::string, message_kind>> messages_;  // by behaviour
 };
 
-/// `rondo.basics.add` for the C++ name `rondo::basics::add`: how schemas spell it.
+/// The schema's spelling of a C++ name: `rondo.basics.add` for `rondo::basics::add`.
 std::string dotted(std::string_view name);
 
 /// Adds a subcommand whose work may throw command_error.

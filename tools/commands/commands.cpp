@@ -1,4 +1,4 @@
-// What programs of these commands have in common, however they end.
+// Runs a program of commands: parses the command line, and checks at the end that its output was written.
 #include "tools/commands/commands.hpp"
 
 #include <fcntl.h>
@@ -17,21 +17,21 @@ namespace rondo::service {
 
 namespace {
 
-/// Streams that the program was started without: no socket may get their numbers, or it would get what is printed. They are
-/// opened the wrong way round, so that printing fails, and is noticed.
+/// Opens standard streams that were closed: otherwise a socket could get their number, and receive what is printed. They
+/// are opened in the wrong direction, so that printing fails and is noticed.
 void fill_standard_streams() {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));
 }
 
-/// The status of a program whose command ended with `status`: what it has printed is in a file only now, or is not.
+/// Flushes the output. Returns `status`, or exit_no_output if the output could not be written.
 int status_after_output(int status) {
   std::cout.flush();
   bool const failed = std::ferror(stdout) != 0;
   errno = 0;
   if (std::fflush(stdout) == 0 && !failed) return status;
-  if (status != exit_done) return status;  // it has said what is wrong
-  if (errno != EPIPE)                      // who reads no further knows it
+  if (status != exit_done) return status;  // it has already reported an error
+  if (errno != EPIPE)                      // a reader that closed the pipe knows
     std::fprintf(stderr, "rondo: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
                  errno != 0 ? std::strerror(errno) : "");
   return exit_no_output;

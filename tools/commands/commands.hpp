@@ -1,7 +1,7 @@
-// The commands with which people run a service and talk to it: serve, ask, tell, launch, activate, deactivate, terminate,
-// list, inspect, describe, checkpoint, trace, replay.
+// The commands that run a service and talk to it: serve, ask, tell, launch, activate, deactivate, terminate, list, inspect,
+// describe, checkpoint, trace, replay.
 //
-// Threads: the main one. Each command sets `exit_status` as sysexits.h has it.
+// Threads: the main one. Each command sets `exit_status` to an exit_code (exit_codes.hpp).
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace rondo::service {
 struct served_module {
   std::function<std::unique_ptr<rondo::runtime>(rondo::config const&)> start;
   std::vector<std::span<std::byte const>> schemas;  // of its messages: rondo::generated::NAME_schema()
-  bridge_maker nats{};  // make_nats_service of rondo_nats; empty: this program cannot speak NATS
+  bridge_maker nats{};                              // make_nats_service of rondo_nats; empty: no NATS
 };
 
 template <class Module>
@@ -35,27 +35,27 @@ served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byt
 
 void add_serve_command(CLI::App& app, served_module module, int& exit_status);
 void add_replay_command(CLI::App& app, served_module module, int& exit_status);
-/// The rest: clients of a running service.
+/// The other commands: clients of a running service.
 void add_client_commands(CLI::App& app, int& exit_status);
 
-/// Parses, and runs one command of `app`, which sets `exit_status`. Returns what the program ends with: the command's status,
-/// or 73 when not all that it printed could be written.
+/// Parses the command line and runs one command of `app`, which sets `exit_status`. Returns the program's exit status: the
+/// command's, or 73 if its output could not be written completely.
 int run_app(CLI::App& app, int argc, char** argv, int const& exit_status);
 
-/// A whole program of the commands above.
+/// A whole program with the commands above.
 int run_commands(int argc, char** argv, served_module module);
 
 }  // namespace rondo::service
 
 namespace rondo {
 
-/// The main function of a program that serves a module of its own, with every command above:
+/// The main function of a program that serves its own module, with every command above:
 ///
 ///   int main(int argc, char** argv) {
 ///     return rondo::serve_main(argc, argv, rondo::use<my_module>, {rondo::generated::my_messages_schema()});
 ///   }
 ///
-/// With a last argument rondo::service::make_nats_service, of rondo_nats, it speaks NATS too.
+/// Pass rondo::service::make_nats_service (of the library rondo_nats) as the last argument to support NATS.
 template <class Module>
 int serve_main(int argc, char** argv, use_t<Module> module, std::vector<std::span<std::byte const>> schemas,
                service::bridge_maker nats = {}) {

@@ -1,4 +1,4 @@
-// What the exit status of Rondo's programs says; the numbers are those of sysexits.h.
+// The exit codes of Rondo's programs, with the numbers of sysexits.h.
 #pragma once
 
 namespace rondo {
@@ -8,7 +8,7 @@ enum exit_code : int {
   exit_failed = 1,        // the service or the actor refused; the reason is on standard error
   exit_usage = 64,        // an option that is unknown, missing or out of range
   exit_bad_data = 65,     // an input or a payload is malformed
-  exit_no_input = 66,     // an input that is not there or cannot be opened
+  exit_no_input = 66,     // an input that does not exist or cannot be opened
   exit_unavailable = 69,  // no service answers, or the device is not available
   exit_internal = 70,     // the actors failed
   exit_no_output = 73,    // an output that cannot be created or written

@@ -26,7 +26,7 @@ CLI::App& add_look_command(CLI::App& app, char const* name, char const* help, in
 
 std::string text_of_member(flatbuffers::String const* text) { return json_string(text_of(text)); }
 
-/// The members of an object that tells of an actor, without its braces.
+/// The members of an actor's JSON object, without the braces.
 std::string members_of(wire::actor_line const& l) {
   auto const id = l.actor() != nullptr ? fmt::format(R"("id": {{"index": {}, "generation": {}}}, )",
                                                      l.actor()->index(), l.actor()->generation())
@@ -130,7 +130,7 @@ void print_behaviour(service_session& with, wire::behaviour_line const& b) {
   }
 }
 
-/// Replies: the name of their type, null where its schema is not known; no member where there is none.
+/// "reply" is the name of the reply's type, or null if its schema is not known; without a reply it is left out.
 std::string json_of(service_session& with, wire::behaviour_line const& b) {
   std::string messages;
   if (b.messages() != nullptr)

@@ -18,7 +18,7 @@ struct replay_arguments {
   bool quiet = false;
 };
 
-/// One team of each device, which is this thread.
+/// One team per device: this thread.
 rondo::config one_team(std::uint32_t devices) {
   rondo::config c;
   c.device = "cpu";
@@ -48,7 +48,7 @@ int replay(replay_arguments const& a, served_module const& module) {
       "replayed {} messages at {} actors: {} with a different result; {} were not handled in the original "
       "run\n",
       found.messages, found.launched, found.differing, found.not_handled);
-  if (!found.complete) fmt::print("the recording is incomplete: its writer ended before closing it\n");
+  if (!found.complete) fmt::print("the recording is incomplete: its writer exited before closing it\n");
   return found.differing == 0 ? exit_done : exit_failed;
 }
 

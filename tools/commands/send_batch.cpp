@@ -27,7 +27,7 @@ class batch {
       try {
         send(line);
       } catch (std::exception const& e) {
-        wrong = fmt::format("{}: {}; nothing from there on was sent", place(number), e.what());
+        wrong = fmt::format("{}: {}; this line and those after it were not sent", place(number), e.what());
         break;
       }
       wait_for(a_.open);
@@ -82,7 +82,7 @@ class batch {
     changed_.notify_one();
   }
 
-  /// Until fewer than `open` are on their way. Prints those that have come, in order.
+  /// Waits until fewer than `open` messages are in flight. Prints the answers that have arrived, in order.
   void wait_for(std::uint64_t open) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -123,7 +123,7 @@ class batch {
   service_session with_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<answered> lines_;  // from the first that is not printed
+  std::deque<answered> lines_;  // from the first one not printed
   std::uint64_t begun_ = 0, printed_ = 0, refused_ = 0;
   std::chrono::steady_clock::time_point shown_{};
 };

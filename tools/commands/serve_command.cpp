@@ -48,7 +48,7 @@ class error_log {
   void line(std::string const& text) {
     std::lock_guard const lock(mutex_);
     if (left_out_ != 0 &&
-        write(fmt::format("log lines were left out: {}; standard error did not take them", left_out_)))
+        write(fmt::format("log lines were left out: {}; standard error did not accept them", left_out_)))
       left_out_ = 0;
     if (!write(text)) ++left_out_;
   }
@@ -72,7 +72,7 @@ class error_log {
   std::uint64_t left_out_ = 0;  // guarded by mutex_
 };
 
-/// What systemd, if it has started this process, wants to know: see sd_notify(3).
+/// Notifies systemd, if it started this process: see sd_notify(3).
 void notify_system(char const* state) {
   auto const* const path = std::getenv("NOTIFY_SOCKET");
   if (path == nullptr || *path == '\0') return;
@@ -112,8 +112,8 @@ service_config configure(serve_arguments const& a) {
   return c;
 }
 
-/// Throws config_error when no checkpoint could be written there: else that would be found out at the end. Or when others could
-/// put one of theirs there.
+/// Throws config_error if the checkpoint could not be written, which would otherwise be noticed only when stopping, or if
+/// other users could replace it.
 void require_writable(std::filesystem::path const& checkpoint) {
   if (checkpoint.empty()) return;
   auto const folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
@@ -124,15 +124,15 @@ void require_writable(std::filesystem::path const& checkpoint) {
     throw config_error(fmt::format("checkpoint: {}", why));
 }
 
-/// Each client is an open file, and the usual limit is lower than what the system allows.
+/// Raises the limit of open files as far as allowed: each client is one, and the usual limit is low.
 void raise_file_limit() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);  // if not: fewer clients, which the log says
+  ::setrlimit(RLIMIT_NOFILE, &files);  // if this fails: fewer clients, and a log line
 }
 
-/// Throws config_error, and command_error where the device is not to be had.
+/// Throws config_error, or command_error if the device is not available.
 std::unique_ptr<rondo::runtime> start(served_module const& m, config const& settings) try {
   return m.start(settings);
 } catch (config_error const&) {
@@ -141,7 +141,7 @@ std::unique_ptr<rondo::runtime> start(served_module const& m, config const& sett
   throw command_error(exit_unavailable, e.what());
 }
 
-/// One life of the service: from its start to SIGTERM or SIGINT.
+/// One run of the service, from its start to SIGTERM or SIGINT.
 class server {
  public:
   server(serve_arguments const& a, served_module const& m)
@@ -154,7 +154,7 @@ class server {
 
   int run() {
     raise_file_limit();
-    std::signal(SIGPIPE, SIG_IGN);  // peers, and whoever reads the log, may go at any time
+    std::signal(SIGPIPE, SIG_IGN);  // peers, and the reader of the log, may go away at any time
     guard_checkpoint();
     require_writable(config_.checkpoint);
     if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
@@ -193,7 +193,7 @@ class server {
     if (!arguments_.quiet) log_.line(text);
   }
 
-  /// An actor that fails with each message would fill the log.
+  /// Limits these lines: an actor that fails with each message would fill the log.
   void log_failure(std::string const& text) {
     std::lock_guard lock(failures_mutex_);
     if (failures_logged_.admits(std::chrono::steady_clock::now())) log(text);
@@ -212,7 +212,7 @@ class server {
     });
   }
 
-  /// A state that says which stored messages are in it belongs to one process.
+  /// Locks the checkpoint of durable actors, which belongs to one process.
   void guard_checkpoint() {
     if (std::ranges::any_of(config_.actors, &actor_entry::durable)) lock_.emplace(config_.checkpoint);
   }
@@ -228,12 +228,12 @@ class server {
     service_.watcher().watch(nats_counters_);
   }
 
-  /// Without NATS the notes stay as they were, for a later life with it.
+  /// Without NATS the notes are kept as they are, for a later run with it.
   void write_checkpoint() {
     nats_ ? nats_->checkpoint() : rondo::checkpoint(*runtime_, config_.checkpoint, notes_);
   }
 
-  /// Before the service takes clients: it is seen to be alive, and not ready.
+  /// Starts before the service accepts clients, so that it is seen as alive and not ready.
   void monitor() {
     if (config_.metrics.empty()) return;
     auto const where = endpoint::parse("tcp:" + config_.metrics, "metrics");
@@ -298,7 +298,7 @@ class server {
   }
 
   int finish() {
-    signals_.clear();  // another one ends it at once
+    signals_.clear();  // another signal kills the process
     notify_system("STOPPING=1");
     ready_ = false;
     auto left = service_.stop();
@@ -327,12 +327,12 @@ class server {
   std::unique_ptr<rondo::runtime> runtime_;
   std::optional<rondo::recording> recording_;
   std::mutex failures_mutex_;
-  log_throttle failures_logged_;  // guarded by it
+  log_throttle failures_logged_;  // guarded by failures_mutex_
   subscription failures_;
   nats_counters nats_counters_;
   service service_;
   bridge_maker const& make_nats_;
-  std::vector<std::byte> notes_;   // of the checkpoint that was restored
+  std::vector<std::byte> notes_;   // of the restored checkpoint
   std::optional<file_lock> lock_;  // before the bridge, which writes the file
   std::unique_ptr<bridge> nats_;
   std::atomic<bool> ready_{false};
@@ -357,7 +357,8 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; can be repeated");
   c.add_option("--actor", a->actors, "launch an actor, NAME=BEHAVIOUR; can be repeated");
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or a comma-separated list");
-  c.add_option("--nats", a->nats, "nats://HOST:PORT: also answer the subjects rondo.NAME.ACTOR there");
+  c.add_option("--nats", a->nats,
+               "also answer the subjects rondo.NAME.ACTOR on this NATS server, nats://HOST:PORT");
   c.add_option("--checkpoint", a->checkpoint, "file to restore at start and to write when stopping");
   c.add_option("--recording", a->recording, "new file to record all messages to; see rondo replay");
   c.add_flag("--quiet", a->quiet, "do not log");

@@ -1,4 +1,4 @@
-// `rondo trace`, and the traces that ask and tell write: what a service kept of messages' ways, as a file for people.
+// `rondo trace`, and --trace of ask and tell: writes the paths of messages that a service has recorded to a file.
 #include "tools/commands/trace_command.hpp"
 
 #include <fmt/format.h>

@@ -15,8 +15,8 @@ fail() {
 # The comment block at the top of the calling script is its help text.
 print_help() { sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p}' "$0"; }
 
-# use_ccache: has CMake compile through ccache, where it is installed and nobody has chosen a launcher. Paths are taken as
-# relative, so a second checkout finds what the first one compiled.
+# use_ccache: makes CMake compile through ccache, if it is installed and no other launcher is set. Paths are relative, so a
+# second checkout reuses what the first one compiled.
 use_ccache() {
   [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null || return 0
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
@@ -27,15 +27,16 @@ use_ccache() {
 configure_preset() {
   command -v cmake >/dev/null || fail "cmake is not installed; run tools/deps, or install it yourself"
   use_ccache
-  # Of a release, code for the GPU that is here is enough, and for one generation where none is: all of them take minutes.
+  # A release only needs code for the GPU of this machine, or for one generation if there is none: all generations take
+  # minutes.
   if [[ $1 == release ]]; then export CUDAARCHS=${CUDAARCHS:-$(if gpu_here; then echo native; else echo 90; fi)}; fi
   (cd "$rondo_root" && cmake --preset "$@") ||
     fail "could not configure the preset '$1'; see the first 'CMake Error' above"
 }
 gpu_here() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
-# build_preset NAME [TARGET]: configures when needed, then builds build/NAME, all of it or one target. Ninja itself
-# notices changed CMakeLists files; changed presets it cannot see, so those configure again.
+# build_preset NAME [TARGET]: configures when needed, then builds build/NAME, all of it or one target. Ninja notices changed
+# CMakeLists files, but not changed presets, so after those it configures again.
 build_preset() {
   local dir=$rondo_root/build/$1
   command -v ninja >/dev/null || fail "ninja is not installed; run tools/deps, or install it yourself"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tools/lib/test_report.py FILE.xml...: sums up what ctest ran, from the files that its --output-junit writes.
+"""tools/lib/test_report.py FILE.xml...: summarises a run of ctest from the files of its --output-junit.
 
 Prints the ten slowest tests, the skipped ones by cause, and last "tests: N passed, N failed, N skipped". A test is named
-PRESET/NAME, where the file lies in build/PRESET. Ends with 1 when a test failed, a file is missing, or none ran.
+PRESET/NAME, where the file lies in build/PRESET. The exit status is 1 if a test failed, a file is missing, or no test ran.
 """
 
 import collections
@@ -19,12 +19,12 @@ passed, failed, times = 0, [], []
 skipped = collections.defaultdict(list)
 for path in map(pathlib.Path, sys.argv[1:]):
     if not path.is_file():
-        failed.append(f"{path}: there is no such file; its tests did not run")
+        failed.append(f"{path}: no such file; its tests did not run")
         continue
     try:
         cases = xml.parse(path).getroot().iter("testcase")
     except xml.ParseError as e:
-        failed.append(f"{path}: cannot be read ({e}); ctest was stopped while it wrote")
+        failed.append(f"{path}: cannot be parsed ({e}); ctest was stopped while writing it")
         continue
     for case in cases:
         name = f"{path.parent.name}/{case.get('name')}"
@@ -34,7 +34,7 @@ for path in map(pathlib.Path, sys.argv[1:]):
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             said = re.search(r"skipped: *(.+)", case.findtext("system-out") or "")
             message = case.find("skipped").get("message", "") if case.find("skipped") is not None else ""
-            skipped[said.group(1).strip() if said else message or "no cause was given"].append(name)
+            skipped[said.group(1).strip() if said else message or "no reason given"].append(name)
         else:
             failed.append(name)
 

@@ -1,7 +1,7 @@
-// A queue between threads: `pop` waits for an item, or for the end.
+// A queue between threads: `pop` waits for an item, or for `close`.
 //
-// Its room is given once, and nothing allocates after that: what flows through it is bounded elsewhere, by the number of
-// frame buffers. Threads: any; `reserve` alone.
+// `reserve` allocates once, and nothing allocates after that: the number of frame buffers bounds what is in the queue.
+// Threads: any; `reserve` alone.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@ namespace rondo::tools {
 template <class T>
 class blocking_queue {
  public:
-  /// Makes room for so many items. Precondition: the queue is empty.
+  /// Makes room for this many items. Precondition: the queue is empty.
   void reserve(std::size_t items) { items_.resize(items); }
 
   /// Precondition: there is room.
@@ -24,7 +24,7 @@ class blocking_queue {
     std::lock_guard lock(mutex_);
     assert(count_ < items_.size());
     items_[(first_ + count_++) % items_.size()] = std::move(item);
-    changed_.notify_one();  // under the lock: who takes the last item may end the queue
+    changed_.notify_one();  // under the lock: the thread that takes the last item may destroy the queue
   }
   /// The oldest item; none once the queue is closed and empty.
   std::optional<T> pop() {

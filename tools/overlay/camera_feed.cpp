@@ -57,11 +57,11 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   runtime_ = &rt;
   if (options_.preload && expected_ == 0)
     throw video_error(
-        fmt::format("cannot preload '{}': its length is not known; give --frames", options_.input));
+        fmt::format("cannot preload '{}': its length is not known; pass --frames", options_.input));
   for (std::size_t i = 0; i < frame_buffers(); ++i)
     frames_.emplace_back(rt.memory(),
                          std::vector{overlay::frame_buffer_bytes(format().width, format().height)});
-  for (auto& f : frames_) {  // both sides' blocks, before the first frame rather than with it
+  for (auto& f : frames_) {  // allocate on both sides now, not with the first frame
     (void)f.overwrite().value();
     (void)f.device_for_overwriting().value();
   }
@@ -70,7 +70,7 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   overlay::overlay_params const params;
   memory_ = {rt.memory(), {overlay::overlay_bytes(format().width, format().height, options_.tiles, params)}};
 
-  // Everything under way at once fits, with room for control messages.
+  // All frames in flight fit, with room for control messages.
   actor_options const mail{.capacity = static_cast<std::uint32_t>(options_.buffers) + 16};
   auto const named = [&]<class B>(std::type_identity<B>, std::string const& actor) {
     auto const found = rt.find<B>(actor);
@@ -87,7 +87,7 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   open.keep_state = keep_state;
   open.painter = overlay::handle_of(painter.id());
   open.memory =
-      overlay::handle_of(memory_.device_for_overwriting().value());  // `open` writes what is read first
+      overlay::handle_of(memory_.device_for_overwriting().value());  // `open` writes before it reads
   auto const shown = actor_name(options_.camera);
   std::memcpy(open.name, shown.data(), std::min(shown.size(), sizeof open.name - 1));
   auto const opened =
@@ -95,7 +95,7 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   if (auto const status = static_cast<errc>(opened.status); status != errc::ok)
     throw boost::system::system_error(make_error_code(status), "opening " + name());
   first_ = keep_state ? static_cast<std::int64_t>(opened.frames) : 0;
-  if (first_ > 0 && !options_.output.empty()) {  // what an earlier run wrote stays
+  if (first_ > 0 && !options_.output.empty()) {  // keep what an earlier run wrote
     std::filesystem::path const path(options_.output);
     auto const file = fmt::format("{}-from-{}{}", path.stem().string(), first_, path.extension().string());
     options_.output = (path.parent_path() / file).string();
@@ -118,8 +118,8 @@ void camera_feed::start(feed_events events) {
 
 void camera_feed::stop() {
   stopping_ = true;
-  let_go();
-  set_paused(false);  // a paused camera would keep the frames that wait
+  resume();
+  set_paused(false);  // a paused camera would keep its waiting frames
 }
 
 void camera_feed::join() {
@@ -137,7 +137,7 @@ void camera_feed::set_paused(bool paused) {
 
 void camera_feed::take_snapshot(std::uint32_t ticket) {
   camera_.ask(overlay::snapshot{options_.camera, ticket}, ask_options{.priority = control_priority},
-              [](error_code, overlay::snapshot_noted const&) {});  // the frame itself brings the ticket
+              [](error_code, overlay::snapshot_noted const&) {});  // the ticket arrives with the frame
 }
 
 // -- the decoder's thread
@@ -145,7 +145,7 @@ void camera_feed::take_snapshot(std::uint32_t ticket) {
 void camera_feed::decode() {
   try {
     decode_frames();
-  } catch (boost::system::system_error const& e) {  // of the runtime: a buffer, or the device
+  } catch (boost::system::system_error const& e) {  // from the runtime: a buffer, or the device
     fail(exit_internal, e.what());
   } catch (std::exception const& e) {
     fail(exit_bad_data, e.what());
@@ -276,7 +276,7 @@ void camera_feed::hold() {
   changed_.wait(lock, [&] { return under_way_ == 0; });
 }
 
-void camera_feed::let_go() {
+void camera_feed::resume() {
   {
     std::lock_guard lock(mutex_);
     held_ = false;

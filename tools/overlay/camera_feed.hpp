@@ -1,9 +1,9 @@
-// The host's part of one camera: a thread decodes frames and asks the camera's actor to draw on them, another
-// encodes what comes back.
+// The host's part of one camera: one thread decodes frames and asks the camera's actor to draw on them, another encodes the
+// results.
 //
-// A fixed number of frame buffers goes round: decode -> camera actor -> painter actor -> encode -> decode.
-// When all are under way the decoder waits; nothing else limits the flow. Frames come back in order. On a device with memory
-// of its own a frame is copied there once, stays there from actor to actor, and comes back if somebody looks at it.
+// A fixed number of frame buffers circulates: decode -> camera actor -> painter actor -> encode -> decode. When all are in
+// use, the decoder waits; nothing else limits the flow. Frames come back in order. On a device with its own memory, a frame
+// is copied there once, stays there from actor to actor, and is copied back only if the host reads it.
 //
 // Threads: construction to `start`, `join` and destruction from one thread; the rest from any.
 #pragma once
@@ -49,30 +49,30 @@ class camera_feed {
   video_format const& format() const { return reader_.format(); }
   /// Before `prepare`.
   void set_tiles(int tiles) { options_.tiles = tiles; }
-  /// Bytes of buffers that the camera will take, with as many tiles as are set.
+  /// The bytes of buffers that the camera needs with the number of tiles that is set.
   std::uint64_t buffer_bytes() const;
 
-  /// Takes buffers, finds or launches the actors. With `keep_state` found actors go on after the frames that
-  /// they have done, into an output of another name ("out-from-250.mp4"). Throws boost::system::system_error;
-  /// video_error when the clip cannot be preloaded.
+  /// Allocates buffers, and finds or launches the actors. With `keep_state`, existing actors continue after the frames that
+  /// they have done, and the output gets another name ("out-from-250.mp4"). Throws boost::system::system_error, or
+  /// video_error if the clip cannot be preloaded.
   void prepare(runtime& rt, bool keep_state);
-  /// Creates the output, if there is to be one. Throws video_error.
+  /// Creates the output, if one is wanted. Throws video_error.
   void open_output();
   /// Starts the threads.
   void start(feed_events events);
-  /// Decodes no more; what is under way is finished.
+  /// Stops decoding; frames in flight are finished.
   void stop();
   void join();
 
   void set_paused(bool paused);
-  /// Has the next frame that the camera starts written as a picture. `ticket` is not 0.
+  /// Writes the next frame that the camera starts as a picture. `ticket` is not 0.
   void take_snapshot(std::uint32_t ticket);
-  /// Decodes no more until `let_go`; returns once no frame is under way.
+  /// Stops decoding until `resume`. Returns once no frame is in flight.
   void hold();
-  void let_go();
+  void resume();
 
   feed_progress progress() const;
-  /// Valid once ended, and so are the paths of the pictures that were written.
+  /// Valid once the feed has ended, as are the paths of the written pictures.
   feed_outcome const& outcome() const noexcept { return outcome_; }
   std::vector<std::string> const& pictures() const noexcept { return pictures_; }
 
@@ -106,9 +106,9 @@ class camera_feed {
   unified_buffer<std::byte> memory_;
   std::vector<unified_buffer<std::byte>> frames_;
   std::vector<std::int64_t> stamps_;  // by frame buffer: when it is shown
-  std::vector<handler_memory> asks_;  // by frame buffer: at most one ask for each is under way
+  std::vector<handler_memory> asks_;  // by frame buffer: at most one ask for each is in flight
 
-  blocking_queue<std::size_t> free_;  // bounds the frames under way
+  blocking_queue<std::size_t> free_;  // bounds the frames in flight
   blocking_queue<finished_frame> finished_;
   std::atomic<bool> stopping_{false};
 

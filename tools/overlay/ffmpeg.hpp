@@ -33,14 +33,14 @@ using codec_context = std::unique_ptr<AVCodecContext, freed_by<avcodec_free_cont
 using input = std::unique_ptr<AVFormatContext, freed_by<avformat_close_input>>;
 using scaler = std::unique_ptr<SwsContext, freed_by<sws_freeContext>>;
 
-/// FFmpeg's words for one of its error numbers.
+/// FFmpeg's text for an error number.
 inline std::string text(int error) {
   char buffer[AV_ERROR_MAX_STRING_SIZE] = {};
   av_strerror(error, buffer, sizeof buffer);
   return buffer;
 }
 
-/// Copies three planes of 8-bit 4:2:0 of the smaller of both sizes.
+/// Copies the three planes of an 8-bit 4:2:0 picture, in the size of `to`.
 inline void copy_planes(AVFrame const& from, overlay::frame_view const& to) {
   overlay::image_view<std::uint8_t> const planes[3] = {to.y, to.u, to.v};
   for (int p = 0; p < 3; ++p)

@@ -1,8 +1,7 @@
-// Memory for the completion handler of one ask at a time, used again by the next: so that an ask allocates nothing.
+// Reusable memory for the completion handler of one ask at a time, so that an ask allocates nothing.
 //
-// Asio frees a handler's memory before it calls the handler, so whoever learns from the call that the ask has ended may
-// start the next one.
-// Threads: one ask after the other; it may end on another thread than it began. Must not move while it is in use.
+// Asio frees a handler's memory before it calls the handler, so the handler may start the next ask.
+// Threads: one ask at a time; it may complete on another thread than it began on. Must not move while it is in use.
 #pragma once
 
 #include <boost/asio/bind_allocator.hpp>
@@ -34,7 +33,7 @@ class handler_memory {
   bool taken_ = false;
 };
 
-/// What Asio calls.
+/// The allocator that Asio uses.
 template <class T>
 struct handler_allocator {
   using value_type = T;
@@ -55,8 +54,8 @@ struct handler_allocator {
   handler_memory* memory;
 };
 
-/// `handler` with its memory in `memory`. It is called on the thread that the answer arrives on, a team's or the poller's:
-/// it must be short and must not throw.
+/// `handler` with its memory in `memory`. It is called on the thread that receives the answer, a team's or the poller's: it
+/// must be short and must not throw.
 template <class Handler>
 auto at_once(handler_memory& memory, Handler handler) {
   return boost::asio::bind_executor(

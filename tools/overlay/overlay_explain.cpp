@@ -46,10 +46,9 @@ std::string explain_copies(copy_account const& a) {
   text += step("encode", "host", "0.00", "", "from the frame's buffer there");
   text += fmt::format("  beyond the least: {} to the device, {} to the host\n",
                       beyond(a.measured.to_device, least_down), beyond(a.measured.to_host, least_up));
-  // These are no places of Rondo's, and are named for who adds up the bytes.
+  // These copies are not Rondo's; they are listed for readers who add up the bytes.
   return text +
-         "  not counted: FFmpeg's own pictures, copied within the host once at decode and once at encode, as "
-         "it keeps them\n";
+         "  not counted: FFmpeg copies each picture within the host, once at decode and once at encode\n";
 }
 
 std::string explain_pool(pool_account const& a) {

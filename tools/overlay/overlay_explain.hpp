@@ -1,5 +1,4 @@
-// What `rondo overlay --explain` adds to the table: which copies a frame needs where its steps run, how many were made, and
-// what the pools of buffers held.
+// The text of `rondo overlay --explain`: which copies a frame requires, how many were made, and what the buffer pools held.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +13,32 @@ namespace rondo::tools {
 
 struct copy_account {
   std::string device;          // where the actors run
-  bool one_memory = true;      // the device's handlers lease the host's memory
+  bool one_memory = true;      // the device's handlers use the host's memory
   std::int64_t sent = 0;       // frames given to the actors
-  std::int64_t looked_at = 0;  // of these, frames that the host looked at when they were done
+  std::int64_t looked_at = 0;  // of these, frames that the host read when they were done
   transfer_counts measured{};
 };
 
-/// A line for each step: where it runs, the least copies per frame that these places require, those measured, and why.
-/// Then what was copied beyond that.
+/// A line for each step: where it runs, the least copies per frame that this requires, the measured copies, and why. Then
+/// the copies beyond the least.
 std::string explain_copies(copy_account const& a);
 
 struct pool_account {
-  std::string memory;               // whose it is: "host"
+  std::string memory;               // whose memory it is: "host"
   std::uint64_t claims_before = 0;  // misses up to the first frame
   buffer_pool_statistics at_end{};  // with the cameras' buffers still in use
 };
 
-/// One line: what is in use, the part of it that nobody asked for, and the blocks claimed before and during the frames.
+/// One line: the bytes in use, how much of that is waste, and the blocks claimed before and while frames ran.
 std::string explain_pool(pool_account const& a);
 
-/// Misses so far of the pools of the host, of its pinned memory and of the device.
+/// The misses so far of the pools of the host, of its pinned memory, and of the device.
 struct block_claims {
   std::uint64_t host = 0, pinned = 0, device = 0;
 };
 block_claims claims_of(runtime& rt);
 
-/// All of it. `before`: the claims up to the first frame.
+/// The whole text. `before`: the claims before the first frame.
 std::string explanation(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime& rt,
                         block_claims const& before);
 

@@ -54,7 +54,7 @@ int run_overlay(overlay_options const& options) {
 // -- opening
 
 bool overlay_job::open() {
-  auto const wanted = settings();  // first: a wrong configuration is found before anything is touched
+  auto const wanted = settings();  // first: a wrong configuration is reported before anything is opened
   open_inputs();
   if (feeds_.empty()) return false;
   start_runtime(wanted);
@@ -66,7 +66,7 @@ bool overlay_job::open() {
 
 config overlay_job::settings() const {
   config c;
-  c.latency_sample_every = 1;  // a few messages per frame: each may be timed
+  c.latency_sample_every = 1;  // only a few messages per frame, so each is timed
   if (!options_.config_file.empty()) c = load_config(options_.config_file, c);
   c = config_from_environment(c);
   if (!options_.device.empty()) c.device = options_.device;
@@ -103,7 +103,7 @@ void overlay_job::open_inputs() {
 void overlay_job::start_runtime(config c) {
   std::uint64_t needed = 0;
   for (auto const& f : feeds_) needed += f->buffer_bytes();
-  c.buffer_bytes_cap = std::max(c.buffer_bytes_cap, 2 * needed);  // blocks come in classes of size
+  c.buffer_bytes_cap = std::max(c.buffer_bytes_cap, 2 * needed);  // blocks are rounded up to size classes
   c.pinned_bytes = std::max(c.pinned_bytes, 2 * needed);
   try {
     runtime_.emplace(use<overlay::overlay_module>, c);
@@ -113,7 +113,7 @@ void overlay_job::start_runtime(config c) {
     throw device_error(e.what());
   }
   auto const teams = c.teams != 0 ? c.teams : std::max(1u, std::thread::hardware_concurrency());
-  // A few tiles per team even out their work; one tile alone needs no seams.
+  // A few tiles per team balance their work; a single tile has no seams.
   auto const tiles = options_.tiles > 0 ? options_.tiles : teams == 1 ? 1 : static_cast<int>(4 * teams);
   for (auto& f : feeds_) f->set_tiles(std::min(tiles, f->format().height / 16 + 1));
 }
@@ -152,7 +152,7 @@ void overlay_job::run() {
   listen();
   running_ = feeds_.size();
   claims_ = claims_of(*runtime_);
-  line_.reserve(100 * (feeds_.size() + 1));  // frames run beside the first line, too
+  line_.reserve(100 * (feeds_.size() + 1));  // so that the first line does not allocate while frames run
   feed_events events{[this](camera_feed& ended) { asio::post(io_, [this, &ended] { on_end(ended); }); }};
   for (auto& f : feeds_) {
     if (f == feeds_.front() && !options_.checkpoint.empty()) {
@@ -216,7 +216,7 @@ void overlay_job::set_paused(bool paused) {
 void overlay_job::tick() {
   ticker_.expires_after(std::chrono::milliseconds(::isatty(STDERR_FILENO) != 0 ? 500 : 5000));
   ticker_.async_wait([this](error_code error) {
-    // It may have fired before it was cancelled: then nobody cancels the next one.
+    // It may have fired before it was cancelled; nobody would cancel the next one.
     if (error || running_ == 0) return;
     show_progress();
     tick();
@@ -243,7 +243,7 @@ void overlay_job::restore() {
   }
 }
 
-/// Between frames of all cameras, so that no frame is lost or handled twice.
+/// Writes a checkpoint between frames of all cameras, so that no frame is lost or handled twice.
 void overlay_job::checkpoint() {
   if (options_.checkpoint.empty() || paused_) return;  // a paused camera keeps its frames
   for (auto& f : feeds_) f->hold();
@@ -253,7 +253,7 @@ void overlay_job::checkpoint() {
     report("checkpoint", exit_no_output, e.what());
     options_.checkpoint.clear();
   }
-  for (auto& f : feeds_) f->let_go();
+  for (auto& f : feeds_) f->resume();
 }
 
 void overlay_job::on_end(camera_feed& feed) {
@@ -262,7 +262,7 @@ void overlay_job::on_end(camera_feed& feed) {
   if (--running_ == 0) end();
 }
 
-/// Nothing is waited for any more, so that io_.run returns.
+/// Cancels all waits, so that io_.run returns.
 void overlay_job::end() {
   ticker_.cancel();
   stop_signals_.cancel();
@@ -270,7 +270,7 @@ void overlay_job::end() {
   if (keyboard_.is_open()) keyboard_.close();
 }
 
-/// The counters once all messages have ended. A handler is counted a moment after its answer has arrived.
+/// The counters once all messages are handled: a handler is counted a moment after its answer has arrived.
 telemetry overlay_job::settled() {
   auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   auto now = runtime_->snapshot();

@@ -1,7 +1,7 @@
-// One run of `rondo overlay`: the cameras that could be opened, the runtime they share, and who may end them.
+// One run of `rondo overlay`: the cameras that could be opened, the runtime they share, and what stops them.
 //
-// Threads: `run` on the main thread, which serves signals, the keyboard and the progress line; each camera
-// has two threads of its own (camera_feed.hpp).
+// Threads: `run` on the main thread, which serves signals, the keyboard and the progress line; each camera adds two threads
+// (camera_feed.hpp).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -24,8 +24,8 @@ class overlay_job {
  public:
   explicit overlay_job(overlay_options const& options) : options_(options) {}
 
-  /// Opens everything. False when nothing is left to do: see `status`.
-  /// Throws config_error, and device_error when the device is not to be had.
+  /// Opens everything. False if nothing is left to do: see `status`. Throws config_error, or device_error if the device is
+  /// not available.
   bool open();
   /// Runs all cameras to their end, then prints the table.
   void run();
@@ -65,12 +65,12 @@ class overlay_job {
   boost::asio::streambuf typed_;
 
   std::optional<runtime> runtime_;
-  std::vector<std::unique_ptr<camera_feed>> feeds_;  // gone before the runtime
+  std::vector<std::unique_ptr<camera_feed>> feeds_;  // destroyed before the runtime
   std::size_t running_ = 0;
   bool paused_ = false, progress_shown_ = false;
   std::uint32_t last_ticket_ = 0;
-  std::string line_;     // of progress
-  block_claims claims_;  // up to the first frame
+  std::string line_;     // the progress line
+  block_claims claims_;  // before the first frame
 };
 
 }  // namespace rondo::tools

@@ -20,7 +20,7 @@ struct overlay_options {
   std::string device;  // empty: from the configuration
   int teams = -1;      // -1: from the configuration
   std::string config_file;
-  bool explain = false;  // the copies that a frame needs and gets, after the table
+  bool explain = false;  // print required and measured copies after the table
 
   std::string checkpoint;               // a file; empty: none
   std::int64_t checkpoint_every = 250;  // frames of the first camera
@@ -29,7 +29,7 @@ struct overlay_options {
 /// "out.mp4" for the first camera, "out-2.mp4" for the second, and so on.
 std::string output_of(overlay_options const& options, std::uint32_t camera);
 
-/// Does it, and returns the command's exit status. Errors are told on standard error.
+/// Runs the command and returns its exit status. Errors go to standard error.
 int run_overlay(overlay_options const& options);
 
 }  // namespace rondo::tools

@@ -13,7 +13,7 @@ namespace rondo::tools {
 namespace {
 double rate(feed_progress const& p) { return p.seconds > 0 ? static_cast<double>(p.done) / p.seconds : 0; }
 
-/// How often a frame went over the bus; nothing where there is none.
+/// The copies over the bus per frame; empty if there were none.
 std::string transfer_text(transfer_counts const& t, std::int64_t frames) {
   if (t.to_device + t.to_host == 0) return {};
   auto const per_frame = [&](std::uint64_t copies) {
@@ -56,10 +56,9 @@ std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds,
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f} {:>5}  {}\n", f->name(), width, p.done, p.seconds,
                         rate(p), p.ids, f->options().output.empty() ? "none" : f->options().output);
     if (p.earlier != 0)
-      text +=
-          fmt::format("{:<{}}  {:>7} frames were done before, up to the checkpoint\n", "", width, p.earlier);
+      text += fmt::format("{:<{}}  {:>7} frames were done before the checkpoint\n", "", width, p.earlier);
     if (p.overflow != 0)
-      text += fmt::format("{:<{}}  {} regions or tracks found no place\n", "", width, p.overflow);
+      text += fmt::format("{:<{}}  {} regions or tracks did not fit\n", "", width, p.overflow);
   }
   if (feeds.size() > 1 && seconds > 0)
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f}\n", "all", width, frames, seconds,

@@ -18,7 +18,7 @@ void add_progress(std::string& line, camera_feed const& feed);
 std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds, runtime const& rt,
                          telemetry const& now);
 
-/// "723 accepted = 722 handled + 1 rejected + 0 dead + 0 waiting"; with "is not" when it is not so.
+/// "723 accepted = 722 handled + 1 rejected + 0 dead + 0 waiting"; with "is not" instead of "=" if the sums differ.
 std::string conservation_text(telemetry const& now);
 
 }  // namespace rondo::tools

@@ -23,8 +23,8 @@ ffmpeg::frame to_rgb(std::string const& path, overlay::frame_view const& view, i
                                              SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, nullptr,
                                              nullptr, nullptr));
   if (av_frame_get_buffer(rgb.get(), 0) < 0 || !scaler)
-    throw video_error(
-        fmt::format("cannot write the picture '{}': no picture of {}x{} pixels can be made", path, w, h));
+    throw video_error(fmt::format(
+        "cannot write the picture '{}': a picture of {}x{} pixels cannot be created", path, w, h));
   int const* const table = sws_getCoefficients(colour_matrix);
   sws_setColorspaceDetails(scaler.get(), table, 0, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
                            1 << 16);

@@ -8,7 +8,7 @@
 
 namespace rondo::tools {
 
-/// Creates or replaces `path`. `colour_matrix` is that of the video (video_format). Throws video_error.
+/// Creates or replaces `path`. `colour_matrix` is the video's (see video_format). Throws video_error.
 void write_png(std::string const& path, overlay::frame_view const& frame, int colour_matrix = 2);
 
 }  // namespace rondo::tools

@@ -1,4 +1,4 @@
-// What the video reader and the video writer agree on: a clip's format, and the error that both throw.
+// A clip's format, and the errors of the video reader and writer.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ struct video_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The source is not there, or may not be opened; any other video_error is about what it holds.
+/// The source does not exist or cannot be opened. Any other video_error is about its contents.
 struct video_open_error : video_error {
   using video_error::video_error;
 };

@@ -21,10 +21,10 @@ struct video_reader::state {
   int stream = -1;
   video_format format;
   std::int64_t estimate = 0;
-  std::int64_t declared = 0;  ///< frames the container's index names; 0 if it has none
+  std::int64_t declared = 0;  ///< frames in the container's index; 0 if there is none
   std::int64_t frames = 0;
   std::int64_t duration = 0;     ///< in ticks; 0: not known
-  std::int64_t frame_ticks = 1;  ///< of a frame, if all take equally long
+  std::int64_t frame_ticks = 1;  ///< the duration of a frame, if constant
   std::int64_t origin = 0, stamp = 0;
   std::int64_t damaged = 0;  ///< packets that did not decode
   bool draining = false;
@@ -40,7 +40,7 @@ struct video_reader::state {
 
 namespace {
 
-/// Refuses what FFmpeg would name less clearly; only plain files are looked at.
+/// Reports errors that FFmpeg would report less clearly. Only plain files are checked.
 void check_file(std::string const& source) {
   namespace fs = std::filesystem;
   if (source.find("://") != std::string::npos) return;
@@ -71,7 +71,7 @@ void video_reader::state::open(int decoder_threads) {
   if (result == AVERROR_INVALIDDATA)
     throw video_error(
         fmt::format("cannot open '{}': this is not a video that FFmpeg knows, or its header is damaged; "
-                    "'ffprobe' on the file says more",
+                    "run ffprobe on the file for details",
                     source));
   if (result < 0)
     throw video_open_error(fmt::format("cannot open the video '{}': {}", source, ffmpeg::text(result)));
@@ -157,28 +157,29 @@ int video_reader::state::next() {
   }
 }
 
-/// Notes why the video ended, if it should not have.
+/// Records why the video ended, if it ended early.
 void video_reader::state::finish(int result) {
   if (!error.empty()) return;
   if (result == AVERROR_EOF && input->pb != nullptr && input->pb->error < 0) result = input->pb->error;
-  // An index is exact, but may count frames that are none: of those that are shown longer. Their time tells them from lost ones. An
-  // estimate from the duration is not exact when the frame rate varies.
+  // An index is exact, but may also count missing frames, where the frame before is shown longer; the time stamps tell
+  // those from lost frames. An estimate from the duration is not exact if the frame rate varies.
   std::int64_t const expected = declared > 0 ? declared : estimate;
   std::int64_t const slack = std::max<std::int64_t>(2, expected / (declared > 0 ? 100 : 10));
   if (result != AVERROR_EOF)
-    error = fmt::format("the video '{}' broke off after {} frames: {}", source, frames, ffmpeg::text(result));
+    error =
+        fmt::format("the video '{}' ended early, after {} frames: {}", source, frames, ffmpeg::text(result));
   else if (expected - frames > slack && (duration == 0 || duration - stamp > (1 + slack) * frame_ticks))
-    error = fmt::format("the video '{}' broke off after {} of {} frames; the file is cut short or damaged",
+    error = fmt::format("the video '{}' ended early, after {} of {} frames; the file is cut short or damaged",
                         source, frames, expected);
   else if (frames == 0)
-    error = fmt::format("the video '{}' holds no frame that can be decoded ({} damaged packets)", source,
-                        damaged);
+    error =
+        fmt::format("the video '{}' has no frame that can be decoded ({} damaged packets)", source, damaged);
   else if (damaged > 0)
     error =
         fmt::format("the video '{}' has {} damaged packets; {} frames were read", source, damaged, frames);
 }
 
-/// Files without time stamps, or with wrong ones, still give each frame a later time than the one before.
+/// Gives each frame a later time than the one before, even if the file has wrong time stamps or none.
 void video_reader::state::note_time() {
   auto const said = decoded->best_effort_timestamp;
   if (frames == 0)

@@ -1,6 +1,6 @@
 // Reads a video's frames, one after another, as 8-bit YUV 4:2:0.
 //
-// Ownership: the reader owns the open file; frames are copied into memory of the caller.
+// Ownership: the reader owns the open file; frames are copied into the caller's memory.
 // Threads: one at a time. The decoder may use threads of its own.
 #pragma once
 
@@ -15,17 +15,15 @@ namespace rondo::tools {
 
 class video_reader {
  public:
-  /// Opens a file, a device or a URL that FFmpeg knows. `decoder_threads` 0 lets FFmpeg choose.
-  /// Throws video_open_error if it is missing or cannot be opened, video_error if it is empty, not a video,
-  /// or of a kind that cannot be decoded.
+  /// Opens a file, a device or a URL that FFmpeg knows. `decoder_threads` 0 lets FFmpeg choose. Throws video_open_error if
+  /// it is missing or cannot be opened, video_error if it is empty, not a video, or of a kind that cannot be decoded.
   explicit video_reader(std::string const& source, int decoder_threads = 1);
   ~video_reader();
   video_reader(video_reader&&) noexcept;
   video_reader& operator=(video_reader&&) noexcept;
 
-  /// Decodes the next frame into `out`, whose planes must have the size of `format()`; throws video_error if
-  /// they have not. Returns false at the end; `error()` then says whether the video broke off. Frames read so
-  /// far stand.
+  /// Decodes the next frame into `out`, whose planes must have the size of `format()`; throws video_error if they do not.
+  /// Returns false at the end; `error()` then says whether the video ended early. Frames already read remain valid.
   bool read(overlay::frame_view const& out);
 
   video_format const& format() const;
@@ -34,9 +32,9 @@ class video_reader {
   /// From the container's headers, or from duration and rate; 0 if nothing is known (a live source).
   std::int64_t frame_count_estimate() const;
   std::int64_t frames_read() const;
-  /// When the last frame is shown: in ticks of `format()`, since the first one. Grows with each frame, not always evenly.
+  /// When the last frame is shown, in ticks of `format()` since the first one. Grows with each frame, not always evenly.
   std::int64_t time_stamp() const;
-  /// Empty while all is well, else why reading ended early.
+  /// Empty if there is no error, else why reading ended early.
   std::string const& error() const;
 
  private:

@@ -37,7 +37,7 @@ struct video_writer::state {
   [[noreturn]] void fail(char const* what, int error);
 };
 
-/// Closes the file; returns the error that only closing reveals.
+/// Closes the file. Returns an error that only closing reveals.
 int video_writer::state::release() {
   int result = 0;
   if (output != nullptr) {
@@ -73,13 +73,13 @@ void video_writer::state::open_encoder(int threads) {
   encoder->height = format.height & ~1;
   encoder->pix_fmt = AV_PIX_FMT_YUV420P;
   tick = format.tick_den != 0 ? AVRational{format.tick_num, format.tick_den} : av_inv_q(rate);
-  // MPEG-4 part 2 has 16 bits for it; then frames are shown at multiples of a frame's time.
+  // MPEG-4 part 2 has 16 bits for it, so its frames are shown at multiples of the frame time.
   encoder->time_base = codec->id == AV_CODEC_ID_H264 ? tick : av_inv_q(rate);
   frame_ticks = std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(rate), encoder->time_base));
   encoder->framerate = rate;
   encoder->sample_aspect_ratio = {format.pixel_aspect_num, format.pixel_aspect_den};
   encoder->gop_size = std::max(2, static_cast<int>(std::lround(2 * format.frames_per_second)));
-  encoder->max_b_frames = 0;  // a fragmented file has no edit list to take their delay back
+  encoder->max_b_frames = 0;  // a fragmented file has no edit list to compensate their delay
   encoder->thread_count = threads;
   encoder->colorspace = static_cast<AVColorSpace>(format.colour_matrix);
   encoder->color_primaries = static_cast<AVColorPrimaries>(format.colour_primaries);
@@ -174,7 +174,7 @@ video_writer::~video_writer() {
   if (!state_) return;
   try {
     state_->finish();
-  } catch (std::exception const&) {  // a destructor has nobody to tell; `close` has
+  } catch (std::exception const&) {  // a destructor cannot report errors; `close` does
   }
 }
 video_writer::video_writer(video_writer&&) noexcept = default;

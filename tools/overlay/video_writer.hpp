@@ -17,17 +17,17 @@ namespace rondo::tools {
 
 class video_writer {
  public:
-  /// Creates or replaces `path`. Of an odd size the last column or row is left out (4:2:0 video is even).
-  /// Throws video_error if the file cannot be created or no encoder is there.
+  /// Creates or replaces `path`. If the width or height is odd, the last column or row is left out (4:2:0 video is even).
+  /// Throws video_error if the file cannot be created or there is no encoder.
   video_writer(std::string const& path, video_format const& format, int encoder_threads = 0);
   /// Closes the file if `close` was not called; errors are then lost.
   ~video_writer();
   video_writer(video_writer&&) noexcept;
   video_writer& operator=(video_writer&&) noexcept;
 
-  /// Encodes one frame of the format's size, which is shown at `time_stamp` (in the format's ticks; the first one's is when the video
-  /// begins) or a frame's time after the last one. Throws video_error when the file cannot be written (a full disk). After an error
-  /// the writer is closed; what was written so far plays.
+  /// Encodes one frame of the format's size. It is shown at `time_stamp` (in the format's ticks; the video begins at the
+  /// first one) or, without it, one frame time after the last frame. Throws video_error if the file cannot be written (a
+  /// full disk). After an error the writer is closed; what was written so far plays.
   void write(overlay::frame_view const& frame, std::optional<std::int64_t> time_stamp = {});
 
   /// Flushes the encoder and finishes the file; the second call does nothing. Throws video_error as `write`

@@ -17,7 +17,7 @@ constexpr char const* exit_codes_text =
     "opened,\n"
     "69 the device is not available, 70 the actors failed, 73 an output cannot be written, 78 bad "
     "configuration.\n"
-    "With several cameras: that of the first one that failed; the others run to their end.";
+    "With several cameras: the status of the first one that failed; the others run to their end.";
 
 }  // namespace
 
@@ -51,10 +51,11 @@ void add_overlay_command(CLI::App& app, int& exit_status) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber)
       ->needs(checkpoint);
-  c->footer(std::string(
-                "While it runs: Ctrl-C stops with a playable file and the summary; SIGUSR1, or s and Enter,\n"
-                "saves the next frame as a picture; p and Enter pauses and resumes.\n\n") +
-            exit_codes_text);
+  c->footer(
+      std::string(
+          "While it runs, Ctrl-C finishes the file, prints the summary and exits; SIGUSR1, or s and Enter,\n"
+          "saves the next frame as a picture; p and Enter pauses and resumes.\n\n") +
+      exit_codes_text);
   c->callback([o, &exit_status] {
     if (o->output.empty() && !o->no_output)
       throw CLI::ValidationError("--output", "is missing: pass a file, or --no-output");

@@ -1,4 +1,4 @@
-// `rondo overlay`: its options, and what --help says.
+// `rondo overlay`: its options and its help.
 #pragma once
 
 namespace CLI {
@@ -7,7 +7,7 @@ class App;
 
 namespace rondo::tools {
 
-/// Adds the subcommand to `app`; when it is chosen, it runs and sets `exit_status`.
+/// Adds the subcommand to `app`. If it is chosen, it runs and sets `exit_status`.
 void add_overlay_command(CLI::App& app, int& exit_status);
 
 }  // namespace rondo::tools

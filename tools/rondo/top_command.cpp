@@ -55,7 +55,7 @@ void add_top_command(CLI::App& app, int& exit_status) {
   c.add_flag("--once", a->once, "print one screen and exit");
   c.add_flag("--json", a->json, "print one report as JSON and exit");
   c.add_flag("--ascii", a->shown.ascii, "use only ASCII characters");
-  c.add_flag("--no-colour", a->shown.no_colour, "use no colours, as with NO_COLOR");
+  c.add_flag("--no-colour", a->shown.no_colour, "do not use colours, as with NO_COLOR");
   a->where.add_to(c);
   c.footer("Keys: o sort order, / filter, Enter show one actor, p pause, s save the report, ? help, q quit.");
 }

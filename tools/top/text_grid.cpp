@@ -16,7 +16,7 @@ bool is_in(char32_t c, std::initializer_list<range> ranges) noexcept {
   return std::ranges::any_of(ranges, [c](range r) { return c >= r.first && c <= r.last; });
 }
 
-/// After Unicode's East Asian Width (UAX 11), in broad ranges.
+/// Follows Unicode's East Asian Width (UAX 11), in broad ranges.
 int columns_of(char32_t c) noexcept {
   if (is_in(c, {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}})) return 0;
   if (is_in(c, {{0x1100, 0x115f},
@@ -32,7 +32,7 @@ int columns_of(char32_t c) noexcept {
   return 1;
 }
 
-/// Takes one character off `text`. What is no UTF-8, or a control character, is '?'.
+/// Takes one character off `text`. Invalid UTF-8 and control characters become '?'.
 char32_t take(std::string_view& text) {
   auto const first = static_cast<unsigned char>(text[0]);
   std::size_t const bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;

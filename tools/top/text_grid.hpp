@@ -1,5 +1,5 @@
-// A rectangle of characters with a meaning each, for a terminal or a file. It knows nothing of colours: whoever shows it
-// gives each style one.
+// A rectangle of characters, each with a style, for a terminal or a file. The code that shows it assigns colours to the
+// styles.
 //
 // Threads: one at a time.
 #pragma once
@@ -15,17 +15,17 @@ namespace rondo::tools {
 enum class style : std::uint8_t {
   plain,
   title,    // the first line
-  strong,   // numbers to look at
-  dim,      // what explains them
+  strong,   // important numbers
+  dim,      // labels
   heading,  // of a table or a section
-  chosen,   // the heading by which a table is ordered
-  key,      // to press
+  chosen,   // the heading of the column that a table is sorted by
+  key,      // a key to press
   good,
   warning,
   bad,
   bar,    // filled parts
-  track,  // and their rest
-  spark,  // how it went before
+  track,  // unfilled parts
+  spark,  // history
   heat0,  // few ...
   heat1,
   heat2,
@@ -42,7 +42,7 @@ constexpr style heat(int level) noexcept {
 }
 
 struct grid_cell {
-  char32_t glyph = U' ';  // 0: the right half of the one before
+  char32_t glyph = U' ';  // 0: the right half of a wide character
   style look = style::plain;
   bool selected = false;
 };
@@ -56,16 +56,16 @@ class text_grid {
   grid_cell const& at(int row, int column) const { return cells_[index(row, column)]; }
 
   /// Writes UTF-8 text, cut at `limit` columns and at the edge; rows and columns outside are ignored. Returns the column
-  /// after it.
+  /// after the text.
   int put(int row, int column, std::string_view text, style look = style::plain, int limit = 1 << 20);
-  /// The same, ending before column `end`; text that is longer than `width` loses its end.
+  /// The same, ending before column `end`; text longer than `width` is cut at its end.
   void put_right(int row, int end, int width, std::string_view text, style look = style::plain);
   void put_glyph(int row, int column, char32_t glyph, style look = style::plain);
   /// Text longer than `width` ends with `ellipsis`.
   void put_cut(int row, int column, int width, std::string_view text, style look, char32_t ellipsis);
   void fill(int row, int column, int width, char32_t glyph, style look = style::plain);
   void select_row(int row);
-  /// `what`, at this place.
+  /// Copies `what` to this place.
   void overlay(int row, int column, text_grid const& what);
 
  private:
@@ -81,14 +81,14 @@ class text_grid {
   std::vector<grid_cell> cells_;
 };
 
-/// Columns that a terminal gives it.
+/// The number of terminal columns of a text.
 int width_of(std::string_view text);
 std::string to_utf8(char32_t glyph);
-/// Lines without spaces at their end.
+/// Lines without trailing spaces.
 std::string to_text(text_grid const& grid);
-/// With the escapes of a terminal that knows 256 colours.
+/// With escape sequences for a terminal with 256 colours.
 std::string to_ansi(text_grid const& grid);
-/// One of 256 colours for each style, -1: the terminal's own; and whether it is bold.
+/// A style's colour of 256 (-1: the terminal's default), and whether it is bold.
 struct style_colour {
   int colour;
   bool bold;

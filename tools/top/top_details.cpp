@@ -13,7 +13,7 @@ constexpr int label_width = 11;
 
 std::string count(std::uint64_t n) { return count_text(static_cast<double>(n)); }
 
-/// Lines of "what  how much", from the top down.
+/// Writes lines of a label and a value, from the top down.
 class facts {
  public:
   explicit facts(top_area const& area) : area_(area), row_(area.row) {}
@@ -102,7 +102,7 @@ void draw_depths(top_area const& a, top_news const& news) {
   }
 }
 
-/// By octave.
+/// One bar per octave.
 void draw_histogram(top_area const& a, latency_counts const& counts,
                     std::vector<std::uint64_t> const& floors) {
   put_section(a.to, a.row, a.column, a.width, "latency since the actor began", a.g);
@@ -118,7 +118,7 @@ void draw_histogram(top_area const& a, latency_counts const& counts,
     a.to.put(a.row + 1, a.column + 2, "no samples yet", style::dim);
     return;
   }
-  // Too many for the place: the shortest ones go together.
+  // Too many for the area: merge the shortest ones.
   auto const rows = static_cast<std::size_t>(std::max(a.height - 1, 1));
   while (octaves.size() > rows) {
     octaves[1] = {octaves[0].first, octaves[0].second + octaves[1].second};
@@ -180,22 +180,22 @@ void draw_help(text_grid& to, glyphs const& g) {
   struct line {
     char const *key, *what;
   };
-  static constexpr line lines[] = {{"arrows, j k, space", "choose an actor, turn pages"},
-                                   {"Enter, Esc", "the chosen actor alone, and back"},
-                                   {"/", "show only what has this in name or behaviour"},
-                                   {"l d t e n", "order by load, depth, p99, errors, name"},
-                                   {"o", "the next order"},
-                                   {"p", "pause, go on"},
+  static constexpr line lines[] = {{"arrows, j k, space", "select an actor, turn pages"},
+                                   {"Enter, Esc", "show only the selected actor, and back"},
+                                   {"/", "filter by a part of the name or behaviour"},
+                                   {"l d t e n", "sort by load, depth, p99, errors, name"},
+                                   {"o", "next sort order"},
+                                   {"p", "pause, resume"},
                                    {"s", "save the report as JSON"},
                                    {"q", "quit"},
                                    {"", ""},
-                                   {"LOAD", "messages handled, against the busiest actor"},
-                                   {"DEPTH, MAILBOX", "messages that wait, and of its room"},
-                                   {"P50 P99", "sending to end of handling, last interval"},
-                                   {"ERR", "failed, rejected and dead; bright: just now"}};
+                                   {"LOAD", "messages handled, compared to the busiest"},
+                                   {"DEPTH, MAILBOX", "waiting messages, and share of the capacity"},
+                                   {"P50 P99", "from sending to handled, last interval"},
+                                   {"ERR", "failed, rejected and dead; bright: new ones"}};
   int const width = 70, height = static_cast<int>(std::size(lines)) + 4;
   text_grid box(width, height);
-  put_section(box, 0, 0, width, "help: any key ends it", g);
+  put_section(box, 0, 0, width, "help: press any key to close", g);
   for (int i = 0; i < static_cast<int>(std::size(lines)); ++i) {
     box.put(i + 2, 3, lines[i].key, style::key);
     box.put(i + 2, 24, lines[i].what);

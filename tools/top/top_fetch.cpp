@@ -31,7 +31,7 @@ void top_fetch::watch(std::string const& actor) {
 
 void top_fetch::run() {
   std::unique_lock lock(mutex_);
-  bool whole = true;  // else only the mailbox is wanted
+  bool whole = true;  // false: fetch only the mailbox
   auto next = std::chrono::steady_clock::now();
   while (!stop_) {
     auto const actor = watched_;

@@ -1,7 +1,7 @@
-// Fetches reports on a thread of its own, at an interval.
+// Fetches reports at an interval, on its own thread.
 //
-// Threads: `take`, `watch` and the destructor from the one that made it. The destructor waits for a call of the source that
-// is under way.
+// Threads: `take`, `watch` and the destructor on the thread that made it. The destructor waits for a call of the source
+// that is in progress.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ class top_fetch {
   struct news {
     std::optional<service::report> report{};  // a new one
     std::string trouble{};                    // why there is none
-    std::optional<depths> waiting{};          // of the watched actor
+    std::optional<depths> waiting{};          // messages that wait for the watched actor
   };
 
   top_fetch(top_source const& source, std::chrono::milliseconds interval);
@@ -28,9 +28,9 @@ class top_fetch {
   top_fetch(top_fetch const&) = delete;
   top_fetch& operator=(top_fetch const&) = delete;
 
-  /// What came since the last call; nothing when nothing did.
+  /// What arrived since the last call, if anything.
   std::optional<news> take();
-  /// Asks for this actor's mailbox, too, beginning now. Empty: for none.
+  /// From now on, also fetches this actor's mailbox. Empty: no mailbox.
   void watch(std::string const& actor);
 
  private:
@@ -38,7 +38,7 @@ class top_fetch {
 
   top_source const& source_;
   std::chrono::milliseconds interval_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   bool stop_ = false, hurry_ = false;
   std::string watched_;

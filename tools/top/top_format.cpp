@@ -85,7 +85,7 @@ std::string bytes_text(double bytes) {
 void put_bar(text_grid& to, int row, int column, int width, double share, style look, glyphs const& g) {
   auto const clear = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
   int halves = static_cast<int>(std::lround(clear * width * 2));
-  if (clear > 0 && halves == 0) halves = 1;  // something is not nothing
+  if (clear > 0 && halves == 0) halves = 1;  // more than zero must be visible
   for (int c = 0; c < width; ++c, halves -= 2)
     to.put_glyph(row, column + c,
                  halves >= 2   ? g.full
@@ -96,7 +96,7 @@ void put_bar(text_grid& to, int row, int column, int width, double share, style 
 
 namespace {
 
-/// The newest values that `columns` cells have room for, and the largest of them.
+/// The newest values that fit into `columns` cells, and the largest of them.
 struct newest {
   std::deque<float>::const_iterator first;
   int shown;
@@ -115,7 +115,7 @@ void put_spark(text_grid& to, int row, int column, int width, std::deque<float> 
   newest const n(values, width);
   for (int i = 0; i < n.shown; ++i) {
     auto const value = n.first[i];
-    // Not up to the last one: curves of neighbouring rows would touch.
+    // Not up to the tallest: curves in adjacent rows would touch.
     auto const level = n.most <= 0 ? 0 : std::clamp(static_cast<int>(std::lround(value / n.most * 6)), 0, 6);
     to.put_glyph(row, column + width - n.shown + i, g.sparks[level], value <= 0 ? style::track : look);
   }

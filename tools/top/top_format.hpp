@@ -1,6 +1,6 @@
-// Numbers, bars and curves as they stand in a terminal's cells.
+// Formats numbers, bars and curves for the cells of a terminal.
 //
-// Threads: any; no state but in what is drawn on.
+// Threads: any; no state except the grid that is drawn on.
 #pragma once
 
 #include <deque>
@@ -10,11 +10,11 @@
 
 namespace rondo::tools {
 
-/// Which characters may be drawn with.
+/// The characters to draw with.
 struct glyphs {
   char32_t full, left_half;  // of a bar
   char32_t const* sparks;    // 8, from the bottom; the last one fills its cell
-  char32_t const* shades;    // heats + 1, none to all; where there are no colours
+  char32_t const* shades;    // heats + 1, empty to full; for screens without colours
   char32_t line, dot, circle, half, cross, ellipsis, arrow_down, arrow_up, track, dash, mark;
   char const* micro;
 };
@@ -28,15 +28,15 @@ std::string time_text(double ns, glyphs const& g);
 /// 512B, 1.5K, 300M, 8.0G: powers of 1024. At most 5 columns.
 std::string bytes_text(double bytes);
 
-/// `share` of `width` cells, 0 to 1.
+/// Fills a share, 0 to 1, of `width` cells.
 void put_bar(text_grid& to, int row, int column, int width, double share, style look, glyphs const& g);
-/// The newest `width` values at the right, each against the largest of those shown.
+/// Draws the newest `width` values, the newest at the right, relative to the largest of them.
 void put_spark(text_grid& to, int row, int column, int width, std::deque<float> const& values, style look,
                glyphs const& g);
-/// The same over several rows: the newest at the right, from zero to the largest, which stands at the left.
+/// The same over several rows, from zero to the largest value, which is written at the left.
 void put_curve(text_grid& to, int row, int column, int width, int height, std::deque<float> const& values,
                style look, glyphs const& g);
-/// A line across with a title in it.
+/// A horizontal line with a title in it.
 void put_section(text_grid& to, int row, int column, int width, std::string_view title, glyphs const& g);
 
 }  // namespace rondo::tools

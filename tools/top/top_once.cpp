@@ -1,4 +1,4 @@
-// `rondo top --once`: one screen, or one report, for a file, a pipe or another program.
+// `rondo top --once` and `--json`: print one screen or one report, for a file, a pipe or another program.
 #include <fmt/format.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>

@@ -15,7 +15,7 @@ using machine_line = std::function<void(top_area const&, int row)>;
 
 constexpr int label_column = 3, bar_column = 12, bar_width = 12, text_column = 26;
 
-/// A bar, and what it says in words.
+/// A bar, and its value in words.
 void put_measure(top_area const& a, int row, std::string_view label, double share, style look,
                  std::string const& text) {
   a.to.put(row, a.column + label_column, label, style::dim, bar_column - label_column - 1);
@@ -99,7 +99,7 @@ void add_gpu(std::vector<machine_line>& lines, reports::gpuT const& gpu) {
   });
 }
 
-/// Void when the report goes.
+/// Valid as long as the report.
 std::vector<machine_line> lines_of(service::report const& r) {
   std::vector<machine_line> lines;
   lines.push_back(section("devices"));
@@ -117,7 +117,7 @@ std::vector<machine_line> lines_of(service::report const& r) {
   return lines;
 }
 
-/// The buckets that have samples in the newest `columns` intervals: first and last. False: none.
+/// Finds the first and last bucket that has samples in the newest `columns` intervals. False: none.
 bool find_range(std::deque<latency_counts> const& history, int columns, std::size_t& first,
                 std::size_t& last) {
   first = ~std::size_t{0}, last = 0;
@@ -172,7 +172,7 @@ void draw_heat(top_area const& a, std::string_view title, std::deque<latency_cou
       auto const n = sum_at(r, c);
       if (n == 0) continue;
       int const column = a.column + a.width - 1 - shown + c;
-      // By its logarithm: one slow message among thousands must be seen.
+      // Logarithmic: one slow message among thousands must be seen.
       auto const share = std::log1p(static_cast<double>(n)) / std::log1p(static_cast<double>(most));
       auto const level = std::clamp(static_cast<int>(share * heats), 0, heats - 1);
       for (int t = 0; t < tall; ++t)

@@ -1,4 +1,4 @@
-// Parts of what `rondo top` shows, each drawn into a place of its own.
+// The panels of `rondo top`, each drawn into its own area.
 //
 // Threads: any; no state.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace rondo::tools {
 
-/// A place on a grid, and with what to draw there.
+/// An area of a grid, and what to draw with.
 struct top_area {
   text_grid& to;
   int row, column, width, height;
@@ -17,19 +17,19 @@ struct top_area {
   bool colours;
 };
 
-/// Devices with teams, queue pairs and copies; pools; GPUs. One line per vector's element.
+/// Devices with their teams, queue pairs and copies; pools; GPUs. One line each.
 void draw_machine(top_area const& area, top_model const& model);
-/// Lines that draw_machine can fill.
+/// How many lines draw_machine can fill.
 int machine_lines(top_model const& model);
-/// Latency over time: an interval per column, the newest at the right, the longest durations at the top; the more messages
-/// the brighter. The first row is a title.
+/// Latency over time: one column per interval, the newest at the right; the longest latencies at the top; the more
+/// messages, the brighter. The first row is the title.
 void draw_heat(top_area const& area, std::string_view title, std::deque<latency_counts> const& history,
                std::vector<std::uint64_t> const& floors);
-/// The actor at hand: all that is known of it.
+/// All that is known about one actor.
 void draw_details(top_area const& area, top_actor const& actor, top_model const& model, top_news const& news);
 void draw_help(text_grid& to, glyphs const& g);
 
-/// "● active", "▶ 2.5s" for a handler that takes its time, ...
+/// "● active", or "◐ 2.5s add" for a handler that has run for a second or more, ...
 std::string state_text(top_actor const& a, glyphs const& g);
 style state_style(top_actor const& a);
 /// The style of a mailbox's bar.

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int most_heat = 26;  // rows of the heat map
 constexpr int head_rows = 3, foot_rows = 1, least_table = 4;
-constexpr int wide = 120;  // from here on heat map and machine stand side by side
+constexpr int wide = 120;  // from this width on, heat map and machine are side by side
 
-/// What stands where.
+/// Where each part is.
 struct layout {
   int table_rows;  // without its heading
   int machine_row, machine_width, machine_height;
@@ -34,7 +34,7 @@ layout plan(top_model const& model, top_look const& look) {
     return l;
   }
   if (look.width >= wide) {
-    // What the actors leave, but not less than the machine needs.
+    // The space that the actors leave, but not less than the machine needs.
     int const left = body - 2 - static_cast<int>(model.actors().size());
     int const most = std::max(body - least_table - 1, 0);
     int const bottom = std::min(std::max({machine, body / 3, std::min(left, most_heat)}), most);
@@ -58,7 +58,7 @@ layout plan(top_model const& model, top_look const& look) {
   return l;
 }
 
-/// A number with its word, if there is room for both; returns the column after it.
+/// Writes a number and its label, if there is room for both. Returns the column after them.
 int put_number(text_grid& to, int row, int column, std::string const& number, std::string const& word,
                style look = style::strong) {
   if (column + width_of(number) + 1 + width_of(word) > to.width()) return column;
@@ -115,7 +115,7 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
                                     to_utf8(g.arrow_up), bytes_text(t.sent_bytes)),
                         "/s");
   }
-  // Only at rest must the sums agree: what a team has taken out of a mailbox is counted when it lets the actor go.
+  // The sums must agree only at rest: what a team has taken out of a mailbox is counted when it releases the actor.
   auto const [text, meaning] = r.conserved ? std::pair{"conserved", style::good}
                                : t.at_rest ? std::pair{"NOT CONSERVED", style::bad}
                                            : std::pair{"in flight", style::dim};
@@ -126,7 +126,7 @@ struct cell_place;
 struct column {
   char const* title;
   int width;
-  int from;  // the screen's width from which on there is room for it
+  int from;  // shown from this screen width on
   bool right;
   std::optional<top_order> order;
   void (*draw)(cell_place const& p, top_actor const& a);
@@ -135,8 +135,8 @@ struct column {
 struct cell_place {
   text_grid& to;
   int row, at, width;
-  double most;  // of all rates
-  bool rates;   // there are some
+  double most;  // the highest rate
+  bool rates;   // the rates are known
   glyphs const& g;
 
   void right(std::string const& text, style look) const { to.put_right(row, at + width, width, text, look); }
@@ -188,7 +188,7 @@ void draw_past(cell_place const& p, top_actor const& a) {
   if (a.rates != nullptr) put_spark(p.to, p.row, p.at, p.width, *a.rates, style::spark, p.g);
 }
 
-/// With the widths that they have on a screen this wide; the name and the past take what is left.
+/// The columns for a screen of this width. The name and the past take the remaining space.
 std::vector<column> columns_for(int width) {
   std::vector<column> all = {{"ACTOR", 14, 0, false, top_order::name, draw_name},
                              {"BEHAVIOUR", 22, 130, false, {}, draw_behaviour},
@@ -219,7 +219,7 @@ void draw_table(text_grid& to, int row, int rows, top_model const& model, top_st
     bool const chosen = c.order && *c.order == state.order && std::string_view(c.title) != "LOAD";
     auto const arrow = chosen ? to_utf8(g.arrow_down) : std::string();
     auto const look = chosen ? style::chosen : style::heading;
-    // The arrow of a number's heading stands in the gap before it.
+    // The arrow of a right-aligned heading goes into the gap before it.
     if (c.right)
       to.put_right(row, at + c.width, c.width + 1, arrow + c.title, look);
     else
@@ -229,7 +229,7 @@ void draw_table(text_grid& to, int row, int rows, top_model const& model, top_st
   auto const all = state.shown(model);
   if (all.empty()) {
     to.put(row + 2, 3,
-           model.actors().empty() ? "no actors live" : "no actor's name or behaviour contains this",
+           model.actors().empty() ? "no actors" : "no actor's name or behaviour contains the filter",
            style::dim);
     return;
   }
@@ -256,7 +256,7 @@ void draw_foot(text_grid& to, top_state const& state, top_news const& news, std:
   if (state.typing) {
     int const after = to.put(row, to.put(row, 1, "filter: ", style::key), state.filter, style::strong);
     to.put_glyph(row, after, U'_', style::strong);
-    to.put_right(row, to.width() - 1, 30, "Enter keeps it, Esc ends it", style::dim);
+    to.put_right(row, to.width() - 1, 30, "Enter keeps it, Esc clears it", style::dim);
     return;
   }
   if (!news.trouble.empty() || !news.message.empty()) {
@@ -279,7 +279,7 @@ void draw_foot(text_grid& to, top_state const& state, top_news const& news, std:
     hint("o", "order");
     hint("/", state.filter.empty() ? "filter" : fmt::format("{} ({} found)", state.filter, shown));
   }
-  hint("p", state.paused ? "go on" : "pause");
+  hint("p", state.paused ? "resume" : "pause");
   hint("s", "save");
 }
 

@@ -1,6 +1,6 @@
-// Lays out what `rondo top` shows: a top_model as a grid of characters, of any size from 80x24 on.
+// The screen of `rondo top`: draws a top_model into a grid of characters, of any size from 80x24 up.
 //
-// Threads: one at a time; no state of its own.
+// Threads: one at a time; no state.
 #pragma once
 
 #include <optional>
@@ -17,24 +17,24 @@ namespace rondo::tools {
 struct top_look {
   int width = 80, height = 24;
   bool ascii = false;       // no character beyond ASCII
-  bool colours = true;      // else shades stand for them
-  bool interactive = true;  // else it is printed once: no keys, no past
+  bool colours = true;      // else shades replace them
+  bool interactive = true;  // else it is printed once, without keys and history
 };
 
-/// What is known beside the reports.
+/// What the screen shows in addition to the reports.
 struct top_news {
-  std::string source{};   // where they come from: an address
-  std::string trouble{};  // why none comes at present
-  std::string message{};  // of the last key: where a report was saved
-  /// Messages that wait in the chosen actor's mailbox, by priority, highest first; none: not known.
+  std::string source{};   // the address that reports come from
+  std::string trouble{};  // why no report arrives
+  std::string message{};  // the result of the last key, such as where a report was saved
+  /// Messages that wait for the selected actor, by priority, highest first; none: not known.
   std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> depths{};
 };
 
 text_grid draw_top(top_model const& model, top_state const& state, top_look const& look,
                    top_news const& news);
-/// Rows that show every actor when it is printed once.
+/// The height that shows every actor when printed once.
 int height_for_all(top_model const& model);
-/// Rows of the table of actors on such a screen.
+/// The rows of the actor table on such a screen.
 int rows_of_table(top_model const& model, top_look const& look);
 
 }  // namespace rondo::tools

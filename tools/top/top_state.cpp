@@ -17,7 +17,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The last character, of as many bytes as it has.
+/// Removes the last UTF-8 character.
 void drop_character(std::string& text) {
   while (!text.empty()) {
     bool const starts = (static_cast<unsigned char>(text.back()) & 0xc0) != 0x80;
@@ -28,14 +28,14 @@ void drop_character(std::string& text) {
 
 }  // namespace
 
-auto top_state::press(char32_t key, top_model const& model, int page) -> wish {
-  if (typing) return type(key), wish::none;
-  if (help) return help = false, key == U'q' ? wish::quit : wish::none;
+auto top_state::press(char32_t key, top_model const& model, int page) -> request {
+  if (typing) return type(key), request::none;
+  if (help) return help = false, key == U'q' ? request::quit : request::none;
   switch (key) {
     case U'q':
-      return wish::quit;
+      return request::quit;
     case U's':
-      return wish::save;
+      return request::save;
     case U'p':
       paused = !paused;
       break;
@@ -101,7 +101,7 @@ auto top_state::press(char32_t key, top_model const& model, int page) -> wish {
     default:
       break;
   }
-  return wish::none;
+  return request::none;
 }
 
 void top_state::type(char32_t key) {

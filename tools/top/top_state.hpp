@@ -1,5 +1,5 @@
-// What the operator of `rondo top` has chosen with keys: order, filter, the actor at hand, pages. It draws nothing and knows
-// no terminal.
+// The state that keys change in `rondo top`: order, filter, selected actor, page. It does not draw, and does not depend on
+// a terminal.
 //
 // Threads: one at a time.
 #pragma once
@@ -17,7 +17,7 @@ namespace rondo::tools {
 enum class top_order : std::uint8_t { load, depth, p99, errors, name };
 inline constexpr int top_orders = 5;
 
-/// Keys that are no characters.
+/// Keys that are not characters.
 enum top_key : char32_t {
   key_up = 0x110000,  // beyond Unicode
   key_down,
@@ -32,20 +32,20 @@ enum top_key : char32_t {
 
 class top_state {
  public:
-  enum class wish : std::uint8_t { none, quit, save };
+  enum class request : std::uint8_t { none, quit, save };
 
-  /// `page`: rows of the table, for the keys that turn pages.
-  wish press(char32_t key, top_model const& model, int page);
+  /// `page`: how many rows the page keys move by.
+  request press(char32_t key, top_model const& model, int page);
 
   /// The actors to show, in order: those whose name or behaviour contains the filter.
   std::vector<top_actor const*> shown(top_model const& model) const;
-  /// The place of the chosen actor among them; the first one when it is not there. -1: there are none.
+  /// The index of the selected actor in `shown`; 0 if it is not there; -1 if `shown` is empty.
   int selected(std::vector<top_actor const*> const& shown) const;
 
   top_order order = top_order::load;
   std::string filter{};
-  bool typing = false;   // the filter
-  bool details = false;  // of the chosen actor
+  bool typing = false;   // the filter is being typed
+  bool details = false;  // of the selected actor
   bool help = false;
   bool paused = false;
 

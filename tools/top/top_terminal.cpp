@@ -13,18 +13,18 @@
 #include "tools/top/top_fetch.hpp"
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
-// Of <term.h>, which makes macros of half the dictionary.
+// Declared here since <term.h> defines macros for many common words.
 extern "C" char* tigetstr(char const* capability);
 
 namespace rondo::tools {
 
 namespace {
 
-constexpr int key_poll_ms = 50;  // between two looks for a new report
+constexpr int key_poll_ms = 50;  // between checks for a new report
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Ctrl-C and termination end the loop, so that the terminal is left as it was.
+/// Ctrl-C and SIGTERM end the loop, so that the terminal is restored.
 class interrupts {
  public:
   interrupts() {
@@ -56,7 +56,7 @@ bool wants_colour(top_options const& options) {
   return !options.no_colour && (no == nullptr || *no == '\0');
 }
 
-/// The terminal's own eight colours, where it has no more.
+/// The eight basic colours, for terminals that have no more.
 short eight_colours(style look) noexcept {
   switch (look) {
     case style::good:
@@ -103,12 +103,12 @@ attr_t plain_attributes(style look) noexcept {
   }
 }
 
-/// The screen while it is ours.
+/// The ncurses screen, while it is in use.
 class terminal {
  public:
   explicit terminal(top_options const& options) {
     if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)
-      throw no_terminal("standard input and output are no terminal; use --once, or --json, for others");
+      throw no_terminal("standard input and output are not a terminal; use --once or --json");
     screen_ = newterm(nullptr, stdout, stdin);
     char const* const cursor = screen_ == nullptr ? nullptr : tigetstr("cup");
     if (cursor == nullptr || cursor == reinterpret_cast<char const*>(-1)) {
@@ -156,7 +156,7 @@ class terminal {
     refresh();
   }
 
-  /// A key; 0: none came.
+  /// The next key; 0: none.
   char32_t key() const {
     wint_t got = 0;
     int const kind = get_wch(&got);
@@ -185,7 +185,7 @@ class terminal {
       case KEY_BACKSPACE:
         return key_backspace;
       default:
-        return key_escape + 0x1000;  // such as a change of the window's size: drawn anew, and no more
+        return key_escape + 0x1000;  // such as a change of the window's size: only redraws
     }
   }
 
@@ -198,25 +198,25 @@ class terminal {
     if (cell.glyph == 0) return;
     attr_t look = colours_ ? (colour_of(cell.look).bold ? A_BOLD : A_NORMAL) : plain_attributes(cell.look);
     if (colours_ && !many() && (cell.look == style::dim || cell.look == style::track)) look |= A_DIM;
-    // Without a background of its own the chosen line is underlined: bars and curves would not survive being reversed.
+    // Without a background colour the selected line is underlined: bars and curves would not survive reverse video.
     if (cell.selected && !(colours_ && many())) look |= A_UNDERLINE;
     wchar_t const text[] = {static_cast<wchar_t>(cell.glyph), 0};
     cchar_t drawn{};
     setcchar(&drawn, text, look, colours_ ? pair_of(cell.look, cell.selected) : short{0}, nullptr);
-    mvadd_wch(row, column, &drawn);  // an error at the last cell of all, which is drawn all the same
+    mvadd_wch(row, column, &drawn);  // fails for the last cell of the screen, but draws it
   }
 
   SCREEN* screen_ = nullptr;
   bool colours_ = false;
 };
 
-/// Says what came of it.
+/// Saves the report to a file. Returns a message about it.
 std::string save(service::report const& r) try {
   auto const file = fmt::format("rondo-report-{}.json", r.wall_ms);
   std::ofstream out(file);
   out << service::to_json(r) << '\n';
   out.close();
-  return out ? fmt::format("saved as {}", file) : fmt::format("{} cannot be written here", file);
+  return out ? fmt::format("saved as {}", file) : fmt::format("{} cannot be written", file);
 } catch (std::exception const& e) {
   return fmt::format("not saved: {}", e.what());
 }
@@ -252,9 +252,9 @@ void run_top(top_source const& source, top_options const& options) {
     draw = key != 0;
     if (!draw) continue;
     news.message.clear();
-    auto const wish = state.press(key, model, model.has_report() ? rows_of_table(model, look) : 1);
-    if (wish == top_state::wish::quit) return;
-    if (wish == top_state::wish::save && model.has_report()) news.message = save(model.now());
+    auto const request = state.press(key, model, model.has_report() ? rows_of_table(model, look) : 1);
+    if (request == top_state::request::quit) return;
+    if (request == top_state::request::save && model.has_report()) news.message = save(model.now());
     auto const watched = chosen_name(state, model);
     if (watched.empty()) news.depths.reset();
     fetch.watch(watched);

@@ -1,7 +1,8 @@
-// `rondo top` on a terminal, by ncurses; and its one-page forms. Where reports come from is a function.
+// `rondo top` on a terminal, with ncurses, and its forms that print once. The caller passes a function that returns
+// reports.
 //
-// Threads: these block their caller. `source` and `inspect` are called on a thread of their own, one at a time, so that a
-// service that does not answer stops no key.
+// Threads: these functions block their caller. run_top calls `next` and `inspect` on a separate thread, one at a time, so
+// that keys work even if the service does not answer.
 #pragma once
 
 #include <chrono>
@@ -18,16 +19,16 @@
 namespace rondo::tools {
 
 struct top_source {
-  std::string name{};  // shown: an address
-  /// The next report. What it throws is shown, and it is asked again after the interval.
+  std::string name{};  // an address, which is shown
+  /// Returns the next report. If it throws, the error is shown, and it is called again after the interval.
   std::function<service::report()> next{};
-  /// Messages that wait in the mailbox of the actor of this name, by priority, highest first. Empty: not to be had.
+  /// Returns the number of messages waiting for this actor, by priority, highest first. An empty function: not available.
   std::function<std::vector<std::pair<std::uint32_t, std::uint32_t>>(std::string const& actor)> inspect{};
 };
 
 struct top_options {
   std::chrono::milliseconds interval{1000};
-  bool ascii = false;      // also where the locale has no UTF-8
+  bool ascii = false;      // also if the locale is not UTF-8
   bool no_colour = false;  // also with NO_COLOR, or on a terminal without colours
 };
 
@@ -35,11 +36,11 @@ struct no_terminal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs until `q` or Ctrl-C. Throws no_terminal when standard input and output are none that ncurses can draw on, naming what to
-/// do.
+/// Runs until `q` or Ctrl-C. Throws no_terminal if standard input and output are not a terminal that ncurses can draw on;
+/// its text says what to do.
 void run_top(top_source const& source, top_options const& options);
 
-/// Prints one screen, or the report as JSON, to `out`; of the interval between two reports. Throws what the source throws.
+/// Prints one screen, or JSON, to `out`, from two reports an interval apart. Throws what the source throws.
 void print_top(top_source const& source, top_options const& options, bool as_json, std::FILE* out);
 
 }  // namespace rondo::tools

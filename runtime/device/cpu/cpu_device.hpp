@@ -1,4 +1,4 @@
-// The device `cpu`: teams are threads of this process, and senders write straight into the mailboxes.
+// The `cpu` device: its teams are threads of this process, and senders write directly into the mailboxes.
 #pragma once
 
 #include <mutex>
@@ -35,9 +35,9 @@ class cpu_device final : public device {
 
   graph_engine& graphs() noexcept override { return graphs_; }
 
-  void start(record_sink sink, buffer_table_ref buffers, graph_player* player = nullptr) override {
+  void start(event_sink sink, buffer_table_ref buffers, graph_player* player = nullptr) override {
     sink_ = std::move(sink);
-    host_ = {this, [](void* self, host_record const& r) { static_cast<cpu_device*>(self)->sink_(r); },
+    host_ = {this, [](void* self, device_event const& r) { static_cast<cpu_device*>(self)->sink_(r); },
              buffers, player};
     std::lock_guard lock(pinning_);
     if (std::exchange(ended_, false)) gate_.open();
@@ -49,10 +49,10 @@ class cpu_device final : public device {
     running_ = false;
     auto const until = std::chrono::steady_clock::now() + limit;
     auto report = threads_.stop(limit);
-    // The stop word is set: a guest ends with its handler, and no other comes in from now on.
+    // The stop word is set: a guest leaves after its handler, and no other guest enters.
     if (!std::exchange(ended_, true) && !gate_.close(until)) {
       report.stopped = false;
-      report.stuck.push_back("a thread of the program that is a guest runs a handler");
+      report.stuck.push_back("a guest thread is still running a handler");
     }
     return report;
   }
@@ -64,7 +64,7 @@ class cpu_device final : public device {
   }
 
   errc signal(actor_id to, std::uint32_t control) override {
-    std::lock_guard lock(launching_);  // what is meant for one actor must not reach a successor in its cell
+    std::lock_guard lock(launching_);  // a signal must not reach a successor in the actor's cell
     return scheduler{arena_}.signal(to, control) ? errc::ok : errc::actor_gone;
   }
   errc launch(launch_spec spec) override {
@@ -125,7 +125,7 @@ class cpu_device final : public device {
     ~guest_of() override { device_.gate_.give_back_place(place_); }
 
     std::uint64_t run(std::chrono::nanoseconds limit) override {
-      if (!device_.gate_.enter()) {  // a safepoint, or the end: what was posted is for the teams
+      if (!device_.gate_.enter()) {  // at a safepoint or the end: the teams handle the posted messages
         scheduler{device_.arena_}.wake();
         return 0;
       }
@@ -149,7 +149,7 @@ class cpu_device final : public device {
   };
 
   struct restart_teams {
-    team_threads* threads;  // null: the device was stopped, and stays so
+    team_threads* threads;  // null: the device was stopped and stays stopped
     host_port const& host;
     ~restart_teams() {
       if (threads != nullptr) threads->start(host);
@@ -160,12 +160,12 @@ class cpu_device final : public device {
   arena_ref arena_;
   team_program program_;  // guarded by launching_
   team_thread_options options_;
-  record_sink sink_;
+  event_sink sink_;
   host_port host_;
   call_list_engine graphs_;
-  std::mutex pinning_;  // guards the teams' threads and which of them have a pinned actor
+  std::mutex pinning_;  // guards the teams' threads and their pinned actors
   guest_gate gate_;
-  bool ended_ = false;               // the gate is closed for good; guarded by pinning_
+  bool ended_ = false;               // stop has closed the gate; guarded by pinning_
   std::uint64_t guest_program_ = 0;  // counts changes of program_; written while the gate is closed
   bool running_ = false;             // between start and stop; guarded by pinning_
   std::mutex launching_;             // one launch or signal at a time; taken after pinning_

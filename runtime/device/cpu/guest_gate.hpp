@@ -1,4 +1,4 @@
-// Lets guests run, or nobody: a safepoint, or the end, waits until none is inside.
+// A gate that admits guests. Safepoints and the end of the device close it and wait until no guest is inside.
 //
 // Threads: any.
 #pragma once
@@ -23,7 +23,7 @@ class guest_gate {
     std::lock_guard lock(mutex_);
     if (--inside_ == 0) left_.notify_all();
   }
-  /// Lets nobody in, until as many `open` as there were calls; false when somebody is inside still at `until`.
+  /// Closes the gate until `open` was called as often as `close`. False if a guest is still inside at `until`.
   bool close(std::chrono::steady_clock::time_point until) {
     std::unique_lock lock(mutex_);
     ++closed_;
@@ -34,7 +34,7 @@ class guest_gate {
     --closed_;
   }
 
-  /// One of `count` places, from 0; `count` when none is free.
+  /// Takes one of the places 0 to count - 1; returns `count` if none is free.
   std::uint32_t take_place(std::uint32_t count) {
     std::lock_guard lock(mutex_);
     for (std::uint32_t p = 0; p < count; ++p)
@@ -50,7 +50,7 @@ class guest_gate {
   std::mutex mutex_;
   std::condition_variable left_;
   std::uint32_t inside_ = 0, closed_ = 0;
-  std::uint64_t taken_ = 0;  // a bit for each place
+  std::uint64_t taken_ = 0;  // one bit per place
 };
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// Runs a ring kernel on host threads, for the device `cpu`: each team is one thread, a team of one lane.
+// The threads that run a ring kernel on a `cpu` device: each team is one thread with one lane.
 #pragma once
 
 #include <chrono>
@@ -16,18 +16,17 @@
 namespace rondo {
 
 struct team_thread_options {
-  std::uint32_t teams = 2;  // that take any actor; indices 0..teams
-  std::uint32_t pinned_teams =
-      0;  // that serve one actor each; the indices after them; started when first needed
-  std::uint32_t guest_teams = 0;  // that are threads of the program; the indices after those
+  std::uint32_t teams = 2;         // teams that take any actor; they have the first indices
+  std::uint32_t pinned_teams = 0;  // teams that serve one actor each; the next indices; started on demand
+  std::uint32_t guest_teams = 0;   // teams of program threads; the last indices
   idle_policy idle;
   round_limits round;         // zeros: persistent
-  bool pin_to_cores = false;  // team n to the n-th core that the process may use, in turn
+  bool pin_to_cores = false;  // pin team n to the n-th core that the process may use, modulo their number
 };
 
 class team_threads {
  public:
-  /// Takes the cores to pin to from the calling thread's affinity mask.
+  /// Cores for pinning are from the calling thread's affinity mask.
   team_threads(team_program const& program, arena_ref arena, team_thread_options options)
       : program_(program),
         options_(options),
@@ -35,7 +34,7 @@ class team_threads {
         crew_(std::make_shared<crew>(arena, options)),
         threads_(crew_->ends.size()) {}
 
-  /// Starts the pool teams, and the pinned ones that ran before. Precondition: stopped.
+  /// Starts the pool teams, and the teams of pinned actors. Precondition: stopped.
   void start(host_port const& host) {
     host_ = host;
     runs_ = true;
@@ -43,10 +42,11 @@ class team_threads {
     start_missing_teams();
   }
 
-  /// What teams run from their next start on. Precondition: stopped, or paused.
+  /// Sets the code that teams run from their next start on. Precondition: stopped or paused.
   void set_program(team_program const& program) noexcept { program_ = program; }
 
-  /// A pinned team without an actor, started; or none. Not thread-safe: the caller serializes launches.
+  /// Finds a pinned team without an actor and starts it. False if there is none. Not thread-safe: the caller serializes
+  /// launches.
   bool find_pinned_team(std::uint32_t& team) {
     for (team = options_.teams; team < options_.teams + options_.pinned_teams; ++team)
       if (crew_->arena.team(team).pinned_actor.load(memory_order::acquire) == 0) {
@@ -63,26 +63,26 @@ class team_threads {
     if (!report.stopped) report.stuck = describe_running_teams();
     for (auto& thread : threads_) {
       if (!thread.joinable()) continue;
-      // A thread that hangs in a handler is left behind, and named in the report. The owner must then keep
+      // A thread that hangs in a handler is detached and named in the report. The owner must then keep
       // the arena.
       report.stopped ? thread.join() : thread.detach();
     }
     return report;
   }
 
-  /// Ends all teams' threads for `start` to begin anew. False when a handler does not end within `limit`: its
-  /// team then goes on as if nothing had been asked, and the others are started again.
+  /// Ends all teams' threads; `start` restarts them. False if a handler does not return within `limit`: its
+  /// team then continues as before, and the others are restarted.
   bool pause(std::chrono::nanoseconds limit) {
     if (all_end(limit)) {
       for (auto& thread : threads_)
         if (thread.joinable()) thread.join();
       return true;
     }
-    if (!runs_) return false;  // it hung when it was stopped
+    if (!runs_) return false;  // a team hung when it was stopped
     std::vector<std::uint32_t> ended;
     {
       std::lock_guard lock(crew_->mutex);
-      // Under the mutex, where teams decide to end: from here on none does.
+      // Under the mutex, under which teams decide to end: from now on none does.
       crew_->arena.header().stop.store(0, memory_order::relaxed);  // relaxed: nothing is read through it
       for (std::uint32_t t = 0; t < threads_.size(); ++t)
         if (crew_->ends[t]) ended.push_back(t);
@@ -104,16 +104,16 @@ class team_threads {
   }
 
  private:
-  /// What threads share with their owner; outlives it when a handler hangs.
+  /// Data that threads share with their owner; outlives the owner if a handler hangs.
   struct crew {
     crew(arena_ref a, team_thread_options const& o) : arena(a), ends(o.teams + o.pinned_teams) {}
     arena_ref arena;
     std::mutex mutex;
     std::condition_variable changed;
-    std::uint32_t running = 0;  // threads; guarded by mutex, as is the next one
+    std::uint32_t running = 0;  // threads; guarded by mutex, like `ends`
     std::vector<bool> ends;     // teams that saw the stop word and end
 
-    /// Whether team `t`, between two rounds, ends.
+    /// Decides, between two rounds, whether team `t` ends.
     bool decide_to_end(std::uint32_t t) {
       if (!arena.stopping()) return false;
       std::lock_guard lock(mutex);
@@ -121,7 +121,7 @@ class team_threads {
     }
   };
 
-  /// Has all threads end; false when one does not within `limit`.
+  /// Tells all threads to end. False if one does not within `limit`.
   bool all_end(std::chrono::nanoseconds limit) {
     crew_->arena.header().stop.store(1, memory_order::release);
     for (std::uint32_t t = 0; t < crew_->ends.size(); ++t) scheduler{crew_->arena}.ring_doorbell(t);
@@ -165,11 +165,11 @@ class team_threads {
 
   team_program program_;
   team_thread_options options_;
-  std::vector<int> cores_;  // that teams are bound to, in turn; empty: to none
+  std::vector<int> cores_;  // teams are pinned to them in turn; empty: no pinning
   std::shared_ptr<crew> crew_;
   host_port host_;
   bool runs_ = false;                 // between start and stop
-  std::vector<std::thread> threads_;  // by team; not joinable: the team is not started
+  std::vector<std::thread> threads_;  // by team; not joinable: not started
 };
 
 }  // namespace rondo

@@ -12,7 +12,7 @@ namespace rondo {
 
 namespace {
 
-using host_calls = std::list<std::function<void()>>;  // elements never move: graphs point to them
+using host_calls = std::list<std::function<void()>>;  // a list, because graphs point to its elements
 
 class cuda_stream final : public stream {
  public:
@@ -41,7 +41,7 @@ class cuda_stream final : public stream {
 
  private:
   void run(std::function<void()>) override {
-    throw std::logic_error("for_each launches a kernel where there is a native stream");
+    throw std::logic_error("for_each must launch a kernel on a native stream");
   }
 
   cudaStream_t stream_;
@@ -57,21 +57,21 @@ class cuda_graph final : public graph {
     if (exec_ != nullptr) cudaGraphExecDestroy(exec_);
   }
 
-  void record(std::function<void(stream&)> const& work) override {
-    check(cudaSetDevice(engine_.ordinal()), "choosing the GPU");
+  void capture(std::function<void(stream&)> const& work) override {
+    check(cudaSetDevice(engine_.ordinal()), "selecting the GPU");
     if (ended_ == nullptr)
-      check(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "making an event");
+      check(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming), "creating an event");
     host_calls calls;
     auto const captured = capture(work, calls);
     cudaGraphExecUpdateResultInfo unlike{};
     if (exec_ == nullptr || cudaGraphExecUpdate(exec_, captured.graph, &unlike) != cudaSuccess) {
-      cudaGetLastError();  // other steps than before: made anew
+      cudaGetLastError();  // the steps have changed: rebuild it
       cudaGraphExec_t anew = nullptr;
       check(cudaGraphInstantiate(&anew, captured.graph, 0), "instantiating a graph");
       if (exec_ != nullptr) cudaGraphExecDestroy(exec_);
       exec_ = anew;
     }
-    calls_ = std::move(calls);  // a list: its elements stay where they are
+    calls_ = std::move(calls);  // a list: its elements do not move
   }
 
   bool replay() override {
@@ -83,7 +83,7 @@ class cuda_graph final : public graph {
     for (std::uint32_t looks = 0;; ++looks) {
       auto const e = cudaEventQuery(ended_);
       if (e != cudaErrorNotReady) return engine_.succeeded(e, "a graph");
-      cudaGetLastError();  // "not ready" is no error
+      cudaGetLastError();  // "not ready" is not an error
       if (looks > 1000)
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       else
@@ -103,8 +103,8 @@ class cuda_graph final : public graph {
 
   captured_graph capture(std::function<void(stream&)> const& work, host_calls& calls) {
     captured_graph captured;
-    cudaStream_t on = nullptr;  // of its own: what others launch meanwhile is not part of it
-    check(cudaStreamCreateWithFlags(&on, cudaStreamNonBlocking), "making a stream");
+    cudaStream_t on = nullptr;  // a new stream, which captures no other launches
+    check(cudaStreamCreateWithFlags(&on, cudaStreamNonBlocking), "creating a stream");
     struct end_stream {
       cudaStream_t s;
       ~end_stream() { cudaStreamDestroy(s); }
@@ -119,7 +119,7 @@ class cuda_graph final : public graph {
       throw;
     }
     check(cudaStreamEndCapture(on, &captured.graph),
-          "capturing a stream (work that is recorded must not wait, nor use another stream)");
+          "capturing a stream (captured work must not wait or use another stream)");
     return captured;
   }
 
@@ -133,7 +133,7 @@ class cuda_graph final : public graph {
 
 cuda_graphs::cuda_graphs(int ordinal, verdict succeeded)
     : ordinal_(ordinal), succeeded_(std::move(succeeded)) {
-  for (auto& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
+  for (auto& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "creating a stream");
 }
 
 cuda_graphs::~cuda_graphs() {

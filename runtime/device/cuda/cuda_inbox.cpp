@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t gpu_page = 65536;
 
-/// The part of libgdrapi that is needed; its interface is that of gdrapi.h 2.x.
+/// The needed part of libgdrapi, with the interface of gdrapi.h 2.x.
 struct gdr_library {
   struct memory_handle {
     unsigned long h;
@@ -25,7 +25,7 @@ struct gdr_library {
   int (*unpin)(void*, memory_handle) = nullptr;
   int (*map)(void*, memory_handle, void**, std::size_t) = nullptr;
 
-  /// False with the reason.
+  /// False, with the reason in `why`, if it cannot be loaded.
   bool load(std::string& why) {
     void* const library = dlopen("libgdrapi.so.2", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return why = "libgdrapi.so.2 is not installed", false;
@@ -40,16 +40,16 @@ struct gdr_library {
   }
 };
 
-/// Host address null, and `where` the reason, when it cannot be.
+/// On failure, `host` is null and `where` has the reason.
 cuda_inbox map_by_gdrdrv(std::size_t bytes) {
   cuda_inbox none, mapped;
   gdr_library gdr;
   if (!gdr.load(none.where)) return none;
   void* const driver = gdr.open();
-  if (driver == nullptr) return none.where = "the driver gdrdrv is not loaded", none;
+  if (driver == nullptr) return none.where = "the gdrdrv driver is not loaded", none;
   bytes = align_up(bytes, gpu_page);
   void* p = nullptr;
-  check(cudaMalloc(&p, bytes + gpu_page), "claiming device memory for the inbox");
+  check(cudaMalloc(&p, bytes + gpu_page), "allocating device memory for the inbox");
   mapped.device = reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), gpu_page));
   check(cudaMemset(mapped.device, 0, bytes), "clearing the inbox");
   gdr_library::memory_handle handle{};
@@ -57,12 +57,12 @@ cuda_inbox map_by_gdrdrv(std::size_t bytes) {
   auto const address = reinterpret_cast<unsigned long>(mapped.device);
   if (gdr.pin(driver, address, bytes, 0, 0, &handle) != 0) {
     cudaFree(p);
-    return none.where = "gdrdrv does not pin memory of this GPU", none;
+    return none.where = "gdrdrv cannot pin memory of this GPU", none;
   }
   if (gdr.map(driver, handle, &host, bytes) != 0) {
     gdr.unpin(driver, handle);
     cudaFree(p);
-    return none.where = "gdrdrv does not map memory of this GPU", none;
+    return none.where = "gdrdrv cannot map memory of this GPU", none;
   }
   mapped.host = static_cast<std::byte*>(host);
   mapped.combines_writes = true;
@@ -73,14 +73,14 @@ cuda_inbox map_by_gdrdrv(std::size_t bytes) {
 bool is_coherent(int ordinal) {
   int direct = 0;
   check(cudaDeviceGetAttribute(&direct, cudaDevAttrDirectManagedMemAccessFromHost, ordinal),
-        "asking whether the host reaches its memory");
+        "querying whether the host can access its memory");
   return direct != 0;
 }
 
 cuda_inbox share_coherently(int ordinal, std::size_t bytes) {
   cuda_inbox shared;
   void* p = nullptr;
-  check(cudaMallocManaged(&p, bytes), "claiming managed memory for the inbox");
+  check(cudaMallocManaged(&p, bytes), "allocating managed memory for the inbox");
   cudaMemLocation gpu{}, host{};
   gpu.type = cudaMemLocationTypeDevice;
   gpu.id = ordinal;
@@ -90,7 +90,7 @@ cuda_inbox share_coherently(int ordinal, std::size_t bytes) {
   check(cudaMemset(p, 0, bytes), "clearing the inbox");
   check(cudaDeviceSynchronize(), "clearing the inbox");
   shared.host = shared.device = static_cast<std::byte*>(p);
-  shared.where = "inbox in device memory, which the host reaches coherently";
+  shared.where = "inbox in device memory, coherent with the host";
   return shared;
 }
 

@@ -15,8 +15,8 @@ namespace rondo {
 
 namespace {
 
-/// A kernel that is loaded at its first launch may wait for the ring kernel, which never ends; so all are loaded when CUDA
-/// starts, which only the environment can say. To be called before the first call of CUDA.
+/// Requests eager loading through the environment, the only way: a kernel that is loaded at its first launch may wait for
+/// the ring kernel, which never ends. Must be called before the first CUDA call.
 void ask_for_eager_loading() { ::setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
 
 void check_eager_loading() {
@@ -30,9 +30,9 @@ void check_eager_loading() {
       mode == CU_MODULE_EAGER_LOADING)
     return;
   throw std::runtime_error(
-      "CUDA loads kernels lazily in this process, and one that is loaded while the ring kernel runs could "
-      "wait for it for ever: set CUDA_MODULE_LOADING=EAGER, or make the runtime before anything else uses "
-      "CUDA");
+      "CUDA loads kernels lazily in this process, and a kernel that is loaded while the ring kernel runs "
+      "could wait for it forever: set CUDA_MODULE_LOADING=EAGER, or create the runtime before the first use "
+      "of CUDA");
 }
 
 bool is_wsl() {
@@ -48,8 +48,8 @@ int cuda_machine::count(std::string& why_none) {
   int n = 0;
   auto const e = cudaGetDeviceCount(&n);
   if (e == cudaSuccess && n > 0) return n;
-  cudaGetLastError();  // it is answered here
-  why_none = e == cudaErrorInsufficientDriver ? "there is no NVIDIA driver, or it is older than CUDA 13 needs"
+  cudaGetLastError();  // clears the error, which is reported here
+  why_none = e == cudaErrorInsufficientDriver ? "there is no NVIDIA driver, or it is too old for CUDA 13"
              : e == cudaSuccess               ? "the driver shows no GPU"
                                               : text_of(e);
   return 0;
@@ -67,18 +67,19 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   check(cudaSetDevice(ordinal), "starting CUDA on the GPU");
   check_eager_loading();
   cudaDeviceProp gpu{};
-  check(cudaGetDeviceProperties(&gpu, ordinal), "asking what the GPU is");
+  check(cudaGetDeviceProperties(&gpu, ordinal), "querying the GPU's properties");
   if (gpu.cooperativeLaunch == 0)
     throw std::runtime_error(fmt::format("the GPU {} cannot launch a cooperative grid", gpu.name));
   int timeout = 0;
-  check(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, ordinal), "asking for its watchdog");
+  check(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, ordinal),
+        "querying the GPU's watchdog");
 
   cuda_fit f;
   f.inbox = c.inbox;
   f.lanes = c.lanes != 0 ? c.lanes : warp_size;
   if (f.lanes % warp_size != 0)
-    throw config_error(
-        fmt::format("lanes: on a GPU a team is a warp of 32 lanes or a block of several, not {}", f.lanes));
+    throw config_error(fmt::format(
+        "lanes: on a GPU a team has a multiple of 32 lanes (one warp or a block), not {}", f.lanes));
   auto const per_block = f.lanes == warp_size ? warp_teams_per_block : 1;
   f.block_threads = per_block * f.lanes;
   cudaFuncAttributes kernel{};
@@ -86,17 +87,17 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
         "loading the ring kernel (was the module compiled for this GPU? see CMAKE_CUDA_ARCHITECTURES)");
   if (static_cast<int>(f.block_threads) > kernel.maxThreadsPerBlock)
     throw config_error(
-        fmt::format("lanes: the ring kernel takes {} registers, so a team can have at most {} lanes",
+        fmt::format("lanes: the ring kernel needs {} registers, so a team can have at most {} lanes",
                     kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
   int per_multiprocessor = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, program.run_grid,
                                                       static_cast<int>(f.block_threads), 0),
-        "asking how many blocks fit");
+        "querying how many blocks fit");
   auto const free = std::min<int>(static_cast<int>(c.free_multiprocessors), gpu.multiProcessorCount - 1);
   auto const multiprocessors = static_cast<std::uint32_t>(gpu.multiProcessorCount - free);
   auto const most = multiprocessors * static_cast<std::uint32_t>(per_multiprocessor);
   auto const usual =
-      std::max(1u, (multiprocessors - 1) * per_block);  // one block on each, but for the I/O block's
+      std::max(1u, (multiprocessors - 1) * per_block);  // one block on each but the I/O block's
   if (c.teams != 0) {
     f.teams = c.teams;
     f.pinned_teams = c.pinned_teams != 0 ? c.pinned_teams : std::max(1u, c.teams / 4);
@@ -107,15 +108,16 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   f.blocks = 1 + (f.teams + f.pinned_teams + per_block - 1) / per_block;
   if (f.blocks > most)
     throw config_error(fmt::format(
-        "teams: {} teams and {} for pinned actors need {} blocks, and {} fit on {} of the {} multiprocessors "
-        "of {}",
+        "teams: {} teams and {} for pinned actors need {} blocks, but only {} fit on {} of the {} "
+        "multiprocessors of {}",
         f.teams, f.pinned_teams, f.blocks, most, multiprocessors, gpu.multiProcessorCount, gpu.name));
   f.must_end = timeout != 0 || is_wsl();
-  f.text = fmt::format("{}, {} blocks of {} threads on {} of {} multiprocessors{}", gpu.name, f.blocks,
-                       f.block_threads, multiprocessors, gpu.multiProcessorCount,
-                       timeout != 0 ? "; rounds, as it drives a display and its watchdog ends long kernels"
-                       : f.must_end ? "; rounds, as Windows ends long kernels under WSL"
-                                    : "");
+  f.text =
+      fmt::format("{}, {} blocks of {} threads on {} of {} multiprocessors{}", gpu.name, f.blocks,
+                  f.block_threads, multiprocessors, gpu.multiProcessorCount,
+                  timeout != 0 ? "; rounds, because it drives a display, whose watchdog ends long kernels"
+                  : f.must_end ? "; rounds, because Windows ends long kernels under WSL"
+                               : "");
   return f;
 }
 
@@ -124,18 +126,18 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
   auto& s = *state_;
   s.program = program;
   s.fit = fit;
-  check(cudaSetDevice(ordinal), "choosing the GPU");
-  check(cudaStreamCreateWithFlags(&s.grids, cudaStreamNonBlocking), "making a stream");
-  check(cudaStreamCreateWithFlags(&s.copies, cudaStreamNonBlocking), "making a stream");
-  check(cudaEventCreateWithFlags(&s.ended, cudaEventDisableTiming), "making an event");
+  check(cudaSetDevice(ordinal), "selecting the GPU");
+  check(cudaStreamCreateWithFlags(&s.grids, cudaStreamNonBlocking), "creating a stream");
+  check(cudaStreamCreateWithFlags(&s.copies, cudaStreamNonBlocking), "creating a stream");
+  check(cudaEventCreateWithFlags(&s.ended, cudaEventDisableTiming), "creating an event");
   cudaMemPool_t pool{};
-  auto all = ~std::uint64_t{0};  // kept for the next machine: giving memory back may wait for a grid, too
+  auto all = ~std::uint64_t{0};  // kept for the next machine, because freeing memory may also wait for a grid
   check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
         "setting up the GPU's memory pool");
   {
     std::lock_guard lock(contexts().mutex);
-    // A later kernel with more local memory than any before would wait for all others: make room for the like of ours now.
+    // A later kernel with more local memory than any before would wait for all running kernels: reserve enough now.
     if (contexts().machines[ordinal] == 1) {
       cudaFuncAttributes kernel{};
       check(cudaFuncGetAttributes(&kernel, program.run_grid), "loading the ring kernel");
@@ -159,7 +161,7 @@ cuda_machine::state::~state() {
   if (faulted) all.faulted[ordinal] = true;
   bool const last = --all.machines[ordinal] == 0;
   if (all.faulted[ordinal]) {
-    if (!last) return;  // nothing of a faulted context can be freed; the last one resets it
+    if (!last) return;  // a faulted context's memory cannot be freed; the last machine resets it
     cudaDeviceReset();
     cudaGetLastError();
     pinned_cache::get().forget();
@@ -170,14 +172,14 @@ cuda_machine::state::~state() {
   for (auto* p : device) cudaFreeAsync(p, copies);
   if (shared.pool >= 0) ::close(shared.pool);
   if (ready != nullptr) cudaEventDestroy(ready);
-  if (shared_pool != nullptr) cudaMemPoolDestroy(shared_pool);  // when what is freed has gone
+  if (shared_pool != nullptr) cudaMemPoolDestroy(shared_pool);  // takes effect once its memory is freed
   for (auto* p : host) pinned_cache::get().give_back(p);
   if (ended != nullptr) cudaEventDestroy(ended);
   if (grids != nullptr) cudaStreamDestroy(grids);
   if (copies != nullptr) cudaStreamDestroy(copies);
 }
 
-/// The clocks of host and GPU are compared by a kernel that answers questions: the fastest answer is the best.
+/// Compares the clocks of host and GPU, with a kernel that answers queries: the fastest answer is the most precise.
 void cuda_machine::set_clock() {
   auto& s = *state_;
   auto* meeting = reinterpret_cast<cuda_meeting*>(pinned_memory(sizeof(cuda_meeting)));
@@ -200,7 +202,7 @@ void cuda_machine::set_clock() {
   check(cudaStreamSynchronize(s.copies), "running the first kernel");
   if (meeting->key != s.program.key)
     throw std::runtime_error(
-        "the compilers of host and GPU spell the names of this module's types differently: its behaviours "
+        "the host and GPU compilers spell the names of this module's types differently: its behaviours "
         "and messages must not be in an anonymous namespace");
   check(static_cast<cudaError_t>(s.program.set_clock(offset_ns, s.copies)), "setting the clock");
   check(cudaStreamSynchronize(s.copies), "setting the clock");  // grids are launched on another stream
@@ -213,16 +215,16 @@ cuda_program cuda_machine::code_of(program const& next) const {
   auto const* const code = find_cuda_program(next.key);
   if (code == nullptr) throw std::runtime_error(no_cuda_program);
   int per_multiprocessor = 0, multiprocessors = 0;
-  check(cudaSetDevice(s.ordinal), "choosing the GPU");
+  check(cudaSetDevice(s.ordinal), "selecting the GPU");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, code->run_grid,
                                                       static_cast<int>(s.fit.block_threads), 0),
-        "asking how many blocks of the new module fit");
+        "querying how many blocks of the new module fit");
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, s.ordinal),
-        "asking for its size");
+        "querying the number of multiprocessors");
   if (static_cast<std::uint32_t>(per_multiprocessor * multiprocessors) < s.fit.blocks)
     throw std::runtime_error(
-        fmt::format("the new module's grid needs {} blocks of {} threads, and only {} of them fit",
-                    s.fit.blocks, s.fit.block_threads, per_multiprocessor * multiprocessors));
+        fmt::format("the new module's grid needs {} blocks of {} threads, but only {} fit", s.fit.blocks,
+                    s.fit.block_threads, per_multiprocessor * multiprocessors));
   return *code;
 }
 
@@ -232,7 +234,7 @@ void cuda_machine::set_code(cuda_program const& code) {
   try {
     cudaSetDevice(s.ordinal);
     set_clock();
-  } catch (std::exception const& e) {  // the next launch says so
+  } catch (std::exception const& e) {  // the next launch reports it
     std::lock_guard lock(s.mutex);
     s.faulted = true;
     s.fault = e.what();
@@ -269,12 +271,12 @@ grid_end cuda_machine::wait() {
     auto const e = cudaEventQuery(s.ended);
     if (e == cudaSuccess) return grid_end::over;
     if (e != cudaErrorNotReady) return s.succeeded(e, "the ring kernel"), grid_end::faulted;
-    cudaGetLastError();  // "not ready" is no error
+    cudaGetLastError();  // "not ready" is not an error
     std::this_thread::sleep_for(s.step);
   }
 }
 
-// -- for people
+// -- for human readers
 
 std::string cuda_machine::name() const { return fmt::format("cuda:{}", state_->ordinal); }
 

@@ -1,8 +1,8 @@
-// The machine of the device `cuda`: one NVIDIA GPU through the CUDA runtime. Its grid is one cooperative launch of a
-// module's ring kernel (cuda_module.hpp); all memory is claimed before that, and streams are non-blocking, because
-// whatever waits for the whole device would wait for ever.
+// The machine of a `cuda` device: one NVIDIA GPU through the CUDA runtime. Its grid is one cooperative launch of a
+// module's ring kernel (cuda_module.hpp). All memory is allocated before that, and streams are non-blocking, because a
+// call that waits for the whole device would wait forever.
 //
-// Threads: as queue_device.hpp says. Only runtime/device knows CUDA's host interface.
+// Threads: as in queue_device.hpp. Only runtime/device uses CUDA's host interface.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@
 
 namespace rondo {
 
-/// How a module's grid fits on a GPU.
+/// The dimensions of a module's grid on a GPU.
 struct cuda_fit {
   std::uint32_t lanes = warp_size;  // of a team: a warp, or a block of several
   std::uint32_t teams = 0, pinned_teams = 0;
-  std::uint32_t blocks = 0, block_threads = 0;  // of the grid, the I/O block included
-  bool must_end = false;  // the system ends kernels that take long: rounds alone are possible
-  std::string inbox;      // config::inbox
-  std::string text;       // for people: what it is, and why
+  std::uint32_t blocks = 0, block_threads = 0;  // of the grid, including the I/O block
+  bool must_end = false;                        // the system kills long kernels: only rounds are possible
+  std::string inbox;                            // config::inbox
+  std::string text;                             // a description, for human readers
 };
 
 class cuda_machine {
@@ -28,17 +28,18 @@ class cuda_machine {
   using bus = prompt_bus;
   static constexpr bool rings = false;
 
-  /// GPUs that the driver shows; 0 with the reason in `why_none` when there is none, or no driver.
+  /// The number of GPUs; if 0, `why_none` has the reason.
   static int count(std::string& why_none);
-  /// How `c` and the module fit on GPU `ordinal`. Throws std::runtime_error: what is missing, what to do.
+  /// Computes the dimensions for `c` and the module on GPU `ordinal`. Throws std::runtime_error with what is missing and what
+  /// to do.
   static cuda_fit fit(int ordinal, cuda_program const& program, config const& c);
 
-  /// Zeroed memory that both sides reach, kept to the end of the process; null without a GPU. For what handlers share with
-  /// their host beside messages; to be claimed before a grid runs.
+  /// Zeroed memory that both sides reach, kept until the process ends; null without a GPU. For data that handlers share with
+  /// their host in addition to messages. Must be allocated before a grid runs.
   static std::byte* claim_shared(std::size_t bytes) noexcept;
 
   cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit);
-  /// After a fault the process can use the GPU again once the last machine on it has gone.
+  /// After a fault, the process can use the GPU again once its last machine is destroyed.
   ~cuda_machine();
   cuda_machine(cuda_machine const&) = delete;
   cuda_machine& operator=(cuda_machine const&) = delete;
@@ -52,7 +53,7 @@ class cuda_machine {
   void begin(host_queues<bus>&) {}
   void launch(grid<bus> const& g);
   grid_end wait();
-  void nudge(grid<bus> const&) {}  // the keeper looks all the time
+  void nudge(grid<bus> const&) {}  // the keeper polls
   bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy(std::span<copy_job const> jobs);

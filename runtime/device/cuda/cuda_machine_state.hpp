@@ -1,4 +1,4 @@
-// What a cuda_machine holds; shared by its sources.
+// The state of a cuda_machine, shared by its source files.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace rondo {
 
-/// Machines of this process on each GPU, and whether one of them has faulted; guarded by its mutex.
+/// The number of this process's machines on each GPU, and whether one of them has faulted; guarded by its mutex.
 struct context_use {
   std::mutex mutex;
   std::map<int, int> machines;
@@ -38,7 +38,7 @@ struct cuda_machine::state {
   cudaStream_t grids{}, copies{};
   cudaEvent_t ended{};
   std::vector<void*> device;
-  cudaMemPool_t shared_pool{};  // of the buffers alone, where other processes may open it
+  cudaMemPool_t shared_pool{};  // only for buffers; other processes can open it
   cudaEvent_t ready{};
   device_share shared;
   std::vector<std::byte*> host;
@@ -46,12 +46,12 @@ struct cuda_machine::state {
   std::unique_ptr<cuda_graphs> graphs;
   atomic<std::uint32_t> batches_known{1};  // whether the driver has cudaMemcpyBatchAsync
   std::unique_ptr<bus_writers> down_writers = std::make_unique<bus_writers>();
-  std::chrono::microseconds step{1000};  // between two looks whether the grid has ended
+  std::chrono::microseconds step{1000};  // between two checks for the end of the grid
   mutable std::mutex mutex;
   std::string fault;  // guarded by mutex
   bool faulted = false;
 
-  /// Remembers the first failure. True: there is none.
+  /// Returns true if the call succeeded; otherwise records the failure if it is the first.
   bool succeeded(cudaError_t e, char const* what) {
     if (e == cudaSuccess) return true;
     std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// Memory of a cuda_machine: claimed in the order of a stream, because what waits for the whole GPU waits for the ring kernel.
+// Memory of a cuda_machine. Allocation is stream-ordered, because a call that waits for the whole GPU waits for the ring kernel.
 #include <unistd.h>
 
 #include <cstring>
@@ -11,36 +11,36 @@ namespace rondo {
 std::byte* cuda_machine::device_memory(std::size_t bytes) {
   auto& s = *state_;
   void* p = nullptr;
-  // In the order of a stream: cudaMalloc may wait for the grid of another machine. Arenas begin at a page.
+  // Stream-ordered, because cudaMalloc may wait for the grid of another machine. Arenas are page-aligned.
   check(cudaMallocAsync(&p, bytes + 4096, s.copies),
-        "claiming device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap)");
+        "allocating device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap)");
   s.device.push_back(p);
   check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
   check(cudaStreamSynchronize(s.copies), "clearing device memory");
   return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
 }
 
-/// In a pool of its own whose one allocation other processes can open, if the GPU and the system can do that.
+/// Allocates from a separate pool, whose one allocation other processes can open, if GPU and system support that.
 std::byte* cuda_machine::buffer_memory(std::size_t bytes) {
   auto& s = *state_;
   int handles = 0;
   check(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, s.ordinal),
-        "asking how memory can be shared");
+        "querying how memory can be shared");
   if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) return device_memory(bytes);
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.handleTypes = cudaMemHandleTypePosixFileDescriptor;
   wanted.location = {cudaMemLocationTypeDevice, s.ordinal};
   void* p = nullptr;
-  check(cudaMemPoolCreate(&s.shared_pool, &wanted), "making a pool of memory that can be shared");
+  check(cudaMemPoolCreate(&s.shared_pool, &wanted), "creating a pool of shareable memory");
   check(cudaMallocFromPoolAsync(&p, bytes, s.shared_pool, s.copies),
-        "claiming device memory (buffer_bytes_cap)");
+        "allocating device memory (buffer_bytes_cap)");
   s.device.push_back(p);
   check(cudaMemsetAsync(p, 0, bytes, s.copies), "clearing device memory");
   check(cudaStreamSynchronize(s.copies), "clearing device memory");
   auto* const base = static_cast<std::byte*>(p);
   if (reinterpret_cast<std::uintptr_t>(p) % 4096 != 0)
-    throw std::runtime_error("CUDA: a pool's first allocation does not begin at a page");
+    throw std::runtime_error("CUDA: a pool's first allocation is not page-aligned");
   cudaMemPoolPtrExportData where{};
   cudaIpcEventHandle_t event{};
   cudaDeviceProp gpu{};
@@ -53,7 +53,7 @@ std::byte* cuda_machine::buffer_memory(std::size_t bytes) {
       cudaEventCreateWithFlags(&s.ready, cudaEventDisableTiming | cudaEventInterprocess) == cudaSuccess &&
       cudaIpcGetEventHandle(&event, s.ready) == cudaSuccess &&
       cudaGetDeviceProperties(&gpu, s.ordinal) == cudaSuccess;
-  if (!shared) {  // exports are copies on the host then
+  if (!shared) {  // exports will be copies on the host
     cudaGetLastError();
     if (s.shared.pool >= 0) ::close(s.shared.pool);
     s.shared.pool = -1;
@@ -102,7 +102,7 @@ queue_pair_ref<prompt_bus> cuda_machine::queues(std::uint32_t submissions, std::
                                 ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
                                 : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
   return {{inbox_slots, progress(), state_->down_writers.get(), down, {inbox.combines_writes}},
-          {slots_of(static_cast<bus_slot<host_record>*>(nullptr), up), progress(),
+          {slots_of(static_cast<bus_slot<device_event>*>(nullptr), up), progress(),
            reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
 }
 
@@ -122,7 +122,7 @@ bool cuda_machine::copy_in(std::byte* to, std::byte const* from, std::size_t byt
 bool cuda_machine::copy(std::span<copy_job const> jobs) {
   auto& s = *state_;
   cudaSetDevice(s.ordinal);
-  // Relaxed: what one thread has found out the others may find out, too.
+  // Relaxed: each thread may find this out by itself.
   if (jobs.size() > 1 && s.batches_known.load(memory_order::relaxed) != 0) {
     std::vector<void*> to;
     std::vector<void const*> from;
@@ -140,7 +140,7 @@ bool cuda_machine::copy(std::span<copy_job const> jobs) {
     if (e != cudaErrorNotSupported && e != cudaErrorCallRequiresNewerDriver)
       return s.succeeded(e, "copying buffers") &&
              s.succeeded(cudaStreamSynchronize(s.copies), "copying buffers");
-    cudaGetLastError();  // it is answered here
+    cudaGetLastError();  // clears the error, which is handled here
     s.batches_known.store(0, memory_order::relaxed);
   }
   for (auto const& job : jobs)

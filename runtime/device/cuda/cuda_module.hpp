@@ -1,8 +1,8 @@
-// Compiles a module for CUDA. Include it in one .cu file that rondo_add_module names, and write there
+// Compilation of a module for CUDA. Include this header in one .cu file that is listed in rondo_add_module, and write there
 //
 //   RONDO_CUDA_MODULE(counters)
 //
-// Without a CUDA compiler the same file is plain C++, and this is nothing.
+// Without a CUDA compiler, the file is plain C++ and the macro has no effect.
 #pragma once
 
 #include "kernels/grid/grid_keeper.hpp"
@@ -21,7 +21,7 @@ namespace rondo {
 
 namespace gpu {
 
-/// How the I/O team waits: not at all for some hundred looks across the bus, then longer and longer up to a microsecond.
+/// The backoff of the I/O team: none for some hundred looks across the bus, then growing pauses of up to a microsecond.
 struct io_idle {
   std::uint32_t looks = 0;
   __device__ void worked() { looks = 0; }
@@ -31,15 +31,16 @@ struct io_idle {
   }
 };
 
-/// Block 0: warp 0 is the I/O team, warp 1 the keeper. In the others each warp is a team (lanes == 32), or the block is.
+/// In block 0, warp 0 is the I/O team and warp 1 the keeper. In the other blocks, each warp is a team if lanes == 32;
+/// otherwise each block is.
 template <class Module>
 __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) {
   __shared__ team_shared shared[warp_teams_per_block];
   for (auto i = threadIdx.x; i < sizeof shared / 4; i += blockDim.x)
     reinterpret_cast<std::uint32_t*>(shared)[i] = 0;
-  __syncthreads();  // shared memory begins as it was left
+  __syncthreads();  // shared memory is not zeroed at the start
   auto const warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-  host_port const host{const_cast<bus_ring_ref<host_record>*>(&g.queues.up), nullptr, g.buffers};
+  host_port const host{const_cast<bus_ring_ref<device_event>*>(&g.queues.up), nullptr, g.buffers};
   if (blockIdx.x == 0) {
     if (warp == 0 && lane == 0) run_io<Module>(g, host, io_idle{});
     if (warp == 1) grid_keeper<>{g, team{0, lane, warp_size, shared[warp]}}.run([] {}, [] { return false; });
@@ -53,7 +54,7 @@ __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) 
       host);
 }
 
-/// Answers the host's questions for the time, so that it learns how the two clocks differ.
+/// Answers the host's queries for the time, from which it computes the difference of the two clocks.
 template <class Module>
 __global__ void meet_host(cuda_meeting* meeting) {
   meeting->key = Module::key;
@@ -69,7 +70,7 @@ __global__ void meet_host(cuda_meeting* meeting) {
   }
 }
 
-/// Writes a __constant__ of the calling file, before a grid runs; false without a GPU.
+/// Writes a __constant__ of the calling file. Must precede the first grid. False without a GPU.
 template <class T>
 bool set_constant(T const& symbol, T const& value) {
   return cudaMemcpyToSymbol(symbol, &value, sizeof value) == cudaSuccess;
@@ -90,7 +91,7 @@ bool add_module() {
 }  // namespace gpu
 }  // namespace rondo
 
-// The symbol is what rondo_add_module has the linker ask for, or nobody would miss this file in a library.
+// rondo_add_module makes the linker require this symbol; otherwise it would drop this file from a library.
 #define RONDO_CUDA_JOIN_(a, b) a##b
 #define RONDO_CUDA_JOIN(a, b) RONDO_CUDA_JOIN_(a, b)
 #define RONDO_CUDA_MODULE(module)                                                                           \

@@ -1,11 +1,11 @@
-// A pool of a GPU's memory, or of pinned memory, as a stream-ordered resource of cuda::mr, for CCCL's containers and algorithms.
+// A stream-ordered cuda::mr resource over a pool of GPU memory or pinned memory, for CCCL's containers and algorithms.
 //
 //   rondo::cuda_pool_resource<cuda::mr::device_accessible> memory(rt.buffers(1));
 //
-// What is deallocated on a stream is handed out again once the stream has come that far: an event tells. So nothing waits, and
-// nothing is used by two. cuda::mr is experimental in CUDA 13: define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE.
+// Memory deallocated on a stream is reused once the stream has reached that point, which an event signals. So no call waits, and
+// no memory has two users. cuda::mr is experimental in CUDA 13: define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE.
 //
-// Threads: any. Lifetime: as pool_resource; the destructor waits for streams that still use what was deallocated.
+// Threads: any. Lifetime: as pool_resource; the destructor waits for streams that still use deallocated memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,19 +19,19 @@
 
 namespace rondo {
 
-/// `Properties`: those of the pool's memory, cuda::mr::device_accessible and host_accessible (pinned memory has both).
+/// `Properties`: of the pool's memory: cuda::mr::device_accessible, host_accessible (pinned memory has both).
 template <class... Properties>
 class cuda_pool_resource final : public pool_resource {
  public:
   using pool_resource::pool_resource;
   ~cuda_pool_resource() override {
     for (auto const& r : returned_) {
-      cudaEventSynchronize(r.passed);  // a fault of the GPU ends the wait, too
+      cudaEventSynchronize(r.passed);  // a fault of the GPU also ends the wait
       give_back(r);
     }
   }
 
-  /// Usable at once, in every stream. Throws std::bad_alloc.
+  /// The memory is usable at once on any stream. Throws std::bad_alloc.
   void* allocate_async(std::size_t bytes, std::size_t alignment, cuda::stream_ref) {
     collect();
     return allocate(bytes, alignment);
@@ -39,7 +39,7 @@ class cuda_pool_resource final : public pool_resource {
   void* allocate_async(std::size_t bytes, cuda::stream_ref stream) {
     return allocate_async(bytes, 64, stream);
   }
-  /// Free when `stream` has come that far.
+  /// The memory is freed when `stream` has reached this point.
   void deallocate_async(void* p, std::size_t bytes, std::size_t alignment, cuda::stream_ref stream) {
     returned r{nullptr, p, bytes, alignment};
     if (cudaEventCreateWithFlags(&r.passed, cudaEventDisableTiming) != cudaSuccess ||
@@ -54,7 +54,7 @@ class cuda_pool_resource final : public pool_resource {
     deallocate_async(p, bytes, 64, stream);
   }
 
-  /// Gives the pool what streams are done with; done at each allocate_async, too.
+  /// Returns the memory that streams have finished with to the pool. Each allocate_async does so too.
   void collect() {
     std::vector<returned> passed;
     {
@@ -65,7 +65,7 @@ class cuda_pool_resource final : public pool_resource {
       passed.assign(first, returned_.end());
       returned_.erase(first, returned_.end());
     }
-    cudaGetLastError();  // "not ready" is no error
+    cudaGetLastError();  // "not ready" is not an error
     for (auto const& r : passed) give_back(r);
   }
 

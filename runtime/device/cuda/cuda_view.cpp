@@ -30,7 +30,7 @@ class cuda_view final : public device_view {
     std::memcpy(&event, what.ready.data(), sizeof event);
     cudaMemAccessDesc access{};
     access.location = {cudaMemLocationTypeDevice, ordinal_};
-    access.flags = cudaMemAccessFlagsProtReadWrite;  // pools know no less
+    access.flags = cudaMemAccessFlagsProtReadWrite;  // pools have no read-only access
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(what.pool));
     return cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking) == cudaSuccess &&
            cudaMemPoolImportFromShareableHandle(&pool_, descriptor, cudaMemHandleTypePosixFileDescriptor,
@@ -70,7 +70,7 @@ device_opener cuda_opener(int ordinal) {
   opener.open = [ordinal](device_share const& what) -> std::unique_ptr<device_view> {
     auto view = std::make_unique<cuda_view>(ordinal);
     if (view->open(what)) return view;
-    cudaGetLastError();  // it is answered here
+    cudaGetLastError();  // clears the error, which is handled here
     return nullptr;
   };
   return opener;

@@ -1,4 +1,4 @@
-// Opens the memory of a GPU that another process exports (runtime/sharing): CUDA's IPC of memory pools and events.
+// Access to GPU memory that another process exports (runtime/sharing), through CUDA's IPC of memory pools and events.
 //
 //   rondo::buffer_importer importer(path, 5s, rondo::cuda_opener(0));
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace rondo {
 
-/// For the GPU of this number; what lies on another one is elsewhere. Empty in a build without CUDA, and without a GPU. Threads: any.
+/// The opener for the GPU with this number; buffers on other GPUs fail with buffer_elsewhere. Empty without a GPU and in a
+/// build without CUDA. Threads: any.
 device_opener cuda_opener(int ordinal);
 
 }  // namespace rondo

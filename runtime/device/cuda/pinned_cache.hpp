@@ -1,4 +1,4 @@
-// Pinned memory of this process, for one machine after the other.
+// The process's cache of pinned memory, which machines reuse.
 //
 // Threads: any.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace rondo {
 
-/// Pinned memory, claimed in large pieces and never given back: freeing it would wait for all kernels of the GPU, those
-/// that never end among them, and claiming more may do so, too. What one machine leaves the next one takes.
+/// Pinned memory, allocated in large pieces and never freed: freeing would wait for all kernels of the GPU, including
+/// those that never end, and so may allocation. A machine's memory is reused by the next one.
 class pinned_cache {
  public:
   static pinned_cache& get() {
@@ -41,7 +41,7 @@ class pinned_cache {
     free_.emplace(sizes_.at(p), p);
     sizes_.erase(p);
   }
-  /// The context has gone, and all of it.
+  /// To be called when the context was reset, which frees everything.
   void forget() {
     std::lock_guard lock(mutex_);
     free_.clear();
@@ -53,7 +53,7 @@ class pinned_cache {
   static constexpr std::size_t piece_bytes = std::size_t{32} << 20;
   void claim(std::size_t bytes) {
     void* p = nullptr;
-    check(cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "claiming pinned memory");
+    check(cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "allocating pinned memory");
     next_ = static_cast<std::byte*>(p);
     left_ = bytes;
   }
@@ -62,7 +62,7 @@ class pinned_cache {
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
   std::multimap<std::size_t, std::byte*> free_;
-  std::map<std::byte*, std::size_t> sizes_;  // of those in use
+  std::map<std::byte*, std::size_t> sizes_;  // of pieces in use
 };
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// The device `emulated`: the test double of `cuda`. All of that device but its machine runs here, on host threads.
+// The `emulated` device: the test double of `cuda`. Everything but that device's machine runs here, on host threads.
 #pragma once
 
 #include "runtime/device/emulated/emulated_machine.hpp"
@@ -12,15 +12,15 @@ class emulated_device final : public queue_device<emulated_machine> {
                   emulation_options const& emulation)
       : queue_device(shape, options, program, lanes_per_team, emulation) {}
 
-  /// The arena that the teams run on; for tests.
+  /// The teams' arena; for tests.
   arena_ref arena() const noexcept { return device_arena(); }
 
-  // -- faults for tests; from any thread, between start and stop
+  // -- faults for tests, from any thread between start and stop
 
-  /// The device is lost, as by a fault of a GPU: each team is reported with record_kind::device_lost, and what was
-  /// submitted ends with errc::device_lost.
+  /// Makes the device lost, as by a GPU fault: each team is reported with event_kind::device_lost, and submissions complete
+  /// with errc::device_lost.
   void lose() noexcept { machine().lose(); }
-  /// Nothing that is submitted arrives until it is let go, or the device stops: the ring fills up.
+  /// While held, submissions do not arrive and the ring fills up, until the device stops.
   void hold_submissions(bool held) noexcept {
     machine().hold_submissions(held);
     queues().io_bell().ring();

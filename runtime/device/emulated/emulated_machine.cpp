@@ -25,7 +25,7 @@ emulated_machine::~emulated_machine() {
 
 queue_pair_ref<emulated_bus> emulated_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
   down_ = std::make_unique<emulated_ring<submission>>(submissions, options_, 1);
-  up_ = std::make_unique<emulated_ring<host_record>>(completions, options_, 2);
+  up_ = std::make_unique<emulated_ring<device_event>>(completions, options_, 2);
   if (options_.faults.lose_after_messages != 0) {
     down_->wire().breaks_at = options_.faults.lose_after_messages;
     down_->wire().on_break = [this] { lose(); };
@@ -44,7 +44,7 @@ void emulated_machine::launch(grid<bus> const& g) {
   std::lock_guard lock(mutex_);
   grid_ = g;
   std::memset(static_cast<void*>(g.state), 0, sizeof *g.state);
-  arena_ref{g.arena}.header().stop.store(0, memory_order::relaxed);  // relaxed: the mutex hands it over
+  arena_ref{g.arena}.header().stop.store(0, memory_order::relaxed);  // relaxed: the mutex publishes it
   if (threads_.empty()) start_threads(g);
   workers_running_ = g.teams() * lanes_;
   others_running_ = 2;
@@ -84,8 +84,8 @@ void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane)
 }
 
 void emulated_machine::run(part what, std::uint32_t index, std::uint32_t lane) {
-  host_port const host{&port_, [](void* p, host_record const& r) { static_cast<port*>(p)->machine->emit(r); },
-                       grid_.buffers};
+  host_port const host{
+      &port_, [](void* p, device_event const& r) { static_cast<port*>(p)->machine->emit(r); }, grid_.buffers};
   if (what == part::worker)
     program_.run_worker(grid_, team{index, lane, lanes_, shared_[index]}, host);
   else if (what == part::io)
@@ -107,9 +107,9 @@ void emulated_machine::keep() {
   for (std::uint32_t t = 0; t < grid_.teams(); ++t) scheduler{arena_ref{grid_.arena}}.ring_doorbell(t);
 }
 
-/// Records of a machine that has faulted are lost with it.
-void emulated_machine::emit(host_record const& record) {
-  while (!is_lost() && !try_push_record(grid_.queues.up, record)) {
+/// Drops the events of a machine that has faulted.
+void emulated_machine::emit(device_event const& event) {
+  while (!is_lost() && !try_push_event(grid_.queues.up, event)) {
     if (abandoned_.load(memory_order::relaxed) != 0) return;  // relaxed: a request
     yield_thread();
   }
@@ -118,7 +118,7 @@ void emulated_machine::emit(host_record const& record) {
 
 grid_end emulated_machine::wait() {
   std::unique_lock lock(mutex_);
-  // Handlers may go on after a fault; what must not is the reader of submissions.
+  // After a fault, handlers may still run, but the reader of submissions must have ended.
   changed_.wait(lock, [&] { return others_running_ == 0 && (workers_running_ == 0 || is_lost()); });
   return is_lost() ? grid_end::faulted : grid_end::over;
 }
@@ -141,10 +141,10 @@ bool emulated_machine::copy_in(std::byte* to, std::byte const* from, std::size_t
   return true;
 }
 
-/// The copy engine of a GPU is slower than its host's stores, and several copies in one step are waited for once.
+/// Delays each batch of copies once: a GPU's copy engine is slower than the host's stores.
 bool emulated_machine::copy(std::span<copy_job const> jobs) {
   if (options_.visibility_delay_ns != 0) {
-    auto const n = copies_.fetch_add(1, memory_order::relaxed);  // relaxed: a number of its own
+    auto const n = copies_.fetch_add(1, memory_order::relaxed);  // relaxed: only a unique number
     std::this_thread::sleep_for(
         std::chrono::nanoseconds((options_.seed + n * 0x9e37'79b9) % (options_.visibility_delay_ns + 1)));
   }

@@ -1,8 +1,8 @@
-// The machine of the device `emulated`: a grid of threads of this process, with memory that only they touch, behind a bus
-// that can delay what crosses it. It can be made to fault, as a GPU does: at once, and with its memory.
+// The machine of an `emulated` device: a grid of threads of this process, with memory that only they touch, behind a bus
+// that can delay writes. It can be made to fault like a GPU: at once, and with the loss of its memory.
 //
-// Threads: one per lane of each worker team, `rondo-io` and `rondo-keeper`; they wait from one launch to the next.
-// `lose` and the holds from any thread, the rest as queue_device.hpp says.
+// Threads: one per lane of each worker team, `rondo-io`, and `rondo-keeper`; they wait between launches.
+// `lose` and the holds from any thread, the rest as in queue_device.hpp.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@ class emulated_machine {
   static constexpr bool rings = true;
 
   emulated_machine(emulated_program const& program, std::uint32_t lanes, emulation_options const& options);
-  /// Precondition: no thread of it hangs in a handler.
+  /// Precondition: none of its threads hangs in a handler.
   ~emulated_machine();
 
   std::byte* device_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
@@ -49,9 +49,9 @@ class emulated_machine {
 
   // -- faults for tests, from any thread
 
-  /// The machine faults: its threads leave as soon as their handlers end, and its memory is out of reach.
+  /// Makes the machine fault: its threads leave as soon as their handlers return, and its memory is inaccessible.
   void lose() noexcept;
-  /// Submissions stay on their way, and the ring fills up.
+  /// While held, submissions stay in transit and the ring fills up.
   void hold_submissions(bool held) noexcept { down_->wire().held.store(held, memory_order::relaxed); }
 
  private:
@@ -62,18 +62,18 @@ class emulated_machine {
 
   bool is_lost() const noexcept { return losing_.load(memory_order::acquire) != 0; }
   void start_threads(grid<bus> const& g);
-  /// The thread's life: once for each launch.
+  /// A thread's main function: runs its part once per launch.
   void serve(part what, std::uint32_t index, std::uint32_t lane);
   void run(part what, std::uint32_t index, std::uint32_t lane);
   void keep();
-  void emit(host_record const& record);
+  void emit(device_event const& event);
 
   emulated_program program_;  // guarded by mutex_
   std::uint32_t lanes_;
   emulation_options options_;
   std::list<arena_memory> memory_;
   std::unique_ptr<emulated_ring<submission>> down_;
-  std::unique_ptr<emulated_ring<host_record>> up_;
+  std::unique_ptr<emulated_ring<device_event>> up_;
   handler_faults faults_;
   port port_;
   host_queues<bus>* host_ = nullptr;
@@ -85,7 +85,7 @@ class emulated_machine {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t launches_ = 0;  // these, too, are guarded by mutex_
+  std::uint64_t launches_ = 0;  // guarded by mutex_, like the members below
   std::uint32_t workers_running_ = 0, others_running_ = 0;
   bool closing_ = false;
   std::vector<std::thread> threads_;

@@ -1,5 +1,5 @@
-// Compiles a module for the device `emulated`: the code of its grid on host threads, with that device's faults around the
-// handlers. In one source file of a program that runs the module:
+// Compilation of a module for the `emulated` device: its grid on host threads, with that device's faults around the
+// handlers. Write this in one source file of a program that runs the module:
 //
 //   RONDO_EMULATED_MODULE(counters)
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// How the I/O thread waits: it spins, yields, and sleeps until the host rings.
+/// The backoff of the I/O thread: it spins, yields, and sleeps until the host rings.
 struct io_thread_idle {
   doorbell& bell;
   idle_thread thread;

@@ -1,7 +1,7 @@
-// Which modules can run on the device `emulated`: each one's grid on host threads, found by the module's key. Registered when the
-// program starts (emulated_module.hpp), looked up when a device is made.
+// The registry of modules compiled for the `emulated` device: each module's grid on host threads, by its key. Modules register
+// at program start (emulated_module.hpp) and are looked up when a device is created.
 //
-// Threads: registered before main, by one; looked up from any afterwards.
+// Threads: one thread registers before main; afterwards, lookups from any.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ inline emulated_program const& find_emulated_program(std::uint64_t key) {
   for (auto const& p : emulated_programs())
     if (p.key == key) return p;
   throw std::runtime_error(
-      "device 'emulated' was asked for, but this module was not compiled for it: write "
+      "device 'emulated' was requested, but this module was not compiled for it: write "
       "RONDO_EMULATED_MODULE(name) in one of "
       "the program's sources (runtime/device/emulated/emulated_module.hpp)");
 }

@@ -1,4 +1,4 @@
-// What the device `emulated` does on purpose: delays what crosses its bus, and faults that a test orders.
+// The deliberate misbehaviour of the `emulated` device: delays on its bus, and faults for tests.
 #pragma once
 
 #include <functional>
@@ -11,45 +11,44 @@
 
 namespace rondo {
 
-/// Faults that happen once each. Zeros: never.
+/// Faults that each happen once. 0: never.
 struct fault_plan {
-  std::uint64_t lose_after_messages = 0;  // the device is lost after this many submitted messages were taken
+  std::uint64_t lose_after_messages = 0;  // the device is lost after taking this many submitted messages
   std::uint64_t fail_handler = 0;   // the n-th handler call (from 1, over all teams) reports handler_failed
-  std::uint64_t stall_handler = 0;  // the n-th handler call first waits for stall_us, deaf to the stop word
+  std::uint64_t stall_handler = 0;  // the n-th handler call first sleeps for stall_us, ignoring the stop word
   std::uint64_t stall_us = 0;
 };
 
 struct emulation_options {
   std::uint64_t seed = 1;
-  std::uint64_t visibility_delay_ns = 0;  // the longest time that a write may take to cross the bus
+  std::uint64_t visibility_delay_ns = 0;  // the longest time for a write to cross the bus
   fault_plan faults;
 };
 
 emulation_options emulation_options_for(config const& c);
 
-/// One direction of the emulated bus: when each slot of a ring becomes visible on the other side, and faults.
+/// One direction of the emulated bus: when each slot of a ring becomes visible to the other side, and its faults.
 struct emulated_wire {
   emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream);
 
-  std::vector<atomic<std::uint64_t>>
-      visible_at_ns;  // by slot, written by the ring's writers; empty: no delays
+  std::vector<atomic<std::uint64_t>> visible_at_ns;  // by slot, set by the ring's writers; empty: no delays
   atomic<std::uint64_t> room_visible_at_ns{0};
   std::uint64_t delay_ns, seed;
-  atomic<std::uint32_t> held{0};    // nothing becomes visible
-  std::uint64_t breaks_at = ~0ull;  // the ticket whose reader finds the machine faulted
+  atomic<std::uint32_t> held{0};    // 1: nothing becomes visible
+  std::uint64_t breaks_at = ~0ull;  // reading this ticket makes the machine fault
   std::function<void()> on_break;
 };
 
-/// A bus on which each write becomes visible after a time of its own, up to a limit, in any order that the
+/// A bus on which each write becomes visible after its own random delay, up to a limit, in any order that the
 /// protocol allows: items of different tickets are independent, and so is the reader's progress. Without
-/// delays it costs some tests. Copied by value into every bus_ring_ref.
+/// delays it costs only a few checks. Copied by value into every bus_ring_ref.
 class emulated_bus {
  public:
   emulated_bus() = default;
   explicit emulated_bus(emulated_wire* wire) noexcept : wire_(wire) {}
 
   bool shows(std::uint64_t ticket) const {
-    if (wire_->held.load(memory_order::relaxed) != 0) return false;  // relaxed: a test's wish
+    if (wire_->held.load(memory_order::relaxed) != 0) return false;  // relaxed: a test's request
     if (ticket >= wire_->breaks_at) return wire_->on_break(), false;
     return wire_->visible_at_ns.empty() || now_ns() >= at(ticket).load(memory_order::relaxed);
   }
@@ -57,8 +56,8 @@ class emulated_bus {
   void wrote(std::uint64_t ticket) const noexcept {
     if (!wire_->visible_at_ns.empty()) at(ticket).store(now_ns() + delay_of(ticket), memory_order::relaxed);
   }
-  /// Relaxed: which of the writers decides on the next delay does not matter.
   static void published() noexcept {}
+  /// Relaxed: it does not matter which writer chooses the next delay.
   bool shows_room() const noexcept {
     if (wire_->visible_at_ns.empty()) return true;
     auto const now = now_ns();
@@ -71,7 +70,7 @@ class emulated_bus {
   atomic<std::uint64_t>& at(std::uint64_t ticket) const noexcept {
     return wire_->visible_at_ns[ticket & (wire_->visible_at_ns.size() - 1)];
   }
-  /// The same for the same seed and number.
+  /// Deterministic in the seed and `number`.
   std::uint64_t delay_of(std::uint64_t number) const noexcept;
 
   emulated_wire* wire_ = nullptr;
@@ -97,13 +96,13 @@ class emulated_ring {
   emulated_wire wire_;
 };
 
-/// Counts handler calls and carries out the faults that concern them. Threads: all teams.
+/// Counts handler calls and injects their faults. Threads: all teams.
 class handler_faults {
  public:
   explicit handler_faults(fault_plan const& plan) noexcept
       : plan_(plan), armed_(plan.fail_handler != 0 || plan.stall_handler != 0) {}
   bool armed() const noexcept { return armed_; }
-  /// True when the call that now begins must fail. May wait.
+  /// True if the next handler call must fail. May sleep.
   bool fails_next_call() noexcept;
 
  private:
@@ -112,12 +111,13 @@ class handler_faults {
   atomic<std::uint64_t> calls_{0};
 };
 
-/// `Module` with the faults of an emulated device around its handlers. The host_port's `self` must begin with
-/// a pointer to the device's handler_faults (emulated_port).
+/// The beginning of the object behind an emulated device's host_port::self.
 struct emulated_port {
   handler_faults* faults = nullptr;
 };
 
+/// `Module` with the faults of an emulated device around its handlers. The host_port's `self` must point to an object that
+/// begins with an emulated_port.
 template <class Module>
 struct faulty_module : Module {
   static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
@@ -133,7 +133,7 @@ struct faulty_module : Module {
   }
 
  private:
-  /// The same on all lanes, which must take the same way: the leader decides.
+  /// The leader decides for all lanes, because they must take the same path.
   static bool fails(context const& ctx) {
     auto& faults = *static_cast<emulated_port*>(ctx.host().self)->faults;
     return faults.armed() && ctx.team().broadcast(ctx.team().leader() && faults.fails_next_call());

@@ -1,6 +1,6 @@
-// A copy of a device's arena in the host's memory, and what of it is worth copying.
+// The host's copy of a device's arena, and which part of it needs copying.
 //
-// Threads: fetch and put_back from one at a time, at safepoints; the rest from any.
+// Threads: fetch and put_back from one thread at a time, at safepoints; the rest from any.
 #pragma once
 
 #include <algorithm>
@@ -12,27 +12,27 @@ namespace rondo {
 
 class arena_image {
  public:
-  /// An arena that was just formatted.
+  /// A freshly formatted arena.
   explicit arena_image(arena_shape const& shape)
       : memory_(arena_ref::bytes_for(shape)), arena_(arena_ref::format(memory_.data(), shape)) {}
 
-  /// As the device's arena was when it was fetched last.
+  /// The device's arena as of the last fetch.
   arena_ref const& arena() const noexcept { return arena_; }
   std::size_t size() const noexcept { return memory_.size(); }
-  /// Actors' memory reaches up to `end`.
+  /// Raises the end of actors' memory to `to`.
   void raise_heap_end(std::uint64_t to) noexcept {
-    for (auto end = heap_end_.load(memory_order::relaxed); end < to;)  // relaxed: a number alone
+    for (auto end = heap_end_.load(memory_order::relaxed); end < to;)  // relaxed: only a number
       if (heap_end_.compare_exchange(end, to, memory_order::relaxed, memory_order::relaxed)) break;
   }
 
-  /// Makes the device's zeroed arena one that was just formatted.
+  /// Formats the device's zeroed arena.
   template <class Machine>
   bool begin(Machine& machine, std::byte* device) {
     return machine.copy_in(device, memory_.data(),
-                           arena_.header().ready_positions_at);  // what follows is zero
+                           arena_.header().ready_positions_at);  // the rest is zero
   }
-  // False when the machine has faulted. Copied is what may hold anything, but for the header's first part: it never
-  // changes, or it is what the keeper and the teams look at while they stand still.
+  // False if the machine has faulted. They copy the used part of the arena, except for the header's first part: it never
+  // changes, or the keeper and the teams use it while they stand still.
   template <class Machine>
   bool fetch(Machine& machine, std::byte const* device) {
     return machine.copy_out(memory_.data() + first(), device + first(), last() - first());
@@ -49,7 +49,7 @@ class arena_image {
   }
   std::size_t last() const noexcept {
     return std::max(arena_.header().heap_at,
-                    heap_end_.load(memory_order::relaxed));  // relaxed: a number alone
+                    heap_end_.load(memory_order::relaxed));  // relaxed: only a number
   }
 
   arena_memory memory_;

@@ -1,10 +1,10 @@
-// The host's end of a queue pair: puts submissions into one ring, and has a thread of its own drain the other
+// The host's end of a queue pair: it writes submissions to one ring, and its own thread drains the other
 // (completion_poller.hpp).
 //
-// Ownership: owns nothing of the rings; owns the thread `rondo-poller`, from start to stop.
-// Threads: submit, launch and signal from any; start and stop one at a time. Never blocks a poster: a full ring
-// is errc::device_busy. launch and signal wait for room (bounded), except on the poller's thread, whose own
-// work might be what they would wait for.
+// Ownership: does not own the rings; owns the thread `rondo-poller` from start to stop.
+// Threads: submit, launch, and signal from any; start and stop one at a time. Posts never block: if the ring is full,
+// they fail with errc::device_busy. launch and signal wait for room (with a time limit), except on the poller's thread,
+// which might wait for its own work.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ namespace rondo {
 template <class Bus = prompt_bus>
 class host_queues final : public far_mail {
  public:
-  /// `nap_ns`: 0 when the device's teams ring for the poller (completion_poller::bell); else it sleeps no longer than
-  /// that, and is woken by each submission, which may have an answer.
+  /// `nap_ns`: 0 if the device's teams ring for the poller (completion_poller::bell). Otherwise the poller sleeps no
+  /// longer than that, and each submission wakes it, because it may get an answer.
   host_queues(queue_pair_ref<Bus> queues, idle_policy idle, std::uint64_t nap_ns = 0) noexcept
       : queues_(queues),
         idle_(idle),
@@ -30,7 +30,7 @@ class host_queues final : public far_mail {
         poller_(queues.up, idle, nap_ns != 0 ? nap_ns : 1'000'000'000) {}
 
   queue_pair_ref<Bus> const& queues() const noexcept { return queues_; }
-  /// Wakes who reads the submissions, when that is a thread that sleeps.
+  /// Wakes the reader of submissions, if that is a sleeping thread.
   doorbell& io_bell() noexcept { return io_bell_; }
   completion_poller<Bus>& poller() noexcept { return poller_; }
 
@@ -40,14 +40,14 @@ class host_queues final : public far_mail {
             queues_.up.slot_count};
   }
 
-  /// A batch larger than the ring is refused with payload_too_large.
+  /// Fails with payload_too_large for a batch larger than the ring.
   errc submit(mail_view const& mail, actor_id ack) override {
     if (mail.count == 0) return errc::ok;
     if (mail.bytes > max_payload_bytes || mail.count > queues_.down.slot_count)
       return errc::payload_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
     return push(mail.count, [&](std::uint32_t i, submission& s) {
-      if (i == 0) {  // the rest of a batch is payload alone
+      if (i == 0) {  // the rest of a batch has only payloads
         s.kind = submission_kind::post;
         s.count = mail.count;
         s.to = mail.to;
@@ -68,7 +68,7 @@ class host_queues final : public far_mail {
       __builtin_memcpy(s.body.payload, &spec, sizeof spec);
     });
   }
-  /// Like a post, it never waits for room.
+  /// Like a post, never waits for room.
   errc order(submission_kind kind, buffer_order const& o) {
     return push(1, [&](std::uint32_t, submission& s) {
       s.kind = kind;
@@ -86,36 +86,36 @@ class host_queues final : public far_mail {
     });
   }
 
-  /// Refuses all that follows with `reason`; returns the tickets given out before. The first reason stays.
+  /// Refuses all later submissions with `reason`; returns the number of tickets issued before. The first reason stays.
   std::uint64_t close(errc reason) noexcept {
     auto none = static_cast<std::uint32_t>(errc::ok);
-    // Relaxed here and in closed_for: the reason alone, which push does not expect to have arrived.
+    // Relaxed here and in closed_for: only the reason, and push handles the case that it is not visible yet.
     closed_for_.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::relaxed,
                                  memory_order::relaxed);
     return queues_.down.close();
   }
-  /// Takes submissions again. Posts that come in between are told device_busy.
+  /// Accepts submissions again. Posts during the change fail with device_busy.
   void reopen() noexcept {
-    closed_for_.store(0, memory_order::relaxed);  // relaxed: who sees it too early or too late tries again
+    closed_for_.store(0, memory_order::relaxed);  // relaxed: posters that see it late retry
     queues_.down.reopen();
   }
-  /// ok: open.
+  /// The reason of `close`; ok: open.
   errc closed_for() const noexcept { return static_cast<errc>(closed_for_.load(memory_order::relaxed)); }
 
-  /// Starts the poller, which hands each completion to `sink`, and opens the way down.
-  void start(record_sink sink) {
+  /// Starts the poller, which passes each completion to `sink`, and opens the submission ring.
+  void start(event_sink sink) {
     poller_.begin();
     reopen();
     std::packaged_task<void()> task([this, sink = std::move(sink)] {
       prepare_thread("rondo-poller", -1);
-      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // to push_patiently
+      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // read by push_patiently
       poller_.run(sink);
     });
     ended_ = task.get_future();
     thread_ = std::thread(std::move(task));
   }
-  /// Ends the poller when it has drained all completions. Precondition: nobody writes any more, or false is
-  /// expected. False when a sink did not return within `limit`; the thread is left behind then.
+  /// Ends the poller once it has drained all completions. Precondition: no more completions are written, or the caller
+  /// expects false. False if the poller did not end within `limit`; its thread is then detached.
   bool stop(std::chrono::nanoseconds limit) {
     if (!thread_.joinable()) return true;
     poller_.end();
@@ -136,8 +136,7 @@ class host_queues final : public far_mail {
       case push_outcome::full:
         return errc::device_busy;
       default: {
-        auto const why =
-            closed_for();  // ok: it is being opened again, or the reason is still on its way here
+        auto const why = closed_for();  // ok: it is being reopened, or the reason is not visible yet
         return why == errc::ok ? errc::device_busy : why;
       }
     }

@@ -1,7 +1,7 @@
 // The host's end of a grid's control block: requests to the keeper, and queries.
 //
-// Ownership: none of the block. Threads: requests from one at a time, queries from one at a time, the rest from any.
-// Ordering: the edges `request`, `acknowledge` and `page` of kernels/grid/grid.hpp.
+// Ownership: does not own the block. Threads: requests from one at a time, queries from one at a time, the rest from any.
+// Ordering: the edges `request`, `acknowledge`, and `page` of kernels/grid/grid.hpp.
 #pragma once
 
 #include <chrono>
@@ -14,19 +14,19 @@ namespace rondo {
 
 class keeper_link {
  public:
-  /// `nudge` wakes a keeper that sleeps, or has a grid launched that is between two rounds.
+  /// `nudge` wakes a sleeping keeper, or triggers the launch of a grid that is between two rounds.
   keeper_link(control_block& control, std::function<void()> nudge)
       : block_(control), nudge_(std::move(nudge)) {}
 
-  /// A grid runs, or is launched again and again: somebody answers.
+  /// A grid runs, or is relaunched after each round: requests will be answered.
   void begin() noexcept { answers_.store(1, memory_order::release); }
   void end() noexcept { answers_.store(0, memory_order::release); }
   bool is_answered() const noexcept { return answers_.load(memory_order::acquire) != 0; }
 
-  /// Returns the request, to be looked for. `last`: the ticket up to which submissions are taken before a pause.
+  /// Returns the request, for is_acknowledged. `last`: the ticket up to which submissions are taken before a pause.
   std::uint64_t request(request_kind kind, std::uint64_t last) {
     auto const w = make_request(++requests_, kind);
-    block_.last.store(last, memory_order::relaxed);  // relaxed: goes with the request
+    block_.last.store(last, memory_order::relaxed);  // relaxed: published by the request
     block_.request.store(w, memory_order::release);  // the edge `request`
     nudge_();
     return w;
@@ -38,25 +38,26 @@ class keeper_link {
     return comes_true(limit, [&] { return is_acknowledged(request); });
   }
 
-  /// Has the keeper fill the page with the actors from `first` on, and the reports; false when it does not.
+  /// Asks the keeper to fill the page with the actors from `first` on, and to update the reports. False if there is no answer
+  /// within `limit`.
   bool ask(std::uint32_t first, std::chrono::nanoseconds limit) {
     auto const query = ++queries_ << 32 | first;
     if (!is_answered()) return false;
-    block_.query.store(query, memory_order::release);  // the page was read before
+    block_.query.store(query, memory_order::release);  // release: the previous page was read
     nudge_();
     return comes_true(limit, [&] {
       return block_.answered.load(memory_order::acquire) == query;  // the edge `page`
     });
   }
 
-  /// Whether a grid that is between two rounds is needed. Relaxed: the grid looks again.
+  /// Whether a grid that is between two rounds is needed. Relaxed: the grid checks again.
   bool is_wanted() const noexcept {
     return kind_of_request(block_.request.load(memory_order::relaxed)) != request_kind::run ||
            block_.query.load(memory_order::relaxed) != block_.answered.load(memory_order::relaxed);
   }
 
  private:
-  /// False when it does not come true within `limit`, or nobody answers any more.
+  /// False if the condition does not become true within `limit`, or no grid answers any longer.
   template <class Condition>
   bool comes_true(std::chrono::nanoseconds limit, Condition holds) const {
     auto const until = std::chrono::steady_clock::now() + limit;

@@ -1,4 +1,4 @@
-// Buffers in the memory of a queue_device: the host's end of their table, and copies.
+// Buffers in the memory of a queue_device: the host's end of their table, and their copies.
 //
 // Threads: any.
 #pragma once
@@ -9,13 +9,14 @@
 
 namespace rondo {
 
-/// `Machine` as in queue_device.hpp, which owns both of what this refers to.
+/// `Machine`: see queue_device.hpp, which owns both objects that this refers to.
 template <class Machine>
 class queue_buffers final : public buffer_home {
   using queues = host_queues<typename Machine::bus>;
 
  public:
-  /// Claims memory of the machine; before its first launch. `number`: see buffer_home_shift. Throws what the machine throws.
+  /// Allocates memory of the machine; must precede its first launch. `number`: see buffer_home_shift. Throws as the machine
+  /// does.
   queue_buffers(Machine& machine, queues& way, std::uint64_t bytes, std::uint64_t pinned_bytes,
                 std::uint32_t number)
       : machine_(machine),
@@ -30,7 +31,7 @@ class queue_buffers final : public buffer_home {
               reinterpret_cast<atomic<std::uint32_t, scope::system>*>(machine.device_memory(64)), number};
   }
 
-  /// For the device's handlers.
+  /// The table for the device's handlers.
   buffer_table_ref table() const noexcept { return table_; }
 
   std::byte* base() const noexcept override { return base_; }
@@ -40,7 +41,7 @@ class queue_buffers final : public buffer_home {
     return way_.order(submission_kind::open_buffer, {ref, reinterpret_cast<std::uintptr_t>(at)});
   }
   errc close(buffer_ref ref) noexcept override { return way_.order(submission_kind::close_buffer, {ref, 0}); }
-  void collect() noexcept override { way_.order(submission_kind::close_buffer, {}); }  // which closes none
+  void collect() noexcept override { way_.order(submission_kind::close_buffer, {}); }  // closes none
   bool copy(std::span<copy_job const> jobs) override { return machine_.copy(jobs); }
   std::pmr::memory_resource& host_memory() noexcept override { return pinned_; }
   std::uint64_t host_memory_bytes() const noexcept override { return pinned_bytes_; }

@@ -1,23 +1,23 @@
-// The host's side of a device with memory of its own: `cuda`, and `emulated`, its test double. What differs between the
-// two is the machine (`Machine`): where memory lies, how a grid is launched, how one learns that it ended.
+// The host's side of a device with its own memory: `cuda`, and its test double `emulated`. They differ only in the machine
+// (`Machine`): where memory is, how a grid is launched, and how the host learns that it has ended.
 //
 // A machine has
-//   using bus = ...;                              of its queue pair
-//   static constexpr bool rings;                  its teams ring for the poller
-//   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; as long as the machine
-//   queue_pair_ref<bus> queues(submissions, completions);         the same, for the rings
-//   void begin(host_queues<bus>&), nudge(grid<bus> const&);      before the launches that follow; wakes a keeper that sleeps
+//   using bus = ...;                              the bus of its queue pair
+//   static constexpr bool rings;                  whether its teams ring for the poller
+//   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; live as long as the machine
+//   queue_pair_ref<bus> queues(submissions, completions);         likewise, for the rings
+//   void begin(host_queues<bus>&), nudge(grid<bus> const&);      before a series of launches; wakes a sleeping keeper
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
 //   bool copy(std::span<copy_job const>), graph_engine& graphs(), buffer_memory(bytes), share(), mark_ready();  buffer_home.hpp
-//   bool end(limit); void abandon();              after a grid: false when something of it still runs, to report to nobody
-//   auto code_of(program const&);                 a module's code for it; throws std::runtime_error when there is none
-//   void set_code(code const&);                   between two launches: what is launched next
+//   bool end(limit); void abandon();              after a grid: false if part of it still runs; abandon discards its reports
+//   auto code_of(program const&);                 a module's code for it; throws std::runtime_error if there is none
+//   void set_code(code const&);                   between two launches: the code of the next launch
 //   std::string name(), description(), fault();
 //
-// Threads: as device.hpp says. `rondo-grid` launches grids and waits for their end; `rondo-poller` takes completions
-// (host_queues.hpp). No call to the machine is on the way of a message.
+// Threads: as in device.hpp. `rondo-grid` launches grids and waits for their end; `rondo-poller` takes completions
+// (host_queues.hpp). No call to the machine is on the message path.
 #pragma once
 
 #include <algorithm>
@@ -39,15 +39,15 @@
 namespace rondo {
 
 struct queue_device_options {
-  std::uint32_t teams = 2;         // that take any actor
-  std::uint32_t pinned_teams = 0;  // that serve one actor each; there from the start
-  idle_policy idle;                // of teams, I/O team and poller
-  std::uint64_t nap_ns = 200'000;  // that the poller sleeps between two looks, where nobody can ring for it
+  std::uint32_t teams = 2;         // teams that take any actor
+  std::uint32_t pinned_teams = 0;  // teams that serve one actor each; they exist from the start
+  idle_policy idle;                // of teams, I/O team, and poller
+  std::uint64_t nap_ns = 200'000;  // sleep of the poller between two looks, if the teams cannot ring for it
   round_limits round;              // zeros: persistent
   std::uint32_t submission_slots = 1024,
-                completion_slots = 1024;  // powers of two; the former also the largest batch
+                completion_slots = 1024;  // powers of two; submission_slots is also the largest batch
   std::uint64_t buffer_bytes = 1 << 20;   // for buffers in the device's memory
-  std::uint64_t pinned_bytes = 1 << 20;   // and in the host's, for copies to and fro
+  std::uint64_t pinned_bytes = 1 << 20;   // of host memory, for copies in both directions
 };
 
 enum class grid_end { over, faulted };
@@ -58,7 +58,7 @@ class queue_device : public device {
   using bus = typename Machine::bus;
 
  public:
-  /// `args` make the machine. Throws what that throws, std::runtime_error when it has no memory left.
+  /// `args` construct the machine. Propagates its exceptions: std::runtime_error if it is out of memory.
   template <class... Args>
   queue_device(arena_shape const& shape, queue_device_options const& options, Args&&... args)
       : options_(options),
@@ -72,7 +72,7 @@ class queue_device : public device {
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {
           machine_.nudge(grid_);
-          queues_.io_bell().ring();  // for who rests between two rounds
+          queues_.io_bell().ring();  // for run_grids, which may rest between two rounds
         }) {
     calibrate_clock();
     grid_.arena = machine_.device_memory(image_.size());
@@ -90,7 +90,7 @@ class queue_device : public device {
       throw std::runtime_error("the device '" + machine_.name() +
                                "' faulted at its start: " + machine_.fault());
   }
-  /// Precondition: never started, or stopped. When `stop` said that something is stuck, the device must be kept.
+  /// Precondition: never started, or stopped. If `stop` reported stuck teams, the device must not be destroyed.
   ~queue_device() override { queue_device::stop(std::chrono::seconds(5)); }
   device_info info() const override {
     auto const how = rounds() ? ", bounded rounds, behind a queue pair" : ", persistent, behind a queue pair";
@@ -102,12 +102,12 @@ class queue_device : public device {
   buffer_home* home() noexcept override { return &buffers_; }
   graph_engine& graphs() noexcept override { return machine_.graphs(); }
 
-  void start(record_sink sink, buffer_table_ref, graph_player* = nullptr) override {
+  void start(event_sink sink, buffer_table_ref, graph_player* = nullptr) override {
     std::lock_guard lock(life_);
     if (lost())
       throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
-    sink_ = [this, sink = std::move(sink)](host_record const& r) {
-      if (r.kind == record_kind::terminated)
+    sink_ = [this, sink = std::move(sink)](device_event const& r) {
+      if (r.kind == event_kind::terminated)
         owners_.give_back(r.actor);  // before its host may launch a successor
       sink(r);
     };
@@ -145,10 +145,10 @@ class queue_device : public device {
       grid_thread_.join();
       if (!machine_.end(left())) note_stuck_teams();
     }
-    // A device that faulted has refused already; one that hangs may still read the way down unless it acknowledged the request.
+    // A faulted device has already refused them; a hanging one may still read submissions unless it acknowledged the request.
     if (!lost() && (ended || keeper_.is_acknowledged(end))) refuse_submitted(errc::stopped);
     if (!report_.stopped) machine_.abandon();
-    if (!queues_.stop(left())) note_stuck("the poller's record sink does not return");
+    if (!queues_.stop(left())) note_stuck("the poller's event sink does not return");
     return report_;
   }
 
@@ -175,7 +175,7 @@ class queue_device : public device {
         if (grid_.page[i].state != lifecycle::free) out.push_back(grid_.page[i]);
     }
   }
-  /// What the teams did when the keeper looked last, if there is none any more.
+  /// Without a keeper, gives the reports of its last look.
   void read_teams(std::vector<team_snapshot>& out) override {
     out.clear();
     std::lock_guard lock(asking_);
@@ -186,7 +186,7 @@ class queue_device : public device {
   bool lost() const noexcept override { return lost_.load(memory_order::acquire) != 0; }
   std::string why_lost() const override { return lost() ? machine_.fault() : std::string(); }
 
-  /// What was submitted before is in the mailboxes, or refused, when `use` runs; later submissions wait in
+  /// When `use` runs, earlier submissions are in the mailboxes or refused; later submissions wait in
   /// the ring. `use` gets a copy of the arena.
   bool at_safepoint(std::chrono::nanoseconds limit, arena_access access,
                     std::function<void(arena_ref const&)> const& use) override {
@@ -212,13 +212,13 @@ class queue_device : public device {
       throw;
     }
     if (!grid_thread_.joinable()) return machine_.set_code(code), true;
-    // The teams leave without having run again; the next grid has the new code.
+    // The teams leave without running again; the next grid has the new code.
     std::unique_lock change(changing_);
     change_ = grid_change::wanted;
     request(request_kind::end);
     changed_.wait_for(change, std::max<clock::duration>(limit, reading_limit),
                       [&] { return change_ == grid_change::ready || !keeper_.is_answered(); });
-    bool const ready = change_ == grid_change::ready;  // else it was lost, or hangs where no handler runs
+    bool const ready = change_ == grid_change::ready;  // else it was lost, or hangs outside handlers
     if (ready) {
       machine_.set_code(code);
       request(request_kind::run);
@@ -230,11 +230,11 @@ class queue_device : public device {
 
  protected:
   host_queues<bus>& queues() noexcept { return queues_; }
-  /// The device's own memory; for tests, on a machine whose memory the host can reach.
+  /// The arena in the device's memory; for tests, on a machine whose memory the host can reach.
   arena_ref device_arena() const noexcept { return arena_ref{grid_.arena}; }
 
  private:
-  static constexpr std::chrono::milliseconds closing_time{100};  // for each part that has to end, at least
+  static constexpr std::chrono::milliseconds closing_time{100};  // the minimum for each part that must end
   static constexpr std::chrono::seconds reading_limit{10};
 
   bool rounds() const noexcept { return options_.round.messages != 0 || options_.round.ns != 0; }
@@ -245,7 +245,7 @@ class queue_device : public device {
 
   // -- the grid
 
-  /// The thread `rondo-grid`: launches the grid anew when a round is over, until the device ends.
+  /// The thread `rondo-grid`: relaunches the grid when a round is over, until the device ends.
   void run_grids() {
     prepare_thread("rondo-grid", -1);
     bool well = true;
@@ -270,7 +270,7 @@ class queue_device : public device {
     if (!well) lose();
   }
 
-  /// Between two launches: waits until the code was changed, if that is what the grid has ended for.
+  /// Between two launches: if the grid ended for a change of code, waits until that is done.
   void let_change() {
     std::unique_lock lock(changing_);
     if (change_ != grid_change::wanted) return;
@@ -279,11 +279,11 @@ class queue_device : public device {
     changed_.wait(lock, [&] { return change_ == grid_change::none; });
   }
 
-  /// Between two rounds, when the last one found nothing to do: until something is submitted, requested or asked.
+  /// Between two rounds, if the last one found no work: sleeps until there is a submission, request, or query.
   void rest() {
     if (!options_.idle.park) return;
     auto const& down = grid_.queues.down;
-    // Relaxed: looked at again by the next grid. Not for ever, as a team may have been kept from its work for a round.
+    // Relaxed: the next grid checks again. With a time limit, as a team may have been kept from its work for a round.
     queues_.io_bell().sleep(
         [&] {
           return ending_.load(memory_order::relaxed) != 0 || keeper_.is_wanted() ||
@@ -292,44 +292,44 @@ class queue_device : public device {
         100'000'000);
   }
 
-  /// Ends all that was pending with device_lost, and tells what each team ran when the keeper looked last.
+  /// Completes everything pending with device_lost, and reports what each team ran at the keeper's last look.
   void lose() {
     queues_.close(errc::device_lost);
     lost_.store(1, memory_order::release);
     refuse_submitted(errc::device_lost);
-    std::vector<host_record> records;
+    std::vector<device_event> events;
     for (std::uint32_t t = 0; t < grid_.teams(); ++t) {
       auto const s = grid_.reports[t].read();
       if (t >= options_.teams && !s.pinned) continue;
-      host_record r{.kind = record_kind::device_lost, .reason = errc::device_lost, .team = t};
+      device_event r{.kind = event_kind::device_lost, .reason = errc::device_lost, .team = t};
       if (s.actor_plus_one != 0) {
         r.actor = {s.actor_plus_one - 1, s.generation};
         r.behaviour = s.behaviour;
         r.body.header.type = s.type;
       }
-      records.push_back(r);
+      events.push_back(r);
     }
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      records[i].detail = records.size() - 1 - i;
-      sink_(records[i]);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      events[i].detail = events.size() - 1 - i;
+      sink_(events[i]);
     }
   }
 
-  /// Ends what was submitted before the way down was closed. Who claimed a ticket then is about to publish it.
-  /// Precondition: the device reads no more.
+  /// Refuses what was submitted before the submission ring was closed. Claimed tickets are about to be published.
+  /// Precondition: the device no longer reads submissions.
   void refuse_submitted(errc reason) {
     auto const& down = grid_.queues.down;
     auto const last = queues_.close(reason);
     host_port const to_sink{
-        &sink_, [](void* sink, host_record const& r) { (*static_cast<record_sink*>(sink))(r); }, {}};
+        &sink_, [](void* sink, device_event const& r) { (*static_cast<event_sink*>(sink))(r); }, {}};
     submission_reader<> left{{down.slots, down.progress, down.writers, down.slot_count}, to_sink};
     while (left.head() < last)
       if (!left.refuse_next(reason)) yield_thread();
   }
 
-  /// Whether nobody runs any more, and the sink has had every record: the teams stand still, or the device was stopped. On
-  /// false all goes on as before: a handler did not end within `limit`, or hung when the device was stopped, or the device
-  /// is lost. Precondition: the caller holds life_.
+  /// Brings the device to a safepoint: the teams stand still, or the device was stopped, and the sink has handled every
+  /// event. False, without effect, if a handler did not return within `limit` or hung when the device was stopped, or if
+  /// the device is lost. Precondition: the caller holds life_.
   bool pause(std::chrono::nanoseconds limit) {
     if (lost()) return false;
     if (!grid_thread_.joinable()) return !keeper_.is_answered();
@@ -343,14 +343,14 @@ class queue_device : public device {
 
   // -- the arena's image
 
-  /// Precondition: nobody else writes to the arena.
+  /// Precondition: no other thread writes to the arena.
   bool use_image(arena_access access, std::function<void(arena_ref const&)> const& use) {
     std::lock_guard no_queries(asking_);
     if (!image_.fetch(machine_, grid_.arena)) return false;
     use(image_.arena());
     return access == arena_access::reads || image_.put_back(machine_, grid_.arena);
   }
-  /// The counters of a device that does not run. A lost one's went with its memory.
+  /// The counters of a stopped device. Those of a lost device are lost with its memory.
   void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
     out.clear();
     if (keeper_.is_answered() || lost() || !image_.fetch(machine_, grid_.arena)) return;
@@ -380,10 +380,10 @@ class queue_device : public device {
   host_queues<bus> queues_;
   queue_buffers<Machine> buffers_;
   team_owners owners_;
-  control_block& control_;  // pinned
+  control_block& control_;  // in pinned memory
   keeper_link keeper_;
   grid<bus> grid_;
-  record_sink sink_;
+  event_sink sink_;
   std::mutex life_;    // start, stop, safepoints
   std::mutex asking_;  // queries and the image; taken after life_
   enum class grid_change { none, wanted, ready };

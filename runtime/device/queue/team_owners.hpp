@@ -1,4 +1,4 @@
-// Which pinned actor owns which team, where the teams are there from the start and the host chooses.
+// The assignment of pinned actors to teams, for devices whose teams exist from the start.
 //
 // Threads: any.
 #pragma once
@@ -15,14 +15,14 @@ class team_owners {
  public:
   explicit team_owners(std::uint32_t teams) : owners_(teams) {}
 
-  /// The number of a team without an actor, now this one's; none when all have one.
+  /// Assigns a free team to the actor and returns the team's number; nullopt if none is free.
   std::optional<std::uint32_t> take(actor_id actor) {
     std::lock_guard lock(mutex_);
     for (std::uint32_t t = 0; t < owners_.size(); ++t)
       if (!owners_[t].valid()) return owners_[t] = actor, t;
     return std::nullopt;
   }
-  /// The actor has ended; it may have owned none.
+  /// Frees the team of a terminated actor, if it had one.
   void give_back(actor_id actor) {
     std::lock_guard lock(mutex_);
     for (auto& owner : owners_)

@@ -4,12 +4,13 @@
 //   auto clicks = c.find<counter>("clicks").value();
 //   total t = clicks.ask(get{}, 10ms, rondo::block).value();
 //
-// It connects by itself, and again when the connection is lost. A message whose response was lost with it is sent again
-// under the same key, so that it is handled once; only when the service itself has ended meanwhile is its fate unknown:
-// outcome_unknown. What never left this process is sent to the next one.
+// It connects and reconnects automatically. A message whose response was lost with the connection is resent under the same
+// key, so it is handled only once. If the service was restarted in between, the message's fate is unknown: outcome_unknown.
+// Messages that had not been sent yet go to the new service.
 //
-// Owns one thread. Threads: all functions from any thread; completion handlers run on their executor, else on that thread,
-// where nothing may block. Lifetime: longer than its refs' uses; what is open when it ends completes with cancelled.
+// Owns one thread. Threads: all functions from any thread. Completion handlers run on their executor or, without one, on
+// the client's thread, where they must not block. Lifetime: outlives all uses of its refs. Requests that are open when it
+// is destroyed complete with cancelled.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -30,20 +31,20 @@ namespace rondo::service {
 
 struct client_options {
   endpoint at;
-  std::string token{};                  // where the service asks for one
+  std::string token{};                  // if the service requires one
   bool tls = false;                     // for tcp
-  std::filesystem::path authorities{};  // PEM; empty: those that the system trusts
-  std::string server_name{};            // in its certificate; empty: the address
+  std::filesystem::path authorities{};  // PEM file; empty: the system's
+  std::string server_name{};            // in the certificate; empty: the address
   std::string program = "rondo client";
   std::uint32_t max_frame_bytes = 16 << 20;
   std::chrono::milliseconds connect_timeout{
       2'000};  // how long requests wait for a connection before peer_gone
 };
 
-/// What a request ended with.
+/// The response to a request, or why there is none.
 struct response_bytes {
-  error_code ec;    // peer_gone, timed_out, outcome_unknown, cancelled, service_refuses; else none
-  std::string why;  // for people
+  error_code ec;                 // peer_gone, timed_out, outcome_unknown, cancelled, service_refuses; or none
+  std::string why;               // in words
   std::vector<std::byte> frame;  // of schemas/wire.fbs, verified; empty with an error
 };
 
@@ -52,23 +53,23 @@ class client_ref;
 
 class client {
  public:
-  /// Returns at once; the connection is made by the first request.
+  /// Returns at once; the first request connects.
   explicit client(client_options options);
   ~client();
   client(client const&) = delete;
   client& operator=(client const&) = delete;
 
-  /// The living actor of this name. Blocks. Errors: not_found, also for another behaviour, and those of a request.
+  /// The live actor of this name. Blocks. Errors: not_found, also if it has another behaviour, and those of a request.
   template <class Behaviour>
   result<client_ref<Behaviour>> find(std::string const& name) {
     auto const id = find_untyped(name, type_name<Behaviour>);
     if (!id) return id.error();
     return client_ref<Behaviour>{*this, *id};
   }
-  /// An empty behaviour: any.
+  /// An empty behaviour matches any.
   result<actor_id> find_untyped(std::string const& name, std::string_view behaviour = {});
 
-  /// One message for an actor named by its id, or by its name.
+  /// An actor, named by its id or by its name.
   struct destination {
     actor_id id{};
     std::string name{};
@@ -78,25 +79,25 @@ class client {
     std::chrono::microseconds deadline{0};  // 0: none
     bool wants_reply = false;
     bool wait_for_room = false;
-    std::uint64_t trace = 0;  // not 0: the service keeps its way under this number
+    std::uint64_t trace = 0;  // not 0: the service records its path under this id
   };
-  /// `handler` gets the actor's reply, or the mailbox's word.
+  /// Sends a message. `handler` gets the actor's reply or, without wants_reply, whether the mailbox accepted it.
   void send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
             send_options options, answer_handler handler);
-  /// What went wrong last, in words: of the connection, or said by the service.
+  /// The last error, in words: of the connection, or reported by the service.
   std::string last_words() const;
 
-  /// Any request, as a frame of schemas/wire.fbs whose id is set here. It is not sent again.
+  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent.
   using response_handler = std::function<void(response_bytes)>;
   void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
-  /// The same, and waits.
+  /// The same, and waits for the response.
   response_bytes request(std::span<std::byte const> frame, std::chrono::milliseconds timeout);
 
-  /// What the service said of itself; empty before the first connection.
+  /// The service's name; empty before the first connection.
   std::string service_name() const;
-  /// Connections that were made so far.
+  /// The number of connections made so far.
   std::uint64_t connections_made() const noexcept;
-  /// Requests without a response yet.
+  /// The number of requests without a response.
   std::size_t open() const;
 
  private:
@@ -104,15 +105,15 @@ class client {
   std::shared_ptr<link> link_;
 };
 
-/// As actor_ref, for an actor of another process.
+/// Like actor_ref, for an actor in another process.
 template <class Behaviour>
 class client_ref {
  public:
   client_ref(client& c, actor_id id) noexcept : client_(&c), id_(id) {}
   actor_id id() const noexcept { return id_; }
 
-  /// Completes with void(error_code): the mailbox's word. Errors: those of actor_ref::tell, and peer_gone, outcome_unknown,
-  /// service_refuses.
+  /// Completes with void(error_code): whether the mailbox accepted the message. Errors: those of actor_ref::tell, and
+  /// peer_gone, outcome_unknown, service_refuses.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires takes<Behaviour, Message>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {

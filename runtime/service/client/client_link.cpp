@@ -46,8 +46,8 @@ void client::link::stop() {
   asio::post(context_, [this] {
     stopped_ = true;
     if (stream_) stream_->close();
-    end_those([](item const&) { return true; }, errc::cancelled, "the client has ended");
-    asio::post(context_, [this] { context_.stop(); });  // behind the handlers of what has ended
+    end_those([](item const&) { return true; }, errc::cancelled, "the client was stopped");
+    asio::post(context_, [this] { context_.stop(); });  // after the handlers of these requests
   });
   thread_.join();
 }
@@ -58,7 +58,7 @@ void client::link::submit(item i) {
 }
 
 void client::link::take(item i) {
-  if (stopped_) return end(std::move(i), errc::cancelled, "the client has ended");
+  if (stopped_) return end(std::move(i), errc::cancelled, "the client was stopped");
   auto const id = next_id_++;
   auto const until = i.until;
   open_.try_emplace(id, std::move(i));
@@ -133,7 +133,7 @@ void client::link::on_welcome(wire::welcome const& w) {
   pump();
 }
 
-/// It would be no other with the next connection.
+/// The service refuses the client, and would refuse it again: completes all requests.
 void client::link::refused(std::string const& why) {
   {
     std::lock_guard lock(said_mutex_);
@@ -146,7 +146,7 @@ void client::link::refused(std::string const& why) {
   end_those([](item const&) { return true; }, errc::service_refuses, why);
 }
 
-/// The connection has ended: what can be sent again waits for the next one.
+/// The connection is lost. Requests that can be resent wait for the next one.
 void client::link::lost(std::string why) {
   if (state_ == state::idle) return;
   if (auto const refusal = stream_ ? stream_->refusal() : std::string(); !refusal.empty())
@@ -172,7 +172,7 @@ void client::link::lost(std::string why) {
 
 // -- frames
 
-/// Sends what may go: not so far ahead of the oldest open one that the service would have to remember too many outcomes.
+/// Sends open requests, but not so far ahead of the oldest one that the service would have to remember too many outcomes.
 void client::link::pump() {
   if (state_ != state::ready || open_.empty()) return;
   auto const end = open_.begin()->first + key_window;
@@ -192,7 +192,7 @@ void client::link::send_item(std::uint64_t id, item& i) {
   }
   auto left = i.options.deadline;
   if (left.count() > 0) {
-    // What it has waited here already is not given to it again.
+    // Subtract the time that it has already waited here.
     left -= std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - i.since);
     left = std::clamp(left, std::chrono::microseconds(1), std::chrono::microseconds(0xffff'ffff));
   }
@@ -213,7 +213,7 @@ void client::link::send_item(std::uint64_t id, item& i) {
 void client::link::write(std::span<std::byte const> frame) {
   out_.insert(out_.end(), frame.begin(), frame.end());
   if (waits_for_room_ || flush_posted_) return;
-  flush_posted_ = true;  // behind what else has been submitted by now
+  flush_posted_ = true;  // after everything submitted so far
   asio::post(context_, [this] {
     flush_posted_ = false;
     flush();
@@ -265,7 +265,7 @@ void client::link::on_response(std::span<std::byte const> frame) {
   auto const words =
       outcome != nullptr && outcome->reason() != nullptr ? outcome->reason()->str() : std::string();
   if (r->id() == 0) {
-    // It is about to hang up, and says why.
+    // The service is about to close the connection, and says why.
     auto const status = outcome != nullptr ? static_cast<errc>(outcome->status()) : errc::peer_gone;
     if (status == errc::stopped) {
       std::lock_guard lock(said_mutex_);
@@ -277,7 +277,7 @@ void client::link::on_response(std::span<std::byte const> frame) {
   if (auto const* const w = r->body_as_welcome(); w != nullptr && state_ == state::greeting)
     return on_welcome(*w);
   auto const at = open_.find(r->id());
-  if (at == open_.end()) return;  // it was given up
+  if (at == open_.end()) return;  // it has already completed, for example timed out
   auto i = std::move(at->second);
   open_.erase(at);
   count_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a statistic
@@ -340,7 +340,7 @@ void client::link::look_at_time() {
   pump();
 }
 
-/// Has look_at_time called at `when`, unless it is to be called before.
+/// Schedules look_at_time for `when`, unless it is scheduled earlier.
 void client::link::arm_timer(clock::time_point when) {
   if (when == clock::time_point::max() || (timer_armed_ && deadline_.expiry() <= when)) return;
   timer_armed_ = true;

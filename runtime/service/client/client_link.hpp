@@ -1,7 +1,7 @@
 // The connection behind a client: connects, reconnects, and keeps its open requests. Private to the library.
 //
-// Threads: one, its own, but for submit, stop, said and count_open. What is open stands in `open_` by its id, which is also
-// a send's key: ids grow, so the order of sends survives a new connection.
+// Threads: its own thread, except for submit, stop, said and count_open. `open_` holds the open requests by id, which is
+// also the key of a send. Ids grow, so sends keep their order when the client reconnects.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class client::link : public std::enable_shared_from_this<link> {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// One request. A send is made into a frame when it goes; any other one comes as a frame.
+  /// One request. A send is encoded when it is sent; any other request arrives as a frame.
   struct item {
     destination to{};
     std::uint32_t type = 0;
@@ -57,7 +57,7 @@ class client::link : public std::enable_shared_from_this<link> {
   std::uint64_t connections = 0;
 
  private:
-  /// At most half of what a service remembers of one client (dedup_cache::keys_per_session).
+  /// At most half of the keys that a service remembers per session (dedup_cache::keys_per_session).
   static constexpr std::uint64_t key_window = 2048;
   enum class state { idle, connecting, greeting, ready };
 
@@ -74,7 +74,7 @@ class client::link : public std::enable_shared_from_this<link> {
   void on_welcome(wire::welcome const& w);
   void lost(std::string why);
   void refused(std::string const& why);
-  /// Ends all that cannot be sent, or sent again, on the next connection.
+  /// Completes the open requests that `which` selects, with an error.
   template <class Which>
   void end_those(Which which, errc reason, std::string const& why);
   void end(item i, errc reason, std::string const& why);
@@ -89,7 +89,7 @@ class client::link : public std::enable_shared_from_this<link> {
 
   state state_ = state::idle;
   std::unique_ptr<transport> stream_;
-  std::uint64_t stream_number_ = 0;  // waits of an earlier one are void
+  std::uint64_t stream_number_ = 0;  // waits on an earlier stream are ignored
   frame_reader in_{0};
   std::vector<std::byte> out_;
   bool waits_for_room_ = false, flush_posted_ = false, stopped_ = false, timer_armed_ = false;

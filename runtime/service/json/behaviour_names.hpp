@@ -1,4 +1,4 @@
-// How people name a behaviour: by its whole name, or by its last part where that is one behaviour's alone.
+// Resolves the name of a behaviour: its qualified name, or its last part where that is unambiguous.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace rondo::service {
 
-/// The whole name; empty when there is none, or more than one: then `why` says so.
+/// The qualified name. Empty if there is no such behaviour, or more than one: `why` says which.
 inline std::string_view full_behaviour_name(std::vector<behaviour_info> const& known, std::string_view given,
                                             std::string& why) {
   std::string_view found;

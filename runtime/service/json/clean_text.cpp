@@ -6,8 +6,8 @@ namespace rondo::service {
 
 namespace {
 
-/// The bytes of the UTF-8 character that `text` begins with; 0: none (overlong forms, surrogates and what lies beyond the
-/// last code point are none).
+/// The length in bytes of the UTF-8 character at the start of `text`. 0: it is not valid, as are overlong forms,
+/// surrogates, and code points beyond the last one.
 std::size_t character_bytes(std::string_view text) noexcept {
   auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   auto const first = byte(0);
@@ -23,7 +23,7 @@ std::size_t character_bytes(std::string_view text) noexcept {
   return code < least[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : bytes;
 }
 
-/// Of ASCII, and of the second range, which terminals obey, too.
+/// Control characters of ASCII, and of the C1 range (U+0080 to U+009F), which terminals also obey.
 bool is_control(std::string_view character) noexcept {
   auto const first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7f;

@@ -6,7 +6,7 @@
 
 namespace rondo::service {
 
-/// `text` with each control character, and each byte that belongs to no UTF-8 character, replaced by '?'.
+/// `text` with each control character, and each byte that is not part of a valid UTF-8 character, replaced by '?'.
 std::string clean_text(std::string_view text);
 
 }  // namespace rondo::service

@@ -16,14 +16,14 @@
 namespace rondo::service {
 namespace {
 
-/// `low` and `high` as a type of integer has them.
+/// The range of an integer type, in words.
 template <class Integer>
 std::string accepted_integer() {
   return fmt::format("a whole number from {} to {}", std::numeric_limits<Integer>::min(),
                      std::numeric_limits<Integer>::max());
 }
 
-/// Calls use(Integer{}) for the integer that a kind is stored in.
+/// Calls use(Integer{}) with the integer type that stores this kind.
 template <class Use>
 auto with_integer(field_kind kind, Use use) {
   switch (kind) {
@@ -52,7 +52,7 @@ std::string names_of(struct_layout const& s) {
   return text;
 }
 
-/// What one element of the field accepts.
+/// What one element of the field accepts, in words.
 std::string accepted(field_layout const& f) {
   switch (f.kind) {
     case field_kind::boolean:
@@ -76,7 +76,7 @@ std::string accepted_list(field_layout const& f) {
                      : fmt::format("a list of {} entries", f.length);
 }
 
-/// Exact to the last bit, or refused: neither infinite, nor 0 for a number that is not.
+/// Reads a number, correctly rounded. False if it would become infinite, or 0 although it is not.
 template <class Float>
 bool read_float(std::string_view text, Float& value) {
   auto const* const end = text.data() + text.size();
@@ -127,7 +127,7 @@ class writer {
     fail(fmt::format("is {}; it must be {}", found.described(), wanted));
   }
 
-  /// Makes errors within it begin with `.name` or `[index]`.
+  /// While it lives, errors begin with the path to this field or element: `.name` or `[index]` is added.
   class step {
    public:
     step(std::string& path, std::string_view name) : path_(path), old_(path.size()) {
@@ -156,7 +156,7 @@ class writer {
     for (std::size_t i = 0; i < object.entries.size(); ++i) {
       auto const found = std::ranges::find(s.fields, object.names[i], &field_layout::name);
       if (found == s.fields.end())
-        fail(fmt::format("{} is not a field of {}; it has {}", json_string(object.names[i]), s.name,
+        fail(fmt::format("{} is not a field of {}; expected one of {}", json_string(object.names[i]), s.name,
                          names_of(s)));
       step const here(path_, found->name);
       auto const place = static_cast<std::size_t>(found - s.fields.begin());
@@ -229,7 +229,7 @@ class writer {
 
   struct_layout const& type_;
   std::vector<std::byte> bytes_;
-  std::string path_;  // of the field that is being read
+  std::string path_;  // of the field being read
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Converts one payload between bytes and JSON, by its layout; used by message_schemas.
+// Converts a payload between bytes and JSON, by its layout; used by message_schemas.
 //
-// threads: functions without state.
+// Threads: any; no state.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace rondo::service {
 
 /// Throws payload_error.
 std::vector<std::byte> payload_from_json(struct_layout const& type, std::string_view json);
-/// Precondition: `bytes` are as many as the type has.
+/// Precondition: `bytes` has the size of the type.
 std::string payload_to_json(struct_layout const& type, std::span<std::byte const> bytes);
 
 }  // namespace rondo::service

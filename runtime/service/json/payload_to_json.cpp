@@ -108,7 +108,7 @@ class printer {
     put(value);
   }
 
-  // The shortest digits that are read back to the same bits.
+  // The shortest digits that read back to the same bits.
   template <class Float>
   void print_float(Float value) {
     if (std::isnan(value))

@@ -1,6 +1,6 @@
-// The rights of a client: the role of its token, and the actors that it covers.
+// The rights of a client: the role of its token, and the actors that the token covers.
 //
-// Each role includes those before it. A client on a Unix socket is the service's own user, and has the last one.
+// Each role includes those before it. A client on a Unix socket runs as the service's own user, and has the last role.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace rondo::service {
 enum class role : std::uint8_t {
   read,     // find, list, inspect, describe, watch, traces
   send,     // tell and ask
-  launch,   // make actors
+  launch,   // launch actors
   control,  // activate, deactivate and terminate them
   admin,    // write checkpoints
 };
@@ -24,21 +24,21 @@ std::optional<role> role_named(std::string_view name) noexcept;
 
 struct access {
   role most = role::admin;
-  std::string names = "*";  // a pattern of the shell: * ? [a-z]
+  std::string names = "*";  // a shell pattern: * ? [a-z]
 
   bool covers_all() const noexcept { return names == "*"; }
   bool covers(std::string const& actor) const noexcept;
-  /// Why it does not allow what needs that role, for this actor or, where that is empty, for all; empty: it does.
+  /// Why this access does not include the role `needed` for `actor` (empty: for all actors). Empty if it does.
   std::string refusal(role needed, std::string const& actor) const;
 };
 
-/// Who says this word has that access.
+/// A secret word, and the access of clients that send it.
 struct token {
   std::string word;
   access allows;
 };
 
-/// The access of the token with that word, or none; takes as long for a wrong word as for a right one.
+/// The access of the token with this word, or none. A wrong word takes as long as a right one.
 std::optional<access> access_for(std::vector<token> const& tokens, std::string_view word) noexcept;
 
 }  // namespace rondo::service

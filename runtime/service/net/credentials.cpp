@@ -28,15 +28,16 @@ std::unique_ptr<ssl::context> modern(ssl::context::method method) {
   return context;
 }
 
-/// Throws config_error when others than its owner may read the file, or when it is none.
+/// Throws config_error if other users can read the file, or if it is not a regular file.
 void require_private(std::filesystem::path const& file, char const* what_it_holds) {
   struct stat about {};
   if (::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
     throw config_error(fmt::format("{}: cannot be read; it must hold {}", file.string(), what_it_holds));
   if ((about.st_mode & 077) != 0)
-    throw config_error(fmt::format("{}: others than its owner may read it; chmod 600 it", file.string()));
+    throw config_error(fmt::format("{}: other users can read it; run chmod 600 on it", file.string()));
   if (about.st_uid != ::geteuid() && about.st_uid != 0)
-    throw config_error(fmt::format("{}: belongs to user {}", file.string(), about.st_uid));
+    throw config_error(fmt::format("{}: belongs to user {}; it must belong to this user or to root",
+                                   file.string(), about.st_uid));
   if (auto const why = why_not_trusted(file.parent_path()); !why.empty())
     throw config_error(fmt::format("{}: {}", file.string(), why));
 }
@@ -46,20 +47,20 @@ constexpr std::size_t shortest_token = 16;
 }  // namespace
 
 std::string read_token(std::filesystem::path const& file) {
-  require_private(file, "the word that clients say");
+  require_private(file, "the token that clients send");
   std::ifstream in(file, std::ios::binary);
   if (!in)
     throw config_error(
-        fmt::format("{}: cannot be read; it must hold the word that clients say", file.string()));
+        fmt::format("{}: cannot be read; it must hold the token that clients send", file.string()));
   std::string const text(std::istreambuf_iterator<char>(in), {});
   auto const begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
   if (begin == std::string::npos)
-    throw config_error(fmt::format("{}: is empty; write a long random word into it", file.string()));
+    throw config_error(fmt::format("{}: is empty; write a long random token to it", file.string()));
   auto token = text.substr(begin, end - begin + 1);
   if (token.size() < shortest_token)
-    throw config_error(
-        fmt::format("{}: its word has {} characters and can be guessed; use a random one of {} or more",
-                    file.string(), token.size(), shortest_token));
+    throw config_error(fmt::format(
+        "{}: the token has only {} characters and could be guessed; use a random one of at least {}",
+        file.string(), token.size(), shortest_token));
   return token;
 }
 
@@ -69,9 +70,9 @@ std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificat
   auto context = modern(ssl::context::tls_server);
   error_code ec;
   context->use_certificate_chain_file(certificate.string(), ec);
-  require(ec, certificate, "is not a certificate in PEM");
+  require(ec, certificate, "is not a PEM certificate");
   context->use_private_key_file(key.string(), ssl::context::pem, ec);
-  require(ec, key, "is not a private key in PEM, or not that of the certificate");
+  require(ec, key, "is not a PEM private key, or does not match the certificate");
   // Sessions are not resumed: nothing is kept, computed or sent for clients that have left.
   SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
@@ -86,7 +87,7 @@ std::unique_ptr<ssl::context> client_tls(std::filesystem::path const& authoritie
     context->set_default_verify_paths(ec);
   else
     context->load_verify_file(authorities.string(), ec);
-  require(ec, authorities, "holds no certificates in PEM");
+  require(ec, authorities, "contains no PEM certificates");
   context->set_verify_mode(ssl::verify_peer);
   return context;
 }

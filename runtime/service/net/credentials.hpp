@@ -8,14 +8,15 @@
 
 namespace rondo::service {
 
-/// The word in `file`, without the white space around it. Throws config_error: unreadable, empty, under 16 characters, or
-/// others may read it.
+/// The token in `file`, without surrounding white space. Throws config_error if the file cannot be read, is empty, has
+/// fewer than 16 characters, or can be read by other users.
 std::string read_token(std::filesystem::path const& file);
-/// TLS 1.2 and later for a service. Throws config_error naming the file and what OpenSSL says of it, or that others may read
-/// the key.
+/// TLS 1.2 or later for a service. Throws config_error with the file's name and OpenSSL's message, or if other users can
+/// read the key.
 std::unique_ptr<boost::asio::ssl::context> server_tls(std::filesystem::path const& certificate,
                                                       std::filesystem::path const& key);
-/// The same for a client that trusts those who signed `authorities`, or, where it is empty, whom the system trusts.
+/// The same for a client. It trusts the certificate authorities in the file `authorities` or, if that is empty, the
+/// system's.
 std::unique_ptr<boost::asio::ssl::context> client_tls(std::filesystem::path const& authorities);
 
 }  // namespace rondo::service

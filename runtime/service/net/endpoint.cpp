@@ -28,12 +28,12 @@ endpoint endpoint::parse(std::string const& text, std::string const& origin) {
   endpoint e;
   if (text.starts_with("unix:")) {
     e.path = text.substr(5);
-    if (e.path.empty() || e.path.size() > 107) refuse("has a path of 0, or more than 107 bytes");
+    if (e.path.empty() || e.path.size() > 107) refuse("has an empty path, or one of more than 107 bytes");
     return e;
   }
-  if (!text.starts_with("tcp:")) refuse("names no kind of socket");
+  if (!text.starts_with("tcp:")) refuse("begins with neither unix: nor tcp:");
   auto const colon = text.rfind(':');
-  if (colon <= 4) refuse("names no port");
+  if (colon <= 4) refuse("does not have a port");
   e.is_unix = false;
   e.path = text.substr(4, colon - 4);
   if (e.path.starts_with('[') && e.path.ends_with(']')) e.path = e.path.substr(1, e.path.size() - 2);
@@ -42,7 +42,7 @@ endpoint endpoint::parse(std::string const& text, std::string const& origin) {
   e.port = static_cast<std::uint16_t>(*port);
   boost::system::error_code no_address;
   boost::asio::ip::make_address(e.path, no_address);
-  if (no_address) refuse("has no numeric address");
+  if (no_address) refuse("does not have a numeric address");
   return e;
 }
 
@@ -54,7 +54,7 @@ std::string endpoint::text() const {
 
 endpoint default_socket(std::string const& name) {
   if (!is_service_name(name))
-    throw config_error(fmt::format("a service's name, '{}', {}", clean_text(name), service_name_rule));
+    throw config_error(fmt::format("the service name '{}' {}", clean_text(name), service_name_rule));
   auto const* const run = std::getenv("XDG_RUNTIME_DIR");
   bool const has_run = run != nullptr && *run != '\0';
   auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());

@@ -1,4 +1,4 @@
-// Where a service listens.
+// The address that a service listens on.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace rondo::service {
 
-/// Where a service listens: `unix:PATH`, or `tcp:HOST:PORT` with a numeric address.
+/// `unix:PATH`, or `tcp:HOST:PORT` with a numeric address.
 struct endpoint {
   bool is_unix = true;
-  std::string path;  // of a socket; or the host
+  std::string path;  // of the socket; or the host
   std::uint16_t port = 0;
 
   /// Throws config_error; its text begins with `origin`.
@@ -19,12 +19,12 @@ struct endpoint {
   std::string text() const;
 };
 
-/// A service's name becomes part of paths, and of subjects of NATS.
+/// Whether a service may have this name, which becomes part of paths and of NATS subjects.
 bool is_service_name(std::string const& name);
-inline constexpr char const* service_name_rule = "must be of letters, digits, _ and -";
+inline constexpr char const* service_name_rule = "must consist of letters, digits, _ and -";
 
-/// The socket of a service of this name when nothing else is said: in $XDG_RUNTIME_DIR, else in a folder of /tmp that only
-/// its owner may enter. Throws config_error when another user has made that one before.
+/// The default socket of a service with this name: in $XDG_RUNTIME_DIR, or else in a folder in /tmp that only its owner can
+/// enter. Throws config_error if that folder belongs to another user.
 endpoint default_socket(std::string const& name);
 
 }  // namespace rondo::service

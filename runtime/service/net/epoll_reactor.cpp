@@ -28,7 +28,7 @@ epoll_reactor::~epoll_reactor() {
 void epoll_reactor::sleep(boost::asio::io_context& network) {
   boost::system::error_code ec;
   if (!epoll_.is_open()) epoll_.assign(handle_, ec);
-  if (ec) {  // the system has no room for it now: a short sleep instead
+  if (ec) {  // the system cannot register it now: sleep briefly instead
     network.run_one_for(std::chrono::milliseconds(1));
     return;
   }
@@ -42,7 +42,7 @@ bool epoll_reactor::poll() {
   int const n = ::epoll_wait(handle_, events_.data(), static_cast<int>(events_.size()), 0);
   for (int i = 0; i < n; ++i) {
     auto const socket = static_cast<std::size_t>(events_[static_cast<std::size_t>(i)].data.fd);
-    // One before it may have removed it.
+    // An earlier listener may have removed it.
     if (auto* const who = entered_[socket]; who != nullptr) who->on_readable();
   }
   if (n > 0 && epoll_.is_open() && ++polls_ > busy_polls) epoll_.release();

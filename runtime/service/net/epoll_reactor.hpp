@@ -1,10 +1,10 @@
-// Reports which of many sockets are readable; each is registered once, not for each wait.
+// Reports which of many sockets are readable. Each socket is registered once, not for every wait.
 //
-// Asio's own waits cost a system call for every request of a connection, so this is a level-triggered epoll of its own. Asio
-// watches it as one descriptor, and only while the thread sleeps now and then: an epoll inside another one slows down every sender's
-// system call. A busy thread takes it out of Asio's epoll again, but not after each sleep: the kernel walks through all sockets when
-// it is put back.
-// Threads: the network thread. Lifetime: longer than what is entered.
+// Asio's own waits cost a system call per request of a connection, so this is a separate level-triggered epoll. Asio
+// watches it as one descriptor, but only while the thread sleeps now and then: an epoll inside another one slows down every
+// sender's system call. A busy thread removes it from Asio's epoll, but not after each sleep: the kernel walks through all
+// sockets when it is added again.
+// Threads: the network thread. Lifetime: outlives what is registered.
 #pragma once
 
 #include <sys/epoll.h>
@@ -18,7 +18,7 @@ namespace rondo::service {
 
 class epoll_reactor {
  public:
-  /// What is told. It may enter and remove itself and others meanwhile.
+  /// Called when its socket is readable. The call may register and remove itself and others.
   class listener {
    public:
     virtual ~listener() = default;
@@ -31,25 +31,26 @@ class epoll_reactor {
   epoll_reactor(epoll_reactor const&) = delete;
   epoll_reactor& operator=(epoll_reactor const&) = delete;
 
-  /// Tells `who` again and again while `socket` has something to read, or its peer has gone, until it is removed.
+  /// Registers a socket: each poll calls `who` while `socket` has something to read, or its peer has gone, until it is
+  /// removed.
   void enter(int socket, listener& who);
-  /// Before the socket is closed; or for a while.
+  /// Required before the socket is closed. It may be registered again.
   void remove(int socket);
 
-  /// Tells what is readable now; false when nothing is.
+  /// Calls the listeners of the readable sockets. False if there are none.
   bool poll();
-  /// Sleeps until something is readable, which is told by the next poll, or until Asio has run something.
+  /// Sleeps until a socket is readable, which the next poll reports, or until Asio has run something.
   void sleep(boost::asio::io_context& network);
 
  private:
-  static constexpr int busy_polls = 256;  // that found something, since the last sleep: the thread is busy
+  static constexpr int busy_polls = 256;  // successful polls since the last sleep: the thread is busy
 
   void change(int operation, int socket);
 
-  boost::asio::posix::stream_descriptor epoll_;  // open while Asio watches
+  boost::asio::posix::stream_descriptor epoll_;  // open while Asio watches it
   int const handle_;
-  bool waits_ = false;              // for Asio to say that something is readable
-  int polls_ = 0;                   // that found something, since the last sleep
+  bool waits_ = false;              // for Asio to report that something is readable
+  int polls_ = 0;                   // successful ones since the last sleep
   std::vector<listener*> entered_;  // by socket
   std::array<epoll_event, 256> events_{};
 };

@@ -56,7 +56,7 @@ class listener_of : public listener {
 
  private:
   void next() {
-    // One that has accepted a client, and waits to run, runs also when this has ended meanwhile.
+    // A handler that has already accepted a client may run after this object is gone.
     acceptor_.async_accept([this, lives = std::weak_ptr(lives_)](error_code ec, typename Protocol::socket s) {
       if (lives.expired() || ec == asio::error::operation_aborted) return;
       if (!ec) {
@@ -64,7 +64,7 @@ class listener_of : public listener {
         take_(stream_socket(std::move(s)), std::move(from));
         return next();
       }
-      // Out of file handles, most likely: some will be free again.
+      // Most likely out of file descriptors: some will be free again.
       pause_.expires_after(std::chrono::milliseconds(50));
       pause_.async_wait([this, lives](error_code over) {
         if (!lives.expired() && !over) next();
@@ -77,15 +77,15 @@ class listener_of : public listener {
   std::shared_ptr<bool> const lives_ = std::make_shared<bool>(true);
 };
 
-/// What a path names, as long as nobody puts something else there.
+/// Identifies the file at a path, to notice that it was replaced.
 struct file_identity {
   dev_t device = 0;
   ino_t inode = 0;
   bool operator==(file_identity const&) const = default;
 };
 
-/// Removes what an ended service of this user left at the path, if it did; `connecting` is what came of connecting there.
-/// Throws config_error for anything else that is there: above all a socket whose owner only takes long.
+/// Removes the socket that a dead service of this user left at the path, if any; `connecting` is the result of connecting
+/// to it. Throws config_error for anything else at the path, above all a socket whose owner is only slow.
 void remove_left_socket(endpoint const& at, error_code const& connecting) {
   struct stat about {};
   if (::lstat(at.path.c_str(), &about) != 0) return;
@@ -113,19 +113,19 @@ class unix_listener final : public listener_of<local> {
     if (auto const why = why_not_trusted(path.parent_path()); !why.empty())
       throw config_error(fmt::format("{}: {}", at.text(), why));
     require_nobody(network);
-    // Of two that start at once one stops here, and does not remove what the other has just made.
+    // If two services start at once, one fails here, and does not remove the socket that the other has just made.
     lock_.emplace(path);
     remove_left_socket(at, require_nobody(network));
     open(local::endpoint(at.path));
     ours_ = identity();
   }
-  /// The path may be another service's by now.
+  /// By now the path may belong to another service.
   ~unix_listener() override {
     if (ours_ != file_identity() && identity() == ours_) ::unlink(at_.path.c_str());
   }
 
  private:
-  /// What came of connecting. Throws config_error when somebody takes connections there.
+  /// Returns the error of connecting. Throws config_error if a service accepts connections there.
   error_code require_nobody(asio::io_context& network) const {
     error_code ec;
     local::socket probe(network);
@@ -135,7 +135,7 @@ class unix_listener final : public listener_of<local> {
           fmt::format("{}: another service listens there; stop it, or choose another path", at_.text()));
     return ec;
   }
-  // Before it is bound: from its first moment on nobody else can connect.
+  // Before it is bound, so that nobody else can ever connect.
   void prepare() override { ::fchmod(acceptor_.native_handle(), 0600); }
   client_address address_of(local::socket& s) override {
     ucred who{};
@@ -152,7 +152,7 @@ class unix_listener final : public listener_of<local> {
   }
 
   std::optional<file_lock> lock_;
-  file_identity ours_{};  // of the socket that this made
+  file_identity ours_{};  // of the socket that this object made
 };
 
 class tcp_listener final : public listener_of<tcp> {

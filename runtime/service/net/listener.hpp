@@ -1,4 +1,4 @@
-// A socket that takes connections, on a path or on a port.
+// A socket that accepts connections, on a path or on a port.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,19 +11,19 @@
 
 namespace rondo::service {
 
-/// Listens from its construction to its end. Threads: the network thread, or none runs yet.
+/// Listens until it is destroyed. Threads: the network thread, or any thread while that one is not running.
 class listener {
  public:
   using taker = std::function<void(stream_socket socket, client_address from)>;
   virtual ~listener() = default;
-  /// With the real port.
+  /// The address, with the real port where 0 was given.
   virtual endpoint where() const = 0;
-  /// Calls `take` with each connection, until it ends.
+  /// Calls `take` with each connection, until this is destroyed.
   virtual void accept(taker take) = 0;
 };
 
-/// A socket's path is its owner's alone, as is a folder that must be made for it; a socket that a dead process left there is
-/// removed. Throws config_error when a living one listens there, std::system_error when the system refuses.
+/// Only the owner can access a Unix socket, and a folder that is created for it. A socket that a dead process left there is
+/// removed. Throws config_error if a live process listens there, std::system_error if the system refuses.
 std::unique_ptr<listener> make_listener(boost::asio::io_context& network, endpoint const& at);
 
 }  // namespace rondo::service

@@ -1,4 +1,4 @@
-// Limits log lines per cause: a few lines a second, then the number of those left out.
+// Limits log lines per cause: a few lines a second, then the number of lines left out.
 //
 // Threads: one.
 #pragma once
@@ -13,14 +13,14 @@ class log_throttle {
   using time_point = std::chrono::steady_clock::time_point;
   static constexpr std::uint32_t lines_per_second = 10;
 
-  /// Whether one more line is to be logged; else it is counted.
+  /// Whether to log one more line. If not, it is counted.
   bool admits(time_point now) noexcept {
     if (lines_ == 0) began_ = now;
     if (lines_ < lines_per_second) return ++lines_, true;
     ++left_out_;
     return false;
   }
-  /// How many were left out, once a second has passed since the first line that was logged, which then is forgotten; 0: none.
+  /// How many lines were left out. Starts over once a second has passed since the first logged line; 0 before that.
   std::uint64_t take_left_out(time_point now) noexcept {
     if (lines_ == 0 || now - began_ < std::chrono::seconds(1)) return 0;
     auto const n = left_out_;

@@ -19,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 
 error_code last_error() noexcept {
-  // EWOULDBLOCK, in Asio's words.
+  // Asio's name for EWOULDBLOCK.
   if (errno == EAGAIN || errno == EWOULDBLOCK) return asio::error::would_block;
   return {errno, boost::system::system_category()};
 }
@@ -31,7 +31,7 @@ ssize_t receive(int socket, void* into, std::size_t bytes) noexcept {
   }
 }
 
-/// A peer that has gone is an error, not SIGPIPE, which would end the program.
+/// A peer that has gone gives an error, not SIGPIPE, which would kill the program.
 ssize_t send(int socket, void const* from, std::size_t bytes) noexcept {
   for (;;) {
     auto const n = ::send(socket, from, bytes, MSG_NOSIGNAL);
@@ -86,7 +86,7 @@ class plain_transport : public transport {
   stream_socket socket_;
 };
 
-/// It is told of what there is to read whether it waits for it or not; it leaves that on until it is told in vain.
+/// Stays registered between waits: it unregisters only when it is called while nothing waits.
 class watched_transport final : public plain_transport, epoll_reactor::listener {
  public:
   watched_transport(stream_socket socket, epoll_reactor& all)
@@ -109,7 +109,7 @@ class watched_transport final : public plain_transport, epoll_reactor::listener 
     ready_handler ready;
     ready.swap(waiting_);
     if (ready) return std::move(ready)(error_code());
-    watch(false);  // of a peer that has gone an epoll tells whatever it is asked for
+    watch(false);  // epoll reports a peer that has gone, whatever it is asked for
   }
   void watch(bool on) {
     if (std::exchange(watched_, on) == on) return;
@@ -121,7 +121,7 @@ class watched_transport final : public plain_transport, epoll_reactor::listener 
   bool watched_ = false;
 };
 
-/// OpenSSL's way to a socket; its own writes without MSG_NOSIGNAL.
+/// Lets OpenSSL use a socket. Its own socket BIO writes without MSG_NOSIGNAL.
 BIO_METHOD* socket_method() {
   static auto const write = [](BIO* bio, char const* from, int bytes) {
     BIO_clear_retry_flags(bio);
@@ -139,7 +139,7 @@ BIO_METHOD* socket_method() {
   };
   static BIO_METHOD* const method = [] {
     auto* const m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
-    if (m == nullptr) throw std::runtime_error("TLS: memory is short");
+    if (m == nullptr) throw std::runtime_error("TLS: out of memory");
     BIO_meth_set_write(m, +write);
     BIO_meth_set_read(m, +read);
     BIO_meth_set_ctrl(m, [](BIO*, int what, long, void*) -> long { return what == BIO_CTRL_FLUSH ? 1 : 0; });
@@ -148,7 +148,7 @@ BIO_METHOD* socket_method() {
   return method;
 }
 
-/// OpenSSL on a socket that does not block: either direction may have to wait for the other one.
+/// OpenSSL on a non-blocking socket: each direction may have to wait for the other one.
 class tls_transport final : public transport {
  public:
   tls_transport(stream_socket socket, asio::ssl::context& context, bool is_server,
@@ -156,8 +156,7 @@ class tls_transport final : public transport {
       : socket_(std::move(socket)), ssl_(SSL_new(context.native_handle()), &SSL_free) {
     socket_.native_non_blocking(true);
     auto* const bio = ssl_ ? BIO_new(socket_method()) : nullptr;
-    if (bio == nullptr)
-      throw std::runtime_error("TLS: a connection could not be made ready; memory is short");
+    if (bio == nullptr) throw std::runtime_error("TLS: could not set up a connection: out of memory");
     BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket_.native_handle())));
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
@@ -194,7 +193,7 @@ class tls_transport final : public transport {
     return sent;
   }
   void async_readable(ready_handler ready) override {
-    // Not what SSL_has_pending says alone: that is so for half a record, too, which no read can take.
+    // SSL_has_pending alone is not enough: it is also true for half a record, which no read can take.
     if (may_have_more_ && SSL_has_pending(ssl_.get()) == 1)
       return asio::post(socket_.get_executor(),
                         [ready = std::move(ready)]() mutable { std::move(ready)(error_code()); });
@@ -204,7 +203,7 @@ class tls_transport final : public transport {
     socket_.async_wait(write_waits_for_read_ ? socket_.wait_read : socket_.wait_write, std::move(ready));
   }
   void close() noexcept override {
-    SSL_shutdown(ssl_.get());  // says so to the peer, if there is room; its answer is not waited for
+    SSL_shutdown(ssl_.get());  // notifies the peer, if there is room; does not wait for its answer
     error_code ignored;
     socket_.shutdown(socket_.shutdown_both, ignored);
     socket_.close(ignored);
@@ -214,7 +213,7 @@ class tls_transport final : public transport {
   std::string refusal() const override {
     auto const verdict = SSL_get_verify_result(ssl_.get());
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
-      return fmt::format("its certificate is for another name than '{}'", peer_name_);
+      return fmt::format("its certificate is not valid for the name '{}'", peer_name_);
     if (verdict != X509_V_OK)
       return fmt::format("its certificate is not trusted: {}", X509_verify_cert_error_string(verdict));
     return speaks_no_tls_ ? "it does not speak TLS" : "";
@@ -239,7 +238,7 @@ class tls_transport final : public transport {
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
   std::string peer_name_;
   bool speaks_no_tls_ = false;
-  bool may_have_more_ = false;  // the last read took something
+  bool may_have_more_ = false;  // the last read returned bytes
   bool read_waits_for_write_ = false, write_waits_for_read_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Whether only this user, and root, can put something else where a path leads.
+// Checks that only this user and root can replace what a path leads to.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,9 @@
 
 namespace rondo::service {
 
-/// Looks at `folder` and all above it. Each must be a directory that belongs to this user or to root, and that nobody else
-/// can write in, unless it is sticky, as /tmp is. Empty: so it is; else what is wrong, and with which folder.
+/// Checks `folder` and all folders above it. Each must be a directory that belongs to this user or to root, and that no
+/// other user can write to, unless it is sticky, as /tmp is. Returns an empty string if so, else which folder is wrong and
+/// why.
 std::string why_not_trusted(std::filesystem::path const& folder);
 
 }  // namespace rondo::service

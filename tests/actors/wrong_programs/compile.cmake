@@ -1,4 +1,4 @@
-# wrong.cpp compiles; with each of its mistakes the compiler refuses it and says the sentence given here.
+# wrong.cpp compiles; with each of its mistakes the compiler refuses it with the sentence given here.
 function(compile mistake)
   separate_arguments(options UNIX_COMMAND "${flags}")
   execute_process(

@@ -1,4 +1,4 @@
-// A program that compiles, and no longer does with the one mistake that RONDO_WRONG names: see compile.cmake.
+// A program that compiles unless RONDO_WRONG selects one of its mistakes: see compile.cmake.
 #include "runtime/runtime.hpp"
 
 #ifndef RONDO_WRONG

@@ -1,9 +1,8 @@
-# Completion of the rondo command for bash: source this file, or install it as
-# /usr/share/bash-completion/completions/rondo. Commands and options come from rondo's own --help, the names of actors and
-# messages from the service that answers at --at or --service.
+# Completion of the rondo command for bash: source this file, or install it as /usr/share/bash-completion/completions/rondo.
+# Commands and options come from `rondo --help`, the names of actors and messages from the service at --at or --service.
 
-# Offers those of the words, one in a line, that begin with what was typed. Not by `compgen -W`: that runs what stands in words
-# like $(this), and names come from others.
+# Offers the words, one per line, that begin with what was typed. `compgen -W` would execute words such as $(this), and
+# names come from others.
 _rondo_offer() {
   local word
   while IFS= read -r word; do

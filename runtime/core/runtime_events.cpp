@@ -1,40 +1,40 @@
-// What a runtime does with the records that its devices report.
+// The runtime's handling of its devices' events.
 #include <fmt/format.h>
 
 #include "runtime/core/runtime_core.hpp"
 
 namespace rondo {
 
-void runtime_core::on_record(std::uint32_t device, host_record const& r) {
+void runtime_core::on_event(std::uint32_t device, device_event const& r) {
   switch (r.kind) {
-    case record_kind::reply:
+    case event_kind::reply:
       return;  // see start_devices
-    case record_kind::dead_letter:
+    case event_kind::dead_letter:
       return watched.on_undelivered(r.actor, r.body.header.type, r.body.payload, r.body.bytes, r.reason);
-    case record_kind::actor_failed:
+    case event_kind::actor_failed:
       watched.on_failure(r);
       if (static_cast<failure_action>(r.detail) == failure_action::escalated) close(errc::handler_failed);
       return;
-    case record_kind::terminated:
+    case event_kind::terminated:
       return on_terminated(r);
-    case record_kind::state_changed:
+    case event_kind::state_changed:
       return control.on_state(r.actor, static_cast<lifecycle>(r.detail));
-    case record_kind::room:
+    case event_kind::room:
       return devices.mail_of(r.actor).on_room(r.actor);
-    case record_kind::forward:
+    case event_kind::forward:
       return forward(r.actor, r.body);
-    case record_kind::send_later:
+    case event_kind::send_later:
       return timers.once(std::chrono::microseconds(r.detail), [this, to = r.actor, body = r.body] {
         send_or_bury(to, body.header, body.payload, body.bytes);
       });
-    case record_kind::depths:
+    case event_kind::depths:
       return control.on_depths(r);
-    case record_kind::buffer_free:
+    case event_kind::buffer_free:
       return devices[device].buffers->on_free_at_home(static_cast<std::uint32_t>(r.detail));
-    case record_kind::handled:
-    case record_kind::not_handled:
+    case event_kind::handled:
+    case event_kind::not_handled:
       return on_ended(r);
-    case record_kind::device_lost:
+    case event_kind::device_lost:
       return on_device_lost(device, r);
   }
 }
@@ -45,7 +45,7 @@ void runtime_core::forward(actor_id to, message const& body) {
   devices.mail_of(to).forward(m);
 }
 
-/// A message that was on its way cannot be delivered: its asker is told, or it is a dead letter.
+/// A message in transit cannot be delivered: notifies its asker, or makes it a dead letter.
 void runtime_core::not_forwarded(outgoing const& m, errc why) {
   auto const& h = m.body.header;
   if ((h.flags & flag_wants_reply) == 0)
@@ -64,7 +64,7 @@ void runtime_core::not_forwarded(outgoing const& m, errc why) {
   forward(h.reply_to, answer);
 }
 
-/// A message that the runtime sends for somebody: one that is refused is a dead letter.
+/// Sends a timed or delayed message; if it is refused, it becomes a dead letter.
 void runtime_core::send_or_bury(actor_id to, message_header const& header, std::byte const* payload,
                                 std::uint32_t bytes) {
   auto const refused = devices.has_device_of(to)
@@ -73,7 +73,7 @@ void runtime_core::send_or_bury(actor_id to, message_header const& header, std::
   if (refused != errc::ok) watched.on_undelivered(to, header.type, payload, bytes, refused);
 }
 
-void runtime_core::on_terminated(host_record const& r) {
+void runtime_core::on_terminated(device_event const& r) {
   actor_totals totals;
   __builtin_memcpy(&totals, r.body.payload, sizeof totals);
   if (recording) recording->append(recorded_end{r.actor});
@@ -83,22 +83,22 @@ void runtime_core::on_terminated(host_record const& r) {
   control.on_terminated(r.actor);
 }
 
-/// A message has ended that is traced, or recorded.
-void runtime_core::on_ended(host_record const& r) {
+/// A traced or recorded message has completed.
+void runtime_core::on_ended(device_event const& r) {
   if (replay != nullptr) return replay->take(r);
   if (recording) recording->append(r);
   if ((r.body.header.flags & flag_traced) != 0) watched.on_hop(r);
 }
 
-void runtime_core::on_device_lost(std::uint32_t device, host_record const& r) {
+void runtime_core::on_device_lost(std::uint32_t device, device_event const& r) {
   if (r.actor.valid())
     watched.report(fmt::format("the device was lost while {} ran actor '{}', in a handler of {}",
                                names.of_team(device, r.team), names.of_actor(r.actor),
                                names.of_type(r.body.header.type)));
-  if (r.detail != 0) return;  // another team's record follows
+  if (r.detail != 0) return;  // another team's event follows
   auto const why = devices[device].dev->why_lost();
   watched.report(fmt::format("the device was lost: {}{}{}", make_error_code(r.reason).message(),
-                             why.empty() ? "" : "; it says: ", why));
+                             why.empty() ? "" : "; details: ", why));
   close(r.reason);
   end_pending(r.reason);
 }

@@ -1,0 +1,99 @@
+// Events that a ring kernel sends to its host: replies, and what happened to actors and messages.
+#pragma once
+
+#include "kernels/base/message.hpp"
+#include "kernels/base/park.hpp"
+#include "kernels/buffers/buffer.hpp"
+#include "kernels/link/bus_ring.hpp"
+#include "kernels/link/graph_player.hpp"
+#include "kernels/mail/actor_cell.hpp"
+
+namespace rondo {
+
+enum class event_kind : std::uint32_t {
+  reply,          // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
+  dead_letter,    // `actor` did not handle `body`, for `reason`
+  actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
+                  // (failure_action); body.header.type: of the message; 0: it was on_start
+  terminated,     // `actor` is gone; body.payload holds its actor_totals
+  state_changed,  // `actor` is now in lifecycle state `detail`
+  room,           // `actor`'s mailbox was full and has room again
+  send_later,     // send `body` to `actor` after `detail` microseconds
+  forward,        // send `body` to `actor`, which is on another device
+  depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
+  buffer_free,    // slot `detail` of the device's buffers is free again: released, and no lease is left
+  handled,        // a handler of `actor` has run on `body`; `reason`: ok, or why it failed; detail: when it
+                  // returned; behaviour: digest of what it sent. Only for traced messages, and for all
+                  // messages while `journal` is set
+  not_handled,    // as `handled`, but `body` was not handled, for `reason`
+  device_lost,    // the device faulted with `reason`. One event per team: `actor`, if valid, and
+                  // body.header.type say what `team` ran; detail: how many such events follow
+};
+
+/// The digest of a handler that ran for several messages at once: what it sent cannot be attributed to one of them.
+inline constexpr std::uint32_t untold_digest = ~0u;
+
+/// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. The others: the actor
+/// is terminated.
+enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated };
+
+/// Sent to an actor whose request got no answer, if it lists this type among its messages.
+struct rejected {
+  errc reason;
+  std::uint32_t type;  // of the request
+};
+
+struct device_event {
+  event_kind kind = event_kind::reply;
+  errc reason = errc::ok;
+  actor_id actor{};
+  std::uint64_t detail = 0;
+  std::uint32_t behaviour = 0;  // of `handled`: the digest
+  std::uint32_t team = 0;
+  message body{};
+};
+static_assert(sizeof(device_event) == 160 && std::is_trivially_copyable_v<device_event>);
+
+/// One page of a `depths` event.
+struct depth_page {
+  struct entry {
+    std::uint32_t priority, messages;
+  };
+  std::uint32_t count;
+  entry entries[11];
+};
+static_assert(sizeof(depth_page) <= max_payload_bytes);
+
+/// Pushes an event, without the unused end of its payload, into the completion ring of a queue pair. False if it is full.
+template <class Bus>
+RONDO_HD bool try_push_event(bus_ring_ref<device_event, Bus> const& up, device_event const& event) {
+  std::uint64_t ticket = 0;
+  auto const fill = [&](std::uint32_t, device_event& to) {
+    __builtin_memcpy(static_cast<void*>(&to), &event,
+                     offsetof(device_event, body) + offsetof(message, payload));
+    copy_payload(to.body.payload, event.body.payload, event.body.bytes);
+  };
+  return up.try_push(1, fill, ticket) == push_outcome::pushed;
+}
+
+/// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
+///
+/// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call through a
+/// pointer would hide from the compiler how much stack a team needs. Both block while there is no room, until the host
+/// takes events.
+struct host_port {
+  void* self = nullptr;
+  void (*emit_to)(void* self, device_event const&) = nullptr;
+  buffer_table_ref buffers{};      // for context::buffers
+  graph_player* graphs = nullptr;  // for context::replay; only on a `cpu` device
+
+  RONDO_CALL RONDO_HD void emit(device_event const& event) const {
+#if defined(__CUDA_ARCH__)
+    while (!try_push_event(*static_cast<bus_ring_ref<device_event> const*>(self), event)) yield_thread();
+#else
+    if (emit_to != nullptr) emit_to(self, event);
+#endif
+  }
+};
+
+}  // namespace rondo
