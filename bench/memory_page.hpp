@@ -12,6 +12,5 @@ void write_memory_part(std::ostream& out, std::string const& json);
 /// Rewrites that part of an existing page and leaves the rest unchanged. Throws as above, and if the page does not have the
 /// part.
 void renew_memory_part(std::string const& page, std::string const& json);
-void renew_memory_part(std::string const& page, std::string const& json);
 
 }  // namespace rondo::bench

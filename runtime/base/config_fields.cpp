@@ -7,7 +7,7 @@
 #include <bit>
 #include <iterator>
 #include <limits>
-#include <regex>
+#include <ranges>
 
 #include "generated/config_bfbs_generated.h"
 #include "runtime/base/parse_number.hpp"
@@ -84,7 +84,7 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
     throw std::logic_error(
         fmt::format("schemas/config.fbs has the field {}, but rondo::config does not", name));
   }
-  field out{.name = f.name()->str(), .doc = {}, .where = bound->where, .pattern = {}, .choices = {}};
+  field out{.name = f.name()->str(), .doc = {}, .where = bound->where, .words = {}, .choices = {}};
   if (f.type()->base_type() != base_type_of(out)) {
     throw std::logic_error(
         fmt::format("{} has different types in schemas/config.fbs and rondo::config", name));
@@ -94,7 +94,8 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
     for (auto const* line : *f.documentation()) out.doc += line->str();
     out.doc.erase(0, out.doc.find_first_not_of(' '));
   }
-  out.pattern = attribute(f, "pattern").value_or("");
+  out.words = attribute(f, "words").value_or("");
+  out.is_list = attribute(f, "list").has_value();
   out.power_of_two = attribute(f, "power_of_two").has_value();
   if (out.is_choice()) {
     auto const* e = schema.enums()->Get(static_cast<flatbuffers::uoffset_t>(f.type()->index()));
@@ -128,8 +129,28 @@ std::vector<field> describe_all() {
   return list;
 }
 
-/// std::regex recurses for each character, so a long text would overflow the stack. No valid value is longer than this.
-constexpr std::size_t max_text_bytes = 2000;
+constexpr std::size_t max_text_bytes = 2000;  // no valid value is longer
+
+/// Whether `text` is one of these words, which are separated by ", ". The N of cuda:N is one to three digits.
+bool is_one_of(std::string_view words, std::string_view text) {
+  auto const is_word = [text](auto const& range) {
+    std::string_view const word(range.begin(), range.end());
+    if (!word.ends_with(":N")) return text == word;
+    auto const stem = word.substr(0, word.size() - 1);
+    auto const digits = text.substr(std::min(stem.size(), text.size()));
+    return text.starts_with(stem) && !digits.empty() && digits.size() <= 3 &&
+           parse_number(digits).has_value();
+  };
+  return std::ranges::any_of(words | std::views::split(std::string_view(", ")), is_word);
+}
+
+bool fits(field const& f, std::string_view text) {
+  if (!f.is_list) return is_one_of(f.words, text);
+  return text.size() <= max_text_bytes &&
+         std::ranges::all_of(text | std::views::split(','), [&](auto const& part) {
+           return is_one_of(f.words, std::string_view(part.begin(), part.end()));
+         });
+}
 
 [[noreturn]] void refuse_value(std::string_view origin, field const& f, std::string_view given) {
   refuse(origin, f.name, fmt::format("{} is refused; it must be {}", given, accepted(f)));
@@ -154,8 +175,7 @@ std::string accepted(field const& f) {
     for (auto const& choice : f.choices) names += (&choice == &f.choices.front() ? " " : ", ") + choice;
     return names;
   }
-  if (f.is_string())
-    return f.pattern.empty() ? "a string" : fmt::format("a string that matches {}", f.pattern);
+  if (f.is_string()) return (f.is_list ? "one or several, separated by commas, of " : "one of ") + f.words;
   return fmt::format("{} from {} to {}", f.power_of_two ? "a power of two" : "a whole number", f.min, f.max);
 }
 
@@ -209,14 +229,13 @@ void set(config& settings, field const& f, value const& given, std::string_view 
     settings.** choice = static_cast<rondo::ring_mode>(found - f.choices.begin());
   } else if (auto const* string = std::get_if<std::string config::*>(&f.where)) {
     auto const& text = std::get<std::string>(given);
-    bool const fits =
-        f.pattern.empty() || (text.size() <= max_text_bytes && std::regex_match(text, std::regex(f.pattern)));
-    if (!fits) refuse_value(origin, f, fmt::format("'{}'", shortened(text)));
+    if (!fits(f, text)) refuse_value(origin, f, fmt::format("'{}'", shortened(text)));
     settings.** string = text;
   } else {
     auto const number = std::get<std::uint64_t>(given);
-    bool const fits = number >= f.min && number <= f.max && (!f.power_of_two || std::has_single_bit(number));
-    if (!fits) refuse_value(origin, f, std::to_string(number));
+    bool const in_range = number >= f.min && number <= f.max;
+    if (!in_range || (f.power_of_two && !std::has_single_bit(number)))
+      refuse_value(origin, f, std::to_string(number));
     if (auto const* narrow = std::get_if<std::uint32_t config::*>(&f.where)) {
       settings.** narrow = static_cast<std::uint32_t>(number);
     } else {

@@ -11,7 +11,7 @@
 #include "runtime/lifecycle.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/observe/telemetry.hpp"
-#include "runtime/service/json/behaviour_names.hpp"
+#include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/wire/wire.hpp"
 
 namespace rondo::service {

@@ -19,7 +19,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/os/prepare_thread.hpp"
-#include "runtime/service/json/behaviour_names.hpp"
+#include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/monitor/report.hpp"
 #include "runtime/service/net/credentials.hpp"
 #include "runtime/service/net/listener.hpp"

@@ -14,7 +14,7 @@ if(found EQUAL -1)
   message(FATAL_ERROR "README.md does not hold the example as it stands in tests/consumer/project/clicks.cpp")
 endif()
 
-file(REMOVE_RECURSE ${work}/prefix ${work}/project ${work}/cuda_project)
+file(REMOVE_RECURSE ${work}/prefix ${work}/project ${work}/client_project ${work}/cuda_project)
 run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
 # As plain C++, and with CUDA if this build has it.
 set(common -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
@@ -33,7 +33,10 @@ if(NOT output STREQUAL "42 clicks\n")
 endif()
 if(EXISTS ${work}/prefix/bin/rondo)  # if the command is installed, everything that services need must be installed too
   run(${work}/prefix/bin/rondo-serve --version)
-  run(${source}/serve.sh ${work}/project/greet_service)
+  # A client needs no command line.
+  run(${CMAKE_COMMAND} -S ${source}/client_project -B ${work}/client_project ${common} -D CMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
+  run(${CMAKE_COMMAND} --build ${work}/client_project)
+  run(${source}/serve.sh ${work}/project/greet_service ${work}/client_project/ask_greeter)
   if(NOT output MATCHES "\"number\": ?42")
     message(FATAL_ERROR "the consumer's service answered '${output}' instead of 42")
   endif()

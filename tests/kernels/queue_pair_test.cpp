@@ -48,7 +48,7 @@ push_outcome push(bus_ring_ref<part> const& ring, std::uint32_t sender, std::uin
 
 constexpr std::uint64_t near_overflow = (std::uint64_t{1} << 32) - 3'000;
 
-void stress_lane_ring(std::uint32_t size, std::uint64_t start) {
+void stress_ring(std::uint32_t size, std::uint64_t start) {
   test_ring<part> r{size, start};
   std::uint32_t const senders = 3, each = 3'000;
   std::vector<std::thread> threads;
@@ -154,13 +154,13 @@ TEST_CASE("the bus ring behaves like a bounded std::deque of groups, also across
 
 TEST_CASE("many threads push groups that arrive whole, once and in each thread's order",
           "[queue_pair][stress]") {
-  stress_lane_ring(2, 0);
-  stress_lane_ring(64, 0);
+  stress_ring(2, 0);
+  stress_ring(64, 0);
 }
 
 TEST_CASE("many threads push across the overflow of the sequences", "[queue_pair][stress]") {
-  stress_lane_ring(4, near_overflow);
-  stress_lane_ring(64, near_overflow);
+  stress_ring(4, near_overflow);
+  stress_ring(64, near_overflow);
 }
 
 TEST_CASE("a closed bus ring refuses new items, and items accepted before arrive", "[queue_pair][stress]") {

@@ -116,7 +116,7 @@ int run(options const& o) {
   return failing.empty() ? 0 : 1;
 }
 
-/// Parses "kernels/mail/mailbox.hpp:75:28=relaxed"; with "?relaxed" instead, the order of a failed compare-exchange.
+/// Parses "kernels/mail/mailbox.hpp:76:28=relaxed"; with "?relaxed" instead, the order of a failed compare-exchange.
 weakening parse_weakening(std::string const& text) {
   static std::regex const form(R"(([^:]+):(\d+):(\d+)([=?])(relaxed|acquire|release|acq_rel))");
   std::smatch part;

@@ -15,8 +15,8 @@ struct endings {
 };
 
 /// A queue pair with its host side, and the completions that arrive.
-struct lane_world {
-  lane_world(execution& in, std::uint32_t down_slots, std::uint32_t up_slots, bool parks)
+struct queue_world {
+  queue_world(execution& in, std::uint32_t down_slots, std::uint32_t up_slots, bool parks)
       : x(in),
         queues({make_ring<submission>(in, down_slots), make_ring<device_event>(in, up_slots)},
                {0, parks, false}),
@@ -31,7 +31,7 @@ struct lane_world {
 
   /// A team's port to the host, as the devices implement it.
   static void emit(void* self, device_event const& r) {
-    auto& w = *static_cast<lane_world*>(self);
+    auto& w = *static_cast<queue_world*>(self);
     while (!try_push_event(w.queues.queues().up, r)) relax();
     w.queues.poller().bell().ring();
   }
@@ -89,7 +89,7 @@ struct lane_world {
 /// signals it. The refusals arrive as completions, next to the events of a second team.
 void submissions_end_once(execution& x) {
   arena_world a{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
-  lane_world w{x, 2, 2, true};
+  queue_world w{x, 2, 2, true};
   auto const old = a.launch(0, 2);
   auto const spec = a.spec(1, 1);
   w.emitters.store(2, memory_order::relaxed);
@@ -139,7 +139,7 @@ void submissions_end_once(execution& x) {
 /// sender; for the others the sender gets the reason.
 void ending_answers_everybody(execution& x) {
   arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
-  lane_world w{x, 2, 2, true};
+  queue_world w{x, 2, 2, true};
   auto const id = a.launch(0, 2);
   auto& senders = x.shared<atomic<std::uint32_t>>(2u);
   w.emitters.store(1, memory_order::relaxed);
@@ -173,7 +173,7 @@ void ending_answers_everybody(execution& x) {
 /// A team has written a completion and halts; the host knows that, and waits until the sink has processed the completion.
 /// Then another one arrives, and the end.
 void poller_drains(execution& x) {
-  lane_world w{x, 2, 2, true};
+  queue_world w{x, 2, 2, true};
   auto& turn = x.shared<atomic<std::uint32_t>>();
   auto& taken = x.shared<std::uint32_t>();
   auto const await = [&](std::uint32_t number) {
@@ -201,12 +201,12 @@ void poller_drains(execution& x) {
 
 }  // namespace
 
-std::vector<scenario> lane_scenarios() {
+std::vector<scenario> queue_pair_scenarios() {
   return {
       {"queue_pair",
        "each submission ends once, in its mailbox or in a completion, in the order of its sender",
        submissions_end_once, bounds{2, 0}, bounds{1, 1}},
-      {"lane_end",
+      {"queue_pair_end",
        "when the device ends, what was accepted ends once, and who is refused hears why; then it goes on",
        ending_answers_everybody, bounds{2, 1}, bounds{1, 1}},
       {"queue_drain", "who drains the poller finds that the sink has had every completion", poller_drains,

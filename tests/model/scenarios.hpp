@@ -14,7 +14,7 @@ std::vector<scenario> buffer_scenarios();
 std::vector<scenario> share_scenarios();
 std::vector<scenario> small_scenarios();
 std::vector<scenario> bus_ring_scenarios();
-std::vector<scenario> lane_scenarios();
+std::vector<scenario> queue_pair_scenarios();
 std::vector<scenario> grid_scenarios();
 std::vector<scenario> ask_scenarios();
 
@@ -22,7 +22,7 @@ inline std::vector<scenario> all_scenarios() {
   std::vector<scenario> all;
   for (auto const group : {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios,
                            doorbell_scenarios, buffer_scenarios, share_scenarios, small_scenarios,
-                           bus_ring_scenarios, lane_scenarios, grid_scenarios, ask_scenarios}) {
+                           bus_ring_scenarios, queue_pair_scenarios, grid_scenarios, ask_scenarios}) {
     auto some = group();
     all.insert(all.end(), some.begin(), some.end());
   }

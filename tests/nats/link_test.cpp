@@ -74,7 +74,9 @@ TEST_CASE("a request to a subject without subscribers fails at once", "[nats]") 
   } catch (nats_error const& e) {
     CHECK(e.status == NATS_NO_RESPONDERS);
   }
-  CHECK(refusal([&] { link.subscribe("a..b", "", [](nats_message const&) {}); }).find("subscribing to 'a..b'") == 0);
+  CHECK(refusal([&] {
+          link.subscribe("a..b", "", [](nats_message const&) {});
+        }).find("subscribing to 'a..b'") == 0);
 }
 
 TEST_CASE("a link survives the loss of its server and uses the next one", "[nats]") {

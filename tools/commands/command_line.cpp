@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/base/config.hpp"
+#include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/net/credentials.hpp"
 
 namespace rondo::service {
@@ -123,7 +124,7 @@ service_session::message_kind const& service_session::message_of(std::string con
   for (auto const& [full, m] : messages) {
     names += (names.empty() ? "" : ", ") + full;
     if (full == name) return m;
-    if (full.ends_with("." + name)) {
+    if (is_called(full, name, ".")) {
       if (match != nullptr)
         throw command_error(exit_usage, fmt::format("'{}' is ambiguous: {} or {}; use the qualified name",
                                                     name, match->name, full));

@@ -1,6 +1,8 @@
 #include "tools/top/text_grid.hpp"
 
 #include <fmt/format.h>
+#include <locale.h>
+#include <wchar.h>
 
 #include <algorithm>
 
@@ -8,28 +10,14 @@ namespace rondo::tools {
 
 namespace {
 
-struct range {
-  char32_t first, last;
-};
-
-bool is_in(char32_t c, std::initializer_list<range> ranges) noexcept {
-  return std::ranges::any_of(ranges, [c](range r) { return c >= r.first && c <= r.last; });
-}
-
-/// Follows Unicode's East Asian Width (UAX 11), in broad ranges.
+/// Columns of a character on a terminal, whatever the program's locale is.
 int columns_of(char32_t c) noexcept {
-  if (is_in(c, {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}})) return 0;
-  if (is_in(c, {{0x1100, 0x115f},
-                {0x2e80, 0xa4cf},
-                {0xac00, 0xd7a3},
-                {0xf900, 0xfaff},
-                {0xfe30, 0xfe4f},
-                {0xff00, 0xff60},
-                {0xffe0, 0xffe6},
-                {0x1f300, 0x1faff},
-                {0x20000, 0x3fffd}}))
-    return 2;
-  return 1;
+  static locale_t const utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 == nullptr) return 1;
+  auto const before = uselocale(utf8);
+  auto const columns = wcwidth(static_cast<wchar_t>(c));
+  uselocale(before);
+  return columns < 0 ? 1 : columns;
 }
 
 /// Takes one character off `text`. Invalid UTF-8 and control characters become '?'.

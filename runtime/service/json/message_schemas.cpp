@@ -8,14 +8,10 @@
 
 #include "runtime/base/json_node.hpp"
 #include "runtime/service/json/payload_json.hpp"
+#include "runtime/service/json/qualified_names.hpp"
 
 namespace rondo::service {
 namespace {
-
-/// `name` is `end`, or ends with `end` after a dot.
-bool is_called(std::string_view name, std::string_view end) {
-  return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
-}
 
 void describe_struct(std::string& text, struct_layout const& s);
 
@@ -99,7 +95,7 @@ void message_schemas::add(std::span<std::byte const> binary_schema, std::string_
 bool message_schemas::knows(std::string_view type) const {
   if (types_.contains(type)) return true;
   std::size_t called = 0;
-  for (auto const& [name, layout] : types_) called += is_called(name, type);
+  for (auto const& [name, layout] : types_) called += is_called(name, type, ".");
   return called == 1;
 }
 
@@ -113,7 +109,7 @@ struct_layout const& message_schemas::find(std::string_view type) const {
   if (auto const exact = types_.find(type); exact != types_.end()) return *exact->second;
   struct_layout const* found = nullptr;
   for (auto const& [name, layout] : types_) {
-    if (!is_called(name, type)) continue;
+    if (!is_called(name, type, ".")) continue;
     if (found != nullptr)
       throw payload_error(fmt::format("'{}' may be {} or {}; give the whole name", type, found->name, name));
     found = layout.get();

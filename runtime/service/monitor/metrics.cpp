@@ -175,7 +175,7 @@ void write_devices(metric_text& to, report const& r) {
     for (auto const& t : d.teams) sum += t->beats;
     return sum;
   });
-  auto const of_lanes = [](auto field) {
+  auto const of_queues = [](auto field) {
     return [field](line const& d) {
       return d.queues ? std::optional(static_cast<std::uint64_t>((*d.queues).*field)) : std::nullopt;
     };
@@ -183,13 +183,13 @@ void write_devices(metric_text& to, report const& r) {
   using queues = reports::queue_pairT;
   if (std::ranges::any_of(r.devices, [](auto const& d) { return d->queues != nullptr; })) {
     each("rondo_queue_submissions_waiting", "gauge", "Submissions that the device has not read yet.",
-         of_lanes(&queues::submissions_waiting));
+         of_queues(&queues::submissions_waiting));
     each("rondo_queue_submission_slots", "gauge", "Capacity for submissions.",
-         of_lanes(&queues::submission_slots));
+         of_queues(&queues::submission_slots));
     each("rondo_queue_submitted_total", "counter", "Submissions to the device.",
-         of_lanes(&queues::submitted));
+         of_queues(&queues::submitted));
     each("rondo_queue_completed_total", "counter", "Completions from the device.",
-         of_lanes(&queues::completed));
+         of_queues(&queues::completed));
   }
   using copies = reports::copiesT;
   auto const of_copies = [](auto field) { return [field](line const& d) { return (*d.transfers).*field; }; };

@@ -1,4 +1,4 @@
-// Resolves the name of a behaviour: its qualified name, or its last part where that is unambiguous.
+// Resolves names that may be given without their namespace, where that is unambiguous.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,13 @@
 
 namespace rondo::service {
 
-/// The qualified name. Empty if there is no such behaviour, or more than one: `why` says which.
+/// Whether `given` is the qualified name `full`, or the part of it after a separator.
+inline bool is_called(std::string_view full, std::string_view given, std::string_view separator) {
+  if (!full.ends_with(given)) return false;
+  return full.size() == given.size() || full.substr(0, full.size() - given.size()).ends_with(separator);
+}
+
+/// A behaviour's qualified name. Empty if there is no such behaviour, or more than one: `why` says which.
 inline std::string_view full_behaviour_name(std::vector<behaviour_info> const& known, std::string_view given,
                                             std::string& why) {
   std::string_view found;
@@ -19,9 +25,7 @@ inline std::string_view full_behaviour_name(std::vector<behaviour_info> const& k
   for (auto const& b : known) {
     names += (names.empty() ? "" : ", ") + std::string(b.name);
     if (b.name == given) return b.name;
-    if (b.name.size() <= given.size() + 2 || !b.name.ends_with(given) ||
-        b.name.substr(b.name.size() - given.size() - 2, 2) != "::")
-      continue;
+    if (!is_called(b.name, given, "::")) continue;
     if (!found.empty()) {
       why = fmt::format("'{}' is ambiguous: {} or {}; use the qualified name", given, found, b.name);
       return {};
