@@ -70,10 +70,14 @@ client_options connection_options::options() const {
 }
 
 void service_session::fail() {
-  if (last_.ec == errc::peer_gone)
-    throw command_error(exit_unavailable,
-                        fmt::format("no service answers at {}: {}; start one with rondo serve, or pass --at",
-                                    where_.options().at.text(), client_.last_words()));
+  if (last_.ec == errc::peer_gone) {
+    auto where = where_.options().at.text();
+    auto const words = client_.last_words();
+    where = words.starts_with(where) ? words : where + ": " + words;
+    throw command_error(
+        exit_unavailable,
+        fmt::format("no service answers at {}; start one with rondo serve, or pass --at", where));
+  }
   if (last_.ec) throw command_error(exit_failed, last_.why.empty() ? last_.ec.message() : last_.why);
   throw command_error(exit_failed,
                       last_.why.empty() ? "the service sent an unexpected kind of answer" : last_.why);
