@@ -146,7 +146,7 @@ bool is_one_of(std::string_view words, std::string_view text) {
 
 bool fits(field const& f, std::string_view text) {
   if (!f.is_list) return is_one_of(f.words, text);
-  return text.size() <= max_text_bytes &&
+  return !text.empty() && text.size() <= max_text_bytes &&
          std::ranges::all_of(text | std::views::split(','), [&](auto const& part) {
            return is_one_of(f.words, std::string_view(part.begin(), part.end()));
          });

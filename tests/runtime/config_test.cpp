@@ -102,13 +102,15 @@ TEST_CASE("a file overrides its base, even with zero", "[config]") {
 }
 
 TEST_CASE("each documented device name is accepted, others are not", "[config]") {
-  for (std::string const name : {"auto", "cpu", "emulated", "cuda", "cuda:0", "cuda:12", "metal"}) {
+  for (std::string const name :
+       {"auto", "cpu", "emulated", "cuda", "cuda:0", "cuda:12", "metal", "cpu,cuda:0,cuda:12"}) {
     CHECK(load("{\"device\": \"" + name + "\"}").device == name);
   }
-  for (std::string const name : {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu ", "metal:0"}) {
+  for (std::string const name :
+       {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu ", "metal:0", "cuda:0123", "cpu,", ",cpu", "cpu, cuda"}) {
     auto const text = refusal_of("{\"device\": \"" + name + "\"}");
     has(text, "device: '" + name + "' is refused");
-    has(text, "auto|cpu");
+    has(text, "separated by commas, of auto, cpu, emulated, cuda, cuda:N, metal");
   }
 }
 
