@@ -1,6 +1,8 @@
 // The helpers of the kernels' scenarios: a small arena in watched memory, numbered notes, and the owner's access to them.
 #pragma once
 
+#include <cstdlib>
+
 #include "kernels/actor/launch.hpp"
 #include "tests/model/explore.hpp"
 
@@ -13,10 +15,10 @@ struct note {
   std::uint32_t sender, number;
 };
 
-/// A placeholder behaviour; the scenarios take its mail themselves.
+/// The behaviour of the actors. Its handler must not run: the scenarios take the mail from the mailbox themselves, as owners.
 struct taker {
   using messages = rondo::messages<note>;
-  void on(context&, note const&) {}
+  void on(context&, note const&) { std::abort(); }
 };
 
 inline message_header note_header(std::uint8_t priority = default_priority) {
