@@ -7,7 +7,6 @@
 #include <bit>
 #include <iterator>
 #include <limits>
-#include <ranges>
 
 #include "generated/config_bfbs_generated.h"
 #include "runtime/base/parse_number.hpp"
@@ -131,25 +130,33 @@ std::vector<field> describe_all() {
 
 constexpr std::size_t max_text_bytes = 2000;  // no valid value is longer
 
+/// The parts of `text` between the separators. (std::views::split does not compile with clang 14 and this libstdc++.)
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    auto const end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
+
 /// Whether `text` is one of these words, which are separated by ", ". The N of cuda:N is one to three digits.
 bool is_one_of(std::string_view words, std::string_view text) {
-  auto const is_word = [text](auto const& range) {
-    std::string_view const word(range.begin(), range.end());
+  return std::ranges::any_of(split(words, ", "), [text](std::string_view word) {
     if (!word.ends_with(":N")) return text == word;
     auto const stem = word.substr(0, word.size() - 1);
     auto const digits = text.substr(std::min(stem.size(), text.size()));
     return text.starts_with(stem) && !digits.empty() && digits.size() <= 3 &&
            parse_number(digits).has_value();
-  };
-  return std::ranges::any_of(words | std::views::split(std::string_view(", ")), is_word);
+  });
 }
 
 bool fits(field const& f, std::string_view text) {
   if (!f.is_list) return is_one_of(f.words, text);
   return !text.empty() && text.size() <= max_text_bytes &&
-         std::ranges::all_of(text | std::views::split(','), [&](auto const& part) {
-           return is_one_of(f.words, std::string_view(part.begin(), part.end()));
-         });
+         std::ranges::all_of(split(text, ","),
+                             [&](std::string_view part) { return is_one_of(f.words, part); });
 }
 
 [[noreturn]] void refuse_value(std::string_view origin, field const& f, std::string_view given) {
