@@ -76,6 +76,15 @@ void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler
 
 // -- asks
 
+void messenger::send_request(outgoing& request, actor_id ask, std::uint64_t timeout_ns, std::uint64_t now) {
+  auto& h = request.body.header;
+  h.reply_to = ask;
+  h.flags |= flag_wants_reply;
+  set_deadline(h, timeout_ns, now);
+  auto const refused = send(request);
+  if (refused != errc::ok) completions_.complete(ask, refused, nullptr, completer::initiator);
+}
+
 actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace,
                         answer_handler handler) {
   // The cancellation slot is taken from the handler before that moves into the table. A cancellation that comes after
@@ -95,12 +104,7 @@ actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_
     slot.assign([this, id = *id](boost::asio::cancellation_type) {
       completions_.complete(id, errc::cancelled, nullptr, completer::initiator);
     });
-  auto& h = request.body.header;
-  h.reply_to = *id;
-  h.flags |= flag_wants_reply;
-  set_deadline(h, timeout_ns, now);
-  auto const refused = send(request);
-  if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
+  send_request(request, *id, timeout_ns, now);
   return *id;
 }
 
@@ -110,12 +114,7 @@ answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::
   auto const id = completions_.open_blocking(timeout_ns == 0 ? 0 : now + timeout_ns);
   if (!id && traced) note_call(request, static_cast<errc>(id.error().value()));
   if (!id) return {static_cast<errc>(id.error().value()), {}};
-  auto& h = request.body.header;
-  h.reply_to = *id;
-  h.flags |= flag_wants_reply;
-  set_deadline(h, timeout_ns, now);
-  auto const refused = send(request);
-  if (refused != errc::ok) completions_.complete(*id, refused, nullptr, completer::initiator);
+  send_request(request, *id, timeout_ns, now);
   auto const got = completions_.wait(*id, spin_ns_);
   if (traced) note_call(request, got.reason);
   return got;

@@ -106,6 +106,8 @@ class messenger {
   /// As mail_lines::join.
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);
   bool takes_next_trace() noexcept;
+  /// Sends the request of this open ask, which ends at once if the request is refused. `timeout_ns` counts from `now`; 0: none.
+  void send_request(outgoing& request, actor_id ask, std::uint64_t timeout_ns, std::uint64_t now);
   void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
   bool begin_trace(outgoing& m, std::uint64_t trace);
   void note_call(outgoing const& m, errc outcome);

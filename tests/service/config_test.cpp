@@ -19,6 +19,7 @@
 #include "tests/service/tls_peer.hpp"
 
 using namespace rondo_test;
+using rondo::service::client_options;
 using rondo::service::endpoint;
 using rondo::service::parse_service_config;
 
@@ -83,6 +84,13 @@ TEST_CASE("a durable actor requires a NATS server and a checkpoint", "[service][
   REQUIRE_THROWS_WITH(read(R"("nats": "nats://127.0.0.1:4222", )"),
                       Catch::Contains("actor 'a': durable: needs `checkpoint`"));
 }
+
+// An address in text must be parsed: this once made an endpoint with an empty path.
+template <class Address>
+concept gives_options = requires(Address at) {
+  client_options{.at = at};
+};
+static_assert(gives_options<endpoint> && !gives_options<char const*>);
 
 TEST_CASE("a public address requires a token and TLS", "[service][config]") {
   rondo::service::service_config c;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "runtime/base/config_error.hpp"
 
@@ -13,6 +14,11 @@ struct endpoint {
   bool is_unix = true;
   std::string path;  // of the socket; or the host
   std::uint16_t port = 0;
+
+  // Constructors, because an aggregate would take `{.at = "unix:..."}`, with the text's address as `is_unix`.
+  endpoint() = default;
+  endpoint(bool unix_socket, std::string path_or_host, std::uint16_t tcp_port)
+      : is_unix(unix_socket), path(std::move(path_or_host)), port(tcp_port) {}
 
   /// Throws config_error; its text begins with `origin`.
   static endpoint parse(std::string const& text, std::string const& origin);
