@@ -303,12 +303,19 @@ void execution::say(char const* kind, void* at, memory_order order, std::uint64_
 
 // -- sites
 
+/// Relative to the project's root, even where a compiler cache made the path relative to the build directory.
+static std::string file_of(std::source_location const& where) {
+  std::string_view name = where.file_name();
+  while (name.starts_with("../")) name.remove_prefix(3);
+  return std::string(name);
+}
+
 order_site site_of(std::source_location const& where, order_of part) {
-  return {where.file_name(), where.line(), where.column(), part};
+  return {file_of(where), where.line(), where.column(), part};
 }
 
 std::string short_name(std::source_location const& where) {
-  return std::string(where.file_name()) + ":" + std::to_string(where.line());
+  return file_of(where) + ":" + std::to_string(where.line());
 }
 
 char const* name_of(memory_order order) noexcept {
