@@ -44,7 +44,8 @@ auto terminate(runtime& rt, actor_id actor, termination how, Token&& token = {})
   return detail::control(rt, actor, how == termination::drain ? control_drain : control_discard,
                          std::forward<Token>(token));
 }
-/// Completes with void(error_code, inspection): state, counters, and depth by priority, all from one turn of the actor.
+/// Completes with void(error_code, inspection): the depth by priority at one turn of the actor, and its state and counters as read
+/// just after that turn.
 template <class Token = boost::asio::use_awaitable_t<>>
 auto inspect(runtime& rt, actor_id actor, Token&& token = {}) {
   return boost::asio::async_initiate<Token, void(error_code, inspection)>(

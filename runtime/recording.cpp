@@ -25,27 +25,40 @@ checkpoint_image image_of(runtime_core const& core, std::vector<arena_ref> const
   return image;
 }
 
+void close_or_report(runtime_core& core, recorder& last) {
+  try {
+    last.close();
+  } catch (std::runtime_error const& e) {
+    core.watched.report(e.what());
+  }
+}
+
 }  // namespace
 
 recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(rt) {
   auto& core = rt.core();
   std::unique_lock const held(core.launching);
-  if (core.recording) refuse(file, "another recording is in progress");
-  auto begun =
-      std::make_unique<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
+  // One that only the core holds has lost its owner, whose destructor found no safepoint; it ends here.
+  if (core.recording && core.recording.use_count() > 1) refuse(file, "another recording is in progress");
+  auto const begun =
+      std::make_shared<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
+  std::shared_ptr<recorder> orphan;
   std::exception_ptr failure;
   bool const quiet = core.at_safepoint(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
     try {
       begun->begin(image_of(core, arenas), core.behaviours());
       // Relaxed: the safepoint orders it.
       for (auto const& arena : arenas) arena.header().journal.store(journal_report, memory_order::relaxed);
-      core.recording = std::move(begun);
+      orphan = std::exchange(core.recording, begun);
     } catch (...) {
       failure = std::current_exception();  // no exception may leave a safepoint
     }
   });
-  if (quiet && !failure) return;
-  begun.reset();
+  if (quiet && !failure) {
+    recorder_ = begun;
+    if (orphan) close_or_report(core, *orphan);
+    return;
+  }
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // it is empty
   if (failure) std::rethrow_exception(failure);
@@ -53,33 +66,30 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
 }
 
 recording::~recording() {
-  if (ended_) return;
+  if (!recorder_ || recorder_->is_closed())
+    return;  // stopping the runtime has closed it, and reported errors
   try {
     end();
   } catch (std::runtime_error const& e) {
+    recorder_->flush();
     runtime_.core().watched.report(e.what());
   }
 }
 
 bool recording::flush() {
-  auto& core = runtime_.core();
-  std::shared_lock const held(core.launching);
-  return !core.recording || core.recording->flush();
+  std::shared_lock const held(runtime_.core().launching);
+  if (!recorder_) throw std::runtime_error("the recording has already ended");
+  return recorder_->flush();
 }
 
 void recording::end() {
   auto& core = runtime_.core();
   std::unique_lock const held(core.launching);
-  if (ended_) throw std::runtime_error("the recording has already ended");
-  if (!core.recording) {  // stopping the runtime has ended it and reported any errors
-    ended_ = true;
-    return;
-  }
-  std::unique_ptr<recorder> last;
-  if (!core.set_journal(0, [&] { last = std::move(core.recording); }))
+  if (!recorder_) throw std::runtime_error("the recording has already ended");
+  // If it is not the core's, stopping the runtime has closed it.
+  if (core.recording == recorder_ && !core.set_journal(0, [&] { core.recording.reset(); }))
     throw std::runtime_error("the recording continues: " + core.why_no_safepoint());
-  ended_ = true;
-  last->close();
+  std::exchange(recorder_, nullptr)->close();
 }
 
 }  // namespace rondo

@@ -25,7 +25,7 @@ std::string ending(bool handled, errc reason) {
 struct rerun {
   runtime_core& core;
   std::filesystem::path const& file;
-  replayer ends{};
+  std::shared_ptr<replayer> ends = std::make_shared<replayer>();
   replay_report report{};
   std::vector<std::unique_ptr<rondo::guest>> guests{};  // by device; null: the device's teams run the actors
 
@@ -79,7 +79,7 @@ struct rerun {
       return differs(m.actor,
                      fmt::format("it does not accept the message: {}", make_error_code(refused).message()));
     for (;;) {
-      if (auto const now = ends.wait(m.actor, std::chrono::milliseconds(100)); now) return compare(m, *now);
+      if (auto const now = ends->wait(m.actor, std::chrono::milliseconds(100)); now) return compare(m, *now);
       if (core.closed()) refuse("the replay ended early: " + make_error_code(core.closed_for()).message());
       if (!core.actors.find(m.actor))
         return differs(m.actor, "it has terminated, but had not when it was recorded");
@@ -120,7 +120,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
     run.report.launched = image.actors.size();
     for (auto& d : core.devices) run.guests.push_back(d.dev->make_guest());
     std::unique_lock launching(core.launching);
-    if (!core.set_journal(journal_report | journal_mute, [&] { core.replay = &run.ends; }))
+    if (!core.set_journal(journal_report | journal_mute, [&] { core.replay = run.ends; }))
       run.refuse("was not replayed: " + core.why_no_safepoint());
     std::exception_ptr failure;
     try {
@@ -133,7 +133,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
     }
     run.guests.clear();
     bool const quiet = core.set_journal(0, [&] { core.replay = nullptr; });
-    if (!quiet) {  // a handler is still running, and may report to objects that are destroyed here
+    if (!quiet) {  // a handler is still running; its report goes to core.replay
       launching.unlock();
       core.stop();
       run.refuse("the replay was stopped: " + core.why_no_safepoint());

@@ -24,7 +24,7 @@ std::unique_ptr<runtime_core> make_core(config settings, program const& p,
 runtime::runtime(config settings, program const& p) : core_(make_core(std::move(settings), p)) {}
 runtime::runtime(config settings, program const& p, std::vector<chosen_device> chosen)
     : core_(make_core(std::move(settings), p, std::move(chosen))) {}
-runtime::~runtime() { runtime_core::retire(std::move(core_)); }
+runtime::~runtime() { runtime_core::retire(core_); }
 
 // -- actors
 

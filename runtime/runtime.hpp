@@ -82,7 +82,7 @@ class runtime {
   /// The behaviours of the current module.
   std::vector<behaviour_info> const& behaviours() const noexcept;
 
-  /// Cancels an ask of any_ref::ask: calls its handler, on this thread, with `cancelled`, unless it has already been called.
+  /// Cancels an ask of any_ref::ask: completes its handler with `cancelled`, unless it has already been called.
   void cancel(actor_id ask);
   bool is_waiting(actor_id ask) const noexcept;
 

@@ -5,7 +5,7 @@
 //   auto b = rt.launch<blur>("blur");                           // on a device `cpu`; the work runs on device 1
 //
 // For work that library kernels do better than a handler. A captured actor is an actor like any other, with a mailbox,
-// priorities, deadlines, supervision, and telemetry. Recording is in runtime/graph.
+// priorities, deadlines, supervision, and telemetry. runtime/capture_graph.hpp captures.
 #pragma once
 
 #include "kernels/actor/module.hpp"

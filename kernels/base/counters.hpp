@@ -82,7 +82,7 @@ class alignas(64) published_totals {
     version_.store(((version + 2) & 0xffff'ffff) | peak_bits(t.peak_depth), memory_order::release);
   }
 
-  /// The owner's own view: no race, no retry.
+  /// Without a retry: of one moment only if the owner calls it.
   RONDO_HD actor_totals own() const noexcept { return values(version_.load(memory_order::relaxed)); }
 
   /// False if the owner was publishing; try again. `also` makes relaxed loads of values that belong to the same moment.

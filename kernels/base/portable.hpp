@@ -28,9 +28,6 @@
 
 namespace rondo {
 
-/// Data of two actors or two threads must not share a line of this size: writes to one slow down the other.
-inline constexpr std::size_t cache_line_bytes = 64;
-
 /// Prefetches the cache line at `address`; a hint only.
 RONDO_HD inline void prefetch([[maybe_unused]] void const* address) noexcept {
 #if !defined(__CUDA_ARCH__)

@@ -38,6 +38,7 @@ struct control_block {
   alignas(64) atomic<std::uint64_t, scope::system> request;  // make_request
   atomic<std::uint64_t, scope::system> last;   // of a request to pause: a ticket of the submission ring
   atomic<std::uint64_t, scope::system> query;  // the query's number << 32 | the first cell of the page
+  atomic<std::uint32_t, scope::system> query_actors;  // the number of cells on the page; 0: only reports
   // -- written by the keeper
   // The request in effect. Once it is `end`, nothing reads submissions any more.
   alignas(64) atomic<std::uint64_t, scope::system> acknowledged;

@@ -45,15 +45,19 @@ class grid_keeper {
 
  private:
   static constexpr std::uint64_t reports_every_ns = 10'000'000;  // each sends a few bytes per team
+  // On a GPU, a busy actor can publish faster than it can be read.
+  static constexpr std::uint32_t tries_per_actor = 8;
   enum class phase { running, io_stops, teams_stop, still, leaving };
 
   /// One iteration of the loop. False when the grid has ended.
   template <class WakeIo>
   RONDO_HD bool turn(WakeIo wake_io) {
     if (team_.leader()) grid_.control->beat.add_single_writer(1);
+    // Requests first: a query takes time.
+    if (!team_.broadcast(team_.leader() && obey(wake_io))) return false;
     answer();
     if (team_.broadcast(team_.leader() && is_time_to_report())) report_teams();
-    return team_.broadcast(team_.leader() && obey(wake_io));
+    return true;
   }
 
   /// Periodically, so that a fault report shows what ran shortly before. Not while the host may write to the arena.
@@ -70,9 +74,10 @@ class grid_keeper {
     auto const query =
         team_.broadcast(team_.leader() ? control.query.load(memory_order::acquire) : std::uint64_t{0});
     if (query == answered_) return;
-    for (auto i : lane_range{page_actors, team_.lane(), team_.lanes()}) {
+    auto const actors = control.query_actors.load(memory_order::relaxed);  // relaxed: published by the query
+    for (auto i : lane_range{actors, team_.lane(), team_.lanes()}) {
       auto const index = arena_.shape().first_actor + static_cast<std::uint32_t>(query) + i;
-      grid_.page[i] = is_used(arena_, index) ? read_actor(arena_, index) : actor_snapshot{};
+      grid_.page[i] = is_used(arena_, index) ? read_actor(arena_, index, tries_per_actor) : actor_snapshot{};
     }
     report_teams();
     team_.sync();

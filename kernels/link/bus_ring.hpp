@@ -10,9 +10,11 @@
 // Invariants, with B the ring's slots and S the low 32 bits that a slot's sequence holds
 //  B1 S == ticket + 1 (modulo 2^32): the item of `ticket` is present, and so is the rest of its group.
 //  B2 consumed <= ticket < consumed + B for every claimed ticket: no slot is written while it may be read.
-//  B3 Each shared word has one writer: the thread that claimed the ticket writes slot and sequence, the reader `consumed`.
+//  B3 Each shared word has one writer: the thread that claimed the ticket writes slot and sequence, the reader `consumed`, and
+//     one thread of the reader's side `abandoned`.
 //  B4 A group's first slot is published last; the reader reads no other sequence of the group.
 //  B5 A closed ring issues no ticket: `tail` is final, and every ticket claimed before will be published.
+//  B6 A full ring that its reader has abandoned is closed for its writers: none waits for room that nobody will make.
 //
 // Ordering
 //  publish  the writer's release store of S -> the reader's acquire load of it: the items of the group.
@@ -50,9 +52,10 @@ struct alignas(64) bus_slot {
   alignas(16) Item item;
 };
 
-/// Written only by the reader.
+/// Written only by the reader's side.
 struct alignas(64) bus_progress {
-  atomic<std::uint64_t, scope::system> consumed;  // the reader has finished with all lower tickets
+  atomic<std::uint64_t, scope::system> consumed;   // the reader has finished with all lower tickets
+  atomic<std::uint32_t, scope::system> abandoned;  // 1: nobody reads any more
 };
 
 /// The reader's side never touches it.
@@ -95,13 +98,17 @@ struct bus_ring_ref {
     return push_outcome::pushed;
   }
 
-  // Relaxed, these three: only tickets. A slot's sequence publishes its item, and nothing is read through the closed
-  // bit.
+  // Relaxed, these four: only tickets and a request. A slot's sequence publishes its item, and nothing is read through the
+  // closed bit.
   /// Issues no more tickets. Returns the number of tickets issued so far.
   RONDO_HD std::uint64_t close() const noexcept {
     return writers->tail.fetch_or(closed_bit, memory_order::relaxed) & ~closed_bit;
   }
   RONDO_HD void reopen() const noexcept { writers->tail.fetch_and(~closed_bit, memory_order::relaxed); }
+  /// The reader's side: from now on, pushes into a full ring fail with `closed` (B6).
+  RONDO_HD void abandon(bool abandoned) const noexcept {
+    progress->abandoned.store(abandoned, memory_order::relaxed);
+  }
   /// Writers' side: the number of tickets issued.
   RONDO_HD std::uint64_t tail() const noexcept {
     return writers->tail.load(memory_order::relaxed) & ~closed_bit;
@@ -121,10 +128,14 @@ struct bus_ring_ref {
     for (;;) {
       if ((tail & closed_bit) != 0) return push_outcome::closed;
       if (!fits(tail, count, writers->seen.load(memory_order::acquire))) {  // the edge `reuse`, passed on
-        if (!bus.shows_room()) return push_outcome::full;
+        auto const full = [&] {
+          return progress->abandoned.load(memory_order::relaxed) != 0 ? push_outcome::closed
+                                                                      : push_outcome::full;
+        };
+        if (!bus.shows_room()) return full();
         auto const consumed = progress->consumed.load(memory_order::acquire);  // the edge `reuse`
         writers->seen.store(consumed, memory_order::release);                  // an older value is harmless
-        if (!fits(tail, count, consumed)) return push_outcome::full;
+        if (!fits(tail, count, consumed)) return full();
       }
       // Relaxed: only the claim. The slot's last read was acquired above; the sequence publishes its
       // item.

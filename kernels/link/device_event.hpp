@@ -37,7 +37,7 @@ inline constexpr std::uint32_t untold_digest = ~0u;
 /// is terminated.
 enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated };
 
-/// Sent to an actor whose request got no answer, if it lists this type among its messages.
+/// Sent to an actor whose request got no answer. List it among the actor's messages; otherwise it becomes a dead letter.
 struct rejected {
   errc reason;
   std::uint32_t type;  // of the request
@@ -64,23 +64,23 @@ struct depth_page {
 };
 static_assert(sizeof(depth_page) <= max_payload_bytes);
 
-/// Pushes an event, without the unused end of its payload, into the completion ring of a queue pair. False if it is full.
+/// Pushes an event, without the unused end of its payload, into the completion ring of a queue pair.
 template <class Bus>
-RONDO_HD bool try_push_event(bus_ring_ref<device_event, Bus> const& up, device_event const& event) {
+RONDO_HD push_outcome try_push_event(bus_ring_ref<device_event, Bus> const& up, device_event const& event) {
   std::uint64_t ticket = 0;
   auto const fill = [&](std::uint32_t, device_event& to) {
     __builtin_memcpy(static_cast<void*>(&to), &event,
                      offsetof(device_event, body) + offsetof(message, payload));
     copy_payload(to.body.payload, event.body.payload, event.body.bytes);
   };
-  return up.try_push(1, fill, ticket) == push_outcome::pushed;
+  return up.try_push(1, fill, ticket);
 }
 
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
 ///
 /// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call through a
 /// pointer would hide from the compiler how much stack a team needs. Both block while there is no room, until the host
-/// takes events.
+/// takes events or abandons the ring; then the event is dropped.
 struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, device_event const&) = nullptr;
@@ -89,7 +89,8 @@ struct host_port {
 
   RONDO_CALL RONDO_HD void emit(device_event const& event) const {
 #if defined(__CUDA_ARCH__)
-    while (!try_push_event(*static_cast<bus_ring_ref<device_event> const*>(self), event)) yield_thread();
+    auto const& up = *static_cast<bus_ring_ref<device_event> const*>(self);
+    while (try_push_event(up, event) == push_outcome::full) yield_thread();
 #else
     if (emit_to != nullptr) emit_to(self, event);
 #endif

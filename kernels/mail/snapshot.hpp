@@ -8,11 +8,13 @@
 
 namespace rondo {
 
-/// One actor's counters at one moment.
+/// One actor's counters.
 struct actor_snapshot {
   std::uint32_t index = 0, generation = 0;
   std::uint16_t behaviour = 0;
   lifecycle state = lifecycle::free;
+  bool of_one_moment =
+      true;  // false: its team published too often, so these numbers may be of several moments
   actor_totals totals;
   std::uint32_t waiting = 0;  // messages in its mailbox, counted in the mailbox, not from the totals
   std::uint32_t latency_counts[latency_histogram::buckets] = {};
@@ -40,38 +42,52 @@ RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint
   return waiting;
 }
 
-/// The actor in cell `index`: its totals, its state, and the number of waiting messages. The totals are of one moment.
-/// The waiting messages are counted in the mailbox, and agree with the totals when no team runs the actor. Retries while
-/// the owner publishes.
-RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index) {
+namespace detail {
+
+/// Reads what changes together. False if the owner published meanwhile.
+RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& cell, actor_snapshot& s) {
+  auto const bits = cell.word.load(memory_order::acquire);
+  actor_word const word{bits};
+  std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
+  auto const read_counted = [&] {
+    // If nothing of this ring has been counted, the count begins where the ring was attached.
+    counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
+                  ? cell.tail_seen.load(memory_order::relaxed)
+                  : arena.ring(word.ring()).saved_tail();
+  };
+  if (!cell.totals.try_read(s.totals, read_counted)) return false;
+  s.generation = cell.generation.load(memory_order::relaxed);
+  s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+  // A ring that this actor no longer holds gives a wrong number; the second load of the word discards it.
+  s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
+  actor_totals again;
+  // Relaxed: the loads before it acquire.
+  if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
+      again.accepted != s.totals.accepted || again.handled != s.totals.handled)
+    return false;
+  if (word.ring() != 0) s.totals.accepted += (word.tail() - counted) & ticket_mask;
+  return true;
+}
+
+}  // namespace detail
+
+/// The actor in cell `index`: its totals, its state, and the number of waiting messages, of one moment if one of `tries` reads
+/// finds the owner not publishing. The waiting messages are counted in the mailbox, and agree with the totals when no team
+/// runs the actor.
+RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index,
+                                                     std::uint32_t tries = ~0u) {
   actor_cell const& cell = arena.cell(index);
   actor_snapshot s;
   s.index = index;
-  for (;;) {
-    auto const bits = cell.word.load(memory_order::acquire);
-    actor_word const word{bits};
-    std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
-    auto const read_counted = [&] {
-      // If nothing of this ring has been counted, the count begins where the ring was attached.
-      counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
-                    ? cell.tail_seen.load(memory_order::relaxed)
-                    : arena.ring(word.ring()).saved_tail();
-    };
-    if (!cell.totals.try_read(s.totals, read_counted)) {
-      relax();
-      continue;
+  while (!detail::try_read_totals(arena, cell, s)) {
+    if (--tries == 0) {
+      s.of_one_moment = false;
+      s.totals = cell.totals.own();
+      s.generation = cell.generation.load(memory_order::relaxed);
+      s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+      break;
     }
-    s.generation = cell.generation.load(memory_order::relaxed);
-    s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
-    // A ring that this actor no longer holds gives a wrong number; the second load of the word discards it.
-    s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
-    actor_totals again;
-    // Relaxed: the loads before it acquire.
-    if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
-        again.accepted != s.totals.accepted || again.handled != s.totals.handled)
-      continue;
-    if (word.ring() != 0) s.totals.accepted += (word.tail() - counted) & ticket_mask;
-    break;
+    relax();
   }
   s.behaviour = cell.behaviour();
   for (int b = 0; b < latency_histogram::buckets; ++b) s.latency_counts[b] = cell.latency.count(b);

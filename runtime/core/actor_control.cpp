@@ -35,9 +35,7 @@ void actor_control::start(actor_id actor, control_bits bits, answer_handler hand
 }
 
 errc actor_control::signal(actor_id actor, control_bits bits) {
-  return devices_.has_device_of(actor) && actors_.find(actor)
-             ? devices_.home_of(actor).dev->signal(actor, bits)
-             : errc::actor_gone;
+  return actors_.find(actor) ? devices_.home_of(actor).dev->signal(actor, bits) : errc::actor_gone;
 }
 
 void actor_control::send(actor_id actor, control_bits bits) {
@@ -152,9 +150,11 @@ void actor_control::on_depths(device_event const& r) {
     // On the runtime's thread, because reading the counters queries the device, whose thread is calling this function.
     boost::asio::post(context_, [this, actor = r.actor, handler = std::move(handler), found]() mutable {
       std::vector<actor_snapshot> actors;
-      devices_.home_of(actor).dev->read_actors(cell_of(actor) + 1, actors);
-      if (!actors.empty() && actors.back().index == actor.index) found.now = actors.back();
-      deliver(context_.get_executor(), std::move(handler), inspection_outcome{errc::ok, std::move(found)});
+      devices_.home_of(actor).dev->read_actors(cell_of(actor), 1, actors);
+      bool const lives = !actors.empty() && actors.front().generation == actor.generation;
+      if (lives) found.now = actors.front();
+      deliver(context_.get_executor(), std::move(handler),
+              inspection_outcome{lives ? errc::ok : errc::actor_gone, std::move(found)});
     });
   }
 }

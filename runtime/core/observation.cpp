@@ -17,7 +17,7 @@ telemetry observation::snapshot() {
     // Read after `retired`: an actor counted there has left its cell, so none is counted twice. Without the lock, because
     // the device may first have to finish a checkpoint, which takes the lock.
     std::vector<actor_snapshot> actors;
-    dev.read_actors(actors_.cells_used(d), actors);
+    dev.read_actors(0, actors_.cells_used(d), actors);
     for (auto const& a : actors) {
       if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
       auto const entry = actors_.find(actor_id{a.index, a.generation});

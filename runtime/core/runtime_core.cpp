@@ -119,7 +119,7 @@ void runtime_core::start_devices() {
   }
 }
 
-void runtime_core::retire(std::unique_ptr<runtime_core> core) {
+void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
   auto const report = core->stop();
   for (auto const& line : report.stuck) std::fprintf(stderr, "rondo: did not stop: %s\n", line.c_str());
   boost::asio::post(core->context, [&core = *core] {
@@ -135,6 +135,9 @@ void runtime_core::retire(std::unique_ptr<runtime_core> core) {
     std::lock_guard lock(core->gate_->mutex);
     core->gate_->open = nullptr;
   }
+  core->copier_.stop();
+  core->copier_.join();
+  if (core->recording) core->recording->flush();
   static std::mutex mutex;
   static auto& abandoned = *new std::list<std::unique_ptr<runtime_core>>;
   std::lock_guard lock(mutex);
@@ -238,7 +241,7 @@ result<any_ref> runtime_core::find_any(std::string_view name) const {
 }
 
 result<listed_actor> runtime_core::listed(actor_id actor) const {
-  auto found = devices.has_device_of(actor) ? actors.find(actor) : std::nullopt;
+  auto found = actors.find(actor);
   if (!found) return errc::actor_gone;
   return std::move(*found);
 }

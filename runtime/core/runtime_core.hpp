@@ -1,8 +1,8 @@
 // The core of a runtime: owns its parts and connects them. It launches actors and passes the devices' reports to the parts that
 // they concern. runtime/runtime.hpp is the public interface.
 //
-// checkpoint.cpp, recording.cpp, replay.cpp, upgrade.cpp, and capture_graph.cpp work on these parts. Threads: as in their
-// headers.
+// checkpoint.cpp, lifecycle.cpp, recording.cpp, replay.cpp, upgrade.cpp, and capture_graph.cpp work on these parts. Threads: as
+// in their headers.
 #pragma once
 
 #include <atomic>
@@ -41,8 +41,9 @@ class runtime_core {
   runtime_core(config c, program const& p, std::vector<chosen_device> chosen);
   runtime_core(runtime_core const&) = delete;
   runtime_core& operator=(runtime_core const&) = delete;
-  /// Stops the core and its threads. If a handler does not return, the core is never destroyed, because the handler uses it.
-  static void retire(std::unique_ptr<runtime_core> core);
+  /// Stops the core and its threads. Completion handlers may use the core until this returns. If a handler of an actor does
+  /// not return, takes the core and never destroys it, because that handler uses it; queued completions are then not called.
+  static void retire(std::unique_ptr<runtime_core>& core);
 
   // -- actors
 
@@ -99,8 +100,8 @@ class runtime_core {
   /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
   std::shared_mutex launching;
   // Both change only at safepoints with `launching` held, so devices and launches read them without further locks.
-  std::unique_ptr<recorder> recording;
-  replayer* replay = nullptr;
+  std::shared_ptr<recorder> recording;
+  std::shared_ptr<replayer> replay;
 
  private:
   /// The target of the devices' reports; outlives a runtime whose device could not be stopped.

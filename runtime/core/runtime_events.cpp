@@ -85,7 +85,7 @@ void runtime_core::on_terminated(device_event const& r) {
 
 /// A traced or recorded message has completed.
 void runtime_core::on_ended(device_event const& r) {
-  if (replay != nullptr) return replay->take(r);
+  if (replay) return replay->take(r);
   if (recording) recording->append(r);
   if ((r.body.header.flags & flag_traced) != 0) watched.on_hop(r);
 }

@@ -30,7 +30,7 @@ enum class arena_access { reads, writes };
 
 /// A device with one ring kernel and its arena.
 ///
-/// Threads: `mail`, `signal`, `launch` and the snapshots from any thread between start and stop.
+/// Threads: `mail` at any time, `signal`, `launch` and the snapshots between start and stop, from any thread.
 class device {
  public:
   virtual ~device() = default;
@@ -66,8 +66,8 @@ class device {
   /// The details of a fault, for human readers; empty without a fault.
   virtual std::string why_lost() const { return {}; }
 
-  /// Counters of the actors in the first `count` cells.
-  virtual void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
+  /// Counters of the actors in `count` cells from cell `first` of this device on.
+  virtual void read_actors(std::uint32_t first, std::uint32_t count, std::vector<actor_snapshot>& out) = 0;
   virtual void read_teams(std::vector<team_snapshot>& out) = 0;
   /// Empty for a device without a queue pair.
   virtual std::optional<queue_counts> read_queues() const noexcept { return std::nullopt; }

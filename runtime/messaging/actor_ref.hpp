@@ -66,7 +66,8 @@ class actor_ref {
       return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
     return messenger_->try_post(id_, header, &m, sizeof m);
   }
-  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell.
+  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell, and payload_too_large
+  /// for a batch that a device with its own memory cannot take at once.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(std::span<Message const> batch,
                                                          tell_options options = {})

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "kernels/base/atomic.hpp"
-#include "kernels/base/message.hpp"
 #include "runtime/base/errc.hpp"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-// The result of rondo::inspect (runtime/lifecycle.hpp): one actor, at one of its turns.
+// The result of rondo::inspect (runtime/lifecycle.hpp).
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -10,8 +10,9 @@
 namespace rondo {
 
 struct inspection {
-  actor_snapshot now;
-  std::vector<depth_page::entry> depths;  // by priority, highest first; only priorities with mail
+  actor_snapshot now;  // read just after the turn of `depths`
+  std::vector<depth_page::entry>
+      depths;  // at one turn, by priority, highest first; only priorities with mail
 };
 
 struct inspection_outcome {

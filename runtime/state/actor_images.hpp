@@ -13,7 +13,7 @@
 #include "kernels/mail/arena.hpp"
 #include "runtime/base/listed_actor.hpp"
 #include "runtime/base/module_info.hpp"
-#include "runtime/messaging/messenger.hpp"
+#include "runtime/base/outgoing.hpp"
 #include "runtime/state/checkpoint_image.hpp"
 
 namespace rondo {

@@ -25,7 +25,7 @@ class recorder {
   void append(recorded const& what) {
     write([&] { writer_.append(what); });
   }
-  /// Precondition: the record's kind is handled or not_handled.
+  /// Precondition: the event's kind is handled or not_handled.
   void append(device_event const& r) {
     recorded_message m{.actor = r.actor,
                        .body = r.body,
@@ -43,10 +43,14 @@ class recorder {
     std::lock_guard lock(mutex_);
     return writer_.failure().empty();
   }
-  /// Throws std::runtime_error if the file is incomplete.
+  /// Nothing is written any more. Throws std::runtime_error if the file is incomplete, each time.
   void close() {
     std::lock_guard lock(mutex_);
     writer_.close();
+  }
+  bool is_closed() {
+    std::lock_guard lock(mutex_);
+    return writer_.is_closed();
   }
 
  private:

@@ -168,7 +168,7 @@ void recording_writer::begin(checkpoint_image const& image, std::vector<behaviou
 }
 
 void recording_writer::append(recorded const& what) {
-  if (!failure_.empty()) return;
+  if (!failure_.empty() || closed_) return;
   thread_local builder b(512);
   b.Clear();
   std::visit([](auto const& w) { pack(b, w); }, what);
@@ -177,9 +177,12 @@ void recording_writer::append(recorded const& what) {
 }
 
 void recording_writer::close() {
-  append(recording_closed{entries_});
-  flush();
-  if (failure_.empty() && ::fsync(fd_) != 0) fail("syncing it to disk");
+  if (!closed_) {
+    append(recording_closed{entries_});
+    closed_ = true;
+    flush();
+    if (failure_.empty() && ::fsync(fd_) != 0) fail("syncing it to disk");
+  }
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
 

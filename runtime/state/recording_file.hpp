@@ -68,8 +68,10 @@ class recording_writer {
   /// Appends an entry. It is written to the file once 64 KiB are collected, or by flush.
   void append(recorded const& what);
   void flush();
-  /// Appends the last entry and syncs the file to disk. Throws std::runtime_error if that or an earlier write failed.
+  /// Appends the last entry and syncs the file to disk; later appends have no effect. Throws std::runtime_error, each time, if
+  /// that or an earlier write failed.
   void close();
+  bool is_closed() const noexcept { return closed_; }
 
   /// Why the file is incomplete; empty if no write has failed.
   std::string const& failure() const noexcept { return failure_; }
@@ -84,6 +86,7 @@ class recording_writer {
   std::vector<std::byte> buffer_;
   std::uint64_t entries_ = 0;
   std::string failure_;
+  bool closed_ = false;
 };
 
 class recording_reader {

@@ -88,8 +88,9 @@ struct grid_world {
   void wait_for(std::uint64_t w) const {
     while (!is_acknowledged(w)) relax();
   }
-  /// Query number `n`; waits for its page, which begins at cell `first`.
-  void ask(std::uint64_t n, std::uint32_t first) const {
+  /// Query number `n`; waits for its page, which shows `actors` cells from `first` on.
+  void ask(std::uint64_t n, std::uint32_t first, std::uint32_t actors) const {
+    g.control->query_actors.store(actors, memory_order::relaxed);
     g.control->query.store(n << 32 | first, memory_order::release);
     g.state->ring_keeper();
     while (g.control->answered.load(memory_order::acquire) != (n << 32 | first)) relax();
@@ -188,9 +189,9 @@ void pages_answer_their_queries(execution& x) {
     for (int i = 0; i < 3; ++i) w.g.state->ring_keeper();
   });
   x.thread("host", [&] {
-    w.ask(1, 0);
+    w.ask(1, 0, 2);
     x.require(page[0].generation == id.generation && page[1].state == lifecycle::free, "the page shows all");
-    w.ask(2, 1);
+    w.ask(2, 1, 1);
     x.require(page[0].state == lifecycle::free, "the page shows the cells that were asked for");
     w.request(request_kind::end);
   });

@@ -32,7 +32,7 @@ struct queue_world {
   /// A team's port to the host, as the devices implement it.
   static void emit(void* self, device_event const& r) {
     auto& w = *static_cast<queue_world*>(self);
-    while (!try_push_event(w.queues.queues().up, r)) relax();
+    while (try_push_event(w.queues.queues().up, r) != push_outcome::pushed) relax();
     w.queues.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }

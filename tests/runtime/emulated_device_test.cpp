@@ -137,6 +137,32 @@ TEST_CASE("emulated: at a safepoint no handler runs, and everything sent before 
   }
 }
 
+// On a GPU, a read of a busy actor takes longer than the time between two of its turns. Here its team never finishes publishing.
+TEST_CASE("emulated: an actor whose counters always change does not keep the device from its requests",
+          "[emulated]") {
+  test_device d{{.teams = 1}};
+  auto const busy = d.launch(0, 4);
+  REQUIRE(d.tell(busy, note{0, 1}) == errc::ok);
+  REQUIRE(eventually([&] { return d.look(busy).totals.handled == 1; }));
+  auto& totals = d->arena().cell(busy.index).totals;
+  std::atomic<bool> publishing{false}, done{false};
+  std::thread team([&] {
+    totals.publish(totals.own(), [&] {
+      publishing = true;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (!publishing) std::this_thread::yield();
+  auto const seen = d.look(busy);
+  CHECK_FALSE(seen.of_one_moment);
+  CHECK(seen.totals.handled == 1);
+  CHECK(d->at_safepoint(10s, arena_access::reads, [](arena_ref const&) {}));
+  CHECK(d->stop(10s).stopped);
+  done = true;
+  team.join();
+  CHECK(d.look(busy).of_one_moment);
+}
+
 TEST_CASE("emulated: the counters can be read while a safepoint waits for teams that wait for the poller",
           "[emulated][G10]") {
   // Regression: a deadlock, because a sink may need a lock that the reader of the counters holds.

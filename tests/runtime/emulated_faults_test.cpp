@@ -132,6 +132,20 @@ TEST_CASE("emulated: stop names the actor in which a team is stuck", "[emulated]
   test_device::keep_for_ever(std::move(d));
 }
 
+TEST_CASE("emulated: teams that wait for a host that takes no events leave when the device is stopped",
+          "[emulated][G10]") {
+  auto d = std::make_unique<test_device>(setup{.completion_slots = 4});
+  auto const to = d->launch(0, 64);
+  (*d)->hold_completions(true);
+  std::uint32_t const asks = 30;
+  for (std::uint32_t n = 0; n < asks; ++n) REQUIRE(d->ask(to, get_report{}, n) == errc::ok);
+  REQUIRE(eventually([&] { return d->look(to).totals.accepted == asks; }));
+  CHECK_FALSE((*d)->stop(50ms).stopped);  // events are lost
+  CHECK((*d)->machine().end(10s));        // but nothing runs on the device any more
+  (*d)->hold_completions(false);
+  test_device::keep_for_ever(std::move(d));
+}
+
 TEST_CASE("emulated: the planned handler calls stall and fail, and the actor restarts", "[emulated][G9]") {
   setup s;
   s.lanes = 2;

@@ -156,7 +156,7 @@ class test_device {
   }
   actor_snapshot look(actor_id id) {
     std::vector<actor_snapshot> actors;
-    dev_->read_actors(shape_.actors, actors);
+    dev_->read_actors(0, shape_.actors, actors);
     for (auto const& a : actors)
       if (a.index == id.index) return a;
     return {};

@@ -223,6 +223,31 @@ TEST_CASE("a recording whose file cannot be created is refused, and the runtime 
   digest_of(a);
 }
 
+TEST_CASE("a recording belongs to its object, and stopping the runtime closes it", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const first = dir.directory / "first", second = dir.directory / "second";
+  {
+    auto rt = start_ledgers(one_team());
+    auto const a = rt->launch<ledger>("a");
+    rondo::recording one(*rt, first);
+    digest_of(a);
+    one.end();
+    rondo::recording two(*rt, second);
+    digest_of(a);
+    CHECK_THROWS_WITH(one.flush(), Contains("already ended"));
+    CHECK(rt->stop().stopped);
+    CHECK(two.flush());
+    two.end();  // closed already
+    CHECK_THROWS_WITH(two.end(), Contains("already ended"));
+  }
+  for (auto const& file : {first, second}) {
+    auto rt = start_ledgers(one_team());
+    auto const report = rondo::replay(*rt, file);
+    CHECK(report.complete);
+    CHECK(report.messages == 1);
+  }
+}
+
 TEST_CASE("a full disk ends the recording and is reported once; the written part can be replayed",
           "[recording]") {
   rondo_test::scratch_directory const dir("recording");

@@ -209,6 +209,23 @@ TEST_CASE("subscriptions end on destruction, even inside their own handler", "[r
   CHECK(rt->snapshot().dead_letters == 3);
 }
 
+TEST_CASE("a completion handler may use the runtime while that is destroyed", "[runtime]") {
+  auto rt = start();
+  auto const c = rt->launch<counter>("c");
+  std::atomic<std::uint32_t> inspections{0};
+  std::promise<error_code> last;
+  std::function<void(error_code, rondo::inspection const&)> inspect_again =
+      [&, rt = rt.get()](error_code ec, rondo::inspection const&) {
+        if (ec) return last.set_value(ec);
+        ++inspections;
+        rondo::inspect(*rt, c.id(), inspect_again);
+      };
+  rondo::inspect(*rt, c.id(), inspect_again);
+  REQUIRE(eventually([&] { return inspections > 10; }));
+  rt.reset();
+  CHECK(soon(last.get_future()) == errc::stopped);
+}
+
 TEST_CASE("a ref cast to another behaviour is refused by the actor", "[runtime]") {
   auto const rt = start();
   auto const i = rt->launch<idler>("idler");

@@ -82,9 +82,9 @@ class cpu_device final : public device {
     return errc::ok;
   }
 
-  void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
+  void read_actors(std::uint32_t first, std::uint32_t count, std::vector<actor_snapshot>& out) override {
     out.clear();
-    auto const first = shape().first_actor;
+    first += shape().first_actor;
     for (std::uint32_t i = first; i < first + count; ++i)
       if (is_used(arena_, i)) out.push_back(read_actor(arena_, i));
   }

@@ -59,7 +59,6 @@ class cuda_machine {
   bool copy(std::span<copy_job const> jobs);
   graph_engine& graphs() noexcept;
   bool end(std::chrono::nanoseconds) { return true; }
-  void abandon() {}
   cuda_program code_of(program const& next) const;
   void set_code(cuda_program const& code);
   std::string name() const;

@@ -109,10 +109,7 @@ void emulated_machine::keep() {
 
 /// Drops the events of a machine that has faulted.
 void emulated_machine::emit(device_event const& event) {
-  while (!is_lost() && !try_push_event(grid_.queues.up, event)) {
-    if (abandoned_.load(memory_order::relaxed) != 0) return;  // relaxed: a request
-    yield_thread();
-  }
+  while (!is_lost() && try_push_event(grid_.queues.up, event) == push_outcome::full) yield_thread();
   if (grid_.idle.park) host_->poller().bell().ring();
 }
 

@@ -40,7 +40,6 @@ class emulated_machine {
   bool copy(std::span<copy_job const> jobs);
   graph_engine& graphs() noexcept { return graphs_; }
   bool end(std::chrono::nanoseconds limit);
-  void abandon() noexcept { abandoned_.store(1, memory_order::relaxed); }  // relaxed: a request
   emulated_program code_of(program const& next) const { return find_emulated_program(next.key); }
   void set_code(emulated_program const& code);
   std::string name() const { return "emulated"; }
@@ -79,7 +78,7 @@ class emulated_machine {
   host_queues<bus>* host_ = nullptr;
   grid<bus> grid_;
   std::vector<team_shared> shared_;
-  atomic<std::uint32_t> losing_{0}, abandoned_{0};
+  atomic<std::uint32_t> losing_{0};
   atomic<std::uint64_t> copies_{0};
   call_list_engine graphs_{[this](copy_job const& job) { return copy({&job, 1}); }};
 

@@ -38,12 +38,13 @@ class keeper_link {
     return comes_true(limit, [&] { return is_acknowledged(request); });
   }
 
-  /// Asks the keeper to fill the page with the actors from `first` on, and to update the reports. False if there is no answer
-  /// within `limit`.
-  bool ask(std::uint32_t first, std::chrono::nanoseconds limit) {
+  /// Asks the keeper to fill the page with the `actors` cells from `first` on, and to update the reports. False if there is no
+  /// answer within `limit`. Precondition: actors <= page_actors.
+  bool ask(std::uint32_t first, std::uint32_t actors, std::chrono::nanoseconds limit) {
     auto const query = ++queries_ << 32 | first;
     if (!is_answered()) return false;
-    block_.query.store(query, memory_order::release);  // release: the previous page was read
+    block_.query_actors.store(actors, memory_order::relaxed);  // relaxed: published by the query
+    block_.query.store(query, memory_order::release);          // release: the previous page was read
     nudge_();
     return comes_true(limit, [&] {
       return block_.answered.load(memory_order::acquire) == query;  // the edge `page`

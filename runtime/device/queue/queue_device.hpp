@@ -11,7 +11,7 @@
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
 //   bool copy(std::span<copy_job const>), graph_engine& graphs(), buffer_memory(bytes), share(), mark_ready();  buffer_home.hpp
-//   bool end(limit); void abandon();              after a grid: false if part of it still runs; abandon discards its reports
+//   bool end(limit);                              after a grid: false if part of it still runs
 //   auto code_of(program const&);                 a module's code for it; throws std::runtime_error if there is none
 //   void set_code(code const&);                   between two launches: the code of the next launch
 //   std::string name(), description(), fault();
@@ -33,6 +33,7 @@
 #include "runtime/device/queue/keeper_link.hpp"
 #include "runtime/device/queue/queue_buffers.hpp"
 #include "runtime/device/queue/team_owners.hpp"
+#include "runtime/device/queue/team_reports.hpp"
 #include "runtime/os/clock.hpp"
 #include "runtime/os/prepare_thread.hpp"
 
@@ -112,6 +113,7 @@ class queue_device : public device {
       sink(r);
     };
     ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
+    grid_.queues.up.abandon(false);
     request(request_kind::run);
     queues_.start(sink_);
     machine_.begin(queues_);
@@ -137,9 +139,14 @@ class queue_device : public device {
     report_ = {};
     ending_.store(1, memory_order::release);
     auto const end = request(request_kind::end);
-    bool const ended = grids_ended_.wait_for(left()) == std::future_status::ready;
+    bool ended = grids_ended_.wait_for(left()) == std::future_status::ready;
     if (!ended) {
       note_stuck_teams();
+      // Teams that wait for a sink that does not return drop their events and leave.
+      grid_.queues.up.abandon(true);
+      ended = grids_ended_.wait_for(closing_time) == std::future_status::ready;
+    }
+    if (!ended) {
       grid_thread_.detach();
     } else {
       grid_thread_.join();
@@ -147,7 +154,7 @@ class queue_device : public device {
     }
     // A faulted device has already refused them; a hanging one may still read submissions unless it acknowledged the request.
     if (!lost() && (ended || keeper_.is_acknowledged(end))) refuse_submitted(errc::stopped);
-    if (!report_.stopped) machine_.abandon();
+    if (!report_.stopped) grid_.queues.up.abandon(true);
     if (!queues_.stop(left())) note_stuck("the poller's event sink does not return");
     return report_;
   }
@@ -166,20 +173,22 @@ class queue_device : public device {
     return refused;
   }
 
-  void read_actors(std::uint32_t count, std::vector<actor_snapshot>& out) override {
+  void read_actors(std::uint32_t first, std::uint32_t count, std::vector<actor_snapshot>& out) override {
     out.clear();
     std::lock_guard lock(asking_);
-    for (std::uint32_t first = 0; first < count; first += page_actors) {
-      if (!keeper_.ask(first, reading_limit)) return read_image(count, out);
-      for (std::uint32_t i = 0; i < page_actors && first + i < count; ++i)
+    for (std::uint32_t read = 0; read < count;) {
+      auto const on_page = std::min(count - read, page_actors);
+      if (!keeper_.ask(first + read, on_page, reading_limit)) return read_image(first, count, out);
+      for (std::uint32_t i = 0; i < on_page; ++i)
         if (grid_.page[i].state != lifecycle::free) out.push_back(grid_.page[i]);
+      read += on_page;
     }
   }
   /// Without a keeper, gives the reports of its last look.
   void read_teams(std::vector<team_snapshot>& out) override {
     out.clear();
     std::lock_guard lock(asking_);
-    keeper_.ask(0, reading_limit);
+    keeper_.ask(0, 0, reading_limit);
     for (std::uint32_t t = 0; t < shape().teams; ++t) out.push_back(grid_.reports[t].read());
   }
   std::optional<queue_counts> read_queues() const noexcept override { return queues_.counts(); }
@@ -297,22 +306,7 @@ class queue_device : public device {
     queues_.close(errc::device_lost);
     lost_.store(1, memory_order::release);
     refuse_submitted(errc::device_lost);
-    std::vector<device_event> events;
-    for (std::uint32_t t = 0; t < grid_.teams(); ++t) {
-      auto const s = grid_.reports[t].read();
-      if (t >= options_.teams && !s.pinned) continue;
-      device_event r{.kind = event_kind::device_lost, .reason = errc::device_lost, .team = t};
-      if (s.actor_plus_one != 0) {
-        r.actor = {s.actor_plus_one - 1, s.generation};
-        r.behaviour = s.behaviour;
-        r.body.header.type = s.type;
-      }
-      events.push_back(r);
-    }
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      events[i].detail = events.size() - 1 - i;
-      sink_(events[i]);
-    }
+    for (auto const& lost : loss_of_teams(grid_.reports, grid_.teams(), options_.teams)) sink_(lost);
   }
 
   /// Refuses what was submitted before the submission ring was closed. Claimed tickets are about to be published.
@@ -351,10 +345,10 @@ class queue_device : public device {
     return access == arena_access::reads || image_.put_back(machine_, grid_.arena);
   }
   /// The counters of a stopped device. Those of a lost device are lost with its memory.
-  void read_image(std::uint32_t count, std::vector<actor_snapshot>& out) {
+  void read_image(std::uint32_t first, std::uint32_t count, std::vector<actor_snapshot>& out) {
     out.clear();
     if (keeper_.is_answered() || lost() || !image_.fetch(machine_, grid_.arena)) return;
-    auto const first = shape().first_actor;
+    first += shape().first_actor;
     for (std::uint32_t i = first; i < first + count; ++i)
       if (is_used(image_.arena(), i)) out.push_back(read_actor(image_.arena(), i));
   }
@@ -367,11 +361,7 @@ class queue_device : public device {
     std::vector<team_snapshot> teams;
     read_teams(teams);
     report_.stopped = false;
-    for (std::size_t t = 0; t < teams.size(); ++t)
-      if (teams[t].actor_plus_one != 0)
-        note_stuck("team " + std::to_string(t) + " runs actor " +
-                   std::to_string(teams[t].actor_plus_one - 1) + ", message type " +
-                   std::to_string(teams[t].type));
+    for (auto& line : stuck_teams(teams)) note_stuck(std::move(line));
   }
 
   queue_device_options options_;
