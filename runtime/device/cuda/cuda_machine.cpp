@@ -15,9 +15,18 @@ namespace rondo {
 
 namespace {
 
-/// Requests eager loading through the environment, the only way: a kernel that is loaded at its first launch may wait for
-/// the ring kernel, which never ends. Must be called before the first CUDA call.
-void ask_for_eager_loading() { ::setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
+/// Sets up the process for kernels that never end, through the environment, the only way. Must be called before the first CUDA
+/// call. Returns why that is not possible; empty: it is.
+std::string prepare_process() {
+  // A kernel that is loaded at its first launch may wait for the ring kernel.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  // Streams share hardware queues, 8 by default, and work behind a ring kernel in its queue would wait for it.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  auto const* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (blocking == nullptr || *blocking == '\0' || std::string_view(blocking) == "0") return {};
+  return "CUDA_LAUNCH_BLOCKING is set, which makes each launch wait for its kernel, and a ring kernel never "
+         "ends; unset it";
+}
 
 void check_eager_loading() {
   void* entry = nullptr;
@@ -44,7 +53,8 @@ bool is_wsl() {
 }  // namespace
 
 int cuda_machine::count(std::string& why_none) {
-  ask_for_eager_loading();
+  why_none = prepare_process();
+  if (!why_none.empty()) return 0;
   int n = 0;
   auto const e = cudaGetDeviceCount(&n);
   if (e == cudaSuccess && n > 0) return n;
@@ -57,10 +67,12 @@ int cuda_machine::count(std::string& why_none) {
 
 std::byte* cuda_machine::claim_shared(std::size_t bytes) noexcept {
   std::string why;
-  void* p = nullptr;
-  if (count(why) == 0 || cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess)
+  if (count(why) == 0) return nullptr;
+  try {
+    return static_cast<std::byte*>(std::memset(pinned_cache::get().take(bytes), 0, bytes));
+  } catch (std::runtime_error const&) {
     return nullptr;
-  return static_cast<std::byte*>(std::memset(p, 0, bytes));
+  }
 }
 
 cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config const& c) {
@@ -127,7 +139,10 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
   s.program = program;
   s.fit = fit;
   check(cudaSetDevice(ordinal), "selecting the GPU");
-  check(cudaStreamCreateWithFlags(&s.grids, cudaStreamNonBlocking), "creating a stream");
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "querying the priorities of streams");
+  // Another priority than all other streams: streams of different priorities do not share a hardware queue.
+  check(cudaStreamCreateWithPriority(&s.grids, cudaStreamNonBlocking, greatest), "creating a stream");
   check(cudaStreamCreateWithFlags(&s.copies, cudaStreamNonBlocking), "creating a stream");
   check(cudaEventCreateWithFlags(&s.ended, cudaEventDisableTiming), "creating an event");
   cudaMemPool_t pool{};
@@ -135,16 +150,13 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
   check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
         "setting up the GPU's memory pool");
-  {
-    std::lock_guard lock(contexts().mutex);
-    // A later kernel with more local memory than any before would wait for all running kernels: reserve enough now.
-    if (contexts().machines[ordinal] == 1) {
-      cudaFuncAttributes kernel{};
-      check(cudaFuncGetAttributes(&kernel, program.run_grid), "loading the ring kernel");
-      check(cudaDeviceSetLimit(cudaLimitStackSize, std::max<std::size_t>(4096, kernel.localSizeBytes)),
-            "setting the stack of teams");
-    }
-  }
+  cudaFuncAttributes kernel{};
+  check(cudaFuncGetAttributes(&kernel, program.run_grid), "loading the ring kernel");
+  // A later kernel with more local memory than any before would wait for all running kernels: reserve enough now.
+  gpu_use::of_process().reserve_stack(
+      ordinal, std::max<std::size_t>(4096, kernel.localSizeBytes), [](std::size_t bytes) {
+        check(cudaDeviceSetLimit(cudaLimitStackSize, bytes), "setting the stack of teams");
+      });
   s.graphs = std::make_unique<cuda_graphs>(
       ordinal, [&s](cudaError_t e, char const* what) { return s.succeeded(e, what); });
   calibrate_clock();
@@ -156,17 +168,14 @@ cuda_machine::~cuda_machine() = default;
 cuda_machine::state::~state() {
   cudaSetDevice(ordinal);
   graphs.reset();
-  auto& all = contexts();
-  std::lock_guard lock(all.mutex);
-  if (faulted) all.faulted[ordinal] = true;
-  bool const last = --all.machines[ordinal] == 0;
-  if (all.faulted[ordinal]) {
-    if (!last) return;  // a faulted context's memory cannot be freed; the last machine resets it
+  using ending = gpu_use::ending;
+  auto const to_do = gpu_use::of_process().remove_machine(ordinal, faulted);
+  if (to_do == ending::leave) return;
+  if (to_do == ending::reset) {
     cudaDeviceReset();
     cudaGetLastError();
     pinned_cache::get().forget();
     forget_inboxes(ordinal);
-    all.faulted[ordinal] = false;
     return;
   }
   for (auto* p : device) cudaFreeAsync(p, copies);
@@ -247,7 +256,11 @@ void cuda_machine::launch(grid<bus> const& g) {
   auto& s = *state_;
   if (s.faulted) throw std::runtime_error("CUDA: " + fault());
   cudaSetDevice(s.ordinal);
-  if (g.round.messages != 0 || g.round.ns != 0) s.step = std::chrono::microseconds(20);
+  s.runs_for_ever = g.round.messages == 0 && g.round.ns == 0;
+  if (s.runs_for_ever)
+    gpu_use::of_process().begin_grid(s.ordinal);
+  else
+    s.step = std::chrono::microseconds(20);
   auto* const stop = &reinterpret_cast<arena_header*>(g.arena)->stop;  // its address, in the device's memory
   grid<bus> launched = g;
   if (s.inbox.device != nullptr)
@@ -261,7 +274,9 @@ void cuda_machine::launch(grid<bus> const& g) {
                                               s.grids),
                   "launching the ring kernel") &&
       s.succeeded(cudaEventRecord(s.ended, s.grids), "launching the ring kernel");
-  if (!began) throw std::runtime_error("CUDA: " + fault());
+  if (began) return;
+  s.note_end();
+  throw std::runtime_error("CUDA: " + fault());
 }
 
 grid_end cuda_machine::wait() {
@@ -269,8 +284,10 @@ grid_end cuda_machine::wait() {
   cudaSetDevice(s.ordinal);
   for (;;) {
     auto const e = cudaEventQuery(s.ended);
-    if (e == cudaSuccess) return grid_end::over;
-    if (e != cudaErrorNotReady) return s.succeeded(e, "the ring kernel"), grid_end::faulted;
+    if (e != cudaErrorNotReady) {
+      s.note_end();
+      return s.succeeded(e, "the ring kernel") ? grid_end::over : grid_end::faulted;
+    }
     cudaGetLastError();  // "not ready" is not an error
     std::this_thread::sleep_for(s.step);
   }

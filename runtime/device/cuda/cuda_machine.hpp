@@ -34,8 +34,8 @@ class cuda_machine {
   /// to do.
   static cuda_fit fit(int ordinal, cuda_program const& program, config const& c);
 
-  /// Zeroed memory that both sides reach, kept until the process ends; null without a GPU. For data that handlers share with
-  /// their host in addition to messages. Must be allocated before a grid runs.
+  /// Zeroed memory that both sides reach, kept until the process ends; null without a GPU, or while a ring kernel runs. For data
+  /// that handlers share with their host in addition to messages.
   static std::byte* claim_shared(std::size_t bytes) noexcept;
 
   cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit);

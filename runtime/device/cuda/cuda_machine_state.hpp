@@ -3,31 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "runtime/device/cuda/cuda_call.hpp"
 #include "runtime/device/cuda/cuda_graphs.hpp"
 #include "runtime/device/cuda/cuda_inbox.hpp"
 #include "runtime/device/cuda/cuda_machine.hpp"
+#include "runtime/device/cuda/gpu_use.hpp"
 
 namespace rondo {
 
-/// The number of this process's machines on each GPU, and whether one of them has faulted; guarded by its mutex.
-struct context_use {
-  std::mutex mutex;
-  std::map<int, int> machines;
-  std::map<int, bool> faulted;
-};
-inline context_use& contexts() {
-  static context_use all;
-  return all;
-}
-
 struct cuda_machine::state {
-  explicit state(int gpu_ordinal) : ordinal(gpu_ordinal) {
-    std::lock_guard lock(contexts().mutex);
-    ++contexts().machines[ordinal];
-  }
+  explicit state(int gpu_ordinal) : ordinal(gpu_ordinal) { gpu_use::of_process().add_machine(ordinal); }
   ~state();
   state(state const&) = delete;
   state& operator=(state const&) = delete;
@@ -50,7 +35,11 @@ struct cuda_machine::state {
   mutable std::mutex mutex;
   std::string fault;  // guarded by mutex
   bool faulted = false;
+  bool runs_for_ever = false;  // a grid that is not of rounds
 
+  void note_end() {
+    if (std::exchange(runs_for_ever, false)) gpu_use::of_process().end_grid(ordinal);
+  }
   /// Returns true if the call succeeded; otherwise records the failure if it is the first.
   bool succeeded(cudaError_t e, char const* what) {
     if (e == cudaSuccess) return true;

@@ -20,13 +20,15 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
   return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
 }
 
-/// Allocates from a separate pool, whose one allocation other processes can open, if GPU and system support that.
+/// Allocates from a separate pool, whose one allocation other processes can open, if GPU and system support that, and no grid
+/// runs on the GPU, as making a pool may wait for it. Otherwise exports are copied.
 std::byte* cuda_machine::buffer_memory(std::size_t bytes) {
   auto& s = *state_;
   int handles = 0;
   check(cudaDeviceGetAttribute(&handles, cudaDevAttrMemoryPoolSupportedHandleTypes, s.ordinal),
         "querying how memory can be shared");
-  if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) return device_memory(bytes);
+  auto const idle = gpu_use::of_process().try_keep_idle(s.ordinal);
+  if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0 || !idle.owns_lock()) return device_memory(bytes);
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.handleTypes = cudaMemHandleTypePosixFileDescriptor;
@@ -92,12 +94,10 @@ queue_pair_ref<prompt_bus> cuda_machine::queues(std::uint32_t submissions, std::
   auto const down = std::max(2u, ceil_power_of_two(submissions));
   auto const up = std::max(2u, ceil_power_of_two(completions));
   auto& inbox = state_->inbox;
-  {
-    std::lock_guard lock(contexts().mutex);
-    inbox = contexts().machines[state_->ordinal] == 1
-                ? map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox)
-                : cuda_inbox{.where = "inbox in pinned memory, as another ring kernel runs on this GPU"};
-  }
+  if (auto const idle = gpu_use::of_process().try_keep_idle_alone(state_->ordinal); idle.owns_lock())
+    inbox = map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox);
+  else
+    inbox.where = "inbox in pinned memory, as another runtime or device uses this GPU";
   auto* const inbox_slots = inbox.host != nullptr
                                 ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
                                 : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);

@@ -8,6 +8,7 @@
 
 #include "kernels/base/portable.hpp"
 #include "runtime/device/cuda/cuda_call.hpp"
+#include "runtime/device/cuda/gpu_use.hpp"
 
 namespace rondo {
 
@@ -20,6 +21,7 @@ class pinned_cache {
     return cache;
   }
 
+  /// Throws std::runtime_error if more memory is needed while a ring kernel runs.
   std::byte* take(std::size_t bytes) {
     std::lock_guard lock(mutex_);
     bytes = align_up(bytes, 4096);
@@ -53,6 +55,8 @@ class pinned_cache {
   static constexpr std::size_t piece_bytes = std::size_t{32} << 20;
   void claim(std::size_t bytes) {
     void* p = nullptr;
+    auto const idle = gpu_use::of_process().keep_idle("allocating " + std::to_string(bytes) +
+                                                      " bytes of pinned memory (pinned_bytes, queues)");
     check(cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped), "allocating pinned memory");
     next_ = static_cast<std::byte*>(p);
     left_ = bytes;
