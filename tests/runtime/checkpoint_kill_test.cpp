@@ -97,7 +97,9 @@ TEST_CASE("the last complete checkpoint is restored whenever its writer is kille
       REQUIRE(v.wait() == SIGKILL);
       by_chance += std::filesystem::exists(unfinished);
     } else {  // when it writes this byte, in the first half of the file
-      rondo_test::limit_files(v.pid(), random() % (std::filesystem::file_size(s.file) / 2));
+      auto const half = std::filesystem::file_size(s.file) / 2;
+      REQUIRE(half > 0);
+      rondo_test::limit_files(v.pid(), random() % half);
       REQUIRE(v.wait() == SIGXFSZ);
       REQUIRE(std::filesystem::exists(unfinished));
       ++at_a_byte;

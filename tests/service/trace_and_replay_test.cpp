@@ -110,16 +110,17 @@ TEST_CASE("a message's path over three relays can be read in the file that --tra
 
 TEST_CASE("lists and traces with thousands of entries arrive completely", "[service][trace]") {
   rondo::service::service_config config;
-  config.runtime.actors = 4000;
+  config.runtime.actors = 6000;
   config.runtime.trace_every = 1;
   served s(config);
-  for (int i = 0; i < 3000; ++i) s.rt->launch<basics::counter>("counter " + std::to_string(i));
+  // The list needs two pages: one holds 256 KiB, about 3,000 actors.
+  for (int i = 0; i < 5000; ++i) s.rt->launch<basics::counter>("counter " + std::to_string(i));
   auto const at = " --at " + s.it->listens_at().front().text();
   auto const listed = service_test::run(command("list" + at));
   CHECK(listed.first == 0);
   // A heading, and a line for each: the configuration has three more.
-  CHECK(std::ranges::count(listed.second, '\n') == 1 + 3 + 3000);
-  for (int i = 0; i < 3000; ++i)
+  CHECK(std::ranges::count(listed.second, '\n') == 1 + 3 + 5000);
+  for (int i = 0; i < 5000; ++i)
     REQUIRE(listed.second.find("counter " + std::to_string(i) + " ") != std::string::npos);
   for (int i = 0; i < 3000; ++i)
     REQUIRE(s.rt->find<basics::counter>("clicks").value().ask(basics::get{}, 20s, rondo::block).has_value());
