@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/actors/command_fixture.hpp"
+#include "tests/limit_files.hpp"
 #include "tests/seed.hpp"
 
 using namespace command_test;
@@ -103,25 +104,13 @@ struct outcome {
   int events = 0;     // of all kinds
 };
 
-/// Limits the size of the files that a process writes: beyond it the system kills the process with SIGXFSZ, without a core
-/// dump.
-void limit_files(pid_t process, rlim_t bytes) {
-  rlimit most{}, none{};
-  if (prlimit(process, RLIMIT_FSIZE, nullptr, &most) != 0) return;  // it has ended
-  prlimit(process, RLIMIT_CORE, nullptr, &none);
-  most.rlim_cur = bytes;
-  none.rlim_cur = 0;
-  prlimit(process, RLIMIT_CORE, &none, nullptr);
-  prlimit(process, RLIMIT_FSIZE, &most, nullptr);
-}
-
 /// Sets this limit for all processes that are started during its lifetime.
 class inherited_limit {
  public:
   explicit inherited_limit(rlim_t bytes) {
     getrlimit(RLIMIT_FSIZE, &files_);
     getrlimit(RLIMIT_CORE, &cores_);
-    limit_files(getpid(), bytes);
+    rondo_test::limit_files(getpid(), bytes);
   }
   ~inherited_limit() {
     setrlimit(RLIMIT_FSIZE, &files_);
@@ -148,7 +137,7 @@ outcome kill_at(command& victim, story const& s, end_of_life const& how, directo
   bool limited = false;
   while (!now && !victim.ended()) {
     if (how.at == aim::byte && o.completed >= how.skip && !std::exchange(limited, true))
-      limit_files(victim.process(), how.bytes);
+      rondo_test::limit_files(victim.process(), how.bytes);
     // Sleeps until the wanted checkpoint is the next one, then polls as fast as possible.
     if (how.at != aim::event || o.completed < how.skip) watch.sleep_until_something_happens(5);
     watch.look(see);

@@ -90,8 +90,15 @@ struct consult {
   rondo::actor_id whom;
   uint64_t amount;
 };
+/// Sends a `reminder` to itself after the delay.
 struct remind {
   uint64_t delay_us, amount;
+  word* early;
+};
+/// Adds one to `early` if it is handled before `due_ns` on the device's clock.
+struct reminder {
+  uint64_t due_ns, amount;
+  word* early;
 };
 /// Sends `count` notes to an `orderly` actor.
 struct dictate {
@@ -130,8 +137,8 @@ struct overlap_report {
 
 struct adder {
   using messages =
-      rondo::messages<add, hold, boom, mark, fail_first, full_size, remind, work, rondo::ask<get, total>,
-                      rondo::ask<later, total>, settle, rondo::ask<silence, total>>;
+      rondo::messages<add, hold, boom, mark, fail_first, full_size, remind, reminder, work,
+                      rondo::ask<get, total>, rondo::ask<later, total>, settle, rondo::ask<silence, total>>;
   uint64_t sum = 0;
   rondo::reply_token waiting{};
 
@@ -155,7 +162,12 @@ struct adder {
     for (auto b : m.bytes) sum += b;
   }
   RONDO_HD void on(rondo::context& ctx, remind const& m) {
-    ctx.tell_later(m.delay_us, ctx.self_as<adder>(), add{m.amount});
+    ctx.tell_later(m.delay_us, ctx.self_as<adder>(),
+                   reminder{ctx.now_ns() + m.delay_us * 1000, m.amount, m.early});
+  }
+  RONDO_HD void on(rondo::context& ctx, reminder const& m) {
+    if (ctx.now_ns() < m.due_ns) m.early->fetch_add(1, rondo::memory_order::relaxed);
+    sum += m.amount;
   }
   RONDO_HD void on(rondo::context& ctx, work const& m) {
     if (m.fails != 0) return ctx.fail();

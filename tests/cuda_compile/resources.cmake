@@ -7,7 +7,7 @@ execute_process(
   ERROR_VARIABLE report COMMAND_ERROR_IS_FATAL ANY)
 message("${report}")
 
-# of(NAME REGEX): sets NAME to the largest number that REGEX captures.
+# largest(NAME REGEX): sets NAME to the largest number that REGEX captures.
 function(largest name regex)
   string(REGEX MATCHALL "${regex}" matches "${report}")
   if(NOT matches)

@@ -107,7 +107,7 @@ void against_reference(mail_case const& c) {
 }
 
 /// Senders with random priorities, one owner; the order must hold per sender and priority.
-void stress_stash(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
+void stress_priority_lists(std::uint32_t slots, std::uint32_t capacity, std::uint32_t start) {
   CAPTURE(slots, capacity, test_seed());
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = slots, .starvation_limit = 10, .heap_bytes = 4096}};
   a.start_rings_at(start);
@@ -246,10 +246,10 @@ TEST_CASE("the depths of all levels add up to the number of waiting messages", "
 }
 
 TEST_CASE("senders of all priorities lose nothing and keep their order", "[priority_lists][stress][G1][G2]") {
-  stress_stash(16, 16, 0);
-  stress_stash(16, 7, 0);
+  stress_priority_lists(16, 16, 0);
+  stress_priority_lists(16, 7, 0);
 }
 
 TEST_CASE("senders of all priorities cross the overflow of the tickets", "[priority_lists][stress][G1][G2]") {
-  stress_stash(16, 13, ticket_mask - 4'000);
+  stress_priority_lists(16, 13, ticket_mask - 4'000);
 }

@@ -241,8 +241,15 @@ struct io_fixture {
     return submit(submission_kind::post, to, notes.data(), sizeof(note), sizeof(note),
                   static_cast<std::uint32_t>(notes.size()), ack, header);
   }
-  bool launch(launch_spec const& spec) {
-    return submit(submission_kind::launch, spec.id, &spec, sizeof spec, 0, 1, {}, {});
+  bool launch(launch_spec const& spec, actor_id ack = {}) {
+    return submit(submission_kind::launch, spec.id, &spec, sizeof spec, 0, 1, ack, {});
+  }
+  bool signal(actor_id to, std::uint32_t control_bits, actor_id ack = {}) {
+    return submit(submission_kind::signal, to, "", 0, 0, control_bits, ack, {});
+  }
+  bool order(submission_kind kind, actor_id ack = {}) {
+    buffer_order const o{};
+    return submit(kind, {}, &o, sizeof o, 0, 1, ack, {});
   }
   std::vector<std::uint32_t> take_all(actor_id id) {
     scheduler owner{arena.ref()};
@@ -354,21 +361,8 @@ TEST_CASE("a batch is posted as a whole or not at all, also across the ring's en
 TEST_CASE("a signal reaches its actor, and the ack reports an actor that is gone", "[io_team][G7]") {
   io_fixture f;
   auto const id = f.arena.launch_taker(0, 8);
-  auto const signal = [&](actor_id to, actor_id ack) {
-    std::uint64_t ticket = 0;
-    return f.down.ref().try_push(
-               1,
-               [&](std::uint32_t, submission& s) {
-                 s = {.kind = submission_kind::signal,
-                      .count = control_drain,
-                      .to = to,
-                      .ack = ack,
-                      .body = {}};
-               },
-               ticket) == push_outcome::pushed;
-  };
-  REQUIRE(signal(id, {}));
-  REQUIRE(signal({id.index, 2}, some_ack));
+  REQUIRE(f.signal(id, control_drain));
+  REQUIRE(f.signal({id.index, 2}, control_drain, some_ack));
   CHECK(f.team().step(64) == 2);
   CHECK(f.arena.ref().cell(id.index).control.load(memory_order::relaxed) ==
         control_for(id.generation, control_drain));
@@ -379,17 +373,29 @@ TEST_CASE("a signal reaches its actor, and the ack reports an actor that is gone
 TEST_CASE("every kind of submission that is refused ends exactly once", "[io_team][G1]") {
   io_fixture f;
   auto const spec = f.arena.spec(0, 8);
-  REQUIRE(f.launch(spec));
+  auto const ask = [](std::uint32_t number) { return actor_id{host_ask_bit | number, 1}; };
+  auto asking = note_header();
+  asking.flags = flag_wants_reply;
+  asking.reply_to = ask(7);
+  // Without an ack, only a post has somebody to tell.
+  REQUIRE((f.launch(spec) && f.launch(spec, ask(1))));
+  REQUIRE((f.signal(spec.id, control_drain) && f.signal(spec.id, control_drain, ask(2))));
+  REQUIRE((f.order(submission_kind::open_buffer) && f.order(submission_kind::open_buffer, ask(3))));
+  REQUIRE((f.order(submission_kind::close_buffer) && f.order(submission_kind::close_buffer, ask(4))));
   REQUIRE(f.post(spec.id, {{0, 0}, {0, 1}}));
-  REQUIRE(f.post(spec.id, {{0, 2}}, some_ack));
+  REQUIRE(f.post(spec.id, {{0, 2}, {0, 3}}, ask(5)));
+  REQUIRE(f.post(spec.id, {{0, 4}}, ask(6), asking));
+  REQUIRE(f.post(spec.id, {{0, 5}}, {}, asking));
   auto io = f.team();
   std::uint32_t submissions = 0;
   while (io.refuse_next(errc::stopped)) ++submissions;
-  CHECK(submissions == 3);
-  REQUIRE(f.events.size() == 3);
-  CHECK(f.events[0].kind == event_kind::dead_letter);
-  CHECK(f.events[1].kind == event_kind::dead_letter);
-  CHECK(f.events[2].kind == event_kind::reply);
-  for (auto const& r : f.events) CHECK(r.reason == errc::stopped);
-  CHECK(f.down.ref().consumed(3));
+  CHECK(submissions == 12);
+  std::vector<actor_id> ends;  // the ask that each event completes; a dead letter completes none
+  for (auto const& e : f.events) {
+    CHECK(e.reason == errc::stopped);
+    CHECK(e.kind == (ends.size() == 4 || ends.size() == 5 ? event_kind::dead_letter : event_kind::reply));
+    ends.push_back(e.body.header.reply_to);
+  }
+  CHECK(ends == std::vector{ask(1), ask(2), ask(3), ask(4), actor_id{}, actor_id{}, ask(5), ask(6), ask(7)});
+  CHECK(f.down.ref().consumed(13));
 }

@@ -164,7 +164,7 @@ void the_end_is_acknowledged(execution& x) {
   w.g.pool_teams = 1;
   x.thread("team in a handler", [&] {
     while (handler_ends.load(memory_order::acquire) == 0) relax();
-    x.require(w.a.arena().stopping(), "the way down ends while the handler runs");
+    x.require(w.a.arena().stopping(), "the submission ring ends while the handler runs");
     while (stand_still(w.a.arena().header().stop, w.a.arena().team(0).still, w.ring())) {
     }
     w.g.state->ended.fetch_add(1, memory_order::relaxed);
@@ -366,7 +366,7 @@ std::vector<scenario> grid_scenarios() {
        halts_follow_each_other, bounds{2, 0}, bounds{1, 1}},
       {"safepoint_given_up", "a halt that came to nothing does no harm", a_halt_is_taken_back, bounds{2, 1},
        bounds{1, 1}},
-      {"grid_end", "a grid is told to end once nobody reads the way down, and ends when its teams do",
+      {"grid_end", "a grid is told to end once nobody reads the submission ring, and ends when its teams do",
        the_end_is_acknowledged, bounds{2, 1}, bounds{1, 1}},
       {"safepoint_end", "after a safepoint nobody runs if the grid is to end", the_end_follows_a_safepoint,
        bounds{2, 1}, bounds{1, 1}},

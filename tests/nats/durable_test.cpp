@@ -174,6 +174,7 @@ TEST_CASE("durable messages that arrive one after another share checkpoints", "[
   INFO(sent << " messages, " << checkpoints << " checkpoints");
   CHECK(checkpoints <= static_cast<std::uint64_t>(took() / 250ms) + sent / 256 + 2);
   REQUIRE(to.emptied());
+  REQUIRE(std::filesystem::exists(site.checkpoint()));
   CHECK(to.sum() == sent);
   CHECK(ended_well(service.end(SIGTERM)));
 }

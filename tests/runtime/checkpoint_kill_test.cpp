@@ -7,6 +7,7 @@
 #include <random>
 
 #include "runtime/checkpoint.hpp"
+#include "tests/limit_files.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 #include "tests/seed.hpp"
 
@@ -33,20 +34,22 @@ class victim {
     ::close(ends[0]);
     if (failed) throw std::runtime_error("cannot start " + program);
   }
-  ~victim() { kill(); }
+  ~victim() {
+    if (over_) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
   victim(victim const&) = delete;
   victim& operator=(victim const&) = delete;
 
   bool began() const { return began_; }
   pid_t pid() const { return pid_; }
-  /// Whether this signal killed it, and it had not ended before.
-  bool kill() {
-    if (over_) return false;
-    over_ = true;
-    ::kill(pid_, SIGKILL);
+  void kill() const { ::kill(pid_, SIGKILL); }
+  /// Waits for its end. Returns the signal that killed it; 0: it has ended otherwise, or not yet.
+  int wait() {
     int status = 0;
-    ::waitpid(pid_, &status, 0);
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    over_ = eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; });
+    return over_ && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
 
  private:
@@ -77,24 +80,38 @@ std::uint64_t check(std::filesystem::path const& file) {
 TEST_CASE("the last complete checkpoint is restored whenever its writer is killed", "[checkpoint][G1][G9]") {
   scratch s;
   std::mt19937_64 random(rondo_test::seed_of("checkpoint_kill"));
+  ::signal(SIGXFSZ, SIG_DFL);  // the parent process may have ignored it
   constexpr int kills = 100;
   std::uint64_t taken = 0;
-  int torn = 0;
+  int at_a_byte = 0, by_chance = 0;  // kills in the middle of writing
   for (int round = 0; round < kills; ++round) {
     CAPTURE(round);
     victim v(s.file);
     REQUIRE(v.began());
     if (round == 0) REQUIRE(eventually([&] { return std::filesystem::exists(s.file); }));
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 8000));
-    REQUIRE(v.kill());
     // The unfinished file of a dead writer keeps its own name until the next write, and harms nobody.
-    torn += std::filesystem::exists(s.file.string() + ".tmp-" + std::to_string(v.pid()));
+    auto const unfinished = s.file.string() + ".tmp-" + std::to_string(v.pid());
+    if (round % 2 == 0) {  // at any moment
+      v.kill();
+      REQUIRE(v.wait() == SIGKILL);
+      by_chance += std::filesystem::exists(unfinished);
+    } else {  // when it writes this byte, in the first half of the file
+      auto const half = std::filesystem::file_size(s.file) / 2;
+      REQUIRE(half > 0);
+      rondo_test::limit_files(v.pid(), random() % half);
+      REQUIRE(v.wait() == SIGXFSZ);
+      REQUIRE(std::filesystem::exists(unfinished));
+      ++at_a_byte;
+    }
     REQUIRE(s.files() <= 2);
     auto const now = check(s.file);
     REQUIRE(now >= taken);
     taken = now;
   }
-  std::printf("checkpoint_kill: %d kills, %d of them in the middle of writing, %llu messages\n", kills, torn,
-              static_cast<unsigned long long>(taken));
+  std::printf(
+      "checkpoint_kill: %d kills, %d of them in the middle of writing: %d at a byte, %d by chance; %llu "
+      "messages\n",
+      kills, at_a_byte + by_chance, at_a_byte, by_chance, static_cast<unsigned long long>(taken));
   REQUIRE(taken > 0);
 }

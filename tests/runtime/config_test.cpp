@@ -170,7 +170,7 @@ TEST_CASE("text that is not a JSON object is refused with its position", "[confi
   has(refusal_of("{\"teams\": 2} more"), ".json: line 1, column ");
   has(refusal_of(""), "empty");
   has(refusal_of("[1]"), "must be a JSON object");
-  has(refusal_of(std::string_view("{}\0{", 4)), "line 1, column 3");
+  has(refusal_of(std::string_view("{}\0{", 4)), "line 1, column 3: unexpected text after the JSON value");
 }
 
 TEST_CASE("a field given twice is refused by name", "[config]") {

@@ -84,7 +84,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
         }
       });
     for (auto& s : senders) s.join();
-    // Forwarded messages end without further action. Records on their way to the host are not counted anywhere, so look
+    // Forwarded messages end without further action. Events on their way to the host are not counted anywhere, so look
     // several times.
     std::uint64_t before = 0;
     int looks_at_rest = 0;
@@ -199,10 +199,12 @@ TEST_CASE("invalid recordings are refused with the reason", "[recording]") {
   auto const file = dir.directory / "run.rondo";
   auto rt = start_ledgers(one_team());
   rt->launch<ledger>("a");
+  auto const checkpoint = dir.directory / "checkpoint";
+  rondo::checkpoint(*rt, checkpoint);
   rondo::recording tape(*rt, file);
   CHECK_THROWS_WITH(rondo::recording(*rt, dir.directory / "two"), Contains("another recording"));
   CHECK_FALSE(std::filesystem::exists(dir.directory / "two"));
-  CHECK_THROWS_WITH(rondo::restore(*rt, file), Contains("recording") || Contains("checkpoint"));
+  CHECK_THROWS_WITH(rondo::restore(*rt, checkpoint), Contains("a recording is in progress"));
   tape.end();
   CHECK_THROWS_WITH(tape.end(), Contains("already ended"));
   CHECK_THROWS_WITH(rondo::recording(*rt, file), Contains("move it away"));
@@ -214,13 +216,36 @@ TEST_CASE("invalid recordings are refused with the reason", "[recording]") {
   CHECK_THROWS_WITH(rondo::replay(*other, dir.directory / "text"), Contains("is not a recording"));
 }
 
-TEST_CASE("a recording whose file cannot be created is refused, and the runtime continues", "[recording]") {
+TEST_CASE("a recording whose file cannot be created is refused, and the next one starts", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
   auto rt = start_ledgers(one_team());
   auto const a = rt->launch<ledger>("a");
   CHECK_THROWS_WITH(rondo::recording(*rt, "/dev/full"), Contains("/dev/full"));  // it already exists
   CHECK_THROWS_WITH(rondo::recording(*rt, "/nowhere/at/all"), Contains("/nowhere/at/all"));
+  rondo::recording tape(*rt, dir.directory / "run.rondo");
   REQUIRE_FALSE(a.try_tell(enter{1}));
   digest_of(a);
+  CHECK_NOTHROW(tape.end());
+}
+
+TEST_CASE("a recording ends when its object is destroyed, and is complete", "[recording]") {
+  rondo_test::scratch_directory const dir("recording");
+  auto const file = dir.directory / "run.rondo";
+  std::uint64_t digest = 0;
+  {
+    auto rt = start_ledgers(one_team());
+    auto const a = rt->launch<ledger>("a");
+    {
+      rondo::recording const tape(*rt, file);
+      REQUIRE_FALSE(a.try_tell(enter{1}));
+      digest = digest_of(a);
+    }
+    rondo::recording next(*rt, dir.directory / "next.rondo");
+    next.end();
+  }
+  auto rt = start_ledgers(one_team());
+  CHECK(rondo::replay(*rt, file).complete);
+  CHECK(digest_of(rt->find<ledger>("a").value()) == digest);
 }
 
 TEST_CASE("a recording belongs to its object, and stopping the runtime closes it", "[recording]") {

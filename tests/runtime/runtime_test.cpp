@@ -34,6 +34,13 @@ struct owning {
   std::string text;
 };
 
+struct nothing_to_do {
+  using messages = rondo::messages<add>;
+  RONDO_HD void on(rondo::context&, add const&) {}
+};
+/// No source file registers it for the device `emulated`.
+RONDO_MODULE(unregistered, nothing_to_do)
+
 }  // namespace
 
 static_assert(rondo::message_type<add>);
@@ -49,6 +56,11 @@ TEST_CASE("an unavailable device is refused with advice", "[runtime]") {
   for (auto const* name : {"cuda", "cuda:0", "cuda:7"})
     CHECK_THAT(text_of([&] { start(with_device(name)); }), Contains(name) && Contains("RONDO_DEVICE=cpu"));
 #endif
+}
+
+TEST_CASE("a module that was not compiled for the emulated device is refused with advice", "[runtime]") {
+  CHECK_THAT(text_of([] { rondo::runtime(rondo::use<unregistered>, with_device("emulated")); }),
+             Contains("'emulated'") && Contains("RONDO_EMULATED_MODULE"));
 }
 
 TEST_CASE("a setting out of range is refused before anything starts", "[runtime]") {
@@ -160,16 +172,18 @@ TEST_CASE("a timer sends nothing after the runtime's thread has cancelled it, ev
   auto const rt = start();
   auto const c = rt->launch<counter>("c");
   rondo::timer repeated;
-  boost::asio::steady_timer first(rt->executor());
+  boost::asio::steady_timer first(rt->executor()), pause(rt->executor());
   std::promise<void> later_on;
   boost::asio::post(rt->executor(), [&] {
     first.expires_after(1ms);
-    first.async_wait([&](error_code) { repeated = {}; });
+    first.async_wait([&](error_code) {
+      repeated = {};
+      pause.expires_after(5ms);  // its handler runs after that of `repeated`, which is due already
+      pause.async_wait([&](error_code) { later_on.set_value(); });
+    });
     repeated = rt->every(2ms, c, add{1});
     std::this_thread::sleep_for(20ms);  // both are due when the thread looks at its timers again
   });
-  boost::asio::steady_timer pause(rt->executor(), 50ms);
-  pause.async_wait([&](error_code) { later_on.set_value(); });
   soon(later_on.get_future());
   CHECK(c.ask(get{}, patience, rondo::block).value().value == 0);
 }

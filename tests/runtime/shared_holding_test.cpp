@@ -38,6 +38,7 @@ TEST_CASE("only an importer that keeps withdrawn buffers too long is cut off", "
   CHECK(e.exporter.statistics().cut_off == 1);
   // The report follows. It contains those that were withdrawn in time; the next case counts them.
   CHECK(eventually([&] { return e.reports("bytes), the first for") == 1; }));
+  CHECK(e.reports(" withdrawn buffers (") == 1);
   CHECK(modest.connected());
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("a service whose log cannot be written serves, and shuts down cleanly"
   CAPTURE(log);
   auto const [status, said] =
       run_line(program + " serve --actor clicks=counter --listen" + at + " " + log +
-               " & for i in {1..100}; do sleep 0.1; kill -0 $! || break; " + program + " list --at" + at +
+               " & for i in {1..600}; do sleep 0.1; kill -0 $! || break; " + program + " list --at" + at +
                " >/dev/null && answered=yes && break; done; kill $! && wait $! && [ $answered ]");
   INFO(said);
   CHECK(status == 0);

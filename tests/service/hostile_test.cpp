@@ -7,6 +7,7 @@
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 #include "tests/seed.hpp"
 #include "tests/service/raw_client.hpp"
 #include "tests/service/service_fixture.hpp"
@@ -25,7 +26,7 @@ class good_client {
  public:
   /// Returns when it is connected: a short limit, which another test needs, may have dropped it before.
   explicit good_client(served& s) : client_(s.options()) {
-    while (!client_.find_untyped("mirror")) continue;
+    REQUIRE(eventually([&] { return client_.find_untyped("mirror").has_value(); }));
   }
   void require_service() {
     auto const mirror = client_.find<basics::echo>("mirror").value();
@@ -145,12 +146,14 @@ TEST_CASE("a client that hangs up without reading its responses is gone at once"
     auto const one = leaver.frame_for(2, "mirror", basics::ping{1}, true);
     // Until its socket and the service's are full, and stay so.
     auto const refused = [&] { return !leaver.send(std::as_bytes(std::span(one)), false); };
-    for (int full = 0; full < 20; refused() ? ++full : full = 0) std::this_thread::sleep_for(100us);
+    int full = 0;
+    REQUIRE(eventually([&] {
+      std::this_thread::sleep_for(100us);
+      full = refused() ? full + 1 : 0;
+      return full == 20;
+    }));
   }
-  auto const until = std::chrono::steady_clock::now() + 60s;
-  while (s.it->connections() != 0 && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(1ms);
-  REQUIRE(s.it->connections() == 0);
+  REQUIRE(eventually([&] { return s.it->connections() == 0; }));
   good_client(s).require_service();
 }
 
@@ -167,7 +170,7 @@ TEST_CASE("beyond its limit of connections the service refuses clients, and acce
   raw_client third(at);
   REQUIRE(says(third.last_words(), "accepts at most 2 connections"));
   first.reset();
-  while (s.it->connections() != 1) std::this_thread::yield();
+  REQUIRE(eventually([&] { return s.it->connections() == 1; }));
   raw_client fourth(at);
   fourth.hello();
   REQUIRE(fourth.receive()->body_as_welcome() != nullptr);
@@ -220,11 +223,10 @@ TEST_CASE("a service that shuts down answers open requests, and reports how many
   auto const clicks = c.find<basics::counter>("clicks").value();
   REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
   auto answered = clicks.ask(basics::add_and_get{1}, 30s, boost::asio::use_future);
-  while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
+  REQUIRE(eventually([&] { return s.rt->snapshot().waiting == 1; }));
   std::uint64_t left = 99;
-  std::thread ender([&] { left = s.it->stop(); });
-  while (s.it->counters().dropped[static_cast<std::size_t>(drop_reason::shutdown)].load() == 0)
-    std::this_thread::yield();
+  std::jthread ender([&] { left = s.it->stop(); });
+  REQUIRE(eventually([&] { return drops(s, drop_reason::shutdown) != 0; }));
   REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
   REQUIRE(answered.get().value == 1);
   ender.join();
@@ -240,7 +242,7 @@ TEST_CASE("a request that is still unanswered after shutdown is counted", "[serv
   REQUIRE(c.receive()->body_as_welcome() != nullptr);
   REQUIRE_FALSE(rondo::deactivate(*s.rt, s.rt->find_any("clicks")->id(), rondo::block));
   REQUIRE(c.send(c.frame_for(2, "clicks", basics::get{}, true)));
-  while (s.rt->snapshot().waiting != 1) std::this_thread::yield();
+  REQUIRE(eventually([&] { return s.rt->snapshot().waiting == 1; }));
   REQUIRE(s.it->stop() == 1);
   REQUIRE(says(c.last_words(), "the service is stopping"));
 }

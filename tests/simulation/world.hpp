@@ -75,7 +75,6 @@ class world {
 
   std::uint64_t now_ns() const noexcept { return now_ns_; }
   std::uint64_t device_now_ns() const noexcept;
-  void set_skew(std::int32_t ppm) noexcept { schedule_.skew_ppm = ppm; }
   std::uint64_t steps() const noexcept { return steps_; }
   std::uint64_t switches() const noexcept { return switches_; }
   std::uint64_t jumped_ns() const noexcept { return jumped_ns_; }  // the total of clock jumps and stalls
