@@ -229,6 +229,9 @@ TEST_CASE("files and folders that other users could replace are refused", "[serv
   REQUIRE(::setenv("XDG_RUNTIME_DIR", files.directory.c_str(), 1) == 0);
   std::filesystem::rename(open, files.directory / "rondo");
   CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("belongs to user 12345"));
+  std::filesystem::remove_all(files.directory / "rondo");
+  std::ofstream(files.directory / "rondo") << "a file";
+  CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("rondo: is not a folder"));
   ::unsetenv("XDG_RUNTIME_DIR");
 }
 
