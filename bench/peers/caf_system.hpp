@@ -1,7 +1,6 @@
 // A CAF actor system with a chosen number of workers that ends its actors on destruction.
 #pragma once
 
-#include <atomic>
 #include <caf/all.hpp>
 #include <cstdint>
 #include <semaphore>

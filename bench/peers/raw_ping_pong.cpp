@@ -2,8 +2,6 @@
 #include <readerwriterqueue/readerwriterqueue.h>
 
 #include <boost/lockfree/spsc_queue.hpp>
-#include <memory>
-#include <thread>
 
 #include "bench/harness/backoff.hpp"
 #include "bench/harness/sampling.hpp"

@@ -83,7 +83,8 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
     throw std::logic_error(
         fmt::format("schemas/config.fbs has the field {}, but rondo::config does not", name));
   }
-  field out{.name = f.name()->str(), .doc = {}, .where = bound->where, .words = {}, .choices = {}};
+  field out{
+      .name = f.name()->str(), .doc = {}, .where = bound->where, .words = {}, .alone = {}, .choices = {}};
   if (f.type()->base_type() != base_type_of(out)) {
     throw std::logic_error(
         fmt::format("{} has different types in schemas/config.fbs and rondo::config", name));
@@ -95,6 +96,7 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
   }
   out.words = attribute(f, "words").value_or("");
   out.is_list = attribute(f, "list").has_value();
+  out.alone = attribute(f, "alone").value_or("");
   out.power_of_two = attribute(f, "power_of_two").has_value();
   if (out.is_choice()) {
     auto const* e = schema.enums()->Get(static_cast<flatbuffers::uoffset_t>(f.type()->index()));
@@ -154,6 +156,7 @@ bool is_one_of(std::string_view words, std::string_view text) {
 
 bool fits(field const& f, std::string_view text) {
   if (!f.is_list) return is_one_of(f.words, text);
+  if (!f.alone.empty() && text == f.alone) return true;
   return !text.empty() && text.size() <= max_text_bytes &&
          std::ranges::all_of(split(text, ","),
                              [&](std::string_view part) { return is_one_of(f.words, part); });
@@ -182,7 +185,10 @@ std::string accepted(field const& f) {
     for (auto const& choice : f.choices) names += (&choice == &f.choices.front() ? " " : ", ") + choice;
     return names;
   }
-  if (f.is_string()) return (f.is_list ? "one or several, separated by commas, of " : "one of ") + f.words;
+  if (f.is_string() && f.is_list)
+    return fmt::format("{}one or several, separated by commas, of {}",
+                       f.alone.empty() ? "" : f.alone + " alone, or ", f.words);
+  if (f.is_string()) return "one of " + f.words;
   return fmt::format("{} from {} to {}", f.power_of_two ? "a power of two" : "a whole number", f.min, f.max);
 }
 

@@ -31,8 +31,9 @@ struct field {
   std::uint64_t min = 0;
   std::uint64_t max = 0;
   bool power_of_two = false;
-  std::string words;                 ///< what a string may be, with commas between; N stands for a number
-  bool is_list = false;              ///< a string may be several words with commas between
+  std::string words;     ///< what a string may be, with commas between; N stands for a number
+  bool is_list = false;  ///< a string may be several words with commas between
+  std::string alone;     ///< of a list: a further word that nothing may stand next to; empty: none
   std::vector<std::string> choices;  ///< names of an enum, by value
 
   bool is_flag() const { return std::holds_alternative<bool config::*>(where); }

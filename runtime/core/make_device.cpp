@@ -121,7 +121,7 @@ chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
   throw std::runtime_error(
       "device '" + c.device +
       "' was requested, but this build has no CUDA device: build with the CUDA toolkit "
-      "(nvcc in CUDACXX, PATH, or /usr/local/cuda/bin), or use RONDO_DEVICE=cpu or auto");
+      "(nvcc in CUDACXX, PATH, or /usr/local/cuda/bin), or choose the device cpu or auto");
 }
 device_opener cuda_opener(int) { return {}; }
 std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device"; }
@@ -130,7 +130,7 @@ std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device";
 void refuse_device(std::string const& name) {
   if (name == "metal")
     throw std::runtime_error(
-        "device 'metal' was requested, but this build has no Metal device; use RONDO_DEVICE=cpu or auto");
+        "device 'metal' was requested, but this build has no Metal device; choose the device cpu or auto");
   throw config_error(
       "device '" + name +
       "' is unknown: use auto, cpu, emulated, cuda, cuda:N, or metal, or several separated by commas");

@@ -51,15 +51,7 @@ void stored_message::say(std::string_view word, std::string_view what) const {
              "the server will redeliver it after the consumer's ack_wait");
 }
 void stored_message::ack() { say("+ACK", "acknowledging it"); }
-void stored_message::ack_and_wait(std::chrono::milliseconds timeout) {
-  link_->request({std::string(reply_to()), std::as_bytes(std::span("+ACK", 4))}, timeout);
-}
-void stored_message::nak(std::chrono::milliseconds delay) {
-  say(delay.count() == 0 ? "-NAK" : fmt::format(R"(-NAK {{"delay": {}}})", nanoseconds(delay)),
-      "returning it");
-}
 void stored_message::term() { say("+TERM", "discarding it"); }
-void stored_message::in_progress() { say("+WPI", "asking for more time"); }
 
 struct nats_stream::state {
   nats_link& link;

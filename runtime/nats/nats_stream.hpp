@@ -48,17 +48,11 @@ class stored_message : public nats_message {
   /// 1 for the first delivery.
   std::uint64_t deliveries() const noexcept { return deliveries_; }
 
-  // Each throws nats_error if it cannot be sent. After `ack`, `nak` or `term` no other may be called.
+  // Each throws nats_error if it cannot be sent. Only one of them may be called, and once.
   /// Handled. Returns before the server has it: a server that dies now redelivers the message.
   void ack();
-  /// The same, and waits until the server has it.
-  void ack_and_wait(std::chrono::milliseconds timeout);
-  /// Not now: redeliver it after `delay`.
-  void nak(std::chrono::milliseconds delay = {});
   /// Never redeliver it: it cannot be handled.
   void term();
-  /// Still being handled: `ack_wait` starts again.
-  void in_progress();
 
  private:
   void say(std::string_view word, std::string_view what) const;

@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <boost/asio/ip/address.hpp>
-#include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "runtime/base/config_fields.hpp"
 #include "runtime/base/json_reader.hpp"
-#include "runtime/base/parse_number.hpp"
 #include "runtime/service/json/clean_text.hpp"
 
 namespace rondo::service {
@@ -137,9 +131,18 @@ service_config load_service_config(std::filesystem::path const& file) {
   return parse_service_config(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
 }
 
+endpoint metrics_endpoint(service_config const& c) try {
+  return endpoint::parse("tcp:" + c.metrics, "metrics");
+} catch (config_error const&) {  // its text is about the sockets of clients
+  throw config_error(fmt::format(
+      "metrics: '{}' is refused; it must be ADDRESS:PORT with a numeric address, as in 127.0.0.1:9464",
+      clean_text(c.metrics)));
+}
+
 void check_service_config(service_config const& c) {
   if (!is_service_name(c.name))
     throw config_error(fmt::format("name: '{}' {}", clean_text(c.name), service_name_rule));
+  if (!c.metrics.empty()) metrics_endpoint(c);
   for (auto const& a : c.actors) {
     if (!a.durable) continue;
     auto const refuse = [&](char const* why) {

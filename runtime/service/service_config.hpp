@@ -47,7 +47,7 @@ struct service_config {
   std::vector<token_entry> tokens;  // in addition to token_file, which allows everything
   client_limits limits;
   std::chrono::milliseconds drain{5'000};  // when stopping: time to answer open requests
-  std::string metrics;                     // HOST:PORT for /metrics, /healthz and /readyz; empty: none
+  std::string metrics;                     // ADDRESS:PORT for /metrics, /healthz and /readyz; empty: none
   std::filesystem::path checkpoint;        // restored at start if it exists, written when stopping
   std::chrono::seconds checkpoint_every{0};
   std::filesystem::path recording;              // a new file, for `replay`; empty: none
@@ -73,6 +73,8 @@ service_config parse_service_config(std::string const& text, std::string const& 
 
 /// Checks that the settings, including those from a command line, fit together. Throws config_error.
 void check_service_config(service_config const& c);
+/// The address of `metrics`, which is not empty. Throws config_error.
+endpoint metrics_endpoint(service_config const& c);
 
 /// All settings, a line or two for each, for --help.
 std::string describe_service_config();

@@ -11,10 +11,8 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -78,10 +78,10 @@ inline std::int64_t frames_in(std::string const& file) {
   std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
   overlay::carver carver(memory.data());
   auto const view = overlay::carve_frame(carver, reader.width(), reader.height());
-  while (reader.read(view)) {
-  }
+  std::int64_t frames = 0;
+  while (reader.read(view)) ++frames;
   CHECK(reader.error() == "");
-  return reader.frames_read();
+  return frames;
 }
 
 /// Runs `rondo` with these arguments; its output goes to files, or to `out`.

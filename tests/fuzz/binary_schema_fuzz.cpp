@@ -3,6 +3,7 @@
 
 #include "runtime/service/json/message_schemas.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
+#include "tests/service/example_payload.hpp"
 
 using namespace rondo::service;
 
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   known.add(schema);
   for (auto const type : known.names()) {
     rondo_fuzz::require(!known.describe(type).empty(), "a type has a description");
-    auto const bytes = known.to_bytes(type, known.example(type));
+    auto const bytes = known.to_bytes(type, rondo_test::example_of(known, type));
     rondo_fuzz::require(bytes.size() == known.find(type).bytes, "a payload has the type's size");
     rondo_fuzz::require(known.to_bytes(type, known.to_json(type, bytes)) == bytes,
                         "JSON keeps an example's bytes");

@@ -29,6 +29,11 @@ stored_message fetch_one(nats_stream& stream) {
   return std::move(messages[0]);
 }
 
+/// Waits until the server has the acknowledgement.
+void ack_and_wait(stored_message const& m, nats_link& through) {
+  through.request({std::string(m.reply_to()), std::as_bytes(std::span("+ACK", 4))}, patience);
+}
+
 }  // namespace
 
 TEST_CASE("a stored message is fetched with its headers, its sequence and its delivery count", "[nats]") {
@@ -46,40 +51,26 @@ TEST_CASE("a stored message is fetched with its headers, its sequence and its de
   CHECK(messages[0].sequence() == 1);
   CHECK(messages[0].deliveries() == 1);
   CHECK(messages[1].sequence() == 2);
-  for (auto& m : messages) m.ack_and_wait(patience);
+  for (auto& m : messages) ack_and_wait(m, at.link);
   CHECK(stream.fetch(1, 50ms).empty());
 }
 
-TEST_CASE("a message is redelivered until it is acknowledged", "[nats]") {
-  working at("again");
+TEST_CASE("a message is redelivered after ack_wait until it is acknowledged", "[nats]") {
+  auto options = work;
+  options.ack_wait = 200ms;
+  working at("again", options);
   auto& stream = at.stream;
   stream.publish({"rondo.actor.a", bytes_of("x")}, patience);
   for (std::uint64_t time = 1; time <= 3; ++time) {
     auto m = fetch_one(stream);
     CHECK(m.sequence() == 1);
     CHECK(m.deliveries() == time);
-    if (time < 3)
-      m.nak();
-    else
-      m.ack_and_wait(patience);
+    if (time == 3) ack_and_wait(m, at.link);
   }
   stream.publish({"rondo.actor.a", bytes_of("bad")}, patience);
   fetch_one(stream).term();
   stream.publish({"rondo.actor.a", bytes_of("next")}, patience);
-  auto next = fetch_one(stream);
-  CHECK(text_of(next.payload()) == "next");
-  next.in_progress();
-  next.ack();
-}
-
-TEST_CASE("a message that is never acknowledged is redelivered after ack_wait", "[nats]") {
-  auto options = work;
-  options.ack_wait = 200ms;
-  working at("ack_wait", options);
-  auto& stream = at.stream;
-  stream.publish({"rondo.actor.a", bytes_of("x")}, patience);
-  fetch_one(stream);
-  CHECK(fetch_one(stream).deliveries() == 2);
+  CHECK(text_of(fetch_one(stream).payload()) == "next");
 }
 
 TEST_CASE("a message id is stored once", "[nats]") {
@@ -132,7 +123,7 @@ TEST_CASE("fetchers of one durable name share the messages, up to the limit of p
   while (!out.empty()) {
     for (auto& m : out) {
       CHECK(seen.insert(m.sequence()).second);
-      m.ack_and_wait(patience);
+      ack_and_wait(m, at.link);
     }
     out = seen.size() < 40 ? second.fetch(16, patience) : std::vector<stored_message>{};
   }
@@ -145,7 +136,7 @@ TEST_CASE("messages survive the server's crash, and the consumer continues", "[n
   nats_stream stream(link, work, patience);
   stream.publish({"rondo.actor.a", bytes_of("handled")}, patience);
   stream.publish({"rondo.actor.a", bytes_of("waits")}, patience);
-  fetch_one(stream).ack_and_wait(patience);
+  ack_and_wait(fetch_one(stream), link);
   server.kill();
   CHECK(stream.fetch(1, 50ms).empty());
   server.start();
@@ -156,7 +147,7 @@ TEST_CASE("messages survive the server's crash, and the consumer continues", "[n
   for (int attempt = 0; waits.empty() && attempt < 100; ++attempt)
     for (auto& m : stream.fetch(1, 1s)) {
       if (m.sequence() != 1) waits = text_of(m.payload());
-      m.ack_and_wait(patience);
+      ack_and_wait(m, at.link);
     }
   CHECK(waits == "waits");
 }

@@ -106,11 +106,13 @@ TEST_CASE("each documented device name is accepted, others are not", "[config]")
        {"auto", "cpu", "emulated", "cuda", "cuda:0", "cuda:12", "metal", "cpu,cuda:0,cuda:12"}) {
     CHECK(load("{\"device\": \"" + name + "\"}").device == name);
   }
-  for (std::string const name :
-       {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu ", "metal:0", "cuda:0123", "cpu,", ",cpu", "cpu, cuda"}) {
+  for (std::string const name : {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu ", "metal:0", "cuda:0123", "cpu,",
+                                 ",cpu", "cpu, cuda", "cpu,auto", "auto,cpu", "auto,auto"}) {
     auto const text = refusal_of("{\"device\": \"" + name + "\"}");
     has(text, "device: '" + name + "' is refused");
-    has(text, "separated by commas, of auto, cpu, emulated, cuda, cuda:N, metal");
+    has(text,
+        "it must be auto alone, or one or several, separated by commas, of cpu, emulated, cuda, cuda:N, "
+        "metal");
   }
 }
 
@@ -138,7 +140,7 @@ TEST_CASE("a value of the wrong type is refused", "[config]") {
                pair{R"({"teams": {"a": 2}})", "teams: is an object; it must be a whole number"},
                pair{R"({"polling": 1})", "polling: is 1; it must be true or false"},
                pair{R"({"polling": "true"})", "polling: is a string; it must be true or false"},
-               pair{R"({"device": 3})", "device: is 3; it must be one or several"},
+               pair{R"({"device": 3})", "device: is 3; it must be auto alone, or one or several"},
                pair{R"({"ring_mode": 1})", "ring_mode: is 1; it must be one of persistent, rounds"});
   has(refusal_of(json), reason);
 }
@@ -257,7 +259,8 @@ TEST_CASE("texts and numbers of a hundred thousand characters are refused like s
   while (devices.size() < 100'000) devices += ",cpu";
   auto const long_text = refusal_of("{\"device\": \"" + devices + "\"}");
   CHECK(long_text.find("device: 'cpu,cpu,") != std::string::npos);
-  CHECK(long_text.find("...' is refused; it must be one or several, separated by commas, of auto, cpu,") !=
+  CHECK(long_text.find(
+            "...' is refused; it must be auto alone, or one or several, separated by commas, of cpu,") !=
         std::string::npos);
   CHECK(refusal_from(("RONDO_DEVICE=" + devices).c_str()).find("is refused") != std::string::npos);
   auto const long_number = refusal_of("{\"spin_us\": 1, \"teams\" : " + std::string(100'000, '9') + " }");

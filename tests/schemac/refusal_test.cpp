@@ -37,6 +37,14 @@ void check_refused(std::string const& schema, std::string_view expected) {
   CHECK(done.complaint.find(expected) != std::string::npos);
 }
 
+/// Structs that nest so deep.
+std::string nested(int levels) {
+  std::string text = "struct s1 { a:int; }\n";
+  for (int i = 2; i <= levels; ++i)
+    text += "struct s" + std::to_string(i) + " { a:s" + std::to_string(i - 1) + "; }\n";
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a message of 96 bytes is accepted, one more is refused", "[schemac]") {
@@ -80,6 +88,21 @@ TEST_CASE("names that are invalid in C++ are refused", "[schemac]") {
 
 TEST_CASE("a name that only contains a keyword is accepted", "[schemac]") {
   CHECK(compile("struct s { classes:int; new_value:int; padding:int; }").exit_code == 0);
+}
+
+TEST_CASE("a schema may be larger than one that a service accepts from another process", "[schemac]") {
+  CHECK(compile(nested(30)).exit_code == 0);
+  CHECK(compile("struct " + std::string(300, 'n') + " { " + std::string(300, 'a') + ":int; }").exit_code ==
+        0);
+  std::string many;
+  for (int i = 0; i < 3000; ++i) many += "struct s" + std::to_string(i) + " { a:int; b:int; }\n";
+  CHECK(compile(many).exit_code == 0);
+}
+
+TEST_CASE("structs that nest too deep for the compiler are refused without calling them damaged",
+          "[schemac]") {
+  check_refused(nested(70), "structs nest more than 64 deep");
+  CHECK(compile(nested(70)).complaint.find("damaged") == std::string::npos);
 }
 
 TEST_CASE("bytes that are not a binary schema are refused", "[schemac]") {

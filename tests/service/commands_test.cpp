@@ -103,9 +103,36 @@ TEST_CASE("invalid settings and unavailable devices have different exit statuses
   CHECK(run_line(program + " serve --listen nowhere").first == 78);
   CHECK(run_line(program + " list --at nowhere").first == 78);
   CHECK(run_line("RONDO_LANES=many " + program + " serve").first == 78);
+  auto const [not_numeric, metrics] = status_of(R"({"metrics": "localhost:9464"})");
+  CHECK(not_numeric == 78);
+  CHECK_THAT(metrics,
+             Contains("metrics: 'localhost:9464' is refused; it must be ADDRESS:PORT") && !Contains("tcp:"));
   auto const [status, said] = run_line(program + " serve --device metal");
   CHECK(status == 69);
   CHECK_THAT(said, Contains("metal"));
+}
+
+TEST_CASE("files that cannot be read, written or restored have different exit statuses",
+          "[service][commands]") {
+  site const s;
+  auto const status_of = [](std::string const& command) {
+    auto const [status, said] = run_line(command);
+    INFO(command << ": " << said);
+    CHECK_THAT(said, Contains("rondo: "));
+    return status;
+  };
+  auto const serve = program + " serve --listen unix:" + (s.scratch.directory / "other").string();
+  auto const junk = s.scratch.directory / "junk";
+  std::ofstream(junk) << "junk";
+  CHECK(status_of(serve + " --checkpoint " + junk.string()) == 78);
+  CHECK(status_of(serve + " --recording /nonexistent/run.rec") == 73);
+  CHECK(status_of(program + " replay /nonexistent/run.rec") == 66);
+  CHECK(status_of(program + " replay " + s.scratch.directory.string()) == 66);
+  CHECK(status_of(program + " replay " + junk.string()) == 65);
+  CHECK(status_of(s.command("ask --file /nonexistent/requests")) == 66);
+  CHECK(status_of(s.command("ask --file " + junk.string())) == 65);
+  CHECK(status_of(s.command("tell clicks add --trace /nonexistent/way.json")) == 73);
+  CHECK(status_of(s.command("trace --out /nonexistent/all.json")) == 73);  // of the message above
 }
 
 TEST_CASE("rondo top needs a terminal, and suggests an alternative without one", "[service][commands]") {

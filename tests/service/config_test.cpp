@@ -249,6 +249,9 @@ TEST_CASE("folders of other users are refused", "[service][config][root]") {
   // At the default socket's place.
   REQUIRE(::setenv("XDG_RUNTIME_DIR", files.directory.c_str(), 1) == 0);
   CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("belongs to user 12345"));
+  std::filesystem::remove_all(files.directory / "rondo");
+  std::ofstream(files.directory / "rondo") << "a file";
+  CHECK_THROWS_WITH(rondo::service::default_socket("demo"), Catch::Contains("rondo: is not a folder"));
   ::unsetenv("XDG_RUNTIME_DIR");
 }
 

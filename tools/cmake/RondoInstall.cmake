@@ -5,10 +5,11 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
 install(TARGETS rondo_kernels rondo_runtime rondo-schemac EXPORT rondoTargets)
 # Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"), so they are installed below such a
-# root.
-foreach(folder kernels runtime tools/commands)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/${folder}
-          FILES_MATCHING PATTERN "*.hpp")
+# root. Components install the headers that their CMakeLists.txt lists; their other headers are private.
+set(header_root ${CMAKE_INSTALL_INCLUDEDIR}/rondo)
+foreach(folder kernels runtime)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${header_root}/${folder}
+          FILES_MATCHING PATTERN "*.hpp" PATTERN service EXCLUDE PATTERN nats EXCLUDE)
 endforeach()
 if(RONDO_BUILD_TOOLS)
   install(TARGETS rondo rondo-serve)
@@ -20,10 +21,14 @@ install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
 # Components of the package, which need more libraries. Each needs those before it, but commands does not need nats.
 foreach(component client service nats commands)
   if(TARGET rondo_${component})
-    install(TARGETS rondo_${component} EXPORT rondo_${component}_targets)
+    install(TARGETS rondo_${component} EXPORT rondo_${component}_targets FILE_SET HEADERS DESTINATION ${header_root})
     install(EXPORT rondo_${component}_targets NAMESPACE rondo:: DESTINATION ${package_dir})
   endif()
 endforeach()
+if(TARGET rondo_service)  # monitor/report.hpp includes it
+  install(FILES ${PROJECT_BINARY_DIR}/schemas/rondo_telemetry_schema/generated/telemetry_generated.h
+          DESTINATION ${header_root}/generated)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/tools/cmake/rondoConfig.cmake.in
                               ${CMAKE_CURRENT_BINARY_DIR}/rondoConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)

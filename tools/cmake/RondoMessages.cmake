@@ -5,11 +5,16 @@
 # one includes must be listed in the same call. Works in this project's build, where rondo::schemac is built, and with an
 # installed package, where it is imported.
 
-# Links FlatBuffers' library under the name that this system gives it.
+# rondo_link_flatbuffers(target [PUBLIC]): links FlatBuffers' library under the name that this system gives it. PUBLIC: for
+# a library whose headers include it.
 function(rondo_link_flatbuffers target)
+  set(visibility PRIVATE)
+  if("PUBLIC" IN_LIST ARGN)
+    set(visibility PUBLIC)
+  endif()
   foreach(library flatbuffers::flatbuffers flatbuffers::flatbuffers_shared)
     if(TARGET ${library})
-      target_link_libraries(${target} PRIVATE ${library})
+      target_link_libraries(${target} ${visibility} ${library})
       return()
     endif()
   endforeach()

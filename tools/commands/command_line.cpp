@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 #include "runtime/base/config.hpp"
 #include "runtime/service/json/qualified_names.hpp"
@@ -17,6 +20,16 @@ std::string dotted(std::string_view name) {
     text += name[i] == ':' ? '.' : name[i];
   }
   return text;
+}
+
+std::ifstream open_input(std::string const& file) {
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw command_error(exit_no_input, fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+  if (std::filesystem::is_directory(file))
+    throw command_error(exit_no_input, fmt::format("{}: is a folder; name a file", file));
+  return in;
 }
 
 CLI::App& add_command(CLI::App& app, std::string const& name, std::string const& help, int& exit_status,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -88,6 +88,9 @@ class service_session {
 
 /// The schema's spelling of a C++ name: `rondo.basics.add` for `rondo::basics::add`.
 std::string dotted(std::string_view name);
+
+/// Opens a file that the user named. Throws command_error (exit_no_input).
+std::ifstream open_input(std::string const& file);
 
 /// Adds a subcommand whose work may throw command_error.
 CLI::App& add_command(CLI::App& app, std::string const& name, std::string const& help, int& exit_status,

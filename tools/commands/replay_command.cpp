@@ -29,6 +29,7 @@ rondo::config one_team(std::uint32_t devices) {
 }
 
 int replay(replay_arguments const& a, served_module const& module) {
+  open_input(a.recording);  // before the devices start
   auto const rt = module.start(one_team(a.devices));
   bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
   replay_report found;
@@ -37,9 +38,13 @@ int replay(replay_arguments const& a, served_module const& module) {
       if (shows) fmt::print(stderr, "\r{} entries", entries);
     });
     if (shows) fmt::print(stderr, "\r\033[K");
-    if (!a.checkpoint.empty()) rondo::checkpoint(*rt, a.checkpoint);
   } catch (std::runtime_error const& e) {
     throw command_error(exit_bad_data, e.what());
+  }
+  try {
+    if (!a.checkpoint.empty()) rondo::checkpoint(*rt, a.checkpoint);
+  } catch (std::runtime_error const& e) {
+    throw command_error(exit_no_output, e.what());
   }
   for (auto const& line : found.differences) fmt::print("{}\n", line);
   if (found.differing > found.differences.size())

@@ -5,8 +5,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <mutex>
 
@@ -132,9 +130,7 @@ class batch {
 
 void send_batch(batch_arguments const& a) {
   if (a.file == "-") return batch(a).run(std::cin);
-  std::ifstream in(a.file);
-  if (!in || std::filesystem::is_directory(a.file))
-    throw command_error(exit_bad_data, a.file + ": cannot be read; name a file with a message per line");
+  auto in = open_input(a.file);
   batch(a).run(in);
 }
 

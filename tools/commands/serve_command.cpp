@@ -157,15 +157,8 @@ class server {
     std::signal(SIGPIPE, SIG_IGN);  // peers, and the reader of the log, may go away at any time
     guard_checkpoint();
     require_writable(config_.checkpoint);
-    if (!config_.checkpoint.empty() && std::filesystem::exists(config_.checkpoint)) {
-      notes_ = rondo::restore(*runtime_, config_.checkpoint);
-      log(fmt::format("restored {}", config_.checkpoint.string()));
-    }
-    if (!config_.recording.empty()) {
-      recording_.emplace(*runtime_, config_.recording);
-      log(fmt::format("recording all messages to {}", config_.recording.string()));
-      flush_recording();
-    }
+    restore();
+    begin_recording();
     connect_nats();
     service_.checkpoint_with([this] { write_checkpoint(); });
     signals_.add(SIGTERM);
@@ -217,6 +210,23 @@ class server {
     if (std::ranges::any_of(config_.actors, &actor_entry::durable)) lock_.emplace(config_.checkpoint);
   }
 
+  void restore() try {
+    if (config_.checkpoint.empty() || !std::filesystem::exists(config_.checkpoint)) return;
+    notes_ = rondo::restore(*runtime_, config_.checkpoint);
+    log(fmt::format("restored {}", config_.checkpoint.string()));
+  } catch (std::runtime_error const& e) {
+    throw command_error(exit_bad_config, e.what());
+  }
+
+  void begin_recording() try {
+    if (config_.recording.empty()) return;
+    recording_.emplace(*runtime_, config_.recording);
+    log(fmt::format("recording all messages to {}", config_.recording.string()));
+    flush_recording();
+  } catch (std::runtime_error const& e) {
+    throw command_error(exit_no_output, e.what());
+  }
+
   void connect_nats() {
     if (config_.nats.empty()) return;
     if (!make_nats_)
@@ -236,7 +246,7 @@ class server {
   /// Starts before the service accepts clients, so that it is seen as alive and not ready.
   void monitor() {
     if (config_.metrics.empty()) return;
-    auto const where = endpoint::parse("tcp:" + config_.metrics, "metrics");
+    auto const where = metrics_endpoint(config_);
     auto const why_not_ready = [this] {
       return ready_ ? std::string() : std::string("the service is starting or stopping");
     };

@@ -40,7 +40,7 @@ void write_text(std::string const& file, std::string const& text) {
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw command_error(exit_failed, fmt::format("{}: cannot be written", file));
+  if (!out) throw command_error(exit_no_output, fmt::format("{}: cannot be written", file));
 }
 
 wire::trace_report const& request_traces(service_session& with, std::uint64_t trace) {

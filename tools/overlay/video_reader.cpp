@@ -239,7 +239,6 @@ bool video_reader::read(overlay::frame_view const& out) {
 
 video_format const& video_reader::format() const { return state_->format; }
 std::int64_t video_reader::frame_count_estimate() const { return state_->estimate; }
-std::int64_t video_reader::frames_read() const { return state_->frames; }
 std::int64_t video_reader::time_stamp() const { return state_->stamp; }
 std::string const& video_reader::error() const { return state_->error; }
 

@@ -31,7 +31,6 @@ class video_reader {
   int height() const { return format().height; }
   /// From the container's headers, or from duration and rate; 0 if nothing is known (a live source).
   std::int64_t frame_count_estimate() const;
-  std::int64_t frames_read() const;
   /// When the last frame is shown, in ticks of `format()` since the first one. Grows with each frame, not always evenly.
   std::int64_t time_stamp() const;
   /// Empty if there is no error, else why reading ended early.

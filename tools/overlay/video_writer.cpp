@@ -210,6 +210,5 @@ void video_writer::write(overlay::frame_view const& frame, std::optional<std::in
 
 void video_writer::close() { state_->finish(); }
 std::string video_writer::encoder() const { return state_->encoder->codec->name; }
-std::int64_t video_writer::frames_written() const { return state_->frames; }
 
 }  // namespace rondo::tools

@@ -36,7 +36,6 @@ class video_writer {
 
   /// The encoder's name: "libx264" or "mpeg4".
   std::string encoder() const;
-  std::int64_t frames_written() const;
 
  private:
   struct state;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/schemac/spelling.hpp"
+
 namespace rondo::schemac {
 namespace {
 
@@ -50,7 +52,7 @@ class writer {
   // Opens and closes namespaces as types ask for them. Returns the type's own name.
   std::string_view enter(std::string_view dotted) {
     auto const last = dotted.rfind('.');
-    enter_namespace(last == std::string_view::npos ? "" : cpp_name(dotted.substr(0, last)));
+    enter_namespace(last == std::string_view::npos ? "" : joined_name(dotted.substr(0, last)));
     line("");
     return last == std::string_view::npos ? dotted : dotted.substr(last + 1);
   }
@@ -60,17 +62,6 @@ class writer {
     if (!namespace_.empty()) line("\n}}  // namespace {}", namespace_);
     if (!name.empty()) line("\nnamespace {} {{", name);
     namespace_ = name;
-  }
-
-  static std::string cpp_name(std::string_view dotted) {
-    std::string name;
-    for (char const c : dotted) {
-      if (c == '.')
-        name += "::";
-      else
-        name += c;
-    }
-    return name;
   }
 
   void print_enum(enum_type const& e) {
@@ -112,7 +103,7 @@ class writer {
   void print_name(struct_type const& s) {
     line("");
     line("template <>");
-    line("struct rondo::message_name_of<::{}> {{", cpp_name(s.name));
+    line("struct rondo::message_name_of<{}> {{", global_name(s.name));
     line("  static constexpr char const* value = \"{}\";", s.name);
     line("}};");
   }

@@ -132,7 +132,10 @@ class modeller {
 }  // namespace
 
 schema_model read_schema(std::span<std::uint8_t const> bytes, std::string const& source) {
-  auto const schema = service::read_layouts(std::as_bytes(bytes), source);
+  // The developer's own schema: what a struct may be is up to C++.
+  constexpr service::layout_limits wide{
+      .schema_bytes = std::size_t{64} << 20, .depth = 64, .name_bytes = 4096};
+  auto const schema = service::read_layouts(std::as_bytes(bytes), source, wide);
   return modeller(schema, source).model();
 }
 

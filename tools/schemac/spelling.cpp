@@ -14,11 +14,13 @@ std::string_view scalar_name(service::field_kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string global_name(std::string_view dotted) {
-  std::string name = "::";
+std::string joined_name(std::string_view dotted) {
+  std::string name;
   for (char const c : dotted) name += c == '.' ? std::string("::") : std::string(1, c);
   return name;
 }
+
+std::string global_name(std::string_view dotted) { return "::" + joined_name(dotted); }
 
 std::vector<std::string> comment_lines(std::span<std::string const> docs) {
   std::vector<std::string> lines(docs.begin(), docs.end());

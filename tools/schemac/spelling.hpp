@@ -14,6 +14,8 @@ namespace rondo::schemac {
 /// `std::uint8_t`, ...; empty for a nested struct.
 std::string_view scalar_name(service::field_kind kind);
 
+/// `a.b.c` as `a::b::c`.
+std::string joined_name(std::string_view dotted);
 /// `a.b.c` as `::a::b::c`.
 std::string global_name(std::string_view dotted);
 

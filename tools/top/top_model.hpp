@@ -5,11 +5,9 @@
 // Threads: one at a time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <string>
 #include <tuple>
 #include <vector>
 

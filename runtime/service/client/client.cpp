@@ -1,6 +1,5 @@
 #include "runtime/service/client/client.hpp"
 
-#include <boost/asio/post.hpp>
 #include <future>
 
 #include "runtime/messaging/deliver.hpp"

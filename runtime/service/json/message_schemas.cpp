@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstring>
 #include <iterator>
 
 #include "runtime/base/json_node.hpp"
@@ -21,8 +20,7 @@ void describe_field(std::string& text, field_layout const& f) {
   if (f.nested) {
     describe_struct(text, *f.nested);
   } else if (f.choices) {
-    text += std::string_view(f.choices->name).substr(f.choices->name.rfind('.') + 1);  // npos + 1 is 0
-    text += fmt::format("({})", names_of(*f.choices, "|"));
+    text += fmt::format("{}({})", f.choices->short_name(), names_of(*f.choices, "|"));
   } else {
     text += name_of(f.kind);
   }
@@ -37,38 +35,6 @@ void describe_struct(std::string& text, struct_layout const& s) {
     describe_field(text, f);
   }
   text += '}';
-}
-
-void fill_example(std::byte* at, struct_layout const& s);
-
-void fill_element(std::byte* at, field_layout const& f) {
-  auto const bits = f.choices && !f.choices->entries.empty() ? f.choices->entries.front().bits : 1;
-  switch (f.kind) {
-    case field_kind::float32: {
-      float const value = 1.5f;
-      std::memcpy(at, &value, sizeof value);
-      return;
-    }
-    case field_kind::float64: {
-      double const value = 1.5;
-      std::memcpy(at, &value, sizeof value);
-      return;
-    }
-    case field_kind::nested:
-      return fill_example(at, *f.nested);
-    default:
-      for (std::size_t i = 0; i < f.element_bytes; ++i) at[i] = static_cast<std::byte>(bits >> (8 * i));
-  }
-}
-
-void fill_example(std::byte* at, struct_layout const& s) {
-  for (auto const& f : s.fields) {
-    constexpr std::string_view text = "text";
-    if (f.is_text())
-      std::memcpy(at + f.offset, text.data(), std::min<std::size_t>(text.size(), f.length));
-    else
-      for (std::uint32_t i = 0; i < f.count(); ++i) fill_element(at + f.offset + i * f.element_bytes, f);
-  }
 }
 
 [[noreturn]] void refuse_hex(std::string_view reason) {
@@ -137,13 +103,6 @@ std::string message_schemas::describe(std::string_view type) const {
   std::string text;
   describe_struct(text, find(type));
   return text;
-}
-
-std::string message_schemas::example(std::string_view type) const {
-  auto const& layout = find(type);
-  std::vector<std::byte> bytes(layout.bytes);
-  fill_example(bytes.data(), layout);
-  return payload_to_json(layout, bytes);
 }
 
 std::vector<std::byte> bytes_from_hex(std::string_view json) {

@@ -54,8 +54,6 @@ class message_schemas {
 
   /// `add {amount: ulong}`, with the types of nested structs and the names of enums.
   std::string describe(std::string_view type) const;
-  /// JSON that `to_bytes` takes, with a value in every field.
-  std::string example(std::string_view type) const;
 
  private:
   std::map<std::string, std::shared_ptr<struct_layout const>, std::less<>> types_;  // by qualified name

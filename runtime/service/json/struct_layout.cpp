@@ -12,8 +12,6 @@
 namespace rondo::service {
 namespace {
 
-constexpr std::size_t max_name_bytes = 256;
-
 // FlatBuffers' own accessors cast the byte to an enum that may not hold it.
 int base_type_of(reflection::Type const& type) {
   auto const& table = reinterpret_cast<flatbuffers::Table const&>(type);
@@ -74,8 +72,9 @@ bool is_type_name(std::string_view dotted) {
 
 class reader {
  public:
-  reader(reflection::Schema const& schema, std::size_t schema_bytes, std::string_view source)
-      : schema_(schema), source_(source), left_(8 * schema_bytes) {}
+  reader(reflection::Schema const& schema, std::size_t schema_bytes, std::string_view source,
+         layout_limits const& limits)
+      : schema_(schema), source_(source), limits_(limits), left_(8 * schema_bytes) {}
 
   schema_layout read() {
     for (auto const* e : *schema_.enums())
@@ -98,8 +97,15 @@ class reader {
     fail(fmt::format("{}.{}", type, field), reason);
   }
 
-  // In a FlatBuffer many tables can share one name or list; what flatc writes shares none. So what is read is bounded
-  // by what came.
+  /// For a schema that may be sound, but needs more than the limits.
+  template <class... Args>
+  [[noreturn]] void exceed(std::string_view type, fmt::format_string<Args...> reason, Args&&... args) const {
+    throw schema_error(
+        fmt::format("{}: {}: {}", source_, type, fmt::format(reason, std::forward<Args>(args)...)));
+  }
+
+  // In a FlatBuffer many tables can share one name or list; what flatc writes shares only the names of source files. So
+  // what is read is bounded by a multiple of what came.
   void spend(std::size_t bytes) {
     if (bytes > left_)
       throw schema_error(
@@ -109,9 +115,10 @@ class reader {
 
   std::string checked_name(flatbuffers::String const& given, bool dotted, std::string_view owner) {
     std::string_view const name(given.data(), given.size());
-    if (name.size() > max_name_bytes) fail(owner, "has a name of more than 256 bytes");
     if (!(dotted ? is_type_name(name) : is_identifier(name)))
       fail(owner, "has a name that is not an identifier");
+    if (name.size() > limits_.name_bytes)
+      exceed(owner, "has a name of more than {} bytes: {}...", limits_.name_bytes, name.substr(0, 40));
     spend(name.size());
     return std::string(name);
   }
@@ -145,7 +152,8 @@ class reader {
     if (auto const known = done_.find(&object); known != done_.end()) return known->second;
     auto out = std::make_shared<struct_layout>();
     out->name = checked_name(*object.name(), true, "a struct");
-    if (level > max_layout_depth) fail(out->name, "contains itself, or structs nest too deep");
+    if (!open_.insert(&object).second) fail(out->name, "contains itself");
+    if (level > limits_.depth) exceed(out->name, "structs nest more than {} deep", limits_.depth);
     if (object.bytesize() <= 0 || object.minalign() <= 0 ||
         !std::has_single_bit(static_cast<std::uint32_t>(object.minalign())) ||
         object.bytesize() % object.minalign() != 0)
@@ -159,10 +167,11 @@ class reader {
     for (auto const* field : *object.fields()) {
       out->fields.push_back(read_field(*out, *field, level));
       if (out->fields.back().nested) out->depth = std::max(out->depth, out->fields.back().nested->depth + 1);
-      if (out->depth > max_layout_depth) fail(out->name, "structs nest too deep");
+      if (out->depth > limits_.depth) exceed(out->name, "structs nest more than {} deep", limits_.depth);
     }
     check_places(*out);
     if (!names_.insert(out->name).second) fail(out->name, "is declared twice");
+    open_.erase(&object);
     done_.emplace(&object, out);
     read_.structs.push_back(out);
     return out;
@@ -255,9 +264,12 @@ class reader {
 
   reflection::Schema const& schema_;
   std::string_view source_;
+  layout_limits limits_;
   std::size_t left_;
   schema_layout read_;
   std::set<std::string> names_;  // of types
+  std::set<reflection::Object const*>
+      open_;  // structs that are being read: those that contain the current one
   std::map<reflection::Object const*, std::shared_ptr<struct_layout const>> done_;
   std::map<reflection::Enum const*, std::shared_ptr<enum_layout const>> enums_;
 };
@@ -288,9 +300,12 @@ std::string names_of(enum_layout const& e, std::string_view between) {
   return e.entries.size() > shown ? text.append(between).append("...") : text;
 }
 
-std::string_view struct_layout::short_name() const noexcept {
-  return std::string_view(name).substr(name.rfind('.') + 1);  // npos + 1 is 0
+static std::string_view last_part(std::string_view dotted) noexcept {
+  return dotted.substr(dotted.rfind('.') + 1);  // npos + 1 is 0
 }
+
+std::string_view enum_layout::short_name() const noexcept { return last_part(name); }
+std::string_view struct_layout::short_name() const noexcept { return last_part(name); }
 
 static bool same_enum(enum_layout const& a, enum_layout const& b) {
   return a.name == b.name && std::ranges::equal(a.entries, b.entries, [](auto const& x, auto const& y) {
@@ -308,13 +323,14 @@ bool same_layout(struct_layout const& a, struct_layout const& b) {
          std::ranges::equal(a.fields, b.fields, same_field);
 }
 
-schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source) {
+schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source,
+                           layout_limits const& limits) {
   auto const refuse = [&](std::string_view reason) {
     throw schema_error(fmt::format("{}: {}", source, reason));
   };
   constexpr std::size_t smallest = sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
-  if (binary_schema.size() > max_schema_bytes)
-    refuse("has more than 256 KiB; a schema of messages is smaller");
+  if (binary_schema.size() > limits.schema_bytes)
+    refuse(fmt::format("the binary schema has more than {} KiB", limits.schema_bytes >> 10));
   // Copied, since the verifier takes the buffer's start for aligned.
   auto const* const begin = reinterpret_cast<std::uint8_t const*>(binary_schema.data());
   std::vector<std::uint8_t> const bytes(begin, begin + binary_schema.size());
@@ -328,7 +344,7 @@ schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string
         "the binary schema is damaged: it is not a valid FlatBuffer; make it again with flatc --binary "
         "--schema "
         "--bfbs-comments");
-  return reader(*reflection::GetSchema(bytes.data()), bytes.size(), source).read();
+  return reader(*reflection::GetSchema(bytes.data()), bytes.size(), source, limits).read();
 }
 
 }  // namespace rondo::service

@@ -3,7 +3,7 @@
 // A schema may come from another process, so nothing in it is trusted. Its bytes pass FlatBuffers' verifier, then every index,
 // offset, size, name and depth is checked once. A struct_layout can be relied on:
 //   1. fields are in the order of their offsets, the first one at 0; they do not overlap, and lie within the struct;
-//   2. a struct has at least one field, and structs nest at most max_layout_depth deep;
+//   2. a struct has at least one field, and structs nest at most layout_limits::depth deep;
 //   3. names are C++ identifiers (types: joined by dots), so they need no escaping in JSON or logs.
 //
 // Threads: layouts are immutable.
@@ -22,8 +22,12 @@
 
 namespace rondo::service {
 
-inline constexpr std::size_t max_schema_bytes = std::size_t{1} << 18;
-inline constexpr std::uint32_t max_layout_depth = 8;
+/// What a schema may need. The defaults are for schemas of other processes.
+struct layout_limits {
+  std::size_t schema_bytes = std::size_t{256} << 10;
+  std::uint32_t depth = 8;       // of nested structs; reading them recurses
+  std::size_t name_bytes = 256;  // of a type with its namespace, of a field, or of an enum's value
+};
 
 /// A binary schema that is refused. The text names the schema, the type, the field and the reason.
 struct schema_error : std::runtime_error {
@@ -70,6 +74,9 @@ struct enum_layout {
   field_kind kind = field_kind::uint8;  // the integer that holds it
   std::vector<enum_entry> entries{};
   type_notes notes{};
+
+  /// Without the namespace.
+  std::string_view short_name() const noexcept;
 };
 
 /// The names of the first dozen values, for people.
@@ -117,7 +124,9 @@ struct schema_layout {
       message_tables;  // tables with the attribute (message), although their layout is not fixed
 };
 
-/// Reads the structs and enums of a schema; errors call it `source`. Throws schema_error.
-schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source);
+/// Reads the structs and enums of a schema; errors call it `source`. Throws schema_error if it is not a schema, is damaged, or
+/// exceeds the limits.
+schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source,
+                           layout_limits const& limits = {});
 
 }  // namespace rondo::service

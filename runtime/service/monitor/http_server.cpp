@@ -1,6 +1,5 @@
 #include "runtime/service/monitor/http_server.hpp"
 
-#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

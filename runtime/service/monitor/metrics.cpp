@@ -104,15 +104,16 @@ void write_actors(metric_text& to, report const& r, std::size_t limit) {
   };
   each("rondo_actor_accepted_total", "counter", "Messages accepted by the mailbox.", &actor_line::accepted);
   each("rondo_actor_handled_total", "counter", "Messages handled.", &actor_line::handled);
-  each("rondo_actor_rejected_total", "counter", "Messages refused; the sender was told the reason.",
-       &actor_line::rejected);
+  each("rondo_actor_rejected_total", "counter",
+       "Accepted messages that were not handled but answered with a reason.", &actor_line::rejected);
   each("rondo_actor_dead_total", "counter", "Messages that became dead letters.", &actor_line::dead);
   each("rondo_actor_failures_total", "counter", "Handlers that failed.", &actor_line::failures);
   each("rondo_actor_waiting_messages", "gauge", "Messages in the mailbox.", &actor_line::waiting);
   each("rondo_actor_capacity_messages", "gauge", "Capacity of the mailbox.", &actor_line::capacity);
   each("rondo_actor_peak_depth_messages", "gauge", "Most messages ever seen in the mailbox.",
        &actor_line::peak_depth);
-  each("rondo_actor_running_seconds", "gauge", "Time since its current handler started; 0: none is running.",
+  each("rondo_actor_running_seconds", "gauge",
+       "How long its current handler has run at least: since a report first saw it; 0: none is running.",
        &actor_line::running_seconds);
   write_latencies(to, lines, r.latency_floors_ns);
 
@@ -131,8 +132,8 @@ void write_totals(metric_text& to, report const& r) {
   to.counter("rondo_messages_accepted_total",
              "Messages accepted by mailboxes, of all actors since the start.", all.accepted);
   to.counter("rondo_messages_handled_total", "Messages handled.", all.handled);
-  to.counter("rondo_messages_rejected_total", "Messages refused; the sender was told the reason.",
-             all.rejected);
+  to.counter("rondo_messages_rejected_total",
+             "Accepted messages that were not handled but answered with a reason.", all.rejected);
   to.counter("rondo_messages_dead_total", "Accepted messages that became dead letters.", all.dead);
   to.counter("rondo_failures_total", "Handlers that failed.", all.failures);
   to.counter("rondo_dead_letters_total", "Dead letters, including messages that no mailbox accepted.",

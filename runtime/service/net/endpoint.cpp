@@ -59,7 +59,10 @@ endpoint default_socket(std::string const& name) {
   bool const has_run = run != nullptr && *run != '\0';
   auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
   struct stat about {};
-  if (::lstat(folder.c_str(), &about) == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()))
+  bool const exists = ::lstat(folder.c_str(), &about) == 0;
+  if (exists && !S_ISDIR(about.st_mode))
+    throw config_error(fmt::format("{}: is not a folder; remove it, or pass the socket's path", folder));
+  if (exists && about.st_uid != ::geteuid())
     throw config_error(
         fmt::format("{}: belongs to user {} and is not trusted; set XDG_RUNTIME_DIR to a folder "
                     "of your own, or pass the socket's path",

@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "runtime/service/net/endpoint.hpp"
 #include "runtime/service/net/transport.hpp"

@@ -10,7 +10,6 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
