@@ -3,10 +3,34 @@
 #include "runtime/device/emulated/emulated_module.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "bench/harness/cpus.hpp"
+#include "bench/harness/sampling.hpp"
 
 RONDO_EMULATED_MODULE(rondo::bench::gpu::bench_actors)
 
 namespace rondo::bench::gpu {
+namespace {
+
+/// Binds the thread of this process that has this name. The thread gives itself the name some time after its start.
+void pin_thread(std::string_view name, int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  wait_until("the thread " + std::string(name), [&] {
+    for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::string found;
+      std::getline(std::ifstream(task.path() / "comm"), found);
+      if (found == name && sched_setaffinity(std::stoi(task.path().filename()), sizeof set, &set) == 0)
+        return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
 
 std::string& bench_device() {
   static std::string name = "cuda";
@@ -44,7 +68,12 @@ telemetry at_rest(runtime& rt) {
 }
 
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work) {
+  auto const cpus = first_two_cpus();  // those of this sample, to which its process is confined
+  // The other threads of the runtime and of CUDA run elsewhere: these two poll.
+  run_anywhere();
   runtime rt{use<bench_actors>, settings};
+  pin_thread("rondo-poller", cpus[1]);
+  pin_to(cpus[0]);
   measurement const m = work(rt);
   at_rest(rt);
   if (auto const report = rt.stop(); !report.stopped)

@@ -36,8 +36,9 @@ T expect(std::string_view what, result<T> const& outcome) {
 /// Waits until no message waits and all are accounted for (G1); throws if that takes too long.
 telemetry at_rest(runtime& rt);
 
-/// Starts a runtime of these actors, calls `work` with it, checks that no message was lost, and stops it. Throws
-/// std::runtime_error if one was, or if it does not stop.
+/// Starts a runtime of these actors, binds the calling thread and the one that takes completions to the two processors of the
+/// sample, calls `work` with the runtime, checks that no message was lost, and stops it. Throws std::runtime_error if one was,
+/// or if it does not stop.
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
 
 template <class Behaviour>

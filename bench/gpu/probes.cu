@@ -54,7 +54,7 @@ __global__ void repeat(word* at, std::uint64_t* cycles, std::uint32_t* sink) {
       asm volatile("membar.gl;" ::: "memory");
     if constexpr (Step == step::fence_sys || Step == step::store_fence_sys)
       asm volatile("membar.sys;" ::: "memory");
-    if constexpr (Step == step::add) i += atomicAdd(&at->rest[1], 1) >> 31;  // each waits for the last
+    if constexpr (Step == step::add) i += atomicAdd(&at[i].rest[1], 1) >> 31;  // each waits for the last
   }
   *cycles = static_cast<std::uint64_t>(clock64() - begin);
   *sink = i;
@@ -141,6 +141,7 @@ reading staleness() {
   if (!OnHost) {
     check(cudaMalloc(&at, sizeof *at));
     check(cudaMemset(at, 0, sizeof *at));
+    check(cudaDeviceSynchronize());
   }
   watch<InL1><<<1, 1, 0, reads>>>(at, shared.on_device(), changed_ns.on_device());
   if (OnHost) {

@@ -33,9 +33,18 @@ check_libraries() {
   done
 }
 
+# check_size DIR: the folder is small enough to carry.
+check_size() {
+  local bytes
+  bytes=$(du -sb "$1" | cut -f1)
+  ((bytes > pack_limit_mb << 20)) || return 0
+  find "$1" -type f -printf '%s %P\n' | sort -rn | head -n 5 | awk '{ printf "%8.1f MB  %s\n", $1 / 1048576, $2 }' >&2
+  fail "the folder would have $((bytes >> 20)) MB, more than $pack_limit_mb; its biggest files are listed above"
+}
+
 gpu_pack() {
   case ${1:-} in --help | -h) print_help && exit ;; esac
-  local dir=${1:-$rondo_root/build/visit} new name path bytes
+  local dir=${1:-$rondo_root/build/visit} new name path
   new=$dir.new
   [[ ! -e $dir || -f $dir/commit ]] || fail "$dir exists and was not packed by this script; remove it, or name another folder"
   # Configured each time: the results name the commit, which is only read while configuring.
@@ -52,12 +61,8 @@ gpu_pack() {
   cp "$rondo_root/tools/gpu" "$new/tools/"
   cp "$rondo_root"/tools/lib/{common,gpu_visit,gpu_steps}.sh "$new/tools/lib/"
   git -C "$rondo_root" describe --always --dirty --abbrev=12 >"$new/commit" || fail "this is no git checkout, so the results could not name a commit"
-  bytes=$(du -sb "$new" | cut -f1)
-  if ((bytes > pack_limit_mb << 20)); then
-    find "$new" -type f -printf '%s %P\n' | sort -rn | head -n 5 | awk '{ printf "%8.1f MB  %s\n", $1 / 1048576, $2 }' >&2
-    fail "the folder would have $((bytes >> 20)) MB, more than $pack_limit_mb; its biggest files are listed above"
-  fi
+  check_size "$new"
   rm -rf "$dir"
   mv "$new" "$dir"
-  say "packed ${dir#"$rondo_root/"}: $((bytes >> 20)) MB at $(cat "$dir/commit"); on the machine, run bash tools/gpu visit probes smoke in it"
+  say "packed ${dir#"$rondo_root/"}: $(du -sm "$dir" | cut -f1) MB at $(cat "$dir/commit"); on the machine, run bash tools/gpu visit probes smoke in it"
 }

@@ -70,7 +70,7 @@ wait_for() {
   local until=$(($(now_ms) + $2))
   while alive "$1"; do
     (($(now_ms) < until)) || return 1
-    sleep 0.05
+    sleep 0.1
   done
 }
 
