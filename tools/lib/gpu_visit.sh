@@ -184,7 +184,8 @@ gpu_visit() {
   done
   ((${#steps[@]})) || fail "no step was named; see --help"
   [[ $device == cuda || $device == emulated ]] || fail "unknown device '$device'; expected cuda or emulated"
-  [[ $device == emulated ]] || gpu_here || fail "no NVIDIA GPU found (nvidia-smi lists none); --device emulated rehearses a visit"
+  [[ $device == emulated ]] || gpu_here || [[ -e /dev/nvidiactl ]] ||
+    fail "no NVIDIA GPU found (nvidia-smi lists none); --device emulated rehearses a visit"
   for needed in setsid timeout tar gzip mkfifo; do
     command -v "$needed" >/dev/null || fail "$needed is not installed, which a visit needs"
   done
@@ -194,10 +195,12 @@ gpu_visit() {
   mkdir -p "$results/logs"
   results=$(cd "$results" && pwd)
   archive=$(realpath -m "${archive:-$results.tar.gz}")
+  mkdir -p "$(dirname "$archive")"
   until_s=$((until_s + SECONDS))
   touch "$results/results.jsonl"
   export RONDO_DEVICE=$device LD_LIBRARY_PATH=$rondo_root/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   [[ ! -d $rondo_root/bin ]] || chmod -R u+x "$rondo_root/bin" # a copy may have lost it
+  PATH=$PATH:/usr/local/cuda/bin # cuda-gdb and compute-sanitizer may be there
   write_provenance
   trap write_archive EXIT
   trap 'exit 1' INT TERM
@@ -223,5 +226,5 @@ summarise_visit() {
     say "${#unreached[@]} cases were not reached, from '${unreached[0]}' on; the same command continues with them"
   say "wrote $archive, $((($(stat -c %s "$archive") + 1023) / 1024)) KiB"
   bad=$(grep -cE '"status": "(failed|timeout|hung)"' "$results/results.jsonl" || true)
-  ((bad == 0)) || fail "$bad cases did not pass; results.jsonl in the archive names them"
+  ((bad == 0)) || fail "cases that did not pass: $bad; results.jsonl in the archive names them"
 }
