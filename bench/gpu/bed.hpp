@@ -66,12 +66,14 @@ void ask_all(std::vector<actor_ref<Behaviour>> const& all, RequestOf request_of)
     throw std::runtime_error("asking all: " + make_error_code(static_cast<errc>(reason)).message());
 }
 
-/// The sum of the counts of all consumers or traders.
+/// The sum of the counts of all consumers or traders. Their mailboxes may still be full of what was sent.
 template <class Behaviour>
 counted count_all(std::vector<actor_ref<Behaviour>> const& all) {
   counted sum{};
   for (auto const& one : all) {
-    auto const n = expect("counting", one.ask(count{}, patience, block));
+    auto answer = one.ask(count{}, patience, block);
+    while (answer.error() == errc::mailbox_full) answer = one.ask(count{}, patience, block);
+    auto const n = expect("counting", answer);
     sum.messages += n.messages;
     sum.sum += n.sum;
   }
