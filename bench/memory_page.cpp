@@ -103,18 +103,4 @@ void write_memory_part(std::ostream& out, std::string const& json) {
   for (auto const& [name, ns] : f.all()) fmt::print(out, "| {} | {:.3g} |\n", name, ns);
 }
 
-void renew_memory_part(std::string const& page, std::string const& json) {
-  std::ostringstream text;
-  text << std::ifstream(page).rdbuf();
-  auto whole = text.str();
-  auto const begin = whole.find("\n## Memory\n");
-  auto const end = whole.find("\n## ", begin == std::string::npos ? begin : begin + 1);
-  if (end == std::string::npos)
-    throw std::runtime_error(page + ": has no part for memory that another one follows");
-  std::ostringstream part;
-  write_memory_part(part, json);
-  whole.replace(begin, end - begin, part.str());
-  if (!(std::ofstream(page) << whole).flush()) throw std::runtime_error(page + ": cannot be written");
-}
-
 }  // namespace rondo::bench

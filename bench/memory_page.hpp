@@ -9,8 +9,5 @@ namespace rondo::bench {
 /// `json`: the output of bench_memory with --benchmark_out and repetitions, or empty if it did not run. Throws
 /// std::runtime_error that names the file and what is missing in it.
 void write_memory_part(std::ostream& out, std::string const& json);
-/// Rewrites that part of an existing page and leaves the rest unchanged. Throws as above, and if the page does not have the
-/// part.
-void renew_memory_part(std::string const& page, std::string const& json);
 
 }  // namespace rondo::bench

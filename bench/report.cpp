@@ -9,9 +9,10 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
-#include "bench/gpu/targets.hpp"
+#include "bench/gpu_page.hpp"
 #include "bench/memory_page.hpp"
 #include "bench/results.hpp"
 
@@ -223,7 +224,6 @@ void write_provenance(std::ostream& out, results const& all, std::string const& 
 
 /// The cases that have a chart, and its kind: rates as bars, round trips as percentiles.
 std::string chart_name(result const& r) {
-  if (gpu::is_of_gpu(r)) return gpu::belongs_to_chart(r) ? "latency_gpu_round_trip" : "";
   if (higher_is_better(r.headline)) return "throughput_" + r.work;
   return r.headline == "round_trip_ns" ? "latency_" + r.work : "";
 }
@@ -244,32 +244,13 @@ slower here, compare its ratio to Rondo. CAF there was version 1.1; Debian's is 
   write_summary(out, all);
 }
 
-/// Compared with bare CUDA, on the GPU that the lines name.
-void write_gpu_part(std::ostream& out, results const& all, std::string const& command) {
-  out << "\n## On a GPU\n\n";
-  if (all.empty()) {
-    out << "Not yet measured: no machine with a GPU was at hand. `tools/gpu` measures on one; targets are "
-           "for a GPU of "
-           "the H200's class over PCIe.\n\n";
-    return gpu::write_summary(out, all);
-  }
-  out << "`bench_gpu` measured this; targets are for a GPU of the H200's class over PCIe.\n\n";
-  write_provenance(out, all, command);
-  auto const device = all.front().fields()["device"].AsMap();
-  for (std::size_t i = 0; i < device.size(); ++i)
-    fmt::print(out, "- GPU, {}: {}\n", words(device.Keys()[i].AsKey()), device.Values()[i].AsString().str());
-  out << '\n';
-  gpu::write_summary(out, all);
-}
-
-void write_page(std::ostream& out, results const& all, std::string const& memory,
+void write_page(std::ostream& out, results const& all, std::string const& memory, std::string const& gpu,
                 std::string const& command) {
-  results cpu, gpu;
-  for (auto const& r : all) (gpu::is_of_gpu(r) ? gpu : cpu).push_back(r);
   out << "# Benchmarks\n\nWritten by `tools/bench`; do not edit. ";
-  if (!cpu.empty()) write_cpu_part(out, cpu, command);
+  write_cpu_part(out, all, command);
   write_memory_part(out, memory);
-  write_gpu_part(out, gpu, command);
+  write_gpu_part(out, gpu);
+  out << gpu_part_end;
   std::set<std::string> charts;
   for (auto const& r : all) charts.insert(chart_name(r));
   charts.erase("");
@@ -278,6 +259,20 @@ void write_page(std::ostream& out, results const& all, std::string const& memory
   out << "\n## Every figure\n\nCPU is the processor time of all threads, polling included. Peak is the "
          "resident memory a sample added.\n";
   write_details(out, all);
+}
+
+/// Renews the parts that have new figures, and leaves the rest of the page as it is.
+void renew_parts(std::string const& page, std::string const& memory, std::string const& gpu) {
+  std::ostringstream part;
+  if (!memory.empty()) {
+    write_memory_part(part, memory);
+    replace_part(page, "\n## Memory\n", gpu_part_begin, part.str());
+  }
+  if (!gpu.empty()) {
+    part.str("");
+    write_gpu_part(part, gpu);
+    replace_part(page, gpu_part_begin, gpu_part_end, part.str());
+  }
 }
 
 /// Rows: "peer, parameters" near far; a missing figure is a question mark, which gnuplot skips.
@@ -327,21 +322,22 @@ void write_chart_data(std::filesystem::path const& folder, results const& all) {
 }  // namespace rondo::bench
 
 int main(int argc, char** argv) {
-  std::string input, page, charts, memory, command = "tools/bench";
+  std::string input, page, charts, memory, gpu, command = "tools/bench";
   CLI::App app{"Writes the page and the chart data of bench results"};
   app.add_option("results", input,
-                 "file of result lines; without it the page's part for memory alone is renewed");
+                 "file of result lines; without it only the parts for --memory and --gpu are renewed");
   app.add_option("--page", page, "Markdown page to write")->required();
   app.add_option("--charts", charts, "folder for the chart data");
   app.add_option("--memory", memory, "what bench_memory wrote");
+  app.add_option("--gpu", gpu, "folder of what visits with tools/gpu brought back");
   app.add_option("--command", command, "the command that made the results");
   CLI11_PARSE(app, argc, argv);
   try {
-    if (input.empty()) return rondo::bench::renew_memory_part(page, memory), 0;
+    if (input.empty()) return rondo::bench::renew_parts(page, memory, gpu), 0;
     auto const all = rondo::bench::read_results(input);
     if (all.empty()) throw std::runtime_error(input + ": holds no results");
     std::ofstream out(page);
-    rondo::bench::write_page(out, all, memory, command);
+    rondo::bench::write_page(out, all, memory, gpu, command);
     if (!out.flush()) throw std::runtime_error(page + ": cannot be written");
     rondo::bench::write_chart_data(charts, all);
   } catch (std::exception const& failure) {

@@ -1,5 +1,4 @@
-// The parts that Rondo's cases on the device `cuda` share: starting, checking and stopping the runtime or bare device under
-// test, and binding the threads of a round trip to the two processors whose distance is probed.
+// The parts that Rondo's cases share: starting, checking and stopping the runtime under test.
 #pragma once
 
 #include <functional>
@@ -9,20 +8,13 @@
 
 #include "bench/gpu/actors.hpp"
 #include "bench/harness/bench_case.hpp"
-#include "runtime/core/directory.hpp"
-#include "runtime/device/device.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo::bench::gpu {
 
-/// The device that runs the cases. `rehearsal` is the emulated device, to check this program where there is no GPU.
-struct bed_options {
-  std::string device = "cuda";
-  bool rehearsal = false;
-};
-/// Set once, before the first case.
-bed_options& chosen_bed();
+/// The device that runs the cases: "cuda", or "emulated" to check this program without a GPU. Set before the first case.
+std::string& bench_device();
 
 enum class placement { pooled, pinned };
 constexpr char const* to_string(placement p) { return p == placement::pinned ? "pinned" : "pooled"; }
@@ -41,19 +33,12 @@ T expect(std::string_view what, result<T> const& outcome) {
   return *outcome;
 }
 
-/// Binds the calling thread, which asks, to the first processor, and the thread that takes completions to the second.
-void seat_threads(cpu_pair cpus);
-
 /// Waits until no message waits and all are accounted for (G1); throws if that takes too long.
 telemetry at_rest(runtime& rt);
 
-/// The grid is still running, and nothing else can be measured.
-struct device_stuck : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Starts a runtime of these actors, calls `work` with it, checks that no message was lost, and stops it. Throws device_stuck
-/// if it does not stop.
+/// Starts a runtime of these actors, binds the calling thread and the one that takes completions to the two processors of the
+/// sample, calls `work` with the runtime, checks that no message was lost, and stops it. Throws std::runtime_error if one was,
+/// or if it does not stop.
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
 
 template <class Behaviour>
@@ -81,59 +66,18 @@ void ask_all(std::vector<actor_ref<Behaviour>> const& all, RequestOf request_of)
     throw std::runtime_error("asking all: " + make_error_code(static_cast<errc>(reason)).message());
 }
 
-/// The sum of the counts of all consumers or traders.
+/// The sum of the counts of all consumers or traders. Their mailboxes may still be full of what was sent.
 template <class Behaviour>
 counted count_all(std::vector<actor_ref<Behaviour>> const& all) {
   counted sum{};
   for (auto const& one : all) {
-    auto const n = expect("counting", one.ask(count{}, patience, block));
+    auto answer = one.ask(count{}, patience, block);
+    while (answer.error() == errc::mailbox_full) answer = one.ask(count{}, patience, block);
+    auto const n = expect("counting", answer);
     sum.messages += n.messages;
     sum.sum += n.sum;
   }
   return sum;
 }
-
-/// The device without a runtime: posts an ask, and takes its answer directly from the device's completions.
-///
-/// Threads: one asks; the device's own thread delivers.
-class bare_device {
- public:
-  explicit bare_device(config const& settings);
-  ~bare_device() { end(); }
-  bare_device(bare_device const&) = delete;
-  bare_device& operator=(bare_device const&) = delete;
-
-  actor_id launch_echo(actor_options const& options);
-
-  /// Window 1: waits for the answer, polling. Throws if the completion is not an answer.
-  template <class Pong, class Ping>
-  Pong ask(actor_id to, Ping const& m) {
-    message const& answer = ask_untyped(to, type_id<Ping>, &m, sizeof m);
-    if (answer.header.type != type_id<Pong>)
-      throw std::runtime_error("the device answered with another type");
-    Pong pong;
-    __builtin_memcpy(&pong, answer.payload, sizeof pong);
-    return pong;
-  }
-  /// Throws device_stuck if the grid does not end.
-  void stop();
-
- private:
-  /// The device's thread writes an answer here.
-  struct alignas(64) letter_box {
-    std::atomic<std::uint32_t> answered{0};  // the number of the ask that the other fields belong to
-    errc reason = errc::ok;
-    message answer{};
-
-    void take(device_event const& event) noexcept;
-  };
-  bool end();
-  message const& ask_untyped(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes);
-
-  std::unique_ptr<letter_box> box_ = std::make_unique<letter_box>();
-  std::unique_ptr<device> device_;
-  directory directory_;
-  std::uint32_t asked_ = 0;
-};
 
 }  // namespace rondo::bench::gpu

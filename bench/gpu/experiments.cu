@@ -1,11 +1,9 @@
-// Experiments with the hardware, without Rondo: which way a number crosses the bus fastest, whether words of 16 bytes tear on
-// the bus, and whether a module can be loaded while a kernel that never ends is running.
+// Experiments with the hardware, without Rondo: which way a message crosses the bus fastest, and whether words of 16 bytes tear
+// on the bus.
 //
 // The inbox lies in pinned host memory, ordinary or write-combined. Device memory is not tried, because CUDA does not map it
 // for the host (gdrcopy does, with its own kernel driver).
-#include <atomic>
 #include <cstdint>
-#include <future>
 
 #include "bench/gpu/cases.hpp"
 #include "bench/gpu/gpu.hpp"
@@ -190,8 +188,6 @@ void append_round_trips(case_list& cases) {
                        {{"inbox", write_combined ? "write-combined" : "pinned"},
                         {"loads_under_way", std::to_string(Depth)}},
                        [=](sample_budget const& budget) {
-                         check(cudaSetDevice(0));
-                         pin_to(budget.cpus[0]);
                          correspondent host(order, write_combined);
                          host.start<Depth>();
                          return round_trips(budget, [&](std::uint64_t number) { return host.ask(number); });
@@ -236,30 +232,26 @@ __global__ void write_words(word16* words, flags* at) {
 }
 
 measurement look_for_torn_words(sample_budget const& budget, bool host_writes) {
-  check(cudaSetDevice(0));
-  pin_to(budget.cpus[0]);
   stream const in;
   pinned<word16> const words(watched_words);
   pinned<flags> const shared;
   pinned<tally> const found(watched_words);
   std::uint64_t seen_last[watched_words] = {};
-  {
-    kernel_end const end(*shared, in);
-    if (host_writes)
-      watch_words<<<1, watched_words, 0, in>>>(words.on_device(), shared.on_device(), found.on_device());
-    else
-      write_words<<<1, watched_words, 0, in>>>(words.on_device(), shared.on_device());
-    check(cudaGetLastError());
-    stopwatch const watch;
-    for (std::uint64_t n = 1; watch.stop().wall_ns < static_cast<double>(budget.time.count()); ++n)
-      for (std::uint32_t i = 0; i < watched_words; ++i) {
-        if (host_writes)
-          store_whole_on_host(&words[i], consistent(n));
-        else
-          found[i].note(load_whole_on_host(&words[i]), seen_last[i]);
-      }
-  }
-  check(cudaStreamSynchronize(in));
+  if (host_writes)
+    watch_words<<<1, watched_words, 0, in>>>(words.on_device(), shared.on_device(), found.on_device());
+  else
+    write_words<<<1, watched_words, 0, in>>>(words.on_device(), shared.on_device());
+  check(cudaGetLastError());
+  stopwatch const watch;
+  for (std::uint64_t n = 1; watch.stop().wall_ns < static_cast<double>(budget.time.count()); ++n)
+    for (std::uint32_t i = 0; i < watched_words; ++i) {
+      if (host_writes)
+        store_whole_on_host(&words[i], consistent(n));
+      else
+        found[i].note(load_whole_on_host(&words[i]), seen_last[i]);
+    }
+  shared->asked.store(stop_asked, memory_order::relaxed);  // relaxed: a request
+  in.wait();
   tally all{};
   for (std::uint32_t i = 0; i < watched_words; ++i) {
     all.looks += found[i].looks;
@@ -274,107 +266,17 @@ measurement look_for_torn_words(sample_budget const& budget, bool host_writes) {
   return m;
 }
 
-// -- a module that is loaded while a kernel runs
-
-__global__ void never_end(flags* at) {
-  at->answered.store(1, memory_order::relaxed);  // relaxed, both: flags
-  for (dead_man host; at->asked.load(memory_order::relaxed) != stop_asked && !host.over();) {
-  }
-}
-/// A kernel of this program's own module that has not been launched before.
-__global__ void touch(std::uint32_t* at) { *at = 1; }
-
-/// A separate module, which the driver compiles and loads on request.
-constexpr char const* second_module = R"(
-.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry touch_too(.param .u64 at) {
-  .reg .b64 %rd<3>;
-  .reg .b32 %r<2>;
-  ld.param.u64 %rd1, [at];
-  cvta.to.global.u64 %rd2, %rd1;
-  mov.u32 %r1, 1;
-  st.global.u32 [%rd2], %r1;
-  ret;
-}
-)";
-
-/// One after the other on its own stream; returns how long each took. Unloading is left to the end of the process.
-measurement load_and_launch(pinned<std::uint32_t> const& touched) {
-  check(cudaSetDevice(0));
-  stream const in;
-  measurement m;
-  auto const timed = [&](char const* name, auto step) {
-    stopwatch const watch;
-    step();
-    m[name] = {watch.stop().wall_ns};
-  };
-  cudaLibrary_t library{};
-  cudaKernel_t kernel{};
-  auto* at = touched.on_device();
-  void* arguments[] = {&at};
-  auto const launch = [&](void const* which) {
-    *touched = 0;
-    check(cudaLaunchKernel(which, dim3(1), dim3(1), arguments, 0, in));
-    in.wait();
-    check_equal("what a kernel wrote", 1u, *touched);
-  };
-  timed("own_first_launch_ns", [&] { launch(reinterpret_cast<void const*>(&touch)); });
-  timed("own_next_launch_ns", [&] { launch(reinterpret_cast<void const*>(&touch)); });
-  timed("library_load_ns", [&] {
-    check(cudaLibraryLoadData(&library, second_module, nullptr, nullptr, 0, nullptr, nullptr, 0));
-  });
-  timed("library_attributes_ns", [&] {
-    check(cudaLibraryGetKernel(&kernel, library, "touch_too"));
-    cudaFuncAttributes found{};
-    check(cudaFuncGetAttributes(&found, reinterpret_cast<void const*>(kernel)));
-  });
-  timed("library_first_launch_ns", [&] { launch(reinterpret_cast<void const*>(kernel)); });
-  timed("library_next_launch_ns", [&] { launch(reinterpret_cast<void const*>(kernel)); });
-  return m;
-}
-
-/// blocked 1: the call returned only after the endless kernel was ended; the times are then meaningless.
-measurement load_meanwhile(sample_budget const&) {
-  constexpr std::chrono::seconds patience{5};
-  check(cudaSetDevice(0));
-  pinned<flags> const shared;
-  pinned<std::uint32_t> const touched;
-  stream const in;
-  std::future<measurement> loaded;  // waited for below, after the kernel has ended
-  bool blocked = false;
-  {
-    kernel_end const end(*shared, in);
-    never_end<<<1, 1, 0, in>>>(shared.on_device());
-    check(cudaGetLastError());
-    wait_until("the kernel to run", [&] { return shared->answered.load(memory_order::relaxed) == 1; });
-    loaded = std::async(std::launch::async, [&] { return load_and_launch(touched); });
-    blocked = loaded.wait_for(patience) != std::future_status::ready;
-  }
-  auto const times = loaded.get();
-  measurement m;
-  m["blocked"] = {blocked ? 1.0 : 0.0};
-  m.append(times);
-  return m;
-}
-
 }  // namespace
 
 case_list experiment_cases() {
   case_list cases;
   append_round_trips<1>(cases);
-  append_round_trips<2>(cases);
   append_round_trips<4>(cases);
-  append_round_trips<8>(cases);
   for (bool const host_writes : {true, false})
     cases.push_back({"experiment_torn_words",
                      host_writes ? "host writes" : "gpu writes",
                      {},
                      [=](sample_budget const& b) { return look_for_torn_words(b, host_writes); }});
-  bench_case load{"experiment_module_load", "second module", {}, load_meanwhile};
-  load.most_samples = 1;  // a kernel has only one first launch
-  cases.push_back(std::move(load));
   return cases;
 }
 

@@ -1,8 +1,5 @@
 #include "bench/gpu/gpu.hpp"
 
-#include <cuda.h>
-
-#include <fstream>
 #include <stdexcept>
 
 namespace rondo::bench::gpu {
@@ -21,31 +18,26 @@ __global__ void measure_clock(clocks* found) {
   *found = {static_cast<std::uint64_t>(clock64() - begin), ns};
 }
 
-double multiprocessor_mhz() {
-  stream const in;
-  pinned<clocks> const found;
-  for (int i = 0; i < 2; ++i) {  // the first run wakes the GPU
-    measure_clock<<<1, 1, 0, in>>>(found.on_device());
-    check(cudaGetLastError());
-    in.wait();
+__global__ void serve(flags* at) {
+  dead_man host;
+  for (std::uint32_t last = 0; !host.over();) {
+    auto const asked = at->asked.load(memory_order::relaxed);  // relaxed, both: flags
+    if (asked == stop_asked) return;
+    if (blockIdx.x != 0) {
+      __nanosleep(10'000);
+      if (asked != last) host.alive();
+      last = asked;
+      continue;
+    }
+    if (asked == last) continue;
+    last = asked;
+    at->answered.store(asked + 1, memory_order::relaxed);
+    host.alive();
   }
-  return static_cast<double>(found->cycles) * 1e3 / static_cast<double>(found->ns);
-}
-
-int attribute(cudaDeviceAttr which) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, 0));
-  return value;
 }
 
 std::string version(int number) {
   return std::to_string(number / 1000) + '.' + std::to_string(number % 1000 / 10);
-}
-
-/// The first line of a file, or "unknown".
-std::string line_of(std::string const& path) {
-  std::string line;
-  return std::getline(std::ifstream(path), line) ? line : "unknown";
 }
 
 }  // namespace
@@ -58,43 +50,47 @@ void check(cudaError_t outcome, std::source_location where) {
                            cudaGetErrorName(outcome) + ")");
 }
 
-std::string module_loading() {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  check(cudaGetDriverEntryPointByVersion("cuModuleGetLoadingMode", &entry, 11070, cudaEnableDefault, &found));
-  CUmoduleLoadingMode mode{};
-  if (found != cudaDriverEntryPointSuccess ||
-      reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry)(&mode) != CUDA_SUCCESS)
-    return "unknown";
-  return mode == CU_MODULE_EAGER_LOADING ? "eager" : "lazy";
+double multiprocessor_mhz() {
+  stream const in;
+  pinned<clocks> const found;
+  for (int i = 0; i < 2; ++i) {  // the first run wakes the GPU
+    measure_clock<<<1, 1, 0, in>>>(found.on_device());
+    check(cudaGetLastError());
+    in.wait();
+  }
+  return static_cast<double>(found->cycles) * 1e3 / static_cast<double>(found->ns);
+}
+
+flag_server::flag_server(pinned<flags> const& shared, stream const& in, unsigned blocks, bool cooperative)
+    : flags_(*shared), stream_(in) {
+  auto* at = shared.on_device();
+  void* arguments[] = {&at};
+  auto const kernel = reinterpret_cast<void const*>(&serve);
+  check(cooperative ? cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(32), arguments, 0, in)
+                    : cudaLaunchKernel(kernel, dim3(blocks), dim3(1), arguments, 0, in));
+}
+
+bool flag_server::is_running(std::chrono::milliseconds patience) const {
+  constexpr std::uint32_t greeting = 0x1234'5678;
+  auto const give_up = std::chrono::steady_clock::now() + patience;
+  flags_.asked.store(greeting, memory_order::relaxed);  // relaxed, both: only a number
+  while (flags_.answered.load(memory_order::relaxed) != greeting + 1)
+    if (std::chrono::steady_clock::now() > give_up) return false;
+  return true;
 }
 
 std::vector<std::pair<std::string, std::string>> facts() {
-  check(cudaSetDevice(0));
   cudaDeviceProp gpu{};
   check(cudaGetDeviceProperties(&gpu, 0));
   int driver = 0, runtime = 0;
   check(cudaDriverGetVersion(&driver));
   check(cudaRuntimeGetVersion(&runtime));
-  char bus_id[32] = {};
-  check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0));
-  for (auto& c : bus_id)
-    c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);  // the spelling of sysfs
-  auto const pci = std::string("/sys/bus/pci/devices/") + bus_id + '/';
   return {{"name", gpu.name},
           {"compute_capability", std::to_string(gpu.major) + '.' + std::to_string(gpu.minor)},
           {"multiprocessors", std::to_string(gpu.multiProcessorCount)},
-          {"memory_mib", std::to_string(gpu.totalGlobalMem >> 20)},
-          {"multiprocessor_mhz_most", std::to_string(attribute(cudaDevAttrClockRate) / 1000)},
           {"multiprocessor_mhz_measured", std::to_string(static_cast<int>(multiprocessor_mhz()))},
-          {"memory_mhz_most", std::to_string(attribute(cudaDevAttrMemoryClockRate) / 1000)},
           {"cuda_of_driver", version(driver)},
-          {"cuda_of_runtime", version(runtime)},
-          {"driver", line_of("/proc/driver/nvidia/version")},
-          {"module_loading", module_loading()},
-          {"bus", line_of(pci + "current_link_speed") + " x" + line_of(pci + "current_link_width")},
-          {"numa_node", line_of(pci + "numa_node")},
-          {"host_native_atomics", std::to_string(attribute(cudaDevAttrHostNativeAtomicSupported))}};
+          {"cuda_of_runtime", version(runtime)}};
 }
 
 }  // namespace rondo::bench::gpu

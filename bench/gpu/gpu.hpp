@@ -1,9 +1,10 @@
-// The helpers that the bare CUDA code of the benches shares: one function that checks errors, a stream and memory that are
-// freed with their scope, flags in pinned memory, and facts about the GPU.
+// What the bare CUDA code of benches and probes shares: one function that checks errors, a stream and memory that are freed with
+// their scope, a kernel that serves flags in pinned memory until it is told to end, and facts about the GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstring>
 #include <source_location>
 #include <string>
@@ -17,11 +18,10 @@ namespace rondo::bench::gpu {
 /// Throws std::runtime_error with the location of the call and CUDA's error text.
 void check(cudaError_t outcome, std::source_location where = std::source_location::current());
 
-/// Facts for the provenance of results: name, clocks (those that the driver reports, and one that was just measured),
-/// versions, and how the GPU is connected.
+/// Facts for the provenance of results: name, versions, and the clock that was just measured.
 std::vector<std::pair<std::string, std::string>> facts();
-/// "eager" or "lazy", as reported by the driver.
-std::string module_loading();
+/// The clock of a multiprocessor, measured for 20 ms.
+double multiprocessor_mhz();
 
 /// A stream that does not wait for other streams, and that other streams do not wait for.
 class stream {
@@ -72,16 +72,32 @@ struct flags {
 };
 inline constexpr std::uint32_t stop_asked = ~0u;
 
-/// At the end of the scope, asks a kernel that serves `flags` to end, and waits until it has ended.
-class kernel_end {
+/// A kernel that answers each number with the next one, on the stream `in`; only its first block does. It ends with its owner,
+/// or some 20 seconds after the last question.
+class flag_server {
  public:
-  kernel_end(flags& of, stream const& in) noexcept : flags_(of), stream_(in) {}
-  ~kernel_end() {
-    flags_.asked.store(stop_asked, memory_order::relaxed);  // relaxed: only a number
+  /// `cooperative`: starts only if all blocks can run at once.
+  flag_server(pinned<flags> const& shared, stream const& in, unsigned blocks = 1, bool cooperative = false);
+  ~flag_server() { end(); }
+  flag_server(flag_server const&) = delete;
+  flag_server& operator=(flag_server const&) = delete;
+
+  /// Polls for the answer. Precondition: `number` is neither 0 nor the last one.
+  std::uint32_t ask(std::uint32_t number) const {
+    flags_.asked.store(number, memory_order::relaxed);  // relaxed, both: only a number
+    std::uint32_t answer = 0;
+    while ((answer = flags_.answered.load(memory_order::relaxed)) != number + 1) {
+    }
+    return answer;
+  }
+  /// Whether it answers within `patience`.
+  bool is_running(std::chrono::milliseconds patience) const;
+  /// Asks the kernel to end, without waiting.
+  void ask_to_end() const noexcept { flags_.asked.store(stop_asked, memory_order::relaxed); }
+  void end() const noexcept {
+    ask_to_end();
     cudaStreamSynchronize(stream_);
   }
-  kernel_end(kernel_end const&) = delete;
-  kernel_end& operator=(kernel_end const&) = delete;
 
  private:
   flags& flags_;

@@ -97,12 +97,11 @@ void check_all_handled(runtime& rt, std::deque<line> const& lines) {
 
 /// Sends to `actors` in turn, `Batch` parcels at a time, for `duration`; reports the total rate, and the rate of each second.
 template <std::size_t Batch>
-measurement sustain(sample_budget const& budget, std::chrono::seconds duration, std::uint32_t actors) {
+measurement sustain(std::chrono::seconds duration, std::uint32_t actors) {
   std::deque<line> lines;  // outlive the runtime, which calls the handlers of open marks when it is destroyed
   return with_runtime(settings_for(actors), [&](runtime& rt) {
     for (auto const& one : launch_all<batch_consumer>(rt, actors, {.capacity = capacity}))
       lines.emplace_back(one);
-    seat_threads(budget.cpus);
     std::array<parcel, Batch> parcels{};
     std::uint64_t sent = 0, busy = 0, sent_before = 0;
     std::vector<double> seconds_rates;
@@ -154,7 +153,7 @@ case_list sustained_cases(std::chrono::seconds duration) {
                      {{"actors", std::to_string(actors)},
                       {"payload_bytes", "32"},
                       {"seconds", std::to_string(duration.count())}},
-                     [=](sample_budget const& b) { return run(b, duration, actors); }};
+                     [=](sample_budget const&) { return run(duration, actors); }};
       one.limit = duration + std::chrono::seconds(60);
       one.most_samples = 1;
       one.attempts = 2;

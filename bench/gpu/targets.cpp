@@ -113,7 +113,7 @@ std::string limit_of(target const& t) {
 
 /// "1.72 us, met (rondo device, pinned; actors=1 payload_bytes=32)".
 std::string cell(results const& all, target const& t, std::string_view distance) {
-  if (all.empty()) return "not yet measured";
+  if (all.empty()) return "not yet measured on a GPU";
   auto const* const best = best_of(all, t, distance);
   if (best == nullptr) return "";
   double value = best->of(t.metric).*t.point;
@@ -163,10 +163,6 @@ void write_ratios(std::ostream& out, results const& all) {
 }
 
 }  // namespace
-
-bool belongs_to_chart(result const& r) {
-  return r.work == bare_work || (r.work == round_trip_work && r.parameters == one_small);
-}
 
 void write_summary(std::ostream& out, results const& all) {
   write_targets(out, all);

@@ -1,4 +1,4 @@
-// Message rates among actors of the device: ping-pong, many to one, all to all; and a copy kernel next to an idle runtime.
+// Message rates among actors of the device: ping-pong, many to one, all to all; and an idle runtime.
 #include "bench/gpu/bed.hpp"
 #include "bench/gpu/cases.hpp"
 #include "bench/harness/sampling.hpp"
@@ -80,24 +80,6 @@ measurement all_to_all(sample_budget const& budget, std::uint32_t traders) {
   });
 }
 
-/// A copy kernel on `multiprocessors` (0: all), alone or next to an idle runtime.
-measurement copy(sample_budget const& budget, std::uint32_t multiprocessors, bool beside_runtime) {
-  copier memory_bound(multiprocessors);  // allocates its memory before a ring kernel runs
-  auto const run = [&] {
-    measurement m;
-    memory_bound.run(budget.time / 8);  // warm-up
-    m["bytes_per_s"] = {memory_bound.run(budget.time)};
-    return m;
-  };
-  if (!beside_runtime) return run();
-  return with_runtime(settings_for(1), [&](runtime& rt) {
-    auto const bystander = rt.launch<echo>("");
-    auto m = run();
-    expect("asking the idle actor", bystander.ask(small_ping{numbered<4>::of(1)}, patience, block));
-    return m;
-  });
-}
-
 /// Idle for `duration`: the processor time that the host's threads use. The GPU's power draw is read from outside.
 measurement idle(std::chrono::seconds duration) {
   return with_runtime(settings_for(1, 0, false), [&](runtime& rt) {
@@ -152,23 +134,6 @@ case_list idle_cases(std::chrono::seconds duration) {
   one.limit = duration + std::chrono::seconds(60);
   one.most_samples = 1;
   return {std::move(one)};
-}
-
-case_list copy_cases() {
-  case_list cases;
-  for (std::uint32_t const multiprocessors : {config{}.free_multiprocessors, 0u}) {
-    auto const where = multiprocessors == 0 ? std::string("all") : "free_" + std::to_string(multiprocessors);
-    cases.push_back({"gpu_copy",
-                     "alone",
-                     {{"multiprocessors", where}},
-                     [=](sample_budget const& b) { return copy(b, multiprocessors, false); },
-                     true});
-    cases.push_back(
-        {"gpu_copy", "beside an idle rondo", {{"multiprocessors", where}}, [=](sample_budget const& b) {
-           return copy(b, multiprocessors, true);
-         }});
-  }
-  return cases;
 }
 
 }  // namespace rondo::bench::gpu

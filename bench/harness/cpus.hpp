@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <array>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -27,6 +28,13 @@ void confine_to(Cpus const& cpus) {
   if (int const error = pthread_setaffinity_np(pthread_self(), sizeof set, &set); error != 0)
     throw std::runtime_error("cannot run on processor" + names +
                              ": pass --cpus with two that `taskset -p $$` allows");
+}
+
+/// Lets the calling thread, and the threads it starts from now on, run on every processor again.
+inline void run_anywhere() {
+  cpu_set_t set;
+  std::memset(&set, ~0, sizeof set);
+  sched_setaffinity(0, sizeof set, &set);
 }
 
 /// Pins the calling thread to one processor.

@@ -66,9 +66,9 @@ class trip_recorder {
     if (now_ - begin_ > budget_ / 8)
       latencies_ns_.push_back(std::chrono::duration<double, std::nano>(now_ - start_).count());
   }
-  measurement finish() {
+  measurement finish(std::string const& metric = "round_trip_ns") {
     measurement m;
-    m["round_trip_ns"] = std::move(latencies_ns_);
+    m[metric] = std::move(latencies_ns_);
     m["cpu_ns_per_message"] = {cpu_.stop().cpu_ns / (2 * static_cast<double>(sent_))};
     return m;
   }
@@ -93,6 +93,18 @@ measurement round_trips(sample_budget const& budget, Request&& request,
     trips.end(request(number));
   }
   return trips.finish();
+}
+
+/// Records the duration of each call of `step` as `metric` until the budget is used.
+template <class Step>
+measurement durations(sample_budget const& budget, std::string const& metric, Step&& step) {
+  trip_recorder calls(budget);
+  while (calls.more()) {
+    auto const number = calls.begin();
+    step(number);
+    calls.end(number + 1);
+  }
+  return calls.finish(metric);
 }
 
 /// Polls until `ready`, or throws after 30 s, so that a hanging bench reports where it hangs.

@@ -5,12 +5,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "bench/harness/isolate.hpp"
+
 namespace rondo::bench {
 namespace {
 
-bool matches(std::vector<std::string> const& wanted, std::string const& text) {
-  auto const inside = [&](std::string const& part) { return text.find(part) != std::string::npos; };
+bool matches(std::vector<std::string> const& wanted, std::string const& text, bool exact) {
+  auto const inside = [&](std::string const& part) {
+    return exact ? text == part : text.find(part) != std::string::npos;
+  };
   return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), inside);
+}
+
+bool selects(session_options const& chosen, bench_case const& work) {
+  return matches(chosen.cases, describe(work), chosen.exact) &&
+         ((work.anchor && !chosen.exact) || matches(chosen.peers, work.peer, chosen.exact));
 }
 
 double headline_median(collected const& found) { return summarise(found.pooled.metrics.front().values).p50; }
@@ -20,6 +29,7 @@ double headline_median(collected const& found) { return summarise(found.pooled.m
 void add_options(CLI::App& app, session_options& chosen) {
   app.add_option("--case,--filter", chosen.cases, "only works whose name with its parameters contains this");
   app.add_option("--peer", chosen.peers, "only peers whose name contains this, and the anchors");
+  app.add_flag("--exact", chosen.exact, "--case and --peer are whole names, and no anchors are added");
   app.add_option("--rounds", chosen.rounds, "samples per case")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -37,15 +47,13 @@ std::string describe(bench_case const& work) {
   return text;
 }
 
-session::session(case_list cases, session_options chosen, sampler take, std::FILE* progress)
-    : chosen_(std::move(chosen)), take_(std::move(take)), progress_(progress) {
+session::session(case_list cases, session_options chosen) : chosen_(std::move(chosen)) {
   for (auto& work : cases)
-    if (matches(chosen_.cases, describe(work)) && (work.anchor || matches(chosen_.peers, work.peer)))
-      entries_.push_back({std::move(work)});
+    if (selects(chosen_, work)) entries_.push_back({std::move(work)});
 }
 
 void session::list() const {
-  for (auto const& one : entries_) fmt::print("{:<52} {}\n", describe(one.work), one.work.peer);
+  for (auto const& one : entries_) fmt::print("{} | {}\n", describe(one.work), one.work.peer);
 }
 
 void session::run() {
@@ -53,11 +61,11 @@ void session::run() {
   auto const time =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(chosen_.seconds));
   sample_budget const budget{time, cpus};
-  fmt::print(progress_, "seed {}, processors {} and {}, {} cases, {} rounds of {} s\n", chosen_.seed, cpus[0],
-             cpus[1], entries_.size(), chosen_.rounds, chosen_.seconds);
+  fmt::print("seed {}, processors {} and {}, {} cases, {} rounds of {} s\n", chosen_.seed, cpus[0], cpus[1],
+             entries_.size(), chosen_.rounds, chosen_.seconds);
   std::mt19937 random(chosen_.seed);
   for (unsigned round = 1; round <= chosen_.rounds; ++round) {
-    fmt::print(progress_, "round {} of {}\n", round, chosen_.rounds);
+    fmt::print("round {} of {}\n", round, chosen_.rounds);
     std::shuffle(entries_.begin(), entries_.end(), random);
     for (auto& one : entries_)
       if (one.taken < one.work.most_samples) take_sample(one, budget);
@@ -72,8 +80,7 @@ void session::take_sample(entry& one, sample_budget const& budget) {
   ++one.taken;
   for (unsigned attempt = 0; attempt < one.work.attempts; ++attempt) {
     double const before_ns = cache_line_round_trip_ns(budget.cpus);
-    measurement const sample = take_(one.work, budget);
-    if (sample.metrics.empty()) return;
+    measurement const sample = run_isolated(one.work, budget);
     double const after_ns = cache_line_round_trip_ns(budget.cpus);
     if (classify(before_ns) != classify(after_ns)) {
       ++one.mixed;
@@ -85,13 +92,13 @@ void session::take_sample(entry& one, sample_budget const& budget) {
     found.probe_ns.insert(found.probe_ns.end(), {before_ns, after_ns});
     ++found.samples;
     metric const& headline = sample.metrics.front();
-    fmt::print(progress_, "{:<52} {:<28} {:<4} {:>14.6g} {}\n", describe(one.work), one.work.peer,
-               to_string(where), summarise(headline.values).p50, headline.name);
-    std::fflush(progress_);
+    fmt::print("{:<52} {:<28} {:<4} {:>14.6g} {}\n", describe(one.work), one.work.peer, to_string(where),
+               summarise(headline.values).p50, headline.name);
+    std::fflush(stdout);
     return;
   }
-  fmt::print(progress_, "{:<52} {:<28} gave up: the distance changed {} times\n", describe(one.work),
-             one.work.peer, one.work.attempts);
+  fmt::print("{:<52} {:<28} gave up: the distance changed {} times\n", describe(one.work), one.work.peer,
+             one.work.attempts);
 }
 
 void session::write(provenance const& from, std::ostream& out) const {

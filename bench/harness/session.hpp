@@ -3,8 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstdio>
-#include <functional>
 #include <ostream>
 #include <random>
 #include <string>
@@ -30,9 +28,10 @@ struct session_options {
   std::vector<int> cpus;  // two; empty: the first two allowed
   std::string json;       // results are appended to this file; empty: standard output
   bool list = false;
+  bool exact = false;  // `cases` and `peers` are whole names
 };
 
-/// Adds --case, --peer, --rounds, --seed, --cpus, --json and --list.
+/// Adds --case, --peer, --exact, --rounds, --seed, --cpus, --json and --list.
 void add_options(CLI::App& app, session_options& chosen);
 
 /// A case and everything measured for it so far, by distance.
@@ -51,18 +50,16 @@ std::string describe(bench_case const& work);
 /// Threads: one at a time.
 class session {
  public:
-  /// Takes one sample. An empty measurement is skipped: the function that takes the sample has already reported why.
-  using sampler = std::function<measurement(bench_case const&, sample_budget const&)>;
-
   /// Selects from `cases`. Anchors of a selected work run even if only other peers were requested, because ratios need them
-  /// in the same run. `progress` gets a line per sample.
-  session(case_list cases, session_options chosen, sampler take, std::FILE* progress);
+  /// in the same run.
+  session(case_list cases, session_options chosen);
 
   bool empty() const noexcept { return entries_.empty(); }
   /// The names of the selected cases.
   void list() const;
-  /// Takes one sample: probes the distance of the two processors, takes the sample, probes again. If the two probes disagree
-  /// the sample is discarded, counted as mixed and repeated, up to the case's attempts.
+  /// Takes all samples, each in a process of its own, and prints a line per sample. Around each the distance of the two
+  /// processors is probed: if the two probes disagree, the sample is discarded, counted as mixed and repeated, up to the
+  /// case's attempts.
   void run();
   void write(provenance const& from, std::ostream& out) const;
 
@@ -70,8 +67,6 @@ class session {
   void take_sample(entry& one, sample_budget const& budget);
 
   session_options chosen_;
-  sampler take_;
-  std::FILE* progress_;
   std::vector<entry> entries_;
 };
 

@@ -27,6 +27,8 @@ std::vector<place_of_work> places() {
   std::vector<place_of_work> all{
       {"cpu", 0, 0}, {"cpu,emulated", 0, 0}, {"cpu,emulated", 0, 1}, {"emulated,cpu", 1, 0}};
   if (rondo::why_no_cuda(testbed::key).empty()) all.push_back({"cpu,cuda:0", 0, 1});
+  if (char const* const device = std::getenv("RONDO_DEVICE"))
+    std::erase_if(all, [&](place_of_work const& p) { return p.devices.find(device) == std::string::npos; });
   return all;
 }
 std::unique_ptr<rondo::runtime> start_at(place_of_work const& p) {

@@ -1,5 +1,8 @@
 #include "tests/conformance/harness.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "runtime/core/make_device.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
@@ -37,20 +40,34 @@ std::vector<variant> in_both_modes(std::vector<kind> const& kinds) {
   return all;
 }
 
+/// Those that have the device RONDO_DEVICE, if it is set.
+std::vector<variant> requested(std::vector<variant> all) {
+  if (char const* const device = std::getenv("RONDO_DEVICE"))
+    std::erase_if(all, [&](variant const& v) { return v.settings.device.find(device) == std::string::npos; });
+  return some_of(std::move(all));
+}
+
 bool has_gpu() { return rondo::why_no_cuda(testbed::key).empty(); }
 
 }  // namespace
 
+std::vector<variant> some_of(std::vector<variant> all) {
+  if (!all.empty()) return all;
+  std::printf("skipped: no variant of this test has the device that RONDO_DEVICE names\n");
+  std::fflush(nullptr);
+  std::_Exit(0);
+}
+
 std::vector<variant> variants() {
   std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8}, {"emulated", 32}};
   if (has_gpu()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});
-  return in_both_modes(kinds);
+  return requested(in_both_modes(kinds));
 }
 
 std::vector<variant> variants_of_several() {
   std::vector<kind> kinds = {{"cpu,cpu", 1}, {"cpu,emulated", 4}, {"emulated,cpu,emulated", 1}};
   if (has_gpu()) kinds.insert(kinds.end(), {{"cpu,cuda:0", 32}, {"cuda:0,cuda:0", 32}});
-  return in_both_modes(kinds);
+  return requested(in_both_modes(kinds));
 }
 
 namespace {

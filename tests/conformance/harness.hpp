@@ -33,10 +33,13 @@ struct variant {
 inline std::ostream& operator<<(std::ostream& out, variant const& v) { return out << v.name; }
 
 /// cpu, emulated with 1, 8 and 32 lanes, and cuda with warps and with blocks if there is a GPU; each persistent and in
-/// rounds.
+/// rounds. If RONDO_DEVICE is set, only those with that device.
 std::vector<variant> variants();
 /// Runtimes of several devices.
 std::vector<variant> variants_of_several();
+/// Returns `all`; if it is empty, ends the process and says that the test is skipped. A visit of tools/gpu runs each test in a
+/// process of its own.
+std::vector<variant> some_of(std::vector<variant> all);
 /// Starts the testbed on this variant. Compiled once, in harness.cpp, because a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 

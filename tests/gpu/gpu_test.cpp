@@ -1,5 +1,6 @@
-// Tests that need a real GPU: faults and the recovery of a runtime and its process, clocks, limits.
+// Tests that need a real GPU: limits, sharing, clocks. Those tagged [faults] break the GPU's context.
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 
 #include "runtime/checkpoint.hpp"
@@ -103,7 +104,8 @@ TEST_CASE("another process reads a GPU's buffer in place", "[gpu][share]") {
   rondo::buffer_exporter exporter(*rt.shared_memory(), {.path = socket, .device = home});
   auto const shared = exporter.export_buffer(rt.buffers(), numbers.device().value()).value();
   auto reader = std::async(std::launch::async, [&] {
-    return std::system((std::string(RONDO_SHARE_READER) + " " + socket + " 7000").c_str());
+    auto const here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    return std::system(((here / "share_reader").string() + " " + socket + " 7000").c_str());
   });
   REQUIRE(eventually([&] { return exporter.announce(shared, 1) == 1; }));
   CHECK(reader.get() == 0);
@@ -122,7 +124,7 @@ TEST_CASE("a deadline has the same meaning on host and GPU", "[gpu][G12]") {
 }
 
 TEST_CASE("a fault ends pending operations, names what ran, and the process continues with a new runtime",
-          "[gpu][G9]") {
+          "[gpu][faults][G9]") {
   bool const wild = GENERATE(false, true);
   {
     rondo::runtime rt{rondo::use<bombs>, small_config()};

@@ -1,0 +1,139 @@
+#include "bench/gpu_page.hpp"
+
+#include <flatbuffers/flexbuffers.h>
+#include <flatbuffers/idl.h>
+#include <fmt/ostream.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "bench/gpu/targets.hpp"
+#include "bench/results.hpp"
+
+namespace rondo::bench {
+namespace {
+
+constexpr auto not_measured =
+    "Not yet measured on a GPU. `tools/gpu` does it on a borrowed machine; targets are for a GPU of the "
+    "H200's class over "
+    "PCIe.\n\n";
+
+std::string whole(std::string const& path) {
+  std::ostringstream text;
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be opened; tools/gpu report writes it");
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// A JSON object in a file, or in a line of it.
+class object {
+ public:
+  object(std::string const& json, std::string const& where) {
+    flatbuffers::Parser parser;
+    if (!parser.ParseFlexBuffer(json.c_str(), nullptr, &builder_))
+      throw std::runtime_error(where + ": not JSON: " + parser.error_);
+  }
+  flexbuffers::Map fields() const { return flexbuffers::GetRoot(builder_.GetBuffer()).AsMap(); }
+  std::string text(char const* key) const { return fields()[key].AsString().str(); }
+
+ private:
+  flexbuffers::Builder builder_;
+};
+
+/// "one value" of a Markdown table: without the character that separates columns.
+std::string cell_text(std::string text) {
+  for (auto& c : text)
+    if (c == '|') c = '/';
+  return text;
+}
+
+void write_provenance(std::ostream& out, object const& from) {
+  if (from.text("device") != "cuda")
+    fmt::print(out, "**A rehearsal on the device {}: nothing here was measured on a GPU.**\n\n",
+               from.text("device"));
+  auto const fields = from.fields();
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    fmt::print(
+        out, "- {}: {}\n", words(fields.Keys()[i].AsKey()),
+        fields.Values()[i].IsString() ? fields.Values()[i].AsString().str() : fields.Values()[i].ToString());
+  out << '\n';
+}
+
+/// How many cases of each step had which outcome, and those that did not pass.
+void write_cases(std::ostream& out, std::string const& path) {
+  constexpr std::array steps{"probes", "smoke", "test", "bench", "experiments", "sanitize", "faults"};
+  constexpr std::array outcomes{"passed", "failed", "timeout", "hung", "skipped"};
+  std::map<std::string, std::map<std::string, int>> counts;
+  std::ostringstream rest;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    object const one(line, path);
+    auto const status = one.text("status");
+    ++counts[one.text("step")][status];
+    if (status != "passed" && status != "skipped")
+      fmt::print(rest, "- {}: {}, **{}**: {}\n", one.text("step"), one.text("case"), status,
+                 one.text("reason"));
+  }
+  out << "\nCases, each in a process of its own:\n\n| step |";
+  for (auto const* outcome : outcomes) out << ' ' << outcome << " |";
+  out << "\n| --- | --- | --- | --- | --- | --- |\n";
+  for (auto const* step : steps) {
+    if (!counts.contains(step)) continue;
+    out << "| " << step << " |";
+    for (auto const* outcome : outcomes) out << ' ' << counts[step][outcome] << " |";
+    out << '\n';
+  }
+  if (!rest.str().empty()) out << "\nThose that did not pass:\n\n" << rest.str();
+}
+
+void write_costs(std::ostream& out, std::string const& path) {
+  object const costs(whole(path), path);
+  auto const probes = costs.fields()["probes"].AsVector();
+  if (probes.size() == 0) return;
+  out << "\nProbes of the hardware:\n\n| what | value | note |\n| --- | --- | --- |\n";
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    auto const one = probes[i].AsMap();
+    fmt::print(out, "| {} | {:.4g} {} | {} |\n", words(one["probe"].AsString().str()),
+               one["value"].AsDouble(), one["unit"].AsString().str(),
+               cell_text(one["note"].AsString().str()));
+  }
+}
+
+}  // namespace
+
+void write_gpu_part(std::ostream& out, std::string const& folder) {
+  out << gpu_part_begin << "## On a GPU\n\n";
+  auto const provenance = folder + "/gpu_provenance.json";
+  if (!std::filesystem::exists(provenance)) {
+    out << not_measured;
+    gpu::write_summary(out, {});
+    return;
+  }
+  out << "Measured by `tools/gpu visit`; targets are for a GPU of the H200's class over PCIe.\n\n";
+  object const from(whole(provenance), provenance);
+  write_provenance(out, from);
+  // Figures of a rehearsal mean nothing.
+  gpu::write_summary(
+      out, from.text("device") == "cuda" ? read_results(folder + "/gpu_bench.jsonl") : std::vector<result>{});
+  write_costs(out, folder + "/gpu_costs.json");
+  write_cases(out, folder + "/gpu_cases.jsonl");
+}
+
+void replace_part(std::string const& page, std::string const& begin, std::string const& end,
+                  std::string const& with) {
+  auto text = whole(page);
+  auto const from = text.find(begin);
+  auto const to = from == std::string::npos ? from : text.find(end, from + 1);
+  if (to == std::string::npos)
+    throw std::runtime_error(page + ": has no part from '" + begin + "' to '" + end + "'");
+  text.replace(from, to - from, with);
+  if (!(std::ofstream(page) << text).flush()) throw std::runtime_error(page + ": cannot be written");
+}
+
+}  // namespace rondo::bench
