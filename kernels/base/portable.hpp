@@ -46,8 +46,10 @@ RONDO_HD inline void flush_writes() noexcept {
 }
 
 /// Copies a payload whose size is known only at run time; `to` is aligned to 16 bytes. nvcc's memcpy would go byte by byte.
-RONDO_HOT RONDO_HD inline void copy_payload(std::byte* to, void const* from, std::uint32_t bytes) noexcept {
+RONDO_HOT RONDO_HD inline void copy_payload(void* destination, void const* from,
+                                            std::uint32_t bytes) noexcept {
 #if defined(__CUDA_ARCH__)
+  auto* const to = static_cast<std::byte*>(destination);
   auto const* const source = static_cast<std::byte const*>(from);
   auto const address = reinterpret_cast<std::uintptr_t>(source);
   std::uint32_t i = 0;
@@ -59,7 +61,7 @@ RONDO_HOT RONDO_HD inline void copy_payload(std::byte* to, void const* from, std
       *reinterpret_cast<std::uint32_t*>(to + i) = *reinterpret_cast<std::uint32_t const*>(source + i);
   for (; i < bytes; ++i) to[i] = source[i];
 #else
-  __builtin_memcpy(to, from, bytes);
+  __builtin_memcpy(destination, from, bytes);
 #endif
 }
 
