@@ -313,7 +313,7 @@ errc export_server::evict(std::uint64_t importer) {
   table_.drop(*std::exchange(c->row, std::nullopt));
   connections_.erase(found);
   boost::asio::post(io_, [this, c] {  // only the thread uses the socket
-    auto const lock = std::lock_guard(mutex_);
+    auto const held = std::lock_guard(mutex_);
     forget(*c);
   });
   return errc::ok;
