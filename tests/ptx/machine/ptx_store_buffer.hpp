@@ -33,11 +33,9 @@ class store_buffer {
     if (address >= high_ || address + bytes <= low_) return;
     for (auto const& s : stores_) {
       if (!meet(s, address, bytes)) continue;
-      for (std::uint32_t n = 0; n < bytes; ++n) {
-        auto const from = address + n - s.address;
-        if (from >= s.bytes) continue;
-        value = (value & ~(std::uint64_t{0xff} << 8 * n)) | (s.value >> 8 * from & 0xff) << 8 * n;
-      }
+      auto const first = std::max(address, s.address), last = std::min(address + bytes, s.address + s.bytes);
+      auto const mask = (~std::uint64_t{0} >> (64 - 8 * (last - first))) << 8 * (first - address);
+      value = (value & ~mask) | (s.value >> 8 * (first - s.address) << 8 * (first - address) & mask);
     }
   }
 

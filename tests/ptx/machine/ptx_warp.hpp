@@ -27,7 +27,8 @@ struct launch {
   observer* watcher = nullptr;
   machine_clock* clock = nullptr;
   posted_writes* bus = nullptr;
-  std::uint32_t local_bytes = 64 << 10, frame_slots = 64 << 10;  // of a lane
+  // Of a lane. Not powers of two: the same register of all lanes would compete for one set of the processor's cache.
+  std::uint32_t local_bytes = (64 << 10) + 320, frame_slots = (64 << 10) + 40;
 };
 
 enum class progress : std::uint8_t { ready, waiting, ended };
