@@ -88,13 +88,18 @@ multiprocessor::multiprocessor(weakness const& how, posted_writes& bus, std::uin
       shared_(shared_bytes + 64),
       written_(shared_bytes) {}
 
-void multiprocessor::forget(pending_store const& s) noexcept {
-  if (!l1_.empty()) sector_of(s.address).base = ~0ull;
+void multiprocessor::update_l1(pending_store const& s) noexcept {
+  if (l1_.empty()) return;
+  auto& copy = sector_of(s.address);
+  auto const at = s.address % sector_bytes;
+  if (copy.base != s.address - at) return;
+  auto const mask = ~std::uint64_t{0} >> (64 - 8 * s.bytes) << at % 8 * 8;
+  copy.words[at / 8] = (copy.words[at / 8] & ~mask) | (s.value << at % 8 * 8 & mask);
 }
 
 void multiprocessor::to_device(pending_store const& s) {
   store_bytes(s);
-  forget(s);
+  update_l1(s);
 }
 
 multiprocessor::loaded multiprocessor::load(memory_range const& range, std::uint64_t address,
@@ -126,13 +131,13 @@ multiprocessor::loaded multiprocessor::load(memory_range const& range, std::uint
 
 void multiprocessor::accept(memory_range const& range, pending_store const& s) {
   std::lock_guard guard(lock_);
-  forget(s);
+  update_l1(s);
   bool const host = range.kind == memory_kind::host;
   auto& buffer = host ? host_stores_ : device_stores_;
   buffer.push(s);
   auto const out = [&](pending_store const& one) {
     if (host)
-      forget(one), bus_.post(one);
+      update_l1(one), bus_.post(one);
     else
       to_device(one);
   };
@@ -143,7 +148,7 @@ void multiprocessor::accept(memory_range const& range, pending_store const& s) {
 void multiprocessor::flush_to_device() {
   std::lock_guard guard(lock_);
   device_stores_.flush([this](pending_store const& s) { to_device(s); });
-  host_stores_.flush([this](pending_store const& s) { forget(s), bus_.post(s); });
+  host_stores_.flush([this](pending_store const& s) { update_l1(s), bus_.post(s); });
 }
 
 void multiprocessor::age() {
@@ -152,7 +157,7 @@ void multiprocessor::age() {
     device_stores_.drain(random_() % device_stores_.size(), [this](pending_store const& s) { to_device(s); });
   if (!host_stores_.empty())
     host_stores_.drain(random_() % host_stores_.size(),
-                       [this](pending_store const& s) { forget(s), bus_.post(s); });
+                       [this](pending_store const& s) { update_l1(s), bus_.post(s); });
 }
 
 bool multiprocessor::was_written(std::uint64_t offset, std::uint32_t bytes) const noexcept {

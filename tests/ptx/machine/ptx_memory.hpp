@@ -7,7 +7,8 @@
 // an older copy of it in the multiprocessor's L1: one made since the lane's last acquire.
 //
 // The L1 is kept per block, and a lane's acquire does not help other lanes of its block, unless they meet it at a barrier: both
-// weaker than today's hardware, and what PTX promises no more than.
+// weaker than today's hardware, and what PTX promises no more than. Stronger than PTX: a lane's loads are done in its program's
+// order, and before its later stores.
 #pragma once
 
 #include <array>
@@ -122,8 +123,9 @@ class multiprocessor {
   auto atomically(std::uint64_t address, std::uint32_t bytes, Change change) {
     std::lock_guard guard(lock_);
     device_stores_.drain_overlapping(address, bytes, [this](pending_store const& s) { to_device(s); });
-    forget({address, 0, bytes});
-    return change();
+    auto const result = change();
+    update_l1({address, load_bytes(address, bytes), bytes});
+    return result;
   }
   /// A new floor for a lane that acquires.
   std::uint64_t acquire() noexcept { return clock_.fetch_add(1, std::memory_order_acq_rel) + 1; }
@@ -154,7 +156,8 @@ class multiprocessor {
   static constexpr std::uint64_t sector_bytes = 32;
   static constexpr std::size_t sectors = 1024;
   sector& sector_of(std::uint64_t address) noexcept { return l1_[address / sector_bytes % sectors]; }
-  void forget(pending_store const& s) noexcept;
+  /// A store changes its own bytes in the L1; the rest of a copy stays as old as it is.
+  void update_l1(pending_store const& s) noexcept;
   void to_device(pending_store const& s);
 
   weakness how_;
