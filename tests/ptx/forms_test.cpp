@@ -9,13 +9,7 @@ using namespace ptx_test;
 
 namespace {
 
-struct known {
-  std::string text;  // with %1, %2, ... for the operands, and %0 for the result
-  std::vector<std::uint64_t> operands;
-  std::uint64_t result;
-};
-
-/// The register of an operand by its type in the mnemonic: the last type for sources, and `to` for the result.
+/// Registers of this many bytes (kernel_of).
 char const* register_of(unsigned bytes) { return bytes == 2 ? "%rs" : bytes == 4 ? "%r" : "%rd"; }
 
 /// Runs `mnemonic d, a, b, ...` with `to` and `from` bytes for the registers. Counts are 32 bits: `last` bytes for operands

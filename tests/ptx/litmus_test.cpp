@@ -25,12 +25,10 @@ struct litmus {
   struct alignas(256) variables : std::array<std::uint64_t, 512> {};  // like a GPU's allocations
 
   std::vector<std::string> threads;
-  bool in_host_memory = false;
-  std::uint32_t warps_apart = 1;  // 0: all threads are warps of one block
-  std::string before{};           // what each thread does before its pause
+  bool one_block = false;  // all threads are warps of one block
+  std::string before{};    // what each thread does before its pause
 
   std::set<std::vector<std::uint64_t>> outcomes(std::size_t results) const {
-    bool const one_block = warps_apart == 0;
     std::string body =
         one_block ? "mov.u32 %r30, %warpid;\nmov.u32 %r31, %laneid;\nsetp.ne.u32 %p9, %r31, 0;\n@%p9 ret;\n"
                   : "mov.u32 %r30, %ctaid.x;\n";
@@ -53,8 +51,7 @@ struct litmus {
       out[256] = ptx::random_source(seed)();
       auto const* const to = out.data();
       ptx::grid g(*m, 0, one_block ? 1 : count, one_block ? 32 * count : 1, ptx::params_of(to),
-                  {range_of(out, in_host_memory ? ptx::memory_kind::host : ptx::memory_kind::device)},
-                  options);
+                  {range_of(out)}, options);
       while (g.step(1 + static_cast<std::uint32_t>(seed % 3))) {
       }
       found.emplace(out.begin() + 128, out.begin() + 128 + static_cast<long>(results));
@@ -138,7 +135,7 @@ TEST_CASE("a release of block scope is not enough for another block, and is for 
           "[ptx][litmus]") {
   auto test = message_passing("st.release.cta.u32 [%out+64], 1;", "ld.acquire.gpu.u32 %r2, [%out+64];");
   CHECK(test.outcomes(2).count(stale) == 1);
-  test.warps_apart = 0;
+  test.one_block = true;
   auto const found = test.outcomes(2);
   CHECK(found.count(stale) == 0);
   CHECK(found.count({1, 1}) == 1);

@@ -15,7 +15,7 @@ std::unique_ptr<rondo::runtime> start(rondo::config settings, ptx::grid_options 
   settings.teams = 2;
   settings.pinned_teams = 1;
   std::vector<rondo::chosen_device> chosen;
-  chosen.push_back(rondo::make_ptx_device({{counters::key, RONDO_PTX_COUNTER}}, settings, options));
+  chosen.push_back(rondo::make_ptx_device({{counters::key, RONDO_PTX_COUNTER}}, settings, {options, {}}));
   return std::make_unique<rondo::runtime>(rondo::use<counters>, settings, std::move(chosen));
 }
 

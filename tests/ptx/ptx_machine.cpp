@@ -34,8 +34,8 @@ ptx::module const& read_program(ptx_program const& p) {
 }  // namespace
 
 ptx_machine::ptx_machine(std::vector<ptx_program> programs, ptx_fit const& fit,
-                         ptx::grid_options const& options)
-    : programs_(std::move(programs)), fit_(fit), options_(options) {
+                         ptx_device_options const& options)
+    : programs_(std::move(programs)), fit_(fit), options_(options.grid), ranges_(options.reachable) {
   if (fit.lanes % warp_size != 0)
     throw config_error("lanes: a team of the device ptx is one warp or several");
   code_ = &read_program(programs_.at(0));
@@ -137,7 +137,7 @@ std::string ptx_machine::fault() const {
 }
 
 chosen_device make_ptx_device(std::vector<ptx_program> programs, config const& c,
-                              ptx::grid_options const& options, std::uint32_t place) {
+                              ptx_device_options const& options, std::uint32_t place) {
   auto const queue_options = queue_options_for(c);
   ptx_fit fit;
   if (c.lanes != 0) fit.lanes = c.lanes;

@@ -29,6 +29,12 @@ struct ptx_fit {
   std::uint32_t per_block() const noexcept { return lanes == warp_size ? warp_teams_per_block : 1; }
 };
 
+struct ptx_device_options {
+  ptx::grid_options grid;
+  std::vector<ptx::memory_range>
+      reachable;  // memory of the process that handlers access besides the device's own
+};
+
 /// Modules are read once, and shared, with their variables, by all machines of a process: as on a GPU.
 ptx::module const& read_shared_module(std::string const& path);
 
@@ -39,7 +45,7 @@ class ptx_machine {
 
   /// `programs`: that of the device first, then those that it can be upgraded to. Throws std::runtime_error if the PTX is of
   /// another module.
-  ptx_machine(std::vector<ptx_program> programs, ptx_fit const& fit, ptx::grid_options const& options);
+  ptx_machine(std::vector<ptx_program> programs, ptx_fit const& fit, ptx_device_options const& options);
 
   std::byte* device_memory(std::size_t bytes) { return memory(bytes, ptx::memory_kind::device); }
   std::byte* buffer_memory(std::size_t bytes) { return device_memory(bytes); }
@@ -90,6 +96,6 @@ using ptx_device = queue_device<ptx_machine>;
 
 /// The device of a configuration's teams, pinned_teams and lanes.
 chosen_device make_ptx_device(std::vector<ptx_program> programs, config const& c,
-                              ptx::grid_options const& options = {}, std::uint32_t place = 0);
+                              ptx_device_options const& options = {}, std::uint32_t place = 0);
 
 }  // namespace rondo

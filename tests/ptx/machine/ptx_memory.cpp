@@ -1,5 +1,7 @@
 #include "tests/ptx/machine/ptx_memory.hpp"
 
+#include <utility>
+
 namespace ptx {
 
 namespace {
@@ -179,7 +181,7 @@ bool multiprocessor::arrive(std::uint32_t n, std::uint32_t lanes, std::uint32_t 
   b.floor = std::max(b.floor, floor);
   if (b.arrived >= (expected == 0 ? threads_ : expected)) {
     b.arrived = 0;
-    b.released_floor = b.floor;
+    b.released_floor = std::exchange(b.floor, 0);
     b.generation.fetch_add(1, std::memory_order_release);
     return true;
   }

@@ -1,8 +1,6 @@
 // The reader of a PTX file: its directives, functions and variables.
 #pragma once
 
-#include <set>
-
 #include "tests/ptx/machine/ptx_decode.hpp"
 
 namespace ptx {
