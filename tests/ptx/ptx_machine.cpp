@@ -1,5 +1,6 @@
 #include "tests/ptx/ptx_machine.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 namespace rondo {
@@ -85,6 +86,7 @@ grid_end ptx_machine::wait() {
   } catch (ptx::error const& e) {
     std::lock_guard lock(mutex_);
     fault_ = e.what();
+    std::fprintf(stderr, "device ptx: %s\n", e.what());  // a test may wait for something else
     return grid_end::faulted;
   }
 }

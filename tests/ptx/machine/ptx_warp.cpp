@@ -75,9 +75,14 @@ void warp::wake() {
       ready_ |= 1u << lane;
     });
   }
+  // Each barrier is looked at once, so that lanes that wait together go on together.
+  std::uint32_t looked_at = ~0u;
+  std::uint64_t generation = 0;
   for_each_lane(at_barrier_, [&](std::uint32_t lane) {
     auto& b = sm_.barrier(masks_[lane]);
-    if (b.generation.load(std::memory_order_acquire) == generations_[lane]) return;
+    if (looked_at != masks_[lane]) generation = b.generation.load(std::memory_order_acquire);
+    looked_at = masks_[lane];
+    if (generation == generations_[lane]) return;
     floors_[lane] = std::max(floors_[lane], b.released_floor);
     at_barrier_ &= ~(1u << lane);
     ready_ |= 1u << lane;
@@ -288,6 +293,7 @@ flow warp::meet(instruction const& i, std::uint32_t lanes, lanes_act act) {
     if ((meeting_ >> lane & 1) == 0) return;  // has met
     auto const wanted = masks_[lane];
     if ((wanted & ended_) != 0) fail(i, lane, "waits for a lane that has exited or never was");
+    if ((wanted & at_barrier_) != 0) wake();  // another warp may have released them
     if ((wanted & at_barrier_) != 0) fail(i, lane, "waits for a lane that waits at a barrier of the block");
     for_each_lane(wanted & meeting_, [&](std::uint32_t other) {
       auto const& of_other = at(other);
