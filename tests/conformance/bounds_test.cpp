@@ -51,7 +51,7 @@ void let_service_settle(rondo::runtime& rt) {
 }
 }  // namespace
 
-TEST_CASE("tells and asks allocate nothing", "[G10]") {
+TEST_CASE("tells and asks allocate nothing", "[G10][allocations]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -82,7 +82,7 @@ TEST_CASE("tells and asks allocate nothing", "[G10]") {
   CHECK(ask(actor, get{}, 0).value().value == sum);
 }
 
-TEST_CASE("messages between actors allocate nothing", "[G10]") {
+TEST_CASE("messages between actors allocate nothing", "[G10][allocations]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);

@@ -8,6 +8,11 @@
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/behaviours_next.hpp"
+#if defined(RONDO_PTX_TESTBED)
+#include <cstdlib>
+
+#include "tests/ptx/ptx_machine.hpp"
+#endif
 
 RONDO_EMULATED_MODULE(conformance::testbed)
 RONDO_EMULATED_MODULE(conformance::testbed_next)
@@ -59,6 +64,9 @@ std::vector<variant> some_of(std::vector<variant> all) {
 }
 
 std::vector<variant> variants() {
+#if defined(RONDO_PTX_TESTBED)
+  if (std::getenv("RONDO_CONFORMANCE_PTX") != nullptr) return in_both_modes({{"ptx", 32}});
+#endif
   std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8}, {"emulated", 32}};
   if (has_gpu()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});
   return requested(in_both_modes(kinds));
@@ -79,6 +87,29 @@ start_book& book() {
 }
 }  // namespace
 
+#if defined(RONDO_PTX_TESTBED)
+namespace {
+std::unique_ptr<rondo::runtime> start_ptx(rondo::config settings) {
+  auto* const shared = &book();
+  for (auto const* path : {RONDO_PTX_TESTBED, RONDO_PTX_TESTBED_NEXT}) {
+    auto const at = rondo::read_shared_module(path).find_variable("device_start_book").address;
+    std::memcpy(reinterpret_cast<void*>(at), &shared, sizeof shared);
+  }
+  auto const reachable = reachable_memory();
+  auto const begin = reinterpret_cast<std::uint64_t>(reachable.data());
+  // Handlers add to words of this memory, and the host only reads them, which a GPU can do with the host's memory, too.
+  std::vector<ptx::memory_range> const ranges{
+      {begin, begin + reachable.size(), ptx::memory_kind::device, "in reach"}};
+  std::vector<rondo::chosen_device> chosen;
+  chosen.push_back(
+      rondo::make_ptx_device({{testbed::key, RONDO_PTX_TESTBED}, {testbed_next::key, RONDO_PTX_TESTBED_NEXT}},
+                             settings, {{}, ranges}));
+  settings.device = "cuda";  // a configuration has no device ptx
+  return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen));
+}
+}  // namespace
+#endif
+
 std::uint32_t starts() { return book().starts.load(rondo::memory_order::acquire); }
 void fail_starts(std::uint32_t count) {
   book().to_fail.store(book().failed.load(rondo::memory_order::acquire) + count,
@@ -87,6 +118,9 @@ void fail_starts(std::uint32_t count) {
 
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
   book();
+#if defined(RONDO_PTX_TESTBED)
+  if (settings.device == "ptx") return start_ptx(settings);
+#endif
   return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings);
 }
 

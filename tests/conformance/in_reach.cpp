@@ -54,4 +54,6 @@ void give_back_reachable(void* at) noexcept {
   p.free.push_back(at);
 }
 
+std::span<std::byte> reachable_memory() { return {all().memory, slots * reachable_bytes}; }
+
 }  // namespace conformance

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <new>
+#include <span>
 
 #include "kernels/base/atomic.hpp"
 
@@ -16,6 +17,8 @@ inline constexpr std::size_t reachable_bytes = 64;
 /// Zeroed. Throws std::bad_alloc if a thousand are in use.
 void* take_reachable();
 void give_back_reachable(void* p) noexcept;
+/// All that take_reachable gives.
+std::span<std::byte> reachable_memory();
 
 template <class T>
 class in_reach {
