@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runtime/device/cuda/cuda_call.hpp"
 #include "runtime/device/cuda/cuda_graphs.hpp"
 #include "runtime/device/cuda/cuda_inbox.hpp"

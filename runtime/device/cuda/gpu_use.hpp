@@ -4,6 +4,7 @@
 // Threads: any. Nothing here uses CUDA.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -86,9 +87,7 @@ class gpu_use {
 
  private:
   bool is_running_anywhere() const {
-    for (auto const& [gpu, use] : gpus_)
-      if (use.grids != 0) return true;
-    return false;
+    return std::ranges::any_of(gpus_, [](auto const& gpu) { return gpu.second.grids != 0; });
   }
 
   struct use {
