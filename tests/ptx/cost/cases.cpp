@@ -87,9 +87,8 @@ samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t sampl
   samples_of_case all;
   sighting before;
   for (std::uint64_t n = 0; n <= warm_up + samples; ++n) {
-    auto const seen = b.wait_until([&] { return left == warm_up + samples - n && n + 1 != 0; });
-    if (n > warm_up)
-      all.push_back({seen.ps - before.ps, trace_path(b.grid().logs(), seen.where, before.where)});
+    auto const seen = b.wait_until([&] { return left == warm_up + samples - n; });
+    if (n > warm_up) all.push_back({seen.ps - before.ps, trace_path(b.grid().logs(), seen.where, before.ps)});
     before = seen;
   }
   b.wait_for_event(event);

@@ -4,23 +4,25 @@
 
 namespace ptx_cost {
 
-path_costs trace_path(std::vector<warp_log> const& logs, mark last, mark from) {
+path_costs trace_path(std::vector<warp_log> const& logs, mark last, std::uint64_t since_ps) {
   path_costs sum;
   while (last.warp != the_host) {
     auto const& log = logs.at(last.warp);
     auto const* const source = log.source_before(last.index);
-    auto begin = std::max(log.first(), source == nullptr ? 0 : source->index);
-    bool const ends = from.warp == last.warp && from.index >= begin && from.index <= last.index;
-    if (ends) begin = from.index;
-    for (auto n = begin; n < last.index; ++n) {
+    auto const begin = std::max(log.first(), source == nullptr ? 0 : source->index);
+    bool reached = false;
+    for (auto n = last.index; n-- > begin && !reached;) {
       auto const& e = log.at(n);
+      reached = e.at_ps < since_ps;
+      if (reached) break;
       auto const kind = static_cast<std::size_t>(e.kind);
       sum.counts[kind] += e.counts;
       sum.ps[kind] += e.ps;
       sum.ps_by_place[e.place] += e.ps;
     }
-    ++sum.hops;
-    if (ends || source == nullptr) break;
+    ++sum.warps;
+    if (reached || source == nullptr) break;
+    sum.unseen_ps += source->unseen_ps;
     last = source->from;
   }
   return sum;

@@ -28,7 +28,7 @@ virtual_grid::virtual_grid(ptx::module const& code, std::uint32_t entry, std::ui
       grid_(code, entry, blocks, threads, params, std::move(memory), options_of(*this, *this)),
       sectors_(blocks) {
   for (auto const& w : grid_.warps()) {
-    warps_.push_back({.w = w.get(), .clock = 1'000'000'000, .frames = w->regs, .pending = {}});
+    warps_.push_back({.w = w.get(), .clock = 1'000'000'000, .frames = w->regs, .pending = {}, .looks = {}});
     logs_.emplace_back();
   }
 }
@@ -67,7 +67,7 @@ void virtual_grid::rest() {
     until = s.clock / 1000 + 10;
   }
   auto const at = std::max(until * 1000, s.clock + 1000);
-  logs_[first_].add(0, step::sleep, at - s.clock);
+  logs_[first_].add(s.clock, 0, step::sleep, at - s.clock);
   s.clock = at;
 }
 
@@ -108,7 +108,7 @@ bool virtual_grid::wait_for_operands(ptx::instruction const& i, std::uint32_t la
   }
   if (worst.ready <= s.clock) return false;
   auto const ps = worst.ready - s.clock;
-  logs_[first_].add(worst.place, worst.kind, ps, ps * 2 > full_trip(worst.kind));
+  logs_[first_].add(s.clock, worst.place, worst.kind, ps, ps * 2 > full_trip(worst.kind));
   s.clock = worst.ready;
   return true;
 }
@@ -142,14 +142,14 @@ void virtual_grid::fence(ptx::instruction const& i) {
       if (s.last_host_store != 0) end = std::max(end, s.last_host_store + costs_.fence_sys_write_ps);
       break;
   }
-  logs_[first_].add(i.place, kind, end - s.clock);
+  logs_[first_].add(s.clock, i.place, kind, end - s.clock);
   s.clock = end;
 }
 
 // -- what the machine does
 
 void virtual_grid::executes(ptx::warp const&, ptx::instruction const& i, std::uint32_t) {
-  logs_[first_].add(i.place, step::issue, costs_.warp_instruction_ps);
+  logs_[first_].add(warps_[first_].clock, i.place, step::issue, costs_.warp_instruction_ps);
 }
 
 void virtual_grid::fences(ptx::warp const&, ptx::instruction const& i, std::uint32_t) { fence(i); }
@@ -159,12 +159,19 @@ void virtual_grid::accesses(ptx::warp const&, ptx::instruction const& i, ptx::wa
   if (a.kind != ptx::access_kind::load) add_store(i, a);
 }
 
-void virtual_grid::learn(std::uint64_t address, std::uint32_t bytes) {
+void virtual_grid::learn(ptx::instruction const& i, std::uint64_t address, std::uint32_t bytes) {
+  auto& s = warps_[first_];
   auto& log = logs_[first_];
+  auto& look = s.looks[static_cast<std::uint64_t>(&i - code_.code.data()) << 47 ^ address];
+  bool const waits = look.ps != 0 && look.stores == s.stores;
+  auto const last_ps = look.ps;
+  look = {s.clock, s.stores};
   for (auto word = address / 4; word <= (address + bytes - 1) / 4; ++word) {
     auto const it = stamps_.find(word);
-    if (it == stamps_.end() || it->second.where.warp == first_ || it->second.what <= log.now) continue;
-    log.learn(it->second.what, it->second.where);
+    if (it == stamps_.end() || it->second.where.warp == first_) continue;
+    auto const& [message, where, ps] = it->second;
+    if (message > log.message || (waits && ps > last_ps && message == log.message))
+      log.learn(message, where, s.clock > ps ? s.clock - ps : 0);
   }
 }
 
@@ -197,20 +204,20 @@ void virtual_grid::add_load(ptx::instruction const& i, ptx::warp_access const& a
         break;
       }
       case ptx::went::device:
-        learn(address, a.bytes);
+        learn(i, address, a.bytes);
         take(s.clock + (atomic ? costs_.l2_atomic_ps : costs_.l2_load_ps), step::l2_trip);
         if (weak) l1[sector] = {s.clock + costs_.l2_load_ps, step::l2_trip};
         break;
       case ptx::went::host:
         host = true;
-        learn(address, a.bytes);
+        learn(i, address, a.bytes);
         take(s.clock + costs_.pcie_read_ps, step::pcie_trip);
         if (weak) l1[sector] = {s.clock + costs_.pcie_read_ps, step::pcie_trip};
         break;
     }
   }
-  if (host) logs_[first_].add(i.place, step::pcie_read, 0);
-  if (atomic && result.kind == step::l2_trip) logs_[first_].add(i.place, step::atomic, 0);
+  if (host) logs_[first_].add(s.clock, i.place, step::pcie_read, 0);
+  if (atomic && result.kind == step::l2_trip) logs_[first_].add(s.clock, i.place, step::atomic, 0);
   if (result.ready == s.clock) return;
   bool const holds_up =
       i.order != ptx::order::weak && i.order != ptx::order::relaxed && i.order != ptx::order::release;
@@ -236,16 +243,17 @@ void virtual_grid::add_store(ptx::instruction const& i, ptx::warp_access const& 
     far = true;
     auto const address = a.addresses[lane];
     for (auto word = address / 4; word <= (address + a.bytes - 1) / 4; ++word)
-      stamps_[word] = {log.now, {static_cast<std::uint32_t>(first_), log.end()}};
+      stamps_[word] = {log.message, {static_cast<std::uint32_t>(first_), log.end()}, s.clock};
     if (a.where[lane] != ptx::went::host) continue;
     auto const end = sectors.begin() + static_cast<long>(count);
     if (std::find(sectors.begin(), end, address / sector_bytes) == end)
       sectors[count++] = address / sector_bytes;
   }
   has_stored_ = far;
-  if (far && a.bytes == 1) log.add(i.place, step::byte_store, 0);
+  s.stores += far;
+  if (far && a.bytes == 1) log.add(s.clock, i.place, step::byte_store, 0);
   for (std::size_t n = 0; n < count; ++n) {
-    log.add(i.place, step::posted_write, 0);
+    log.add(s.clock, i.place, step::posted_write, 0);
     arrival_ = std::max(s.clock + costs_.posted_write_ps, arrival_ + costs_.posted_write_gap_ps);
     s.last_host_store = s.clock;
     has_posted_ = true;
@@ -257,7 +265,7 @@ void virtual_grid::add_store(ptx::instruction const& i, ptx::warp_access const& 
 void virtual_grid::note_host_store(void const* at, std::size_t bytes, std::uint64_t message) {
   auto const address = reinterpret_cast<std::uint64_t>(at);
   for (auto word = address / 4; word <= (address + bytes - 1) / 4; ++word)
-    stamps_[word] = {{message, 0}, {the_host, 0}};
+    stamps_[word] = {message, {the_host, 0}, now_ps() + costs_.pcie_read_ps / 2};
 }
 
 void virtual_grid::forget_logs() {

@@ -59,6 +59,9 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
     step kind;
     std::uint32_t place;
   };
+  struct last_look {
+    std::uint64_t ps = 0, stores = 0;
+  };
   struct warp_state {
     ptx::warp* w;
     std::uint64_t clock = 0;
@@ -66,11 +69,14 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
     std::vector<pending_load> pending;
     pending_load held_up{};  // by an acquire: until `ready`
     bool paid_release = false;
-    std::uint64_t last_host_store = 0;
+    std::uint64_t last_host_store = 0, stores = 0;  // `stores`: counts those beyond its block
+    std::unordered_map<std::uint64_t, last_look>
+        looks{};  // the last time that an instruction loaded from an address
   };
   struct store_stamp {
-    stamp what;
+    std::uint64_t message;
     mark where;
+    std::uint64_t ps;
   };
   struct trip {
     std::uint64_t ready;
@@ -87,7 +93,7 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   bool wait_for_operands(ptx::instruction const& i, std::uint32_t lanes);
   bool wait_for_release(ptx::instruction const& i);
   void fence(ptx::instruction const& i);
-  void learn(std::uint64_t address, std::uint32_t bytes);
+  void learn(ptx::instruction const& i, std::uint64_t address, std::uint32_t bytes);
   void add_load(ptx::instruction const& i, ptx::warp_access const& a);
   void add_store(ptx::instruction const& i, ptx::warp_access const& a);
   std::uint64_t full_trip(step kind) const noexcept;

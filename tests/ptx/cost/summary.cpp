@@ -1,0 +1,55 @@
+#include "tests/ptx/cost/summary.hpp"
+
+#include <algorithm>
+
+namespace ptx_cost {
+
+namespace {
+
+template <class Value>
+double percentile(std::vector<sample> const& samples, std::size_t percent, Value value) {
+  std::vector<double> all;
+  for (auto const& s : samples) all.push_back(static_cast<double>(value(s)));
+  std::sort(all.begin(), all.end());
+  return all[std::min(all.size() - 1, all.size() * percent / 100)];
+}
+
+/// "kernels/mail/mailbox.hpp:12"; for a file outside the tree, its last two names.
+std::string line_of(ptx::module const& code, std::uint32_t place) {
+  auto const& p = code.places[place];
+  auto const found = code.source_files.find(p.file);
+  if (p.line == 0 || found == code.source_files.end()) return "(no line)";
+  auto name = found->second;
+  std::string const root = RONDO_ROOT "/";
+  if (name.starts_with(root)) {
+    name.erase(0, root.size());
+  } else if (auto const last = name.rfind('/'); last != std::string::npos && last != 0) {
+    name.erase(0, name.rfind('/', last - 1) + 1);
+  }
+  return name + ":" + std::to_string(p.line);
+}
+
+}  // namespace
+
+summary summarise(ptx::module const& code, cost_case const& of, std::vector<sample> const& samples) {
+  summary s;
+  double const ways = of.per_sample, us = 1e-6 / ways, mean_us = us / static_cast<double>(samples.size());
+  s.p50_us = us * percentile(samples, 50, [](auto const& one) { return one.ps; });
+  s.p99_us = us * percentile(samples, 99, [](auto const& one) { return one.ps; });
+  for (std::size_t k = 0; k < step_kinds; ++k)
+    s.counts[k] = percentile(samples, 50, [k](auto const& one) { return one.path.counts[k]; }) / ways;
+  std::map<std::string, double> lines;
+  for (auto const& one : samples) {
+    for (std::size_t k = 0; k < step_kinds; ++k) s.us[k] += mean_us * static_cast<double>(one.path.ps[k]);
+    for (auto const& [place, ps] : one.path.ps_by_place)
+      lines[line_of(code, place)] += mean_us * static_cast<double>(ps);
+    s.unseen_us += mean_us * static_cast<double>(one.path.unseen_ps);
+    s.mean_us += mean_us * static_cast<double>(one.ps);
+  }
+  s.lines.assign(lines.begin(), lines.end());
+  std::stable_sort(s.lines.begin(), s.lines.end(),
+                   [](auto const& a, auto const& b) { return a.second > b.second; });
+  return s;
+}
+
+}  // namespace ptx_cost

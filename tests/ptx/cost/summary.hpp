@@ -1,0 +1,28 @@
+// What a case's samples say: percentiles of its time, counts on its critical path, and the source lines that cost most.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "tests/ptx/cost/cases.hpp"
+
+namespace ptx_cost {
+
+/// All per way: for a case whose sample is two hops, half of the sample.
+struct summary {
+  double p50_us = 0, p99_us = 0;
+  std::array<double, step_kinds> counts{};  // medians
+  std::array<double, step_kinds> us{};      // means
+  double unseen_us = 0;                     // mean
+  double mean_us = 0;
+  std::vector<std::pair<std::string, double>>
+      lines;  // "kernels/mail/mailbox.hpp:12" and its microseconds; the largest first
+
+  double count(step s) const { return counts[static_cast<std::size_t>(s)]; }
+  double time(step s) const { return us[static_cast<std::size_t>(s)]; }
+};
+
+/// Precondition: there are samples.
+summary summarise(ptx::module const& code, cost_case const& of, std::vector<sample> const& samples);
+
+}  // namespace ptx_cost
