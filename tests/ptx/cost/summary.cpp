@@ -14,19 +14,17 @@ double percentile(std::vector<sample> const& samples, std::size_t percent, Value
   return all[std::min(all.size() - 1, all.size() * percent / 100)];
 }
 
-/// "kernels/mail/mailbox.hpp:12"; for a file outside the tree, its last two names.
+/// "kernels/mail/mailbox.hpp:12". For what was inlined from outside the tree, or from the atomics, the line that calls it.
 std::string line_of(ptx::module const& code, std::uint32_t place) {
-  auto const& p = code.places[place];
-  auto const found = code.source_files.find(p.file);
-  if (p.line == 0 || found == code.source_files.end()) return "(no line)";
-  auto name = found->second;
-  std::string const root = RONDO_ROOT "/";
-  if (name.starts_with(root)) {
-    name.erase(0, root.size());
-  } else if (auto const last = name.rfind('/'); last != std::string::npos && last != 0) {
-    name.erase(0, name.rfind('/', last - 1) + 1);
+  std::string const root = RONDO_ROOT "/", atomics = "kernels/base/atomic.hpp";
+  for (; place != 0; place = code.places[place].caller) {
+    auto const& p = code.places[place];
+    auto const found = code.source_files.find(p.file);
+    if (found == code.source_files.end() || !found->second.starts_with(root)) continue;
+    if (auto const name = found->second.substr(root.size()); name != atomics)
+      return name + ":" + std::to_string(p.line);
   }
-  return name + ":" + std::to_string(p.line);
+  return "(no line of the tree)";
 }
 
 }  // namespace
