@@ -58,7 +58,7 @@ std::vector<std::string> budget_file::check(std::string_view name, summary const
 std::vector<std::string> budget_file::slack(std::string_view name, summary const& s) const {
   std::vector<std::string> found;
   for (auto const& l : limits_)
-    if (l.name == name && l.kind != step::issue && s.count(l.kind) < l.most)
+    if (l.name == name && l.kind != step::issue && s.count(l.kind) < 0.85 * l.most)
       found.push_back(l.name + ": " + text_of(s.count(l.kind)) + " " +
                       step_names[static_cast<std::size_t>(l.kind)] + ", " + text_of(l.most) +
                       " are allowed: lower the budget");

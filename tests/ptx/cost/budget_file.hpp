@@ -15,7 +15,7 @@ class budget_file {
 
   /// What exceeds it, as lines for people. Throws std::runtime_error if it has no line for this case.
   std::vector<std::string> check(std::string_view name, summary const& s) const;
-  /// Limits that this case no longer needs.
+  /// Limits that are far above what this case needs.
   std::vector<std::string> slack(std::string_view name, summary const& s) const;
 
  private:

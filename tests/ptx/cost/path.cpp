@@ -19,12 +19,14 @@ path_costs trace_path(std::vector<warp_log> const& logs, mark last, std::uint64_
       sum.counts[kind] += e.counts;
       sum.ps[kind] += e.ps;
       sum.ps_by_place[e.place] += e.ps;
+      if (e.kind != step::issue && e.kind != step::near_wait) sum.steps.push_back({e, last.warp});
     }
     ++sum.warps;
     if (reached || source == nullptr) break;
     sum.unseen_ps += source->unseen_ps;
     last = source->from;
   }
+  std::reverse(sum.steps.begin(), sum.steps.end());
   return sum;
 }
 

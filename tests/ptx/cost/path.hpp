@@ -57,8 +57,14 @@ struct mark {
   std::uint64_t index = 0;
 };
 
+struct path_step {
+  log_entry what;
+  std::uint32_t warp;
+};
+
 /// What was found on a path.
 struct path_costs {
+  std::vector<path_step> steps;  // without instructions and near waits, oldest first
   std::array<std::uint32_t, step_kinds> counts{};
   std::array<std::uint64_t, step_kinds> ps{};
   std::map<std::uint32_t, std::uint64_t> ps_by_place;

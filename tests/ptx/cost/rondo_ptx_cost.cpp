@@ -1,5 +1,5 @@
-// rondo_ptx_cost [--costs FILE] [--budget FILE] [--samples N] [--seed N] [CASE...]: predicts what messages cost on a GPU, by
-// executing a module's PTX in virtual time. With --budget, fails if a count on a critical path exceeds that file's limit.
+// rondo_ptx_cost [OPTIONS] [CASE...]: predicts what messages cost on a GPU, by executing a module's PTX in virtual time. The
+// options are those of tools/ptx. With --budget, fails if a count on a critical path exceeds that file's limit.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,8 @@ namespace {
 using namespace ptx_cost;
 
 struct command_line {
-  std::string costs_path, budget_path;
+  std::string costs_path, budget_path, ptx_path = RONDO_PTX_COST_MODULE;
+  bool path = false;
   std::uint32_t samples = 200;
   std::uint64_t seed = 1;
   std::vector<cost_case> cases;
@@ -32,6 +33,10 @@ command_line read_command_line(int argc, char** argv) {
       line.costs_path = value();
     else if (word == "--budget")
       line.budget_path = value();
+    else if (word == "--ptx")
+      line.ptx_path = value();
+    else if (word == "--path")
+      line.path = true;
     else if (word == "--samples")
       line.samples = static_cast<std::uint32_t>(std::max(1ul, std::stoul(value())));
     else if (word == "--seed")
@@ -88,6 +93,30 @@ void print_lines(results const& all) {
   }
 }
 
+/// The message with the median of time, step by step. Stores of bytes are put together.
+void print_paths(ptx::module const& code, results const& all) {
+  for (auto const& [c, s] : all) {
+    std::printf("\nThe critical path of %s:\n\n%10s %6s %5s  %-13s %s\n", c.name.data(), "at ns", "ns",
+                "warp", "step", "line");
+    auto const& steps = s.middle.path.steps;
+    auto const same = [](path_step const& a, path_step const& b) {
+      return a.what.ps == 0 && a.what.kind == b.what.kind && a.what.place == b.what.place && a.warp == b.warp;
+    };
+    for (std::size_t n = 0; n < steps.size();) {
+      auto const& one = steps[n];
+      std::size_t times = 0;
+      while (n < steps.size() && same(steps[n], one)) ++n, ++times;
+      if (times == 0) ++n, times = 1;
+      std::printf("%10.0f %6.0f %5u  %-13s %s",
+                  static_cast<double>(one.what.at_ps - steps[0].what.at_ps) / 1e3, one.what.ps / 1e3,
+                  one.warp, step_names[static_cast<std::size_t>(one.what.kind)],
+                  line_of(code, one.what.place).c_str());
+      if (times != 1) std::printf(" (%zu times)", times);
+      std::printf("\n");
+    }
+  }
+}
+
 /// False if the budget is exceeded.
 bool check_budget(std::string const& path, results const& all) {
   if (path.empty()) return true;
@@ -107,7 +136,7 @@ bool check_budget(std::string const& path, results const& all) {
 int main(int argc, char** argv) try {
   auto const line = read_command_line(argc, argv);
   auto const c = line.costs_path.empty() ? costs{} : read_costs(line.costs_path);
-  auto const code = ptx::read_module_file(RONDO_PTX_COST_MODULE);
+  auto const code = ptx::read_module_file(line.ptx_path);
   results all;
   for (auto const& one : line.cases)
     all.emplace_back(one, summarise(*code, one, one.run(*code, c, line.samples, line.seed)));
@@ -118,6 +147,7 @@ int main(int argc, char** argv) try {
   print_counts(all);
   print_times(all);
   print_lines(all);
+  if (line.path) print_paths(*code, all);
   return check_budget(line.budget_path, all) ? 0 : 1;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "rondo_ptx_cost: %s\n", e.what());

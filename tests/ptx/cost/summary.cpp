@@ -14,7 +14,8 @@ double percentile(std::vector<sample> const& samples, std::size_t percent, Value
   return all[std::min(all.size() - 1, all.size() * percent / 100)];
 }
 
-/// "kernels/mail/mailbox.hpp:12". For what was inlined from outside the tree, or from the atomics, the line that calls it.
+}  // namespace
+
 std::string line_of(ptx::module const& code, std::uint32_t place) {
   std::string const root = RONDO_ROOT "/", atomics = "kernels/base/atomic.hpp";
   for (; place != 0; place = code.places[place].caller) {
@@ -26,8 +27,6 @@ std::string line_of(ptx::module const& code, std::uint32_t place) {
   }
   return "(no line of the tree)";
 }
-
-}  // namespace
 
 summary summarise(ptx::module const& code, cost_case const& of, std::vector<sample> const& samples) {
   summary s;
@@ -44,6 +43,11 @@ summary summarise(ptx::module const& code, cost_case const& of, std::vector<samp
     s.unseen_us += mean_us * static_cast<double>(one.path.unseen_ps);
     s.mean_us += mean_us * static_cast<double>(one.ps);
   }
+  auto by_time = samples;
+  auto const middle = by_time.begin() + static_cast<long>(by_time.size() / 2);
+  std::nth_element(by_time.begin(), middle, by_time.end(),
+                   [](auto const& a, auto const& b) { return a.ps < b.ps; });
+  s.middle = std::move(*middle);
   s.lines.assign(lines.begin(), lines.end());
   std::stable_sort(s.lines.begin(), s.lines.end(),
                    [](auto const& a, auto const& b) { return a.second > b.second; });

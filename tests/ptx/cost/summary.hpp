@@ -18,9 +18,14 @@ struct summary {
   std::vector<std::pair<std::string, double>>
       lines;  // "kernels/mail/mailbox.hpp:12" and its microseconds; the largest first
 
+  sample middle;  // the one with the median of time
+
   double count(step s) const { return counts[static_cast<std::size_t>(s)]; }
   double time(step s) const { return us[static_cast<std::size_t>(s)]; }
 };
+
+/// "kernels/mail/mailbox.hpp:12". For what was inlined from outside the tree, or from the atomics, the line that calls it.
+std::string line_of(ptx::module const& code, std::uint32_t place);
 
 /// Precondition: there are samples.
 summary summarise(ptx::module const& code, cost_case const& of, std::vector<sample> const& samples);
