@@ -93,12 +93,18 @@ void print_lines(results const& all) {
   }
 }
 
-/// The message with the median of time, step by step. Stores of bytes are put together.
+/// The message with the median of time, step by step. Stores of bytes are put together, without the posted writes that they are.
 void print_paths(ptx::module const& code, results const& all) {
   for (auto const& [c, s] : all) {
     std::printf("\nThe critical path of %s:\n\n%10s %6s %5s  %-13s %s\n", c.name.data(), "at ns", "ns",
                 "warp", "step", "line");
-    auto const& steps = s.middle.path.steps;
+    std::vector<path_step> steps;
+    for (auto const& one : s.middle.path.steps) {
+      bool const same_store = one.what.kind == step::posted_write && !steps.empty() &&
+                              steps.back().what.kind == step::byte_store &&
+                              steps.back().what.at_ps == one.what.at_ps;
+      if (!same_store) steps.push_back(one);
+    }
     auto const same = [](path_step const& a, path_step const& b) {
       return a.what.ps == 0 && a.what.kind == b.what.kind && a.what.place == b.what.place && a.warp == b.warp;
     };
