@@ -83,13 +83,13 @@ rondo::actor_id bed::launch(std::uint16_t behaviour, bool pinned) {
 }
 
 std::uint64_t bed::submit(rondo::actor_id to, rondo::message_header header, void const* payloads,
-                          std::uint32_t bytes, std::uint32_t count) {
+                          std::uint32_t bytes, std::uint32_t count, bool is_new) {
   auto const stored = grid_->now_ps() + costs_.pcie_read_ps / 2;
   header.stamp(stored / 1000);
   auto const ticket = queues_->queues().down.tail();
   rondo::mail_view const mail{to, header, payloads, bytes, bytes, count};
   if (queues_->submit(mail, {}) != rondo::errc::ok) throw std::runtime_error("a submission was refused");
-  ++message_;
+  message_ += is_new;
   for (std::uint32_t i = 0; i < count; ++i)
     grid_->note_host_store(&queues_->queues().down.slot(ticket + i),
                            sizeof(rondo::bus_slot<rondo::submission>), message_);

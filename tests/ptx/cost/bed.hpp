@@ -40,9 +40,10 @@ class bed {
     return *reinterpret_cast<State const*>(arena().state(arena().cell(id.index)));
   }
 
-  /// Submits `count` messages with the same header. Returns when the host began.
+  /// Submits `count` messages with the same header. Returns when the host began. For paths, they are a part of the message
+  /// before unless `is_new`.
   std::uint64_t submit(rondo::actor_id to, rondo::message_header header, void const* payloads,
-                       std::uint32_t bytes, std::uint32_t count = 1);
+                       std::uint32_t bytes, std::uint32_t count = 1, bool is_new = true);
   template <class Request>
   std::uint64_t ask(rondo::actor_id to, Request const& request) {
     rondo::message_header h;
@@ -52,10 +53,11 @@ class bed {
     return submit(to, h, &request, sizeof request);
   }
   template <class Message>
-  std::uint64_t tell(rondo::actor_id to, Message const* messages, std::uint32_t count = 1) {
+  std::uint64_t tell(rondo::actor_id to, Message const* messages, std::uint32_t count = 1,
+                     bool is_new = true) {
     rondo::message_header h;
     h.type = rondo::type_id<Message>;
-    return submit(to, h, messages, sizeof(Message), count);
+    return submit(to, h, messages, sizeof(Message), count, is_new);
   }
 
   /// Waits for an event of the device, and takes it.
@@ -66,8 +68,6 @@ class bed {
   void think();
 
   virtual_grid& grid() noexcept { return *grid_; }
-  /// The number of the last submission's message.
-  std::uint64_t message() const noexcept { return message_; }
 
  private:
   std::byte* memory(std::size_t bytes, ptx::memory_kind kind);

@@ -73,6 +73,21 @@ samples_of_case batch(ptx::module const& code, costs const& c, std::uint32_t sam
   });
 }
 
+constexpr std::uint32_t stream_messages = 24;  // fewer than a mailbox holds
+
+samples_of_case stream(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
+  bed b(code, {.seed = seed}, c);
+  auto const to = b.launch(cost_actors::index_of<consumer>(), true);
+  auto const& counted = b.state_of<consumer>(to).so_far;
+  return repeat(b, samples, [&](std::uint64_t n) {
+    parcel const p{1, {}};
+    auto const began = b.tell(to, &p);
+    for (std::uint32_t i = 1; i < stream_messages; ++i) b.tell(to, &p, 1, false);
+    auto const seen = b.wait_until([&] { return counted.sum == (n + 1) * stream_messages; });
+    return sample{seen.ps - began, trace_path(b.grid().logs(), seen.where)};
+  });
+}
+
 template <bool Pinned>
 samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
   bed b(code, {.seed = seed}, c);
@@ -101,6 +116,8 @@ constexpr cost_case all_cases[] = {
     {"ask_pooled", "the same, to an actor that any team may run", 1, &ask<false>},
     {"tell", "32 bytes to a pinned actor, until its handler has stored", 1, &tell},
     {"batch", "16 messages of 32 bytes in one batch, until the last is handled", 1, &batch},
+    {"stream", "24 tells that wait in the ring, per message, until the last is handled", stream_messages,
+     &stream},
     {"hop", "from one pinned actor to another", 2, &hop<true>},
     {"hop_pooled", "the same, between actors that any team may run", 2, &hop<false>},
 };
