@@ -46,7 +46,7 @@ struct log_entry {
   std::uint32_t place;  // an index of module::places
   std::uint32_t ps;
   step kind;
-  bool counts;  // false: only the rest of a wait that another one has covered
+  bool counts;  // false: the rest of a wait, for a load that was in flight together with one that counts
 };
 
 inline constexpr std::uint32_t the_host = ~0u;

@@ -78,12 +78,6 @@ std::uint64_t virtual_grid::register_of(ptx::instruction const&, std::uint32_t l
   return static_cast<std::uint64_t>(s.w->regs[lane] - s.frames[lane]) + static_cast<std::uint32_t>(o);
 }
 
-std::uint64_t virtual_grid::full_trip(step kind) const noexcept {
-  return kind == step::pcie_trip ? costs_.pcie_read_ps
-         : kind == step::l2_trip ? costs_.l2_load_ps
-                                 : costs_.l1_load_ps;
-}
-
 /// True if it has to wait: then the warp's clock is at the end of that.
 bool virtual_grid::wait_for_operands(ptx::instruction const& i, std::uint32_t lanes) {
   auto& s = warps_[first_];
@@ -107,8 +101,10 @@ bool virtual_grid::wait_for_operands(ptx::instruction const& i, std::uint32_t la
       for (auto const o : i.o) look(o);
   }
   if (worst.ready <= s.clock) return false;
-  auto const ps = worst.ready - s.clock;
-  logs_[first_].add(s.clock, worst.place, worst.kind, ps, ps * 2 > full_trip(worst.kind));
+  auto& ended = s.trip_ended[static_cast<std::size_t>(worst.kind)];
+  bool const in_series = worst.issued >= ended;
+  if (in_series) ended = worst.ready;
+  logs_[first_].add(s.clock, worst.place, worst.kind, worst.ready - s.clock, in_series);
   s.clock = worst.ready;
   return true;
 }
@@ -179,7 +175,7 @@ void virtual_grid::add_load(ptx::instruction const& i, ptx::warp_access const& a
   auto& s = warps_[first_];
   auto& l1 = sectors_[s.w->block()];
   bool const atomic = a.kind == ptx::access_kind::atomic;
-  pending_load result{0, s.clock, step::near_wait, i.place};
+  pending_load result{0, s.clock, s.clock, step::near_wait, i.place};
   auto const take = [&](std::uint64_t ready, step kind) {
     if (ready > result.ready) result.ready = ready, result.kind = kind;
   };

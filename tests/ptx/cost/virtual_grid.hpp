@@ -11,6 +11,7 @@
 //  - Loads and stores take effect when they are issued: a store and a load that both take half a trip to the L2 meet there in
 //    the order in which they were issued. Over the bus, a load sees the host's memory half a trip after it was issued, which
 //    the host's script allows for (bed.hpp), and a store arrives `posted_write_ps` after it was issued.
+// A wait counts as a trip if its load was issued after the trip before had ended: trips in series.
 // Not modelled: contention for the L2, the bus (except for the gap between posted writes) and the multiprocessor's issue slots;
 // the machine code that ptxas makes of the PTX, which has fewer instructions and other registers.
 //
@@ -55,7 +56,7 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
  private:
   struct pending_load {
     std::uint64_t reg;  // counted from the beginning of its lane's frames
-    std::uint64_t ready;
+    std::uint64_t issued, ready;
     step kind;
     std::uint32_t place;
   };
@@ -67,7 +68,8 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
     std::uint64_t clock = 0;
     std::array<std::uint64_t*, ptx::warp_lanes> frames{};  // the beginning of each lane's
     std::vector<pending_load> pending;
-    pending_load held_up{};  // by an acquire: until `ready`
+    pending_load held_up{};                              // by an acquire: until `ready`
+    std::array<std::uint64_t, step_kinds> trip_ended{};  // the last counted one of each kind
     bool paid_release = false;
     std::uint64_t last_host_store = 0, stores = 0;  // `stores`: counts those beyond its block
     std::unordered_map<std::uint64_t, last_look>
@@ -96,7 +98,6 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   void learn(ptx::instruction const& i, std::uint64_t address, std::uint32_t bytes);
   void add_load(ptx::instruction const& i, ptx::warp_access const& a);
   void add_store(ptx::instruction const& i, ptx::warp_access const& a);
-  std::uint64_t full_trip(step kind) const noexcept;
   std::uint64_t register_of(ptx::instruction const& i, std::uint32_t lane, ptx::operand o) const;
 
   costs costs_;
