@@ -74,6 +74,7 @@ struct call_site {
 
 struct source_place {
   std::uint32_t file = 0, line = 0;
+  std::uint32_t caller = 0;  // an index of module::places: where it was inlined; 0: it was not
 };
 
 struct variable {

@@ -75,15 +75,22 @@ void reader::read_file() {
 }
 
 /// .loc file line column[, function_name label[+n], inlined_at file line column], up to the line's end. What was inlined keeps
-/// its own place.
+/// its own place, and knows that of the call, which the compiler names before.
 void reader::read_location() {
   auto const line = in_.peek().line;
   source_place p{static_cast<std::uint32_t>(in_.integer()), static_cast<std::uint32_t>(in_.integer())};
-  while (in_.peek().line == line && in_.peek().kind != token_kind::end) in_.next();
+  while (in_.peek().line == line && in_.peek().kind != token_kind::end) {
+    if (!in_.next().is("inlined_at")) continue;
+    auto const file = in_.integer();
+    auto const call = last_places_.find(std::pair(file, in_.integer()));
+    if (call != last_places_.end()) p.caller = call->second;
+  }
   if (p.line == 0) return;  // the compiler's own code: it belongs to the place before
-  if (auto const& last = module_.places.back(); last.file != p.file || last.line != p.line)
+  if (auto const& last = module_.places.back();
+      last.file != p.file || last.line != p.line || last.caller != p.caller)
     module_.places.push_back(p);
   place_ = static_cast<std::uint32_t>(module_.places.size() - 1);
+  last_places_[{p.file, p.line}] = place_;
 }
 
 /// Debug information: not code.

@@ -54,6 +54,7 @@ class reader {
   decoder decoder_;
   body_state body_;
   std::uint32_t place_ = 0;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> last_places_;  // by file and line
 };
 
 }  // namespace ptx

@@ -42,6 +42,14 @@ class warp {
   /// If it waits: the time at which a lane wakes; ~0: none sleeps.
   std::uint64_t wakes_at() const noexcept;
   std::uint64_t executed() const noexcept { return executed_; }
+  /// The instruction that `run` executes next, and the lanes at it, for a scheduler that looks before it lets a warp run.
+  /// Null: all lanes wait, or have ended.
+  instruction const* next(std::uint32_t& lanes) {
+    if (!choose()) return nullptr;
+    lanes = active_;
+    return code_ + pc_;
+  }
+  bool ended() const noexcept { return ended_ == ~0u; }
   std::uint32_t block() const noexcept { return block_; }
   std::uint32_t index() const noexcept { return index_; }
   launch const& grid() const noexcept { return grid_; }

@@ -1,0 +1,26 @@
+// What is predicted: the ways of a message that the targets of gpu-speed.md are about.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tests/ptx/cost/costs.hpp"
+#include "tests/ptx/cost/path.hpp"
+#include "tests/ptx/machine/ptx_module.hpp"
+
+namespace ptx_cost {
+
+/// A message's way: its time, and what was on its critical path.
+struct sample {
+  std::uint64_t ps = 0;
+  path_costs path;
+};
+
+struct cost_case {
+  std::string_view name, what;
+  std::uint32_t per_sample;  // ways or messages that a sample consists of
+  std::vector<sample> (*run)(ptx::module const&, costs const&, std::uint32_t samples, std::uint64_t seed);
+};
+std::span<cost_case const> cost_cases();
+
+}  // namespace ptx_cost
