@@ -67,12 +67,13 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
 
 recording::~recording() {
   if (!recorder_ || recorder_->is_closed())
-    return;  // stopping the runtime has closed it, and reported errors
+    return;                                 // stopping the runtime has closed it, and reported errors
+  bool const written = recorder_->flush();  // reports by itself, once, that the file cannot be written
   try {
     end();
   } catch (std::runtime_error const& e) {
-    recorder_->flush();
-    runtime_.core().watched.report(e.what());
+    if (recorder_) recorder_->flush();  // it could not end: what was recorded meanwhile is not to be lost
+    if (written) runtime_.core().watched.report(e.what());
   }
 }
 

@@ -163,7 +163,7 @@ class context {
     if (journal_ != 0) note_sent(token.to, r.body.header, reason);
     if (is_mute()) return;
     r.body.bytes = bytes;
-    if (bytes != 0) copy_payload(r.body.payload, payload, bytes);
+    if (bytes != 0) copy_words(r.body.payload, payload, bytes);
     host_.emit(r);
   }
 
@@ -224,7 +224,7 @@ class context {
     device_event r{.kind = event_kind::forward, .actor = to};
     r.body.header = header;
     r.body.bytes = bytes;
-    copy_payload(r.body.payload, payload, bytes);
+    copy_words(r.body.payload, payload, bytes);
     host_.emit(r);
   }
   template <class Message>

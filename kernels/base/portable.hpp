@@ -45,9 +45,9 @@ RONDO_HD inline void flush_writes() noexcept {
 #endif
 }
 
-/// Copies a payload whose size is known only at run time; `to` is aligned to 16 bytes. nvcc's memcpy would go byte by byte.
-RONDO_HOT RONDO_HD inline void copy_payload(void* destination, void const* from,
-                                            std::uint32_t bytes) noexcept {
+/// Copies `bytes` to `destination`, which is aligned to 16 bytes. As wide as `from` is aligned: nvcc's memcpy of a size that it
+/// does not know would go byte by byte.
+RONDO_HOT RONDO_HD inline void copy_words(void* destination, void const* from, std::uint32_t bytes) noexcept {
 #if defined(__CUDA_ARCH__)
   auto* const to = static_cast<std::byte*>(destination);
   auto const* const source = static_cast<std::byte const*>(from);

@@ -72,7 +72,7 @@ class submission_reader {
     device_event r{.kind = event_kind::dead_letter, .reason = reason, .actor = to};
     r.body.header = header;
     r.body.bytes = bytes;
-    copy_payload(r.body.payload, payload, bytes);
+    copy_words(r.body.payload, payload, bytes);
     host_.emit(r);
   }
 };
@@ -94,7 +94,7 @@ class io_team : public submission_reader<Bus> {
       if (shared == nullptr) break;
       // Copied at once: each read that waits for the one before costs a trip over the bus.
       submission s;
-      copy_payload(&s, shared, sizeof s);
+      copy_words(&s, shared, sizeof s);
       auto const slots = reader::slots_of(s);
       carry_out(s);
       taken += slots;

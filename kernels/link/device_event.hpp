@@ -69,8 +69,8 @@ template <class Bus>
 RONDO_HD push_outcome try_push_event(bus_ring_ref<device_event, Bus> const& up, device_event const& event) {
   std::uint64_t ticket = 0;
   auto const fill = [&](std::uint32_t, device_event& to) {
-    copy_payload(&to, &event, offsetof(device_event, body) + offsetof(message, payload));
-    copy_payload(to.body.payload, event.body.payload, event.body.bytes);
+    copy_words(&to, &event, offsetof(device_event, body) + offsetof(message, payload));
+    copy_words(to.body.payload, event.body.payload, event.body.bytes);
   };
   return up.try_push(1, fill, ticket);
 }

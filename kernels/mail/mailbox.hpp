@@ -99,7 +99,7 @@ RONDO_HOT RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t tic
                                     std::uint32_t bytes) noexcept {
   message_slot& slot = ring.slot(ticket);
   slot.header = header;
-  copy_payload(slot.payload, payload, bytes);
+  copy_words(slot.payload, payload, bytes);
   ring.commit(ticket);
 }
 

@@ -55,7 +55,7 @@ RONDO_HD inline message tagged(message_header const& header, void const* payload
   m.header.flags |= flag_traced;
   if (!m.header.stamped()) m.header.stamp(now_ns());
   m.bytes = max_payload_bytes;
-  copy_payload(m.payload, payload, bytes);
+  copy_words(m.payload, payload, bytes);
   put_tag(m.payload, tag);
   return m;
 }

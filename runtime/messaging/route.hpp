@@ -44,8 +44,8 @@ class route {
 
   /// Sends all of `mail` or nothing, without waiting. Errors on a near route: actor_gone, mailbox_full, arena_full; on a far
   /// route: device_busy, payload_too_large, and stopped or device_lost once it is closed. On a far route, ok means that the
-  /// messages are in transit; the other errors come as the verdict. `ack` is as in far_mail, and ignored on a near route. With `want_room`, if the mailbox of a near route is
-  /// full, the host is notified (event_kind::room) when there is room.
+  /// messages are in transit; the other errors come as the verdict. `ack` is as in far_mail, and ignored on a near route.
+  /// With `want_room`, if the mailbox of a near route is full, the host is notified (event_kind::room) when there is room.
   errc post(mail_view const& mail, actor_id ack = {}, bool want_room = false) const {
     if (arena_ == nullptr) return far_->submit(mail, ack);
     if (mail.count == 1) return post_near(mail.to, mail.header, mail.payloads, mail.bytes, want_room);

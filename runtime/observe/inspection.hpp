@@ -11,8 +11,8 @@ namespace rondo {
 
 struct inspection {
   actor_snapshot now;  // read just after the turn of `depths`
-  std::vector<depth_page::entry>
-      depths;  // at one turn, by priority, highest first; only priorities with mail
+  // At one turn, by priority, highest first; only priorities with mail.
+  std::vector<depth_page::entry> depths;
 };
 
 struct inspection_outcome {

@@ -150,13 +150,7 @@ cuda_machine::cuda_machine(int ordinal, cuda_program const& program, cuda_fit co
   check(cudaDeviceGetDefaultMemPool(&pool, ordinal), "looking for the GPU's memory pool");
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
         "setting up the GPU's memory pool");
-  cudaFuncAttributes kernel{};
-  check(cudaFuncGetAttributes(&kernel, program.run_grid), "loading the ring kernel");
-  // A later kernel with more local memory than any before would wait for all running kernels: reserve enough now.
-  gpu_use::of_process().reserve_stack(
-      ordinal, std::max<std::size_t>(4096, kernel.localSizeBytes), [](std::size_t bytes) {
-        check(cudaDeviceSetLimit(cudaLimitStackSize, bytes), "setting the stack of teams");
-      });
+  reserve_stack();
   s.graphs = std::make_unique<cuda_graphs>(
       ordinal, [&s](cudaError_t e, char const* what) { return s.succeeded(e, what); });
   calibrate_clock();
@@ -186,6 +180,17 @@ cuda_machine::state::~state() {
   if (ended != nullptr) cudaEventDestroy(ended);
   if (grids != nullptr) cudaStreamDestroy(grids);
   if (copies != nullptr) cudaStreamDestroy(copies);
+}
+
+/// A later kernel with more local memory than any before would wait for all running kernels: reserves enough before.
+void cuda_machine::reserve_stack() {
+  auto const& s = *state_;
+  cudaFuncAttributes kernel{};
+  check(cudaFuncGetAttributes(&kernel, s.program.run_grid), "loading the ring kernel");
+  auto const bytes = std::max<std::size_t>(4096, kernel.localSizeBytes);
+  gpu_use::of_process().reserve_stack(s.ordinal, bytes, [](std::size_t all) {
+    check(cudaDeviceSetLimit(cudaLimitStackSize, all), "setting the stack of teams");
+  });
 }
 
 /// Compares the clocks of host and GPU, with a kernel that answers queries: the fastest answer is the most precise.
@@ -242,6 +247,7 @@ void cuda_machine::set_code(cuda_program const& code) {
   s.program = code;
   try {
     cudaSetDevice(s.ordinal);
+    reserve_stack();
     set_clock();
   } catch (std::exception const& e) {  // the next launch reports it
     std::lock_guard lock(s.mutex);

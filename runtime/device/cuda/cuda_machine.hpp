@@ -67,6 +67,7 @@ class cuda_machine {
 
  private:
   struct state;
+  void reserve_stack();
   void set_clock();
   bool copy(void* to, void const* from, std::size_t bytes, char const* what);
   std::unique_ptr<state> state_;

@@ -80,6 +80,11 @@ TEST_CASE("ptx cost: a weak load finds its sector in the L1, or on its way there
   CHECK(
       time_of(two + "ld.acquire.gpu.u64 %rd6, [%out+64];\nld.u64 %rd4, [%out+16];\nadd.u64 %rd5, %rd4, 1;") ==
       600);
+  // A vector's first element makes the trip, and its second one finds the sector in the L1.
+  CHECK(time_of(
+            two +
+            "ld.acquire.gpu.u64 %rd6, [%out+64];\nld.v2.u64 {%rd4, %rd5}, [%out];\nadd.u64 %rd5, %rd5, 1;") ==
+        600);
 }
 
 TEST_CASE("ptx cost: a fence costs by its scope, and a release costs a fence", "[ptx][cost]") {

@@ -80,9 +80,11 @@ std::uint64_t warp::load(instruction const& i, std::uint32_t lane, std::uint64_t
   auto loaded = sm_.load(*found.range, address, i.bytes, i.order == order::weak, floors_[lane]);
   stores_[lane].overlay(address, i.bytes, loaded.value);
   if (i.order == order::acquire) acquire(lane);
-  where[lane] = loaded.from_l1                           ? went::l1
-                : found.range->kind == memory_kind::host ? went::host
-                                                         : went::device;
+  auto const went_to = loaded.from_l1                           ? went::l1
+                       : found.range->kind == memory_kind::host ? went::host
+                                                                : went::device;
+  where[lane] =
+      std::max(where[lane], went_to);  // a vector's later elements hit the sector that its first one fetched
   return loaded.value;
 }
 
