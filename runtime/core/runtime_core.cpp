@@ -94,6 +94,12 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
   service_ = std::thread([this] {
     prepare_thread("rondo-service", -1);
     context.run();
+    // A handler that was called before the stop may have begun an operation, which was refused: its handler is called, too. With a
+    // limit, because some handlers try again for ever.
+    context.restart();
+    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
+    while (context.poll_one() != 0 && std::chrono::steady_clock::now() < until) {
+    }
   });
 }
 
