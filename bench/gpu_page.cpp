@@ -105,16 +105,7 @@ void write_costs(std::ostream& out, std::string const& path) {
   }
 }
 
-}  // namespace
-
-void write_gpu_part(std::ostream& out, std::string const& folder) {
-  out << gpu_part_begin << "## On a GPU\n\n";
-  auto const provenance = folder + "/gpu_provenance.json";
-  if (!std::filesystem::exists(provenance)) {
-    out << not_measured;
-    gpu::write_summary(out, {});
-    return;
-  }
+void write_measured(std::ostream& out, std::string const& folder, std::string const& provenance) {
   out << "Measured by `tools/gpu visit`; targets are for a GPU of the H200's class over PCIe.\n\n";
   object const from(whole(provenance), provenance);
   write_provenance(out, from);
@@ -123,6 +114,20 @@ void write_gpu_part(std::ostream& out, std::string const& folder) {
       out, from.text("device") == "cuda" ? read_results(folder + "/gpu_bench.jsonl") : std::vector<result>{});
   write_costs(out, folder + "/gpu_costs.json");
   write_cases(out, folder + "/gpu_cases.jsonl");
+}
+
+}  // namespace
+
+void write_gpu_part(std::ostream& out, std::string const& folder) {
+  out << gpu_part_begin << "## On a GPU\n\n";
+  auto const provenance = folder + "/gpu_provenance.json", predicted = folder + "/gpu_predicted.md";
+  if (std::filesystem::exists(provenance)) {
+    write_measured(out, folder, provenance);
+  } else {
+    out << not_measured;
+    gpu::write_summary(out, {});
+  }
+  if (std::filesystem::exists(predicted)) out << '\n' << whole(predicted);
 }
 
 void replace_part(std::string const& page, std::string const& begin, std::string const& end,

@@ -146,7 +146,7 @@ class ring_kernel {
       if (!lives) break;
       total += dealt;
       if (dealt != 0) idle_since = 0;
-      if ((++looks & 63) != 0 && dealt < arena().shape().quota) {
+      if ((++looks & 63) != 0 && dealt < actor.quota()) {
         if (dealt == 0) relax();
         continue;
       }
@@ -154,7 +154,7 @@ class ring_kernel {
       if (dealt == 0) set_actor(0);  // otherwise a team that only polls would seem stuck in a handler
       auto const now = now_ns();
       if (idle_since == 0) idle_since = now;
-      bool const tired = idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
+      bool const tired = threads_park && idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
       bool const over =
           (limits_.messages != 0 && total >= limits_.messages) || (end_ns_ != 0 && now >= end_ns_);
       if ((tired || over || arena().stopping()) && actor.release(mail_left_)) break;
@@ -175,7 +175,7 @@ class ring_kernel {
 
   /// One step of waiting: spin, then park until a sender rings the doorbell.
   RONDO_CALL RONDO_HD void back_off(std::uint64_t idle_ns, std::uint64_t limit_ns) noexcept {
-    bool const may_park = idle_.park && (idle_.pinned_only || team_.index() < 64);
+    bool const may_park = threads_park && idle_.park && (idle_.pinned_only || team_.index() < 64);
     if (!may_park || idle_ns < idle_.spin_ns) {
       for (int i = 0; i < 16; ++i) relax();
       if (idle_ns > 2'000) yield_thread();  // with pauses alone, a thread woken on this core would wait

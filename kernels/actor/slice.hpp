@@ -22,20 +22,34 @@ class slice : private actor_owner<Module> {
   /// Returns the number of completed messages.
   RONDO_HD std::uint32_t run(std::uint32_t quotas) {
     this->note_depth();
-    return run_rest(0, quotas * arena_.shape().quota);
+    return run_rest(0, quotas * quota_);
   }
 
   /// Continues with the actor after the last tile of the wide message `ticket`.
   RONDO_CALL RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
     end_wide(ticket, failure);
-    return run_rest(1, arena_.shape().quota);
+    return run_rest(1, quota_);
   }
 
   /// A pinned team's turn: handles the mail that has arrived and keeps the actor. False once the actor is gone.
   RONDO_HD bool poll(std::uint32_t& dealt) {
+    for (dealt = 0; dealt < quota_;) {
+      auto const seen = look();
+      if (seen == sight::other) break;
+      if (seen == sight::nothing) {
+        // On a GPU a look takes no cache line from the sender.
+        if (std::uint32_t ticket; threads_park && dealt != 0 && linger(ticket, dealt)) continue;
+        return true;
+      }
+      if (dealt == 0) show_running();
+      auto const n = deal_with(next_, quota_ - dealt);
+      next_ = (next_ + n) & ticket_mask;
+      dealt += n;
+    }
     if (this->control_waits()) show_running(), this->obey();
     if (!has_ring_) this->look_at_word();
-    dealt = paused_ ? 0 : handle_mail(arena_.shape().quota);
+    if (!paused_) dealt += handle_mail(quota_ - dealt);
+    knows_next_ = false;
     if (!this->closing()) return true;
     show_running();
     return !this->end_when_empty();
@@ -44,6 +58,7 @@ class slice : private actor_owner<Module> {
   /// team has not seen and whose sender will not ring the doorbell.
   RONDO_HD bool release(bool& mail_left) {
     bool const left = base::release();
+    knows_next_ = false;
     mail_left = this->mail_left_;
     return left;
   }
@@ -55,6 +70,9 @@ class slice : private actor_owner<Module> {
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
     host_.emit({.kind = event_kind::room, .actor = self_});
   }
+
+  /// The most messages of one slice.
+  RONDO_HD std::uint32_t quota() const noexcept { return quota_; }
 
   /// Runs one claimed tile of a job. True if the caller now owns the actor and must `resume`
   /// it.
@@ -77,8 +95,28 @@ class slice : private actor_owner<Module> {
   }
 
  private:
+  /// What a pinned team sees of its actor: nothing new; mail, and nothing that comes before it; or something else.
+  enum class sight { nothing, mail, other };
+
+  /// One look of a pinned team. On a GPU it takes as long as one load, because none of its loads depends on another.
+  RONDO_HOT RONDO_HD sight look() noexcept {
+    if (!knows_next_) {
+      knows_next_ = true;
+      next_ = cell_.head;
+      alert_seen_ = cell_.alert_seen;
+      in_turn_ = has_ring_ && !paused_ && !this->closing() && priority_lists().in_order();
+    }
+    if (!in_turn_) return sight::other;
+    // Relaxed, both: obey acquires, and a thread that sees a commit also sees its alert.
+    auto const control = cell_.control.load(memory_order::relaxed);
+    auto const alert = cell_.alert.load(memory_order::relaxed);
+    bool const mail = ring_.committed(next_);
+    if ((control & control_mask) != 0 || alert != alert_seen_) return sight::other;
+    return mail ? sight::mail : sight::nothing;
+  }
+
   RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
-    auto quota = arena_.shape().quota;
+    auto quota = quota_;
     while (!handed_over_) {
       if (this->control_waits()) this->obey();
       if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
@@ -87,7 +125,7 @@ class slice : private actor_owner<Module> {
       if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
         // Releasing the actor and claiming it again would take the word from its senders twice.
         show(with_telemetry);  // without telemetry, the totals wait for the release
-        quota += arena_.shape().quota;
+        quota += quota_;
         continue;
       }
       if (base::release()) break;
@@ -133,14 +171,11 @@ class slice : private actor_owner<Module> {
   RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
     message_slot const& slot = ring_.slot(ticket);
     message_header const& h = slot.header;
-    if (quota != arena_.shape().quota) {  // not for the first message, which is often the only one
-      prefetch(&ring_.slot(ticket + prefetch_distance));
-      prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
-    }
+    prefetch_for(ticket, quota);
     if (discarding_) [[unlikely]]
-      return this->dispose(ticket, errc::terminated), 1;
+      return dispose(ticket, errc::terminated), 1;
     if (h.deadline_us != 0 && h.expired(rondo::now_ns())) [[unlikely]]
-      return this->dispose(ticket, errc::timed_out), 1;
+      return dispose(ticket, errc::timed_out), 1;
     status_.begin(h.type);
     if ((h.flags & flag_traced) != 0) [[unlikely]]
       note_begun(ticket);
@@ -155,11 +190,24 @@ class slice : private actor_owner<Module> {
       if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_);
     }
     if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
-    if (kind == handler_kind::none) return this->dispose(ticket, errc::unknown_message), 1;
+    if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
     std::uint32_t const count = run_length(ticket, quota);
     conclude_run(ticket, count, crew_.run({handler_call::what::batch, index_, ticket, count}, self_));
     return count;
+  }
+
+  RONDO_HOT RONDO_HD void prefetch_for(std::uint32_t ticket,
+                                       [[maybe_unused]] std::uint32_t quota) const noexcept {
+#if defined(__CUDA_ARCH__)
+    // What the handler will need comes together with the header. Later messages would not stay: the next look acquires.
+    prefetch(ring_.slot(ticket).payload);
+    prefetch(state_);
+#else
+    if (quota == quota_) return;  // the first message is often the only one
+    prefetch(&ring_.slot(ticket + prefetch_distance));
+    prefetch(ring_.slot(ticket + prefetch_distance).payload + 32);
+#endif
   }
 
   /// How many messages from `ticket` on form a batch: same type and priority, no deadline, and next in
@@ -196,7 +244,13 @@ class slice : private actor_owner<Module> {
     count == 1 ? priority_lists().take(ticket) : priority_lists().take_run(count);
   }
 
+  RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
+    knows_next_ = false;
+    base::dispose(ticket, reason);
+  }
+
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
+    knows_next_ = false;
     this->on_failed(ticket, result.failure, result.digest);
     discarding_ = this->state() == lifecycle::discarding;  // the rule may have terminated the actor
   }
@@ -221,6 +275,7 @@ class slice : private actor_owner<Module> {
   }
 
   RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
+    knows_next_ = false;
     auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_);
     if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
     if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
@@ -268,10 +323,14 @@ class slice : private actor_owner<Module> {
   // Read once because every message needs them, and most are on a cache line that senders keep writing.
   std::uint16_t const behaviour_ = cell_.behaviour();
   std::byte* const state_ = arena_.state(cell_);
+  std::uint32_t const quota_ = arena_.shape().quota;
   bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
   rondo::team const solo_{team_.index()};
   context context_{scheduler_, solo_, host_, self_};
   team_status& status_ = arena_.team(team_.index());
+  // For `look`, while knows_next_: the owner's fields of the cell. in_turn_: the oldest message is the next one.
+  std::uint32_t next_, alert_seen_;
+  bool in_turn_, knows_next_ = false;
   bool discarding_ = false;
   std::uint32_t dealt_at_linger_ = 0;
   bool handed_over_ = false;  // another team now owns the actor

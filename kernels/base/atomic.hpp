@@ -27,6 +27,16 @@ using std::memory_order;
 /// Which threads may access an atomic concurrently: those of one device, or those of the device and its host.
 enum class scope { device, system };
 
+#if defined(__CUDA_ARCH__)
+__device__ constexpr cuda::std::memory_order native_order(memory_order order) noexcept {
+  return order == memory_order::relaxed   ? cuda::std::memory_order_relaxed
+         : order == memory_order::acquire ? cuda::std::memory_order_acquire
+         : order == memory_order::release ? cuda::std::memory_order_release
+         : order == memory_order::acq_rel ? cuda::std::memory_order_acq_rel
+                                          : cuda::std::memory_order_seq_cst;
+}
+#endif
+
 template <class T, scope Scope = scope::device>
 class atomic {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
@@ -51,9 +61,13 @@ class atomic {
     return ref().compare_exchange_strong(expected, desired, native(with(success, failure)), native(failure));
   }
 
-  /// Adds without a read-modify-write. Precondition: the caller is the only writer.
+  /// Adds without a read-modify-write, which would be slower on a CPU. Precondition: the caller is the only writer.
   RONDO_HD void add_single_writer(T value) noexcept {
     // Relaxed: a statistic that others only read; the single writer orders its own accesses.
+#if defined(__CUDA_ARCH__)
+    if constexpr (Scope == scope::device)
+      return (void)fetch_add(value, memory_order::relaxed);  // nobody waits for it
+#endif
     store(load(memory_order::relaxed) + value, memory_order::relaxed);
   }
 
@@ -66,13 +80,7 @@ class atomic {
 #if defined(__CUDA_ARCH__)
   static constexpr auto cuda_scope =
       Scope == scope::system ? cuda::thread_scope_system : cuda::thread_scope_device;
-  __device__ static constexpr cuda::std::memory_order native(memory_order order) noexcept {
-    return order == memory_order::relaxed   ? cuda::std::memory_order_relaxed
-           : order == memory_order::acquire ? cuda::std::memory_order_acquire
-           : order == memory_order::release ? cuda::std::memory_order_release
-           : order == memory_order::acq_rel ? cuda::std::memory_order_acq_rel
-                                            : cuda::std::memory_order_seq_cst;
-  }
+  __device__ static constexpr auto native(memory_order order) noexcept { return native_order(order); }
   __device__ auto ref() const noexcept { return cuda::atomic_ref<T, cuda_scope>(value_); }
 #else
   RONDO_HD static constexpr memory_order native(memory_order order) noexcept { return order; }
@@ -87,8 +95,7 @@ static_assert(std::is_trivially_default_constructible_v<atomic<std::uint64_t>>);
 
 RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 #if defined(__CUDA_ARCH__)
-  (void)order;
-  cuda::atomic_thread_fence(cuda::std::memory_order_seq_cst, cuda::thread_scope_device);
+  cuda::atomic_thread_fence(native_order(order), cuda::thread_scope_device);
 #else
   std::atomic_thread_fence(order);
 #endif

@@ -90,6 +90,9 @@ struct message {
 };
 static_assert(sizeof(message) == 128 && std::is_trivially_copyable_v<message>);
 
+/// Words of 4 bytes that a message's payload of `bytes` fills.
+RONDO_HD constexpr std::uint32_t payload_words(std::uint32_t bytes) noexcept { return (bytes + 3) / 4; }
+
 /// The qualified name of a message type; schemac specialises it for types generated from a schema.
 template <class Message>
 struct message_name_of {

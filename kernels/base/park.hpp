@@ -6,6 +6,18 @@
 
 #include "kernels/base/atomic.hpp"
 
+namespace rondo {
+
+/// Whether idle threads sleep, so that senders wake them. On a GPU they poll: to wake them would cost each sender a fence, and
+/// save nothing.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool threads_park = false;
+#else
+inline constexpr bool threads_park = true;
+#endif
+
+}  // namespace rondo
+
 #if defined(RONDO_PARK_HEADER)
 #include RONDO_PARK_HEADER
 #else

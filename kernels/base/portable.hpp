@@ -26,11 +26,20 @@
 #define RONDO_CALL
 #endif
 
+/// Unrolls the following loop on a GPU, where an array with an index that is not constant lies in memory.
+#if defined(__CUDACC__)
+#define RONDO_UNROLL _Pragma("unroll")
+#else
+#define RONDO_UNROLL
+#endif
+
 namespace rondo {
 
 /// Prefetches the cache line at `address`; a hint only.
 RONDO_HD inline void prefetch([[maybe_unused]] void const* address) noexcept {
-#if !defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__)
+  asm volatile("prefetch.L1 [%0];" ::"l"(address));
+#else
   __builtin_prefetch(address, 0, 3);
 #endif
 }

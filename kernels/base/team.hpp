@@ -87,9 +87,12 @@ class team {
   RONDO_HD T sum(T value) const noexcept {
     return reduce(value, [](T a, T b) { return static_cast<T>(a + b); });
   }
-  RONDO_HD bool any(bool value) const noexcept {
-    return reduce(std::uint32_t{value}, [](std::uint32_t a, std::uint32_t b) { return a | b; }) != 0;
+  /// The bits that any lane has set, on all lanes.
+  RONDO_HD std::uint32_t any_bits(std::uint32_t bits) const noexcept {
+    if (hardware::any_bits(bits, lanes_)) return bits;
+    return reduce(bits, [](std::uint32_t a, std::uint32_t b) { return a | b; });
   }
+  RONDO_HD bool any(bool value) const noexcept { return any_bits(value) != 0; }
   RONDO_HD bool all(bool value) const noexcept { return !any(!value); }
 
  private:

@@ -49,6 +49,18 @@ __device__ bool broadcast(T& value, std::uint32_t from, std::uint32_t lane, std:
   return sync(lanes);
 }
 
+/// The bits that any lane has set. Only within a warp: false for a larger team.
+__device__ inline bool any_bits(std::uint32_t& bits, std::uint32_t lanes) noexcept {
+#if __CUDA_ARCH__ >= 800
+  if (lanes > warp_lanes) return false;
+  __syncwarp();
+  bits = __reduce_or_sync(whole_warp, bits);
+  return true;
+#else
+  return false;
+#endif
+}
+
 /// op over the lanes up to this one, in lane order.
 template <class T, class Op>
 __device__ bool scan(T& value, Op op, std::uint32_t lane, std::uint32_t lanes,
@@ -98,6 +110,7 @@ template <class T>
 RONDO_HD bool broadcast(T&, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
   return false;
 }
+RONDO_HD inline bool any_bits(std::uint32_t&, std::uint32_t) noexcept { return false; }
 template <class T, class Op>
 RONDO_HD bool scan(T&, Op, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
   return false;

@@ -133,13 +133,13 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   state.ring_keeper();
 }
 
-/// The I/O team's loop. One thread calls this; it returns when the grid ends. `idle` decides how it waits: the loop calls
+/// The I/O team's loop. All lanes of `t` call this; it returns when the grid ends. `idle` decides how it waits: the loop calls
 /// worked() after a step that found submissions, and wait(was_submitted, is_asked) after one that found none. Each call of
-/// was_submitted crosses the bus.
+/// was_submitted crosses the bus. looks_at_requests() says how often the loop looks whether it is asked to stand still.
 template <class Module, class Bus, class Idle>
-RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
+RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, team const& t, io_window& window, Idle idle) {
   grid_state& state = *g.state;
-  io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, host};
+  io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, host, t, window};
   auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
   auto const is_asked_to_stand = [&] {
     auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still loads it again
@@ -147,16 +147,18 @@ RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, Idle idle) {
   };
   auto const told = [&] { state.ring_keeper(); };
   for (;;) {
-    if (is_asked_to_stand()) {
+    if (idle.looks_at_requests() && t.broadcast(t.leader() && is_asked_to_stand())) {
       // has_taken_all is checked for each number: another halt may have come, with its own ticket.
-      if (!stand_still(state.io_stop, state.io_still, told, has_taken_all)) break;
+      if (!t.broadcast(t.leader() && stand_still(state.io_stop, state.io_still, told, has_taken_all))) break;
     } else if (auto const taken = io.step(64); taken != 0) {
-      state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by the answer
+      if (t.leader())
+        state.dealt.fetch_add(taken, memory_order::relaxed);  // relaxed: published by the answer
       idle.worked();
     } else {
       idle.wait([&] { return io.has_work(); }, is_asked_to_stand);
     }
   }
+  if (!t.leader()) return;
   state.ended.fetch_add(1, memory_order::relaxed);  // relaxed: as for the teams
   state.ring_keeper();
 }

@@ -1,8 +1,9 @@
 // The I/O team, the only team that reads host memory: takes submissions in order and carries them out in the arena.
 //
-// It runs no handler and keeps no actor. It also tells the host which buffers of the device are free again.
-// Threads: one thread of the device at a time. A new io_team continues where the last one stopped, so
-// bounded rounds need no hand-over; grid.hpp decides when it stops.
+// It runs no handler and keeps no actor. It also tells the host which buffers of the device are free again. On a GPU it is a
+// warp: its lanes fetch the submissions of a window together, and write messages to the same actor side by side.
+// Threads: all lanes of one team call each function together, with the same arguments. A new io_team continues where the last
+// one stopped, so bounded rounds need no hand-over; grid.hpp decides when it stops.
 // Invariants: L2 to L4 of queue_pair.hpp.
 #pragma once
 
@@ -11,23 +12,30 @@
 
 namespace rondo {
 
-/// Reads submissions in order and can refuse them; only an io_team can carry them out. Threads: one at a time, on the
+/// Where the lanes of a reader share what they have fetched.
+struct io_window {
+  submission items[bus_reader<submission>::window];
+  submission batch;  // the first item of the batch that is being carried out
+};
+
+/// Reads submissions in order and can refuse them; only an io_team can carry them out. Threads: as io_team, on the
 /// device; on the host once the device no longer reads.
 template <class Bus = prompt_bus>
 class submission_reader {
  public:
   /// `host` takes the completions; it may block until their ring has room.
-  RONDO_HD submission_reader(bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
-      : in_(down), host_(host) {}
+  RONDO_HD submission_reader(bus_ring_ref<submission, Bus> const& down, host_port const& host, team const& t,
+                             io_window& window) noexcept
+      : in_(down), host_(host), team_(t), window_(window) {}
 
   /// Completes one submission or batch with `reason` instead of carrying it out. False if there is none.
   RONDO_HD bool refuse_next(errc reason) {
-    submission const* const s = in_.peek();
-    if (s == nullptr) return false;
-    auto const slots = slots_of(*s);
-    if (s->kind == submission_kind::post || s->ack.valid()) conclude(*s, reason);
-    in_.advance(slots);
-    in_.publish();
+    if (in_.fetch(team_, window_.items, 1) == 0) return false;
+    begin_batch(window_.items[0]);
+    auto const& s = window_.batch;
+    if (s.kind == submission_kind::post || s.ack.valid()) conclude(s, reason);
+    in_.advance(slots_of(s));
+    publish();
     return true;
   }
 
@@ -41,24 +49,48 @@ class submission_reader {
     return s.kind == submission_kind::post ? s.count : 1;
   }
 
-  /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters
-  /// (L3).
+  /// Keeps the first item of a batch while the window is used for the others.
+  RONDO_HD void begin_batch(submission const& first) noexcept {
+    if (team_.leader()) window_.batch = first;
+    team_.sync();
+  }
+  /// Calls f(first, items, count) for the batch at the head, window by window.
+  template <class F>
+  RONDO_HD void for_each_window(std::uint32_t count, F f) {
+    for (std::uint32_t first = 0; first < count; first += in_.window) {
+      auto const n = count - first < in_.window ? count - first : in_.window;
+      while (!in_.read_group(team_, window_.items, first, n))
+        relax();  // a bus that combines writes may be late
+      f(first, window_.items, n);
+    }
+  }
+  RONDO_HD void publish() const noexcept {
+    if (team_.leader()) in_.publish();
+  }
+
+  /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters (L3). `s` is alone, or the
+  /// first of the batch at the head.
   RONDO_HD void conclude(submission const& s, errc reason) {
-    if (s.ack.valid()) return reply(s.ack, s.to, reason);
-    if (s.kind != submission_kind::post) return;
     message_header const& h = s.body.header;
     bool const is_ask = (h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0;
-    for (std::uint32_t i = 0; i < s.count; ++i) {
-      if (is_ask)
-        reply(h.reply_to, s.to, reason);
-      else
-        dead_letter(s.to, h, in_.at(i).body.payload, s.body.bytes, reason);
+    if (s.ack.valid() || (s.kind == submission_kind::post && is_ask)) {
+      if (team_.leader())
+        for (std::uint32_t i = 0; i < (s.ack.valid() ? 1 : s.count); ++i)
+          reply(s.ack.valid() ? s.ack : h.reply_to, s.to, reason);
+    } else if (s.kind == submission_kind::post && s.count == 1) {
+      if (team_.leader()) dead_letter(s, reason);
+    } else if (s.kind == submission_kind::post) {
+      for_each_window(s.count, [&](std::uint32_t, submission const* items, std::uint32_t n) {
+        if (team_.leader())
+          for (std::uint32_t i = 0; i < n; ++i) dead_letter(items[i], reason);
+      });
     }
   }
 
   bus_reader<submission, Bus> in_;
-
   host_port host_;
+  team team_;
+  io_window& window_;
 
  private:
   RONDO_HD void reply(actor_id ask, actor_id from, errc reason) {
@@ -67,12 +99,11 @@ class submission_reader {
     host_.emit(r);
   }
 
-  RONDO_HD void dead_letter(actor_id to, message_header const& header, std::byte const* payload,
-                            std::uint32_t bytes, errc reason) {
-    device_event r{.kind = event_kind::dead_letter, .reason = reason, .actor = to};
-    r.body.header = header;
-    r.body.bytes = bytes;
-    copy_words(r.body.payload, payload, bytes);
+  RONDO_HD void dead_letter(submission const& s, errc reason) {
+    device_event r{.kind = event_kind::dead_letter, .reason = reason, .actor = s.to};
+    r.body.header = s.body.header;
+    r.body.bytes = s.body.bytes;
+    copy_words(r.body.payload, s.body.payload, s.body.bytes);
     host_.emit(r);
   }
 };
@@ -82,26 +113,24 @@ class io_team : public submission_reader<Bus> {
   using reader = submission_reader<Bus>;
 
  public:
-  RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& down, host_port const& host) noexcept
-      : reader(down, host), scheduler_(arena) {}
+  RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& down, host_port const& host,
+                   team const& t, io_window& window) noexcept
+      : reader(down, host, t, window), scheduler_(arena) {}
 
   /// Carries out submissions until `limit` messages are taken or none is left. A batch is taken whole. Returns
   /// the number of messages taken.
   RONDO_HD std::uint32_t step(std::uint32_t limit) {
     std::uint32_t taken = 0;
     while (taken < limit) {
-      submission const* const shared = this->in_.peek();
-      if (shared == nullptr) break;
-      // Copied at once: each read that waits for the one before costs a trip over the bus.
-      submission s;
-      copy_words(&s, shared, sizeof s);
-      auto const slots = reader::slots_of(s);
-      carry_out(s);
-      taken += slots;
-      this->in_.advance(slots);
+      auto const wanted = limit - taken < expected_ ? limit - taken : expected_;
+      auto const n = this->in_.fetch(this->team_, this->window_.items, wanted);
+      expected_ =
+          n == wanted ? this->in_.window : 1;  // more only if there is a queue: each costs the bus a slot
+      if (n == 0) break;
+      taken += carry_out(n);
     }
-    if (taken != 0) this->in_.publish();
-    report_free_buffers();
+    if (taken != 0) this->publish();
+    if (this->team_.leader()) report_free_buffers();
     return taken;
   }
 
@@ -116,7 +145,73 @@ class io_team : public submission_reader<Bus> {
     }
   }
 
-  RONDO_HD void carry_out(submission const& s) {
+  /// Carries out the first `n` submissions of the window, or fewer if there is a batch. Returns the number of messages.
+  RONDO_HD std::uint32_t carry_out(std::uint32_t n) {
+    auto const* const items = this->window_.items;
+    std::uint32_t done = 0;
+    while (done < n) {
+      auto const& s = items[done];
+      if (reader::slots_of(s) != 1) {
+        if (done != 0) break;
+        return carry_out_batch(s);
+      }
+      auto const run = run_length(done, n);
+      if (run == 1 || !post_run(done, run))
+        for (auto i = done; i < done + run; ++i) carry_out_alone(items[i]);
+      done += run;
+    }
+    this->in_.advance(done);
+    return done;
+  }
+
+  /// How many messages from `first` on go to the same mailbox with the same priority.
+  RONDO_HD std::uint32_t run_length(std::uint32_t first, std::uint32_t n) const noexcept {
+    auto const* const items = this->window_.items;
+    auto const& s = items[first];
+    std::uint32_t run = 1;
+    if (s.kind != submission_kind::post) return run;
+    for (; first + run < n; ++run) {
+      auto const& next = items[first + run];
+      if (next.kind != submission_kind::post || next.count != 1 || !(next.to == s.to) ||
+          next.body.header.priority != s.body.header.priority)
+        break;
+    }
+    return run;
+  }
+
+  /// False, without effect, if there is no room for all.
+  RONDO_HD bool post_run(std::uint32_t first, std::uint32_t run) {
+    auto const* const items = this->window_.items + first;
+    auto const r = scheduler_.reserve_by_lanes(this->team_, items->to, items->body.header.priority, run);
+    if (r.status != errc::ok) return false;
+    fill(r, 0, items, run);
+    scheduler_.announce_by_lanes(this->team_, items->to, r);
+    for (std::uint32_t i = 0; i < run; ++i)
+      if (items[i].ack.valid()) this->conclude(items[i], errc::ok);
+    return true;
+  }
+
+  RONDO_HD std::uint32_t carry_out_batch(submission const& first) {
+    this->begin_batch(first);
+    submission const& s = this->window_.batch;
+    auto const r = scheduler_.reserve_by_lanes(this->team_, s.to, s.body.header.priority, s.count);
+    if (r.status == errc::ok) {
+      this->for_each_window(s.count, [&](std::uint32_t from, submission const* items, std::uint32_t n) {
+        fill(r, from, items, n);
+      });
+      scheduler_.announce_by_lanes(this->team_, s.to, r);
+    }
+    if (r.status != errc::ok || s.ack.valid()) this->conclude(s, r.status);
+    this->in_.advance(s.count);
+    return s.count;
+  }
+  RONDO_HD void fill(reservation const& r, std::uint32_t first, submission const* items, std::uint32_t n) {
+    scheduler_.fill_by_lanes(this->team_, r, first, n,
+                             [items](std::uint32_t i) -> message const& { return items[i].body; });
+  }
+
+  RONDO_HD void carry_out_alone(submission const& s) {
+    if (!this->team_.leader()) return;
     errc outcome = errc::ok;
     if (s.kind == submission_kind::launch) {
       launch_spec spec;
@@ -131,15 +226,13 @@ class io_team : public submission_reader<Bus> {
         this->host_.buffers.release(order.ref);  // free at once, or when its last lease ends
     } else if (s.kind == submission_kind::signal) {
       outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
-    } else if (s.count == 1) {
-      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
     } else {
-      outcome = scheduler_.post_each(s.to, s.body.header, s.body.bytes, s.count,
-                                     [this](std::uint32_t i) { return this->in_.at(i).body.payload; });
+      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
     }
     if (outcome != errc::ok || s.ack.valid()) this->conclude(s, outcome);
   }
 
+  std::uint32_t expected_ = 1;
   scheduler scheduler_;
 };
 

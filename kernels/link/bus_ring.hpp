@@ -1,30 +1,37 @@
 // A bounded ring across a bus: many writers on one side, one reader on the other, one writer per shared word.
 //
+// Items cross the bus in chunks of 8 bytes: 4 bytes of the item, and a tag made of its ticket. So each chunk says by itself
+// whether it has arrived, and a reader that finds all chunks of an item has the item: it needs no second trip over the bus, and
+// no order between chunks. (NCCL's LL protocol moves data between GPUs in the same way.)
+//
 // Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) is in memory that both sides reach: pinned host
 // memory for a GPU. `bus_writers` is in the writers' own memory and never crosses the bus, so its read-modify-writes need no
 // bus atomics. Zeroed memory is an empty ring.
-// Threads: try_push from any thread of the writing side; bus_reader from one thread of the reading side.
+// Threads: try_push from any thread of the writing side; bus_reader from one team of the reading side.
 //
 // Tickets count items in 63 bits, so they do not wrap in a machine's lifetime. Slot `ticket & mask` carries an item.
 //
-// Invariants, with B the ring's slots and S the low 32 bits that a slot's sequence holds
-//  B1 S == ticket + 1 (modulo 2^32): the item of `ticket` is present, and so is the rest of its group.
-//  B2 consumed <= ticket < consumed + B for every claimed ticket: no slot is written while it may be read.
-//  B3 Each shared word has one writer: the thread that claimed the ticket writes slot and sequence, the reader `consumed`, and
+// Invariants, with B the ring's slots and T(ticket) the low 32 bits of ticket + 1
+//  B1 A chunk with the tag T(ticket) holds its 4 bytes of the item of `ticket`.
+//  B2 consumed <= ticket < consumed + B for every claimed ticket: no slot is written before its last item was read.
+//  B3 Each shared word has one writer: the thread that claimed the ticket writes the slot, the reader `consumed`, and
 //     one thread of the reader's side `abandoned`.
-//  B4 A group's first slot is published last; the reader reads no other sequence of the group.
+//  B4 The first chunk of a group's first item is written last. Whoever has acquired it finds the rest of the group.
 //  B5 A closed ring issues no ticket: `tail` is final, and every ticket claimed before will be published.
 //  B6 A full ring that its reader has abandoned is closed for its writers: none waits for room that nobody will make.
+//  B7 No chunk is older than 2^32 tickets, so an equal tag means an equal ticket: an item uses only as many chunks as it
+//     needs, but once in 2^31 tickets all chunks of each slot are written.
 //
 // Ordering
-//  publish  the writer's release store of S -> the reader's acquire load of it: the items of the group.
-//  reuse    the reader's release store of `consumed` -> a writer's acquire load of it, passed to other writers by the release
-//           store and acquire load of `seen`: the reader has finished reading.
-// ASSUMES: aligned 4- and 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope
-// release makes the writes before it visible to the other side first.
+//  publish  the writer's release store of a first chunk -> the reader's acquire load of it: the group, and all that the writer
+//           did before. A writer whose item is all that it has to say stores it relaxed.
+//  The rest is relaxed. In particular `consumed` orders nothing: if a slot were written too early, its tags would show it.
+// ASSUMES: aligned 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope release
+// makes the writes before it visible to the other side first. A team that fetches several items acquires only the first one's
+// writer; on a GPU, that acquire also orders its loads of the others, which it has issued before.
 #pragma once
 
-#include "kernels/base/atomic.hpp"
+#include "kernels/base/team.hpp"
 
 namespace rondo {
 
@@ -46,10 +53,25 @@ struct prompt_bus {
   RONDO_HD static constexpr bool shows_room() noexcept { return true; }  // writer: the reader's progress?
 };
 
+/// How much of an Item crosses the bus: `words(item)` words of 4 bytes, at least `head_words`, from which alone it is computed.
+template <class Item>
+struct bus_extent {
+  static constexpr std::uint32_t head_words = sizeof(Item) / 4;
+  RONDO_HD static constexpr std::uint32_t words(Item const&) noexcept { return head_words; }
+};
+
 template <class Item>
 struct alignas(64) bus_slot {
-  atomic<std::uint32_t, scope::system> sequence;
-  alignas(16) Item item;
+  static constexpr std::uint32_t chunk_count = sizeof(Item) / 4;
+  static_assert(sizeof(Item) % 4 == 0);
+
+  atomic<std::uint64_t, scope::system> chunks[chunk_count];
+
+  RONDO_HD static constexpr std::uint64_t tag(std::uint64_t ticket) noexcept { return (ticket + 1) << 32; }
+  /// Whether this is a chunk of the item of `ticket`.
+  RONDO_HD static constexpr bool is_of(std::uint64_t chunk, std::uint64_t ticket) noexcept {
+    return ((chunk ^ tag(ticket)) >> 32) == 0;
+  }
 };
 
 /// Written only by the reader's side.
@@ -87,19 +109,27 @@ struct bus_ring_ref {
     auto const outcome = try_claim(count, ticket);
     if (outcome != push_outcome::pushed) return outcome;
     for (auto i = count; i-- > 0;) {
-      auto& s = slot(ticket + i);
-      fill(i, s.item);
+      Item item;
+      fill(i, item);
       if (i == 0) bus.wrote(ticket);
       // Release: the edge `publish`. Relaxed for the others of a group: B4.
-      s.sequence.store(static_cast<std::uint32_t>(ticket + i + 1),
-                       i == 0 ? memory_order::release : memory_order::relaxed);
+      write(ticket + i, item, i == 0 ? memory_order::release : memory_order::relaxed);
     }
     bus.published();
     return push_outcome::pushed;
   }
+  /// Writes one item. `order`: release, or relaxed if the reader needs nothing else of what this thread has written.
+  RONDO_HD push_outcome try_push(Item const& item, memory_order order) const {
+    std::uint64_t ticket = 0;
+    auto const outcome = try_claim(1, ticket);
+    if (outcome != push_outcome::pushed) return outcome;
+    bus.wrote(ticket);
+    write(ticket, item, order);
+    bus.published();
+    return push_outcome::pushed;
+  }
 
-  // Relaxed, these four: only tickets and a request. A slot's sequence publishes its item, and nothing is read through the
-  // closed bit.
+  // Relaxed, all of these: only tickets and a request. Chunks publish items, and nothing is read through the closed bit.
   /// Issues no more tickets. Returns the number of tickets issued so far.
   RONDO_HD std::uint64_t close() const noexcept {
     return writers->tail.fetch_or(closed_bit, memory_order::relaxed) & ~closed_bit;
@@ -115,34 +145,49 @@ struct bus_ring_ref {
   }
   /// Either side: the number of tickets that the reader has finished with.
   RONDO_HD std::uint64_t count_consumed() const noexcept {
-    return progress->consumed.load(memory_order::relaxed);  // relaxed: a statistic
-  }
-  /// Whether the reader has finished with `ticket`. If so, what it did is visible to the caller.
-  RONDO_HD bool consumed(std::uint64_t ticket) const noexcept {
-    return progress->consumed.load(memory_order::acquire) > ticket;  // the edge `reuse`
+    return progress->consumed.load(memory_order::relaxed);
   }
 
  private:
   RONDO_HD push_outcome try_claim(std::uint32_t count, std::uint64_t& ticket) const noexcept {
-    auto tail = writers->tail.load(memory_order::relaxed);  // relaxed: validated by the exchange
+    // Relaxed, all of it: the exchange validates the tail, and `consumed` orders nothing.
+    auto tail = writers->tail.load(memory_order::relaxed);
+    auto seen = writers->seen.load(memory_order::relaxed);
     for (;;) {
       if ((tail & closed_bit) != 0) return push_outcome::closed;
-      if (!fits(tail, count, writers->seen.load(memory_order::acquire))) {  // the edge `reuse`, passed on
+      if (!fits(tail, count, seen)) {
         auto const full = [&] {
           return progress->abandoned.load(memory_order::relaxed) != 0 ? push_outcome::closed
                                                                       : push_outcome::full;
         };
         if (!bus.shows_room()) return full();
-        auto const consumed = progress->consumed.load(memory_order::acquire);  // the edge `reuse`
-        writers->seen.store(consumed, memory_order::release);                  // an older value is harmless
-        if (!fits(tail, count, consumed)) return full();
+        seen = progress->consumed.load(memory_order::relaxed);
+        writers->seen.store(seen, memory_order::relaxed);  // an older value is harmless
+        if (!fits(tail, count, seen)) return full();
       }
-      // Relaxed: only the claim. The slot's last read was acquired above; the sequence publishes its
-      // item.
       if (writers->tail.compare_exchange(tail, tail + count, memory_order::relaxed, memory_order::relaxed)) {
         ticket = tail;
         return push_outcome::pushed;
       }
+    }
+  }
+  /// The first chunk last (B4).
+  RONDO_HD void write(std::uint64_t ticket, Item const& item, memory_order order) const noexcept {
+    using slot_type = bus_slot<Item>;
+    auto& chunks = slot(ticket).chunks;
+    bool const whole = (ticket & 0x7fff'ffff) < slot_count;  // B7
+    auto const words = whole ? slot_type::chunk_count : bus_extent<Item>::words(item);
+    constexpr std::uint32_t step = slot_type::chunk_count % 4 == 0 ? 4 : 1;  // words that are read at once
+    auto const* const bytes = reinterpret_cast<std::byte const*>(&item);
+    RONDO_UNROLL for (auto first = slot_type::chunk_count; first != 0;) {
+      first -= step;
+      if (first >= words) continue;
+      std::uint32_t some[step];
+      // Without the alignment, nvcc would copy byte by byte.
+      constexpr auto aligned = step * 4 < alignof(Item) ? step * 4 : alignof(Item);
+      __builtin_memcpy(some, __builtin_assume_aligned(bytes + first * 4, aligned), sizeof some);
+      RONDO_UNROLL for (auto i = step; i-- > 0;) chunks[first + i].store(
+          slot_type::tag(ticket) | some[i], first + i == 0 ? order : memory_order::relaxed);
     }
   }
   /// B2. Signed: `consumed` may be newer than the tail; then the claim's exchange fails.
@@ -151,33 +196,101 @@ struct bus_ring_ref {
   }
 };
 
-/// The reading end of a ring. A new reader continues where the last one published its progress.
+/// The reading end of a ring, for one thread or for all lanes of a warp. A new reader continues where the last one published
+/// its progress.
 template <class Item, class Bus = prompt_bus>
 class bus_reader {
+  using slot_type = bus_slot<Item>;
+
  public:
+  static constexpr std::uint32_t window = 8;  // the most items of one fetch
+
   RONDO_HD explicit bus_reader(bus_ring_ref<Item, Bus> const& ring) noexcept
       : ring_(ring),
         head_(ring.progress->consumed.load(memory_order::relaxed)) {}  // relaxed: this side's own word
 
-  /// The item at the head, followed by its group (`at`), or null. Valid until `publish` after `advance`.
-  RONDO_HD Item const* peek() const noexcept {
-    return was_published() && ring_.bus.shows(head_) ? &ring_.slot(head_).item : nullptr;
+  /// Copies items to `to`, which all lanes of `t` share: from the head on, those that have arrived in a row, at most `most`, and
+  /// at most `window`. Returns how many. All lanes call it together. The one trip over the bus that finds them brings them.
+  RONDO_HD std::uint32_t fetch(team const& t, Item* to, std::uint32_t most) const {
+    return fetch_from(head_, false, t, to, most);
   }
-  RONDO_HD Item const& at(std::uint32_t i) const noexcept { return ring_.slot(head_ + i).item; }
+  /// The same for one thread and one item.
+  RONDO_HD bool fetch(Item& to) const { return fetch(team{0}, &to, 1) == 1; }
+  /// Copies the items from `first` on of the group at the head, `count` of them, at most `window`. Precondition: its first item
+  /// was fetched; so the others are there (B4), and this is true.
+  RONDO_HD bool read_group(team const& t, Item* to, std::uint32_t first, std::uint32_t count) const {
+    return fetch_from(head_ + first, true, t, to, count) == count;
+  }
   RONDO_HD void advance(std::uint32_t count) noexcept { head_ += count; }
   /// Gives the slots of all tickets below the head back to the writers.
-  RONDO_HD void publish() const noexcept {
-    ring_.progress->consumed.store(head_, memory_order::release);
-  }  // `reuse`
+  RONDO_HD void publish() const noexcept { ring_.progress->consumed.store(head_, memory_order::relaxed); }
   /// The next ticket.
   RONDO_HD std::uint64_t head() const noexcept { return head_; }
-  /// Whether the next item was published, even if the bus does not show it yet.
+  /// Whether the next item was published, even if the bus does not show it yet. A hint, unless the caller knows of the item.
   RONDO_HD bool was_published() const noexcept {
-    // Acquire: the edge `publish`.
-    return ring_.slot(head_).sequence.load(memory_order::acquire) == static_cast<std::uint32_t>(head_ + 1);
+    return slot_type::is_of(ring_.slot(head_).chunks[0].load(memory_order::relaxed), head_);
   }
 
  private:
+  RONDO_HD std::uint32_t fetch_from(std::uint64_t first, bool is_known, [[maybe_unused]] team const& t,
+                                    Item* to, std::uint32_t most) const {
+#if defined(__CUDA_ARCH__)
+    if (t.lanes() != 1)
+      return most == 1 ? fetch_by_warp<1>(first, t, to, 1) : fetch_by_warp<window>(first, t, to, most);
+#endif
+    std::uint32_t n = 0;
+    while (n < most && (is_known || ring_.bus.shows(first + n)) && fetch_one(first + n, to[n])) ++n;
+    return n;
+  }
+
+  RONDO_HD bool fetch_one(std::uint64_t ticket, Item& to) const noexcept {
+    auto const& chunks = ring_.slot(ticket).chunks;
+    auto words = bus_extent<Item>::head_words;
+    for (std::uint32_t w = 0; w < words; ++w) {
+      // Acquire: the edge `publish`.
+      auto const chunk = chunks[w].load(w == 0 ? memory_order::acquire : memory_order::relaxed);
+      if (!slot_type::is_of(chunk, ticket)) return false;
+      auto const word = static_cast<std::uint32_t>(chunk);
+      __builtin_memcpy(reinterpret_cast<std::byte*>(&to) + std::size_t{w} * 4, &word, sizeof word);
+      if (w + 1 == bus_extent<Item>::head_words) words = bus_extent<Item>::words(to);
+    }
+    return true;
+  }
+
+#if defined(__CUDA_ARCH__)
+  /// Looks at `Slots` slots. All loads are in flight together; the last one acquires.
+  template <std::uint32_t Slots>
+  __device__ std::uint32_t fetch_by_warp(std::uint64_t first, team const& t, Item* to,
+                                         std::uint32_t most) const {
+    constexpr std::uint32_t lanes = hardware::warp_lanes, chunks = slot_type::chunk_count,
+                            rows = (chunks + lanes - 1) / lanes;
+    // A lane without a chunk of its own loads and stores the last one, too: a branch would make the loads wait for each other.
+    auto const word = [&](std::uint32_t row) {
+      auto const w = row * lanes + t.lane();
+      return w < chunks ? w : chunks - 1;
+    };
+    t.sync();  // no lane reads `to` any more; and loads of the others would hold up a lane that is still at work
+    std::uint64_t seen[Slots][rows];
+    RONDO_UNROLL for (auto n = Slots; n-- > 0;) RONDO_UNROLL for (auto row = rows; row-- > 0;) seen[n][row] =
+        ring_.slot(first + n).chunks[word(row)].load(n == 0 && row == 0 ? memory_order::acquire
+                                                                        : memory_order::relaxed);
+    if (!t.broadcast(slot_type::is_of(seen[0][0], first))) return 0;
+    RONDO_UNROLL for (std::uint32_t n = 0; n < Slots; ++n)
+        RONDO_UNROLL for (std::uint32_t row = 0; row < rows; ++row) reinterpret_cast<std::uint32_t*>(
+            to + n)[word(row)] = static_cast<std::uint32_t>(seen[n][row]);
+    t.sync();
+    std::uint32_t missing = 1u << most;
+    RONDO_UNROLL for (std::uint32_t n = 0; n < Slots; ++n) {
+      // If a head has not arrived, its number of words may be wrong, and its own chunks say so.
+      auto const words = max(bus_extent<Item>::head_words, bus_extent<Item>::words(to[n]));
+      RONDO_UNROLL for (std::uint32_t row = 0; row < rows;
+                        ++row) if (word(row) < words && !slot_type::is_of(seen[n][row], first + n)) missing |=
+          1u << n;
+    }
+    return static_cast<std::uint32_t>(lowest_bit(t.any_bits(missing)));
+  }
+#endif
+
   bus_ring_ref<Item, Bus> ring_;
   std::uint64_t head_;
 };

@@ -64,16 +64,14 @@ struct depth_page {
 };
 static_assert(sizeof(depth_page) <= max_payload_bytes);
 
-/// Pushes an event, without the unused end of its payload, into the completion ring of a queue pair.
-template <class Bus>
-RONDO_HD push_outcome try_push_event(bus_ring_ref<device_event, Bus> const& up, device_event const& event) {
-  std::uint64_t ticket = 0;
-  auto const fill = [&](std::uint32_t, device_event& to) {
-    copy_words(&to, &event, offsetof(device_event, body) + offsetof(message, payload));
-    copy_words(to.body.payload, event.body.payload, event.body.bytes);
-  };
-  return up.try_push(1, fill, ticket);
-}
+/// Without the unused end of the payload.
+template <>
+struct bus_extent<device_event> {
+  static constexpr std::uint32_t head_words = (offsetof(device_event, body) + offsetof(message, payload)) / 4;
+  RONDO_HD static constexpr std::uint32_t words(device_event const& e) noexcept {
+    return head_words + payload_words(e.body.bytes);
+  }
+};
 
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
 ///
@@ -89,7 +87,9 @@ struct host_port {
   RONDO_CALL RONDO_HD void emit(device_event const& event) const {
 #if defined(__CUDA_ARCH__)
     auto const& up = *static_cast<bus_ring_ref<device_event> const*>(self);
-    while (try_push_event(up, event) == push_outcome::full) yield_thread();
+    // A fence of the whole system would double the time of a reply, which says all by itself: leases publish buffers.
+    auto const order = event.kind == event_kind::reply ? memory_order::relaxed : memory_order::release;
+    while (up.try_push(event, order) == push_outcome::full) yield_thread();
 #else
     if (emit_to != nullptr) emit_to(self, event);
 #endif

@@ -18,9 +18,9 @@
 namespace rondo {
 
 enum class submission_kind : std::uint8_t {
-  post,    // `count` messages to `to`: this one and the rest of its group, which share its header and `bytes`
-  launch,  // the payload is a launch_spec
-  signal,  // `count` holds control_bits for `to`
+  post,          // `count` messages to `to`: this one and the rest of its group, of which only `body` counts
+  launch,        // the payload is a launch_spec
+  signal,        // `count` holds control_bits for `to`
   open_buffer,   // the payload is a buffer_order
   close_buffer,  // likewise; `base` is unused
 };
@@ -40,8 +40,15 @@ struct submission {
   message body;
 };
 static_assert(sizeof(submission) == 160 && std::is_trivially_copyable_v<submission>);
-static_assert(sizeof(bus_slot<submission>) == 192 && sizeof(bus_slot<device_event>) == 192,
-              "a slot has three cache lines; only payloads of more than 48 bytes touch the third");
+
+/// Without the unused end of the payload.
+template <>
+struct bus_extent<submission> {
+  static constexpr std::uint32_t head_words = (offsetof(submission, body) + offsetof(message, payload)) / 4;
+  RONDO_HD static constexpr std::uint32_t words(submission const& s) noexcept {
+    return head_words + payload_words(s.body.bytes);
+  }
+};
 
 template <class Bus = prompt_bus>
 struct queue_pair_ref {

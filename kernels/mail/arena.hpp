@@ -102,6 +102,7 @@ class arena_ref {
   RONDO_HD explicit arena_ref(std::byte* base) noexcept
       : base_(base), header_(reinterpret_cast<arena_header*>(base)) {
     first_actor_ = header_->shape.first_actor;
+    cells_ = header_->shape.actors;
     first_cell_ = at<actor_cell>(header_->cells);
     ring_table_ = at<ring_entry>(header_->ring_table);
   }
@@ -116,9 +117,7 @@ class arena_ref {
   RONDO_HD std::byte* base() const noexcept { return base_; }
   /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
-  RONDO_HD bool has_cell(std::uint32_t index) const noexcept {
-    return index - first_actor_ < header_->shape.actors;
-  }
+  RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index - first_actor_ < cells_; }
   /// Whether the actor belongs to another device.
   RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
     return (id.index & host_ask_bit) == 0 && device_of(id) != first_actor_ >> device_shift;
@@ -155,7 +154,7 @@ class arena_ref {
   std::byte* base_ = nullptr;
   arena_header* header_ = nullptr;
   actor_cell* first_cell_ = nullptr;
-  std::uint32_t first_actor_ = 0;
+  std::uint32_t first_actor_ = 0, cells_ = 0;
   ring_entry* ring_table_ = nullptr;
 };
 

@@ -35,10 +35,12 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   auto bits = cell.word.load(memory_order::acquire);
   for (;;) {
     actor_word const word{bits};
-    // The generation is read after the word: a newer generation differs from `to`, and an older word fails the
-    // exchange.
-    if (!word.has(actor_word::open) || !word.of_generation(to.generation) ||
-        cell.generation.load(memory_order::relaxed) != to.generation) {
+    // Read after the word: a newer generation differs from `to`, and with an older word the exchange fails. Relaxed: so does it
+    // if the capacity or the place is stale. All three at once: on a GPU each load takes as long as a hundred instructions.
+    auto const generation = cell.generation.load(memory_order::relaxed);
+    auto const capacity = cell.capacity.load(memory_order::relaxed);
+    r.ring = arena.ring_at(word.ring());
+    if (!word.has(actor_word::open) || !word.of_generation(to.generation) || generation != to.generation) {
       r.status = errc::actor_gone;
       break;
     }
@@ -58,10 +60,8 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
       }
       ring_id = spare_ring;
       r.ticket = arena.ring(ring_id).saved_tail();
+      r.ring = arena.ring_at(ring_id);
     }
-    r.ring = arena.ring_at(ring_id);
-    auto const capacity =
-        cell.capacity.load(memory_order::relaxed);  // relaxed: if it is stale, the exchange fails
     bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
     auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
     if (!room) [[unlikely]] {

@@ -10,6 +10,7 @@
 
 #include "kernels/base/clock.hpp"
 #include "kernels/base/park.hpp"
+#include "kernels/base/team.hpp"
 #include "kernels/mail/mailbox.hpp"
 #include "kernels/mail/priority_lists.hpp"
 
@@ -20,7 +21,10 @@ class scheduler {
   scheduler() = default;
   /// A host thread's view is not a team: it never keeps an actor for itself.
   RONDO_HD explicit scheduler(arena_ref arena, bool is_team = false) noexcept
-      : arena_(arena), bands_(arena.ready(0).positions), is_team_(is_team) {}
+      : arena_(arena),
+        bands_(arena.ready(0).positions),
+        sample_mask_(arena.shape().latency_sample_every - 1),
+        is_team_(is_team) {}
 
   RONDO_HD arena_ref const& arena() const noexcept { return arena_; }
 
@@ -61,6 +65,37 @@ class scheduler {
       fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
     announce(to.index, r);
     return errc::ok;
+  }
+
+  // -- the same in three steps for a team whose lanes write the messages side by side; all lanes call each of them
+
+  /// Takes `count` adjacent tickets, or none: `status` says why. The lanes then fill them without blocking.
+  RONDO_HD reservation reserve_by_lanes(team const& t, actor_id to, std::uint8_t priority,
+                                        std::uint32_t count) noexcept {
+    reservation r;
+    if (t.leader()) {
+      r = take_tickets(to, priority, count, false);
+      if (r.status == errc::ok) alert(arena_.cell(to.index), priority, count);
+    }
+    r.status = t.broadcast(r.status);
+    r.ticket = t.broadcast(r.ticket);
+    r.ring.slots = t.broadcast(r.ring.slots);
+    r.ring.slot_count = t.broadcast(r.ring.slot_count);
+    return r;
+  }
+  /// Writes `count` messages from the ticket `first` of the reservation on; message_of(i) returns the i-th one.
+  template <class MessageOf>
+  RONDO_HD void fill_by_lanes(team const& t, reservation const& r, std::uint32_t first, std::uint32_t count,
+                              MessageOf message_of) noexcept {
+    for (auto i : lane_range{count, t.lane(), t.lanes()}) {
+      message const& m = message_of(i);
+      auto const ticket = r.ticket + first + i;
+      fill(r.ring, ticket, is_sampled(ticket) ? sampled(m.header) : m.header, m.payload, m.bytes);
+    }
+  }
+  RONDO_HD void announce_by_lanes(team const& t, actor_id to, reservation const& r) noexcept {
+    t.sync();  // all have filled theirs
+    if (t.leader()) announce(to.index, r);
   }
 
   /// Asks the owner of `to` to look at control_bits before its mail. False if the actor is gone. Also true if the actor
@@ -230,6 +265,7 @@ class scheduler {
 
   /// Wakes up to `count` parked teams. The caller publishes the work first.
   RONDO_CALL RONDO_HD void wake(int count = 1) noexcept {
+    if (!threads_park) return;
     atomic_fence(memory_order::seq_cst);  // the edge `wake`
     auto& parked = arena_.header().parked;
     auto bits = parked.load(memory_order::relaxed);
@@ -247,6 +283,7 @@ class scheduler {
 
   /// Wakes the team with this index.
   RONDO_HD void ring_doorbell(std::uint32_t team) noexcept {
+    if (!threads_park) return;
     auto& bell = arena_.team(team).doorbell;
     bell.fetch_add(1, memory_order::release);  // pairs with the team's acquire load before it looks for work
     wake_word(bell, 1);
@@ -296,7 +333,7 @@ class scheduler {
 
   /// Whether one of `count` tickets is a multiple of latency_sample_every.
   RONDO_HOT RONDO_HD bool is_sampled(std::uint32_t ticket, std::uint32_t count = 1) const noexcept {
-    return with_telemetry && (-ticket & (arena_.shape().latency_sample_every - 1)) < count;
+    return with_telemetry && (-ticket & sample_mask_) < count;
   }
 
   RONDO_HD static message_header sampled(message_header header) noexcept {
@@ -347,6 +384,7 @@ class scheduler {
 
   arena_ref arena_;
   ready_positions const* bands_ = nullptr;  // of the ready queues
+  std::uint32_t sample_mask_ = 0;           // latency_sample_every - 1
   bool is_team_ = false;
   std::uint32_t spare_ring_ = 0;  // a mail ring that this thread holds; 0: none
   std::uint32_t kept_ = 0;        // index + 1 of the actor kept for this thread; 0: none

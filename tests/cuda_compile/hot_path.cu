@@ -46,8 +46,8 @@ __global__ void bus_push(bus_ring_ref<std::uint64_t> ring, std::uint64_t value, 
 /// The submission ring: reads an item, and returns its slot to the host.
 __global__ void bus_take(bus_ring_ref<std::uint64_t> ring, std::uint64_t* out) {
   bus_reader<std::uint64_t> in{ring};
-  if (auto const* const item = in.peek()) {
-    *out = *item;
+  if (std::uint64_t item; in.fetch(item)) {
+    *out = item;
     in.advance(1);
     in.publish();
   }

@@ -14,7 +14,8 @@ bus_ring_ref<Item> make_ring(execution& x, std::uint32_t slots, std::uint64_t fi
   auto* const memory = reinterpret_cast<bus_slot<Item>*>(x.memory(slots * sizeof(bus_slot<Item>), 64));
   bus_ring_ref<Item> const ring{memory, &x.shared<bus_progress>(), &x.shared<bus_writers>(), slots};
   for (auto t = first; t < first + slots && first != 0; ++t)
-    ring.slot(t).sequence.store(static_cast<std::uint32_t>(t - slots + 1), memory_order::relaxed);
+    for (auto& chunk : ring.slot(t).chunks)
+      chunk.store(bus_slot<Item>::tag(t - slots), memory_order::relaxed);
   ring.progress->consumed.store(first, memory_order::relaxed);
   ring.writers->tail.store(first, memory_order::relaxed);
   ring.writers->seen.store(first, memory_order::relaxed);

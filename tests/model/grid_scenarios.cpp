@@ -241,6 +241,7 @@ struct whole_grid : team_world {
   /// How the I/O team waits, as on the emulated device.
   struct io_idle {
     doorbell& bell;
+    static constexpr bool looks_at_requests() { return true; }
     void worked() {}
     template <class WasSubmitted, class IsAsked>
     void wait(WasSubmitted was_submitted, IsAsked is_asked) {
@@ -251,7 +252,10 @@ struct whole_grid : team_world {
   void start() {
     for (std::uint32_t t = 0; t < g.pool_teams; ++t)
       x().thread(t == 0 ? "team 0" : "team 1", [this, t] { run_worker<behaviours>(g, team{t}, host()); });
-    x().thread("I/O team", [this] { run_io<behaviours>(g, host(), io_idle{queues.io_bell()}); });
+    x().thread("I/O team", [this] {
+      io_window window;
+      run_io<behaviours>(g, host(), team{0}, window, io_idle{queues.io_bell()});
+    });
     x().thread("keeper", [this] {
       grid_keeper<> keeper{g, team{0}};
       keeper.run([this] { queues.io_bell().ring(); }, [] { return false; });

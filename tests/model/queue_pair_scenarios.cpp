@@ -32,7 +32,7 @@ struct queue_world {
   /// A team's port to the host, as the devices implement it.
   static void emit(void* self, device_event const& r) {
     auto& w = *static_cast<queue_world*>(self);
-    while (try_push_event(w.queues.queues().up, r) != push_outcome::pushed) relax();
+    while (w.queues.queues().up.try_push(r, memory_order::release) != push_outcome::pushed) relax();
     w.queues.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }
@@ -103,7 +103,8 @@ void submissions_end_once(execution& x) {
               "the way is open");
   });
   x.thread("I/O team", [&] {
-    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port()};
+    io_window window;
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port(), team{0}, window};
     idle_thread waiting{w.idle.spin_ns, w.idle.park};
     for (std::uint32_t taken = 0; taken < 6;) {
       auto const more = io.step(2);
@@ -151,7 +152,8 @@ void ending_answers_everybody(execution& x) {
       senders.fetch_sub(1, memory_order::release);
     });
   x.thread("I/O team", [&] {
-    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port()};
+    io_window window;
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port(), team{0}, window};
     for (int i = 0; i < 2; ++i) io.step(1);
     auto const last = w.queues.close(errc::stopped);
     while (io.head() < last)

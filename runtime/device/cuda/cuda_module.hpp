@@ -23,7 +23,8 @@ namespace gpu {
 
 /// The backoff of the I/O team: none for some hundred looks across the bus, then growing pauses of up to a microsecond.
 struct io_idle {
-  std::uint32_t looks = 0;
+  std::uint32_t looks = 0, turns = 0;
+  __device__ bool looks_at_requests() { return (turns++ & 7) == 0; }
   __device__ void worked() { looks = 0; }
   template <class WasSubmitted, class IsAsked>
   __device__ void wait(WasSubmitted, IsAsked) {
@@ -36,13 +37,16 @@ struct io_idle {
 template <class Module>
 __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) {
   __shared__ team_shared shared[warp_teams_per_block];
+  __shared__ alignas(io_window) std::byte window_bytes[sizeof(io_window)];  // of the I/O team
   for (auto i = threadIdx.x; i < sizeof shared / 4; i += blockDim.x)
     reinterpret_cast<std::uint32_t*>(shared)[i] = 0;
   __syncthreads();  // shared memory is not zeroed at the start
   auto const warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
   host_port const host{const_cast<bus_ring_ref<device_event>*>(&g.queues.up), nullptr, g.buffers};
   if (blockIdx.x == 0) {
-    if (warp == 0 && lane == 0) run_io<Module>(g, host, io_idle{});
+    if (warp == 0)
+      run_io<Module>(g, host, team{0, lane, warp_size, shared[warp]},
+                     reinterpret_cast<io_window&>(window_bytes), io_idle{});
     if (warp == 1) grid_keeper<>{g, team{0, lane, warp_size, shared[warp]}}.run([] {}, [] { return false; });
     return;
   }

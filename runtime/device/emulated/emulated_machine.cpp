@@ -109,7 +109,8 @@ void emulated_machine::keep() {
 
 /// Drops the events of a machine that has faulted.
 void emulated_machine::emit(device_event const& event) {
-  while (!is_lost() && try_push_event(grid_.queues.up, event) == push_outcome::full) yield_thread();
+  while (!is_lost() && grid_.queues.up.try_push(event, memory_order::release) == push_outcome::full)
+    yield_thread();
   if (grid_.idle.park) host_->poller().bell().ring();
 }
 

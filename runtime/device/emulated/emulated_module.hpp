@@ -13,6 +13,7 @@ struct io_thread_idle {
   doorbell& bell;
   idle_thread thread;
 
+  static constexpr bool looks_at_requests() noexcept { return true; }
   void worked() noexcept { thread.worked(); }
   template <class WasSubmitted, class IsAsked>
   void wait(WasSubmitted was_submitted, IsAsked is_asked) {
@@ -23,13 +24,15 @@ struct io_thread_idle {
 template <class Module>
 emulated_program emulated_program_of() {
   using faulty = faulty_module<Module>;
-  return {Module::key,
-          [](grid<emulated_bus> const& g, team const& t, host_port const& host) {
-            rondo::run_worker<faulty>(g, t, host);
-          },
-          [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
-            rondo::run_io<faulty>(g, host, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
-          }};
+  return {
+      Module::key,
+      [](grid<emulated_bus> const& g, team const& t, host_port const& host) {
+        rondo::run_worker<faulty>(g, t, host);
+      },
+      [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
+        io_window window;
+        rondo::run_io<faulty>(g, host, team{0}, window, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
+      }};
 }
 
 template <class Module>

@@ -35,8 +35,8 @@ class completion_poller {
       bool const ending = ending_.load(memory_order::acquire) != 0;  // before the look
       auto const drains = drains_.load(memory_order::acquire);       // likewise
       bool const held = !ending && held_.load(memory_order::relaxed) != 0;
-      if (device_event const* const r = held ? nullptr : in.peek()) {
-        sink(*r);
+      if (device_event event; !held && in.fetch(event)) {
+        sink(event);
         in.advance(1);
         in.publish();
         idle.worked();

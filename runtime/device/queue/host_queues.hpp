@@ -47,14 +47,12 @@ class host_queues final : public far_mail {
       return errc::payload_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
     return push(mail.count, [&](std::uint32_t i, submission& s) {
-      if (i == 0) {  // the rest of a batch has only payloads
-        s.kind = submission_kind::post;
-        s.count = mail.count;
-        s.to = mail.to;
-        s.ack = ack;
-        s.body.header = mail.header;
-        s.body.bytes = mail.bytes;
-      }
+      s.kind = submission_kind::post;
+      s.count = mail.count;
+      s.to = mail.to;
+      s.ack = ack;
+      s.body.header = mail.header;
+      s.body.bytes = mail.bytes;
       __builtin_memcpy(s.body.payload, payloads + std::uint64_t{i} * mail.stride, mail.bytes);
     });
   }
@@ -83,6 +81,7 @@ class host_queues final : public far_mail {
       s.count = control;
       s.to = to;
       s.ack = {};
+      s.body.bytes = 0;
     });
   }
 

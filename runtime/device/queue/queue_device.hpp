@@ -316,7 +316,9 @@ class queue_device : public device {
     auto const last = queues_.close(reason);
     host_port const to_sink{
         &sink_, [](void* sink, device_event const& r) { (*static_cast<event_sink*>(sink))(r); }, {}};
-    submission_reader<> left{{down.slots, down.progress, down.writers, down.slot_count}, to_sink};
+    io_window window;
+    submission_reader<> left{
+        {down.slots, down.progress, down.writers, down.slot_count}, to_sink, team{0}, window};
     while (left.head() < last)
       if (!left.refuse_next(reason)) yield_thread();
   }

@@ -59,8 +59,16 @@ std::byte* bed::memory(std::size_t bytes, ptx::memory_kind kind) {
 
 template <class Item>
 rondo::bus_ring_ref<Item> bed::ring(std::uint32_t slots, rondo::bus_writers* writers) {
-  return {of<rondo::bus_slot<Item>>(slots, ptx::memory_kind::host),
-          of<rondo::bus_progress>(1, ptx::memory_kind::host), writers, slots};
+  rondo::bus_ring_ref<Item> const r{of<rondo::bus_slot<Item>>(slots, ptx::memory_kind::host),
+                                    of<rondo::bus_progress>(1, ptx::memory_kind::host), writers, slots};
+  // As if one lap had passed: the first one writes all chunks of each slot.
+  for (std::uint32_t t = 0; t < slots; ++t)
+    for (auto& chunk : r.slot(t).chunks)
+      chunk.store(rondo::bus_slot<Item>::tag(t), rondo::memory_order::relaxed);
+  r.progress->consumed.store(slots, rondo::memory_order::relaxed);
+  for (auto* const count : {&writers->tail, &writers->seen})
+    count->store(slots, rondo::memory_order::relaxed);
+  return r;
 }
 
 rondo::actor_id bed::launch(std::uint16_t behaviour, bool pinned) {
@@ -100,9 +108,7 @@ sighting bed::wait_for_event(rondo::device_event& event) {
   for (auto const until = grid_->now_ps() + patience_ps; grid_->now_ps() < until;) {
     grid_->advance();
     if (!grid_->has_posted()) continue;
-    auto const* const e = events_->peek();
-    if (e == nullptr) continue;
-    event = *e;
+    if (!events_->fetch(event)) continue;
     events_->advance(1);
     events_->publish();
     return {grid_->arrival_ps() + costs_.host_take_ps, grid_->last_step()};

@@ -1,4 +1,4 @@
-// What is predicted: the ways of a message that the targets of gpu-speed.md are about.
+// What is predicted: the ways of a message that have goals in docs/benchmarks.md.
 #pragma once
 
 #include <span>

@@ -8,26 +8,27 @@
 namespace ptx_cost {
 
 std::vector<cost_row> const& cost_rows() {
-  // "speed": gpu-speed.md; "notes": gpu-notes.md, which names what others measured; "estimate": ours.
   static std::vector<cost_row> const rows = {
-      {"pcie_read_ps", &costs::pcie_read_ps, "speed: 1.0 us"},
-      {"posted_write_ps", &costs::posted_write_ps, "speed: 0.45 us until the host sees it"},
+      {"pcie_read_ps", &costs::pcie_read_ps,
+       "assumed; a ping-pong across PCIe takes 0.94 to 1.1 us with gdrcopy on a T4 and an A40"},
+      {"posted_write_ps", &costs::posted_write_ps, "assumed: half of a ping-pong"},
       {"posted_write_gap_ps", &costs::posted_write_gap_ps,
-       "estimate: 32 bytes and a packet's header at some 25 GB/s"},
-      {"fence_sys_ps", &costs::fence_sys_ps, "speed: MEMBAR.SYS takes 1 to 2 us; the lower end"},
+       "assumed: 32 bytes and a packet's header at some 25 GB/s"},
+      {"fence_sys_ps", &costs::fence_sys_ps, "assumed, without stores to the host before it"},
       {"fence_sys_write_ps", &costs::fence_sys_write_ps,
-       "speed: the same, behind a store to the host; notes: about 2 us per push on an H200"},
-      {"l2_load_ps", &costs::l2_load_ps, "speed: 0.15 to 0.2 us; notes: 130 to 209 ns on Hopper"},
-      {"l2_atomic_ps", &costs::l2_atomic_ps, "speed: 0.35 us"},
+       "assumed; a public library reports some 2 us per push on an H200"},
+      {"l2_load_ps", &costs::l2_load_ps,
+       "microbenchmarks of Hopper report 130 to 209 ns (among them arXiv:2402.13499)"},
+      {"l2_atomic_ps", &costs::l2_atomic_ps, "assumed: two loads"},
       {"fence_gpu_ps", &costs::fence_gpu_ps,
-       "estimate: as an atomic, because it waits for stores to reach the L2"},
-      {"fence_cta_ps", &costs::fence_cta_ps, "estimate"},
-      {"l1_load_ps", &costs::l1_load_ps, "estimate: a little more than shared memory"},
-      {"shared_ps", &costs::shared_ps, "notes: 15 ns on Hopper"},
+       "assumed: as an atomic, because it waits for stores to reach the L2"},
+      {"fence_cta_ps", &costs::fence_cta_ps, "assumed"},
+      {"l1_load_ps", &costs::l1_load_ps, "assumed: a little more than shared memory"},
+      {"shared_ps", &costs::shared_ps, "microbenchmarks of Hopper: 15 ns"},
       {"warp_instruction_ps", &costs::warp_instruction_ps,
-       "estimate: one instruction waits for the one before, four cycles at 1.75 GHz"},
-      {"host_submit_ps", &costs::host_submit_ps, "estimate"},
-      {"host_take_ps", &costs::host_take_ps, "estimate"},
+       "assumed: each waits for the one before, four cycles at 1.75 GHz"},
+      {"host_submit_ps", &costs::host_submit_ps, "assumed"},
+      {"host_take_ps", &costs::host_take_ps, "assumed"},
   };
   return rows;
 }

@@ -7,13 +7,14 @@
 #include <stdexcept>
 
 #include "tests/ptx/cost/budget_file.hpp"
+#include "tests/ptx/cost/page.hpp"
 
 namespace {
 
 using namespace ptx_cost;
 
 struct command_line {
-  std::string costs_path, budget_path, ptx_path = RONDO_PTX_COST_MODULE;
+  std::string costs_path, budget_path, page_path, ptx_path = RONDO_PTX_COST_MODULE;
   bool path = false;
   std::uint32_t samples = 200;
   std::uint64_t seed = 1;
@@ -33,6 +34,8 @@ command_line read_command_line(int argc, char** argv) {
       line.costs_path = value();
     else if (word == "--budget")
       line.budget_path = value();
+    else if (word == "--page")
+      line.page_path = value();
     else if (word == "--ptx")
       line.ptx_path = value();
     else if (word == "--path")
@@ -54,8 +57,6 @@ command_line read_command_line(int argc, char** argv) {
   if (line.cases.empty()) line.cases.assign(all.begin(), all.end());
   return line;
 }
-
-using results = std::vector<std::pair<cost_case, summary>>;
 
 void print_counts(results const& all) {
   std::printf("\nOn the critical path, per way (medians):\n\n");
@@ -154,6 +155,7 @@ int main(int argc, char** argv) try {
   print_times(all);
   print_lines(all);
   if (line.path) print_paths(*code, all);
+  if (!line.page_path.empty()) write_page(line.page_path, all, c, line.costs_path);
   return check_budget(line.budget_path, all) ? 0 : 1;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "rondo_ptx_cost: %s\n", e.what());

@@ -80,6 +80,8 @@ TEST_CASE("ptx cost: a weak load finds its sector in the L1, or on its way there
   CHECK(
       time_of(two + "ld.acquire.gpu.u64 %rd6, [%out+64];\nld.u64 %rd4, [%out+16];\nadd.u64 %rd5, %rd4, 1;") ==
       600);
+  CHECK(time_of("prefetch.L1 [%out];\nld.u64 %rd1, [%out+32];\nadd.u64 %rd3, %rd1, 1;\n"
+                "ld.u64 %rd4, [%out+16];\nadd.u64 %rd5, %rd4, 1;") == 220);
   // A vector's first element makes the trip, and its second one finds the sector in the L1.
   CHECK(time_of(
             two +

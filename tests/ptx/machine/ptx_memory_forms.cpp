@@ -41,6 +41,19 @@ flow load(warp& w, instruction const& i, std::uint32_t lanes) {
   return flow::next;
 }
 
+/// A weak load whose value nobody takes.
+flow prefetch(warp& w, instruction const& i, std::uint32_t lanes) {
+  bool const watched = w.grid().watcher != nullptr;
+  if (watched) w.where.fill(went::nowhere);
+  for_each_lane(lanes, [&](std::uint32_t lane) {
+    auto const address = w.get(lane, i.o[4]) + static_cast<std::uint64_t>(i.offset);
+    w.addresses[lane] = address / i.bytes * i.bytes;
+    w.load(i, lane, w.addresses[lane]);
+  });
+  if (watched) w.report(i, access_kind::load);
+  return flow::next;
+}
+
 /// The elements of a vector are stores of their own, in no order.
 flow store(warp& w, instruction const& i, std::uint32_t lanes) {
   bool const watched = w.grid().watcher != nullptr;
@@ -214,6 +227,19 @@ std::optional<form> access_form(std::vector<std::string_view> const& parts) {
   return f;
 }
 
+std::optional<form> prefetch_form(std::vector<std::string_view> const& parts) {
+  form f;
+  f.record.run = &prefetch;
+  f.record.bytes = 4;
+  for (std::size_t n = 1; n < parts.size(); ++n)
+    if (auto const where = space_named(parts[n]))
+      f.record.space = *where;
+    else if (parts[n] != "L1" && parts[n] != "L2")
+      return std::nullopt;
+  f.operands = "A4";
+  return f;
+}
+
 /// atom and red.
 std::optional<form> atomic_form(std::vector<std::string_view> const& parts) {
   form f;
@@ -275,6 +301,7 @@ std::optional<form> address_form(std::vector<std::string_view> const& parts) {
 std::optional<form> memory_form(std::string_view mnemonic) {
   auto const parts = split_dots(mnemonic);
   if (parts[0] == "ld" || parts[0] == "st") return access_form(parts);
+  if (parts[0] == "prefetch") return prefetch_form(parts);
   if (parts[0] == "atom" || parts[0] == "red") return atomic_form(parts);
   if (parts[0] == "fence" || parts[0] == "membar") return fence_form(parts);
   if (parts[0] == "cvta") return address_form(parts);

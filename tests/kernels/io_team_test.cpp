@@ -1,235 +1,37 @@
-// The queue pair's ring compared with a std::deque, under many threads and across the overflow of its sequences; and how the
-// I/O team processes submissions.
-#include "kernels/link/queue_pair.hpp"
-
-#include <deque>
-
+// How the I/O team processes submissions.
 #include "kernels/grid/io_team.hpp"
-#include "tests/kernels/arena_fixture.hpp"
+
+#include "tests/kernels/bus_ring_fixture.hpp"
 
 using namespace rondo_test;
 
 namespace {
 
-/// A ring in the state after `start` items have gone through it.
-template <class Item>
-struct test_ring {
-  explicit test_ring(std::uint32_t size, std::uint64_t start = 0) : slots(size) {
-    progress.consumed.store(start, memory_order::relaxed);
-    writers.tail.store(start, memory_order::relaxed);
-    writers.seen.store(start, memory_order::relaxed);
-    for (std::uint64_t t = start; t < start + size; ++t)
-      slots[t & (size - 1)].sequence.store(static_cast<std::uint32_t>(t + 1 - size), memory_order::relaxed);
-  }
-  bus_ring_ref<Item> ref() {
-    return {slots.data(), &progress, &writers, static_cast<std::uint32_t>(slots.size()), {}};
-  }
-
-  std::vector<bus_slot<Item>> slots;
-  bus_progress progress{};
-  bus_writers writers{};
-};
-
-/// Item i of a group holds its index and the size of the group.
-struct part {
-  std::uint32_t sender, number, index, count;
-};
-
-push_outcome push(bus_ring_ref<part> const& ring, std::uint32_t sender, std::uint32_t number,
-                  std::uint32_t count) {
-  std::uint64_t ticket = 0;
-  return ring.try_push(
-      count,
-      [=](std::uint32_t i, part& p) {
-        p = {sender, number, i, count};
-      },
-      ticket);
-}
-
-constexpr std::uint64_t near_overflow = (std::uint64_t{1} << 32) - 3'000;
-
-void stress_ring(std::uint32_t size, std::uint64_t start) {
-  test_ring<part> r{size, start};
-  std::uint32_t const senders = 3, each = 3'000;
-  std::vector<std::thread> threads;
-  for (std::uint32_t s = 0; s < senders; ++s)
-    threads.emplace_back([&, s] {
-      random_source random{s};
-      for (std::uint32_t n = 0; n < each; ++n) {
-        auto const count = 1 + random.below(size < 4 ? size : 4);
-        while (push(r.ref(), s, n, count) != push_outcome::pushed) std::this_thread::yield();
-      }
-    });
-  bus_reader<part> in{r.ref()};
-  std::vector<std::uint32_t> next(senders);
-  std::uint32_t groups = 0, wrong = 0;
-  while (groups < senders * each) {
-    part const* const first = in.peek();
-    if (first == nullptr) {
-      std::this_thread::yield();
-      continue;
-    }
-    auto const head = *first;
-    wrong += head.number != next.at(head.sender)++ || head.index != 0;
-    for (std::uint32_t i = 0; i < head.count; ++i) {
-      part const& p = in.at(i);
-      wrong += p.sender != head.sender || p.number != head.number || p.index != i || p.count != head.count;
-    }
-    in.advance(head.count);
-    if (groups % 3 == 0 || in.peek() == nullptr) in.publish();
-    ++groups;
-  }
-  for (auto& t : threads) t.join();
-  CHECK(wrong == 0);
-  CHECK(in.head() == r.ref().tail());
-  CHECK_FALSE(in.was_published());
-}
-
-}  // namespace
-
-TEST_CASE("a zeroed bus ring is empty, takes as many items as it has slots, and no more", "[queue_pair]") {
-  test_ring<part> r{4};
-  r.slots = std::vector<bus_slot<part>>(4);  // zeroed
-  bus_reader<part> in{r.ref()};
-  CHECK(in.peek() == nullptr);
-  for (std::uint32_t n = 0; n < 4; ++n) CHECK(push(r.ref(), 0, n, 1) == push_outcome::pushed);
-  CHECK(push(r.ref(), 0, 4, 1) == push_outcome::full);
-  REQUIRE(in.peek() != nullptr);
-  in.advance(1);
-  CHECK(push(r.ref(), 0, 4, 1) == push_outcome::full);  // read, but not yet released
-  in.publish();
-  CHECK(push(r.ref(), 0, 4, 2) == push_outcome::full);
-  CHECK(push(r.ref(), 0, 4, 1) == push_outcome::pushed);
-  CHECK(r.ref().consumed(0));
-  CHECK_FALSE(r.ref().consumed(1));
-}
-
-TEST_CASE("a push into a full bus ring is refused for good once its reader has abandoned it",
-          "[queue_pair]") {
-  test_ring<part> r{2};
-  r.ref().abandon(true);
-  for (std::uint32_t n = 0; n < 2; ++n) CHECK(push(r.ref(), 0, n, 1) == push_outcome::pushed);
-  CHECK(push(r.ref(), 0, 2, 1) == push_outcome::closed);
-  r.ref().abandon(false);
-  CHECK(push(r.ref(), 0, 2, 1) == push_outcome::full);
-}
-
-TEST_CASE("the bus ring behaves like a bounded std::deque of groups, also across the overflow",
-          "[queue_pair]") {
-  CAPTURE(test_seed());
-  random_source random;
-  for (std::uint32_t const size : {1u, 2u, 8u, 64u})
-    for (std::uint64_t const start : {std::uint64_t{0}, near_overflow + 2'900, std::uint64_t{0x7fff'fff0}}) {
-      CAPTURE(size, start);
-      test_ring<part> r{size, start};
-      bus_reader<part> in{r.ref()};
-      std::deque<part> reference;
-      std::uint32_t used = 0, read = 0;
-      for (std::uint32_t n = 0; n < 2'000; ++n) {
-        if (random.below(100) < (n % 400 < 200 ? 60u : 40u)) {
-          auto const count = 1 + random.below(std::min(size, 5u));
-          bool const pushed = push(r.ref(), 1, n, count) == push_outcome::pushed;
-          REQUIRE(pushed == (used + count <= size));
-          if (pushed) {
-            reference.push_back({1, n, 0, count});
-            used += count;
-          }
-        } else if (part const* const p = in.peek()) {
-          REQUIRE(!reference.empty());
-          REQUIRE(p->number == reference.front().number);
-          REQUIRE(in.at(p->count - 1).index == p->count - 1);
-          read += p->count;
-          in.advance(p->count);
-          reference.pop_front();
-          if (random.one_in(2)) {
-            in.publish();
-            used -= read;
-            read = 0;
-          }
-          if (random.one_in(8)) {  // a new reader continues
-            in.publish();
-            used -= read;
-            read = 0;
-            in = bus_reader<part>{r.ref()};
-          }
-        } else {
-          REQUIRE(reference.empty());
-          in.publish();
-          used -= read;
-          read = 0;
-        }
-      }
-    }
-}
-
-TEST_CASE("many threads push groups that arrive whole, once and in each thread's order",
-          "[queue_pair][stress]") {
-  stress_ring(2, 0);
-  stress_ring(64, 0);
-}
-
-TEST_CASE("many threads push across the overflow of the sequences", "[queue_pair][stress]") {
-  stress_ring(4, near_overflow);
-  stress_ring(64, near_overflow);
-}
-
-TEST_CASE("a closed bus ring refuses new items, and items accepted before arrive", "[queue_pair][stress]") {
-  test_ring<part> r{64};
-  std::atomic<std::uint32_t> pushed{0}, refused{0};
-  std::vector<std::thread> threads;
-  for (std::uint32_t s = 0; s < 3; ++s)
-    threads.emplace_back([&, s] {
-      for (std::uint32_t n = 0;; ++n) {
-        auto const outcome = push(r.ref(), s, n, 1);
-        if (outcome == push_outcome::pushed) ++pushed;
-        if (outcome == push_outcome::closed) return void(++refused);
-        if (outcome == push_outcome::full) std::this_thread::yield();
-      }
-    });
-  bus_reader<part> in{r.ref()};
-  std::uint64_t last = ~0ull;
-  while (in.head() < last) {
-    if (in.head() > 500 && last == ~0ull) last = r.ref().close();
-    if (in.peek() == nullptr) continue;
-    in.advance(1);
-    in.publish();
-  }
-  for (auto& t : threads) t.join();
-  CHECK(refused == 3);
-  CHECK(pushed == last);
-  CHECK_FALSE(in.was_published());
-  CHECK(push(r.ref(), 0, 0, 1) == push_outcome::closed);
-  r.ref().reopen();
-  CHECK(push(r.ref(), 0, 0, 1) == push_outcome::pushed);
-}
-
-namespace {
-
 /// An arena, a submission ring and an I/O team whose completions are kept in a vector.
 struct io_fixture {
-  explicit io_fixture(std::uint32_t slots = 16, std::uint64_t start = 0)
-      : arena({.actors = 4, .rings = 4, .ring_slots = 8, .teams = 1}), down(slots, start) {}
+  explicit io_fixture(std::uint32_t slots = 16, std::uint64_t start = 0, std::uint32_t ring_slots = 8)
+      : arena({.actors = 4, .rings = 4, .ring_slots = ring_slots, .teams = 1}), down(slots, start) {}
 
   io_team<taker_module> team() {
     return {arena.ref(),
             down.ref(),
             {this,
              [](void* self, device_event const& r) { static_cast<io_fixture*>(self)->events.push_back(r); },
-             {}}};
+             {}},
+            rondo::team{0},
+            window};
   }
   bool submit(submission_kind kind, actor_id to, void const* payload, std::uint32_t bytes,
               std::uint32_t stride, std::uint32_t count, actor_id ack, message_header header) {
     std::uint64_t ticket = 0;
     auto const fill = [&](std::uint32_t i, submission& s) {
       s = {};
-      if (i == 0) {
-        s.kind = kind;
-        s.count = count;
-        s.to = to;
-        s.ack = ack;
-        s.body.header = header;
-        s.body.bytes = bytes;
-      }
+      s.kind = kind;
+      s.count = count;
+      s.to = to;
+      s.ack = ack;
+      s.body.header = header;
+      s.body.bytes = bytes;
       std::memcpy(s.body.payload, static_cast<std::byte const*>(payload) + i * stride, bytes);
     };
     return down.ref().try_push(kind == submission_kind::post ? count : 1, fill, ticket) ==
@@ -267,6 +69,7 @@ struct io_fixture {
 
   test_arena arena;
   test_ring<submission> down;
+  io_window window;
   std::vector<device_event> events;
 };
 
@@ -357,6 +160,62 @@ TEST_CASE("a batch is posted as a whole or not at all, also across the ring's en
   CHECK(f.take_all(id) == std::vector<std::uint32_t>{9, 10, 11, 12, 13, 14, 15, 16});
 }
 
+TEST_CASE("messages that follow each other to one mailbox are posted together, each with its own outcome",
+          "[io_team][G2][G5]") {
+  io_fixture f{32};
+  auto const a = f.arena.launch_taker(0, 4), b = f.arena.launch_taker(1, 8);
+  auto urgent = note_header();
+  urgent.priority = 200;
+  actor_id const ack{host_ask_bit | 5, 1};
+  REQUIRE(f.post(a, {{0, 0}}));
+  REQUIRE(f.post(a, {{0, 1}}, ack));
+  REQUIRE(f.post(a, {{0, 2}}));
+  REQUIRE(f.post(b, {{0, 3}}));
+  REQUIRE(f.post(b, {{0, 4}}, {}, urgent));
+  REQUIRE(f.post(b, {{0, 5}}, {}, urgent));
+  REQUIRE(f.post(a, {{0, 6}}));
+  REQUIRE(f.post(a, {{0, 7}}, ack));  // the mailbox of `a` is full
+  REQUIRE(f.post(a, {{0, 8}}));
+  auto io = f.team();
+  CHECK(io.step(64) == 9);
+  REQUIRE(f.events.size() == 3);
+  CHECK((f.events[0].kind == event_kind::reply && f.events[0].reason == errc::ok));
+  CHECK((f.events[1].kind == event_kind::reply && f.events[1].reason == errc::mailbox_full));
+  CHECK((f.events[2].kind == event_kind::dead_letter && f.events[2].reason == errc::mailbox_full));
+  CHECK(reinterpret_cast<note const*>(f.events[2].body.payload)->number == 8);
+  scheduler owner{f.arena.ref()};
+  auto const numbers = [&](actor_id id) {
+    std::vector<std::uint32_t> all;
+    std::uint32_t index = id.index;
+    if (!owner.claim(index, actor_word::queued_mask)) return all;
+    owned_mail mail{owner, id};
+    for (note n{}; mail.try_take(n);) all.push_back(n.number);
+    return all;
+  };
+  CHECK(numbers(a) == std::vector<std::uint32_t>{0, 1, 2, 6});
+  CHECK(numbers(b) == std::vector<std::uint32_t>{4, 5, 3});
+}
+
+TEST_CASE("a batch larger than the window is posted or refused as a whole", "[io_team][G5]") {
+  io_fixture f{64, 0, 32};
+  auto const id = f.arena.launch_taker(0, 32);
+  std::vector<note> notes;
+  for (std::uint32_t n = 0; n < 21; ++n) notes.push_back({0, n});
+  REQUIRE(f.post(id, {{0, 100}}));
+  REQUIRE(f.post(id, notes, some_ack));
+  REQUIRE(f.post(id, notes));
+  CHECK(f.team().step(64) == 43);
+  REQUIRE(f.events.size() == 22);
+  CHECK((f.events[0].kind == event_kind::reply && f.events[0].reason == errc::ok));
+  for (std::uint32_t n = 0; n < 21; ++n) {
+    CHECK((f.events[n + 1].kind == event_kind::dead_letter && f.events[n + 1].reason == errc::mailbox_full));
+    CHECK(reinterpret_cast<note const*>(f.events[n + 1].body.payload)->number == n);
+  }
+  std::vector<std::uint32_t> expected{100};
+  for (std::uint32_t n = 0; n < 21; ++n) expected.push_back(n);
+  CHECK(f.take_all(id) == expected);
+}
+
 TEST_CASE("a signal reaches its actor, and the ack reports an actor that is gone", "[io_team][G7]") {
   io_fixture f;
   auto const id = f.arena.launch_taker(0, 8);
@@ -396,5 +255,5 @@ TEST_CASE("every kind of submission that is refused ends exactly once", "[io_tea
     ends.push_back(e.body.header.reply_to);
   }
   CHECK(ends == std::vector{ask(1), ask(2), ask(3), ask(4), actor_id{}, actor_id{}, ask(5), ask(6), ask(7)});
-  CHECK(f.down.ref().consumed(13));
+  CHECK(f.down.ref().count_consumed() == 14);
 }
