@@ -179,15 +179,18 @@ struct bus_ring_ref {
     auto const words = whole ? slot_type::chunk_count : bus_extent<Item>::words(item);
     constexpr std::uint32_t step = slot_type::chunk_count % 4 == 0 ? 4 : 1;  // words that are read at once
     auto const* const bytes = reinterpret_cast<std::byte const*>(&item);
-    RONDO_UNROLL for (auto first = slot_type::chunk_count; first != 0;) {
+    RONDO_UNROLL
+    for (auto first = slot_type::chunk_count; first != 0;) {
       first -= step;
       if (first >= words) continue;
       std::uint32_t some[step];
       // Without the alignment, nvcc would copy byte by byte.
       constexpr auto aligned = step * 4 < alignof(Item) ? step * 4 : alignof(Item);
       __builtin_memcpy(some, __builtin_assume_aligned(bytes + first * 4, aligned), sizeof some);
-      RONDO_UNROLL for (auto i = step; i-- > 0;) chunks[first + i].store(
-          slot_type::tag(ticket) | some[i], first + i == 0 ? order : memory_order::relaxed);
+      RONDO_UNROLL
+      for (auto i = step; i-- > 0;)
+        chunks[first + i].store(slot_type::tag(ticket) | some[i],
+                                first + i == 0 ? order : memory_order::relaxed);
     }
   }
   /// B2. Signed: `consumed` may be newer than the tail; then the claim's exchange fails.
@@ -271,21 +274,33 @@ class bus_reader {
     };
     t.sync();  // no lane reads `to` any more; and loads of the others would hold up a lane that is still at work
     std::uint64_t seen[Slots][rows];
-    RONDO_UNROLL for (auto n = Slots; n-- > 0;) RONDO_UNROLL for (auto row = rows; row-- > 0;) seen[n][row] =
-        ring_.slot(first + n).chunks[word(row)].load(n == 0 && row == 0 ? memory_order::acquire
-                                                                        : memory_order::relaxed);
+    RONDO_UNROLL
+    for (auto n = Slots; n-- > 0;) {
+      RONDO_UNROLL
+      for (auto row = rows; row-- > 0;) {
+        auto const order = n == 0 && row == 0 ? memory_order::acquire : memory_order::relaxed;
+        seen[n][row] = ring_.slot(first + n).chunks[word(row)].load(order);
+      }
+    }
     if (!t.broadcast(slot_type::is_of(seen[0][0], first))) return 0;
-    RONDO_UNROLL for (std::uint32_t n = 0; n < Slots; ++n)
-        RONDO_UNROLL for (std::uint32_t row = 0; row < rows; ++row) reinterpret_cast<std::uint32_t*>(
-            to + n)[word(row)] = static_cast<std::uint32_t>(seen[n][row]);
+    RONDO_UNROLL
+    for (std::uint32_t n = 0; n < Slots; ++n) {
+      auto* const words = reinterpret_cast<std::uint32_t*>(to + n);
+      RONDO_UNROLL
+      for (std::uint32_t row = 0; row < rows; ++row)
+        words[word(row)] = static_cast<std::uint32_t>(seen[n][row]);
+    }
     t.sync();
     std::uint32_t missing = 1u << most;
-    RONDO_UNROLL for (std::uint32_t n = 0; n < Slots; ++n) {
+    RONDO_UNROLL
+    for (std::uint32_t n = 0; n < Slots; ++n) {
       // If a head has not arrived, its number of words may be wrong, and its own chunks say so.
       auto const words = max(bus_extent<Item>::head_words, bus_extent<Item>::words(to[n]));
-      RONDO_UNROLL for (std::uint32_t row = 0; row < rows;
-                        ++row) if (word(row) < words && !slot_type::is_of(seen[n][row], first + n)) missing |=
-          1u << n;
+      RONDO_UNROLL
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        bool const is_there = word(row) >= words || slot_type::is_of(seen[n][row], first + n);
+        if (!is_there) missing |= 1u << n;
+      }
     }
     return static_cast<std::uint32_t>(lowest_bit(t.any_bits(missing)));
   }

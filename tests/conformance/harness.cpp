@@ -89,9 +89,16 @@ start_book& book() {
 
 #if defined(RONDO_PTX_TESTBED)
 namespace {
+/// RONDO_CONFORMANCE_PTX may name the testbed's PTX: tools/mutants --ptx plants bugs there.
+std::string testbed_ptx() {
+  std::string const named = std::getenv("RONDO_CONFORMANCE_PTX");
+  return named.ends_with(".ptx") ? named : RONDO_PTX_TESTBED;
+}
+
 std::unique_ptr<rondo::runtime> start_ptx(rondo::config settings) {
   auto* const shared = &book();
-  for (auto const* path : {RONDO_PTX_TESTBED, RONDO_PTX_TESTBED_NEXT}) {
+  auto const testbed_path = testbed_ptx();
+  for (auto const& path : {testbed_path, std::string(RONDO_PTX_TESTBED_NEXT)}) {
     auto const at = rondo::read_shared_module(path).find_variable("device_start_book").address;
     std::memcpy(reinterpret_cast<void*>(at), &shared, sizeof shared);
   }
@@ -101,9 +108,8 @@ std::unique_ptr<rondo::runtime> start_ptx(rondo::config settings) {
   std::vector<ptx::memory_range> const ranges{
       {begin, begin + reachable.size(), ptx::memory_kind::device, "in reach"}};
   std::vector<rondo::chosen_device> chosen;
-  chosen.push_back(
-      rondo::make_ptx_device({{testbed::key, RONDO_PTX_TESTBED}, {testbed_next::key, RONDO_PTX_TESTBED_NEXT}},
-                             settings, {{}, ranges}));
+  chosen.push_back(rondo::make_ptx_device(
+      {{testbed::key, testbed_path}, {testbed_next::key, RONDO_PTX_TESTBED_NEXT}}, settings, {{}, ranges}));
   settings.device = "cuda";  // a configuration has no device ptx
   return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen));
 }

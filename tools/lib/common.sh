@@ -33,6 +33,14 @@ configure_preset() {
   (cd "$rondo_root" && cmake --preset "$@") ||
     fail "could not configure the preset '$1'; see the first 'CMake Error' above"
 }
+# Prints where nvcc is.
+find_nvcc() {
+  local nvcc
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do
+    if [[ -x $nvcc ]]; then printf '%s\n' "$nvcc" && return; fi
+  done
+  return 1
+}
 gpu_here() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
 # build_preset NAME [TARGET]: configures when needed, then builds build/NAME, all of it or one target. Ninja notices changed
