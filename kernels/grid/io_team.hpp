@@ -1,7 +1,8 @@
 // The I/O team, the only team that reads host memory: takes submissions in order and carries them out in the arena.
 //
 // It runs no handler and keeps no actor. It also tells the host which buffers of the device are free again. On a GPU it is a
-// warp: its lanes fetch the submissions of a window together, and write messages to the same actor side by side.
+// warp: its lanes fetch the submissions of a window together, write messages to the same actor side by side, and post messages to
+// different actors at once.
 // Threads: all lanes of one team call each function together, with the same arguments. A new io_team continues where the last
 // one stopped, so bounded rounds need no hand-over; grid.hpp decides when it stops.
 // Invariants: L2 to L4 of queue_pair.hpp.
@@ -71,20 +72,23 @@ class submission_reader {
   /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters (L3). `s` is alone, or the
   /// first of the batch at the head.
   RONDO_HD void conclude(submission const& s, errc reason) {
+    if (slots_of(s) == 1 || s.ack.valid()) {
+      if (team_.leader()) conclude_alone(s, reason);
+      return;
+    }
+    for_each_window(s.count, [&](std::uint32_t, submission const* items, std::uint32_t n) {
+      if (team_.leader())
+        for (std::uint32_t i = 0; i < n; ++i) conclude_alone(items[i], reason);
+    });
+  }
+  /// The same on one lane, for a submission that is alone or has an ack.
+  RONDO_HD void conclude_alone(submission const& s, errc reason) {
     message_header const& h = s.body.header;
     bool const is_ask = (h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0;
-    if (s.ack.valid() || (s.kind == submission_kind::post && is_ask)) {
-      if (team_.leader())
-        for (std::uint32_t i = 0; i < (s.ack.valid() ? 1 : s.count); ++i)
-          reply(s.ack.valid() ? s.ack : h.reply_to, s.to, reason);
-    } else if (s.kind == submission_kind::post && s.count == 1) {
-      if (team_.leader()) dead_letter(s, reason);
-    } else if (s.kind == submission_kind::post) {
-      for_each_window(s.count, [&](std::uint32_t, submission const* items, std::uint32_t n) {
-        if (team_.leader())
-          for (std::uint32_t i = 0; i < n; ++i) dead_letter(items[i], reason);
-      });
-    }
+    if (s.ack.valid())
+      reply(s.ack, s.to, reason);
+    else if (s.kind == submission_kind::post)
+      is_ask ? reply(h.reply_to, s.to, reason) : dead_letter(s, reason);
   }
 
   bus_reader<submission, Bus> in_;
@@ -156,9 +160,12 @@ class io_team : public submission_reader<Bus> {
         return carry_out_batch(s);
       }
       auto const run = run_length(done, n);
-      if (run == 1 || !post_run(done, run))
+      auto const apart = run == 1 ? count_apart(done, n) : 1;
+      if (apart > 1)
+        post_apart(done, apart);
+      else if (run == 1 || !post_run(done, run))
         for (auto i = done; i < done + run; ++i) carry_out_alone(items[i]);
-      done += run;
+      done += apart > run ? apart : run;
     }
     this->in_.advance(done);
     return done;
@@ -177,6 +184,30 @@ class io_team : public submission_reader<Bus> {
         break;
     }
     return run;
+  }
+
+  /// How many messages from `first` on go to different mailboxes, at most one for each lane.
+  RONDO_HD std::uint32_t count_apart(std::uint32_t first, std::uint32_t n) const noexcept {
+    auto const& t = this->team_;
+    auto const* const items = this->window_.items + first;
+    auto const most = n - first < t.lanes() ? n - first : t.lanes();
+    if (most < 2) return most;
+    std::uint32_t ends = 1u << most;
+    if (auto const i = t.lane(); i < most) {
+      bool with_earlier = items[i].kind != submission_kind::post || items[i].count != 1;
+      for (std::uint32_t j = 0; j < i; ++j) with_earlier = with_earlier || items[j].to == items[i].to;
+      if (with_earlier) ends |= 1u << i;
+    }
+    return static_cast<std::uint32_t>(lowest_bit(t.any_bits(ends)));
+  }
+  /// Each lane posts one message. They have no order among each other.
+  RONDO_HD void post_apart(std::uint32_t first, std::uint32_t count) {
+    if (auto const i = this->team_.lane(); i < count) {
+      submission const& s = this->window_.items[first + i];
+      auto const outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
+      if (outcome != errc::ok || s.ack.valid()) this->conclude_alone(s, outcome);
+    }
+    this->team_.sync();
   }
 
   /// False, without effect, if there is no room for all.

@@ -5,8 +5,8 @@
 //
 // Invariants, in addition to those of each ring (bus_ring.hpp)
 //  L1 Only loads and stores cross the bus: a ring's tickets are atomics on its writers' side only.
-//  L2 Submissions of one host thread are processed in the order submitted (its tickets grow, and the one reader takes tickets in
-//     order). Hence G2 holds across the bus, and a launch precedes the posts that follow it.
+//  L2 Submissions of one host thread that concern the same actor are processed in the order submitted (its tickets grow, and the
+//     one reader takes tickets in order). Hence G2 holds across the bus, and a launch precedes the posts that follow it.
 //  L3 A submission has one outcome: it reaches the target's mailbox, or each message gets one completion with the reason.
 //  L4 A batch is one group of tickets, so it arrives whole.
 // Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.

@@ -1,6 +1,8 @@
 #include "tests/ptx/cost/cases.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "tests/ptx/cost/actors.hpp"
 #include "tests/ptx/cost/bed.hpp"
@@ -88,6 +90,26 @@ samples_of_case stream(ptx::module const& code, costs const& c, std::uint32_t sa
   });
 }
 
+constexpr std::uint32_t spread_actors = 8, spread_each = 3;
+
+samples_of_case spread(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
+  bed b(code, {.pinned_teams = spread_actors, .seed = seed}, c);
+  std::vector<rondo::actor_id> to;
+  for (std::uint32_t a = 0; a < spread_actors; ++a)
+    to.push_back(b.launch(cost_actors::index_of<consumer>(), true));
+  return repeat(b, samples, [&](std::uint64_t n) {
+    parcel const p{1, {}};
+    auto const began = b.tell(to[0], &p);
+    for (std::uint32_t i = 1; i < spread_actors * spread_each; ++i)
+      b.tell(to[i % spread_actors], &p, 1, false);
+    auto const seen = b.wait_until([&] {
+      return std::ranges::all_of(
+          to, [&](auto id) { return b.state_of<consumer>(id).so_far.sum == (n + 1) * spread_each; });
+    });
+    return sample{seen.ps - began, trace_path(b.grid().logs(), seen.where)};
+  });
+}
+
 template <bool Pinned>
 samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
   bed b(code, {.seed = seed}, c);
@@ -118,6 +140,8 @@ constexpr cost_case all_cases[] = {
     {"batch", "16 messages of 32 bytes in one batch, until the last is handled", 1, &batch},
     {"stream", "24 tells that wait in the ring, per message, until the last is handled", stream_messages,
      &stream},
+    {"spread", "24 tells that wait in the ring for 8 pinned actors, per message, until the last is handled",
+     spread_actors* spread_each, &spread},
     {"hop", "from one pinned actor to another", 2, &hop<true>},
     {"hop_pooled", "the same, between actors that any team may run", 2, &hop<false>},
 };
