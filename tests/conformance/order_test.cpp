@@ -49,6 +49,30 @@ TEST_CASE("messages from actor to actor also keep their order", "[G2]") {
   CHECK(ask(target, get{}).value().disorder == 0);
 }
 
+TEST_CASE("one thread's messages to several actors keep their order at each of them, and arrive once",
+          "[G1][G2]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto const rt = start(v.settings);
+  std::vector<rondo::actor_ref<orderly>> actors;
+  for (int a = 0; a < 5; ++a)
+    actors.push_back(rt->launch<orderly>("orderly" + std::to_string(a), {.capacity = 2000}));
+  // Actors in turn, pairs for one of them, and repetitions at every distance within a window of the I/O team.
+  constexpr std::uint32_t pattern[] = {0, 1, 2, 3, 4, 0, 0, 1, 2, 1, 3, 3, 2, 4, 1, 0, 4};
+  std::array<std::uint32_t, 5> sent{};
+  for (int i = 0; i < 60; ++i)
+    for (auto const a : pattern) {
+      while (actors[a].try_tell(note{0, 1, sent[a]})) std::this_thread::yield();
+      ++sent[a];
+    }
+  for (std::uint32_t a = 0; a < 5; ++a) {
+    auto const t = ask(actors[a], get{}).value();
+    CHECK(t.handled == sent[a]);
+    CHECK(t.disorder == 0);
+  }
+  CHECK(rt->snapshot().dead_letters == 0);
+}
+
 TEST_CASE("tells that do not wait keep their order through the submission ring", "[G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
