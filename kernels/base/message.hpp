@@ -90,8 +90,10 @@ struct message {
 };
 static_assert(sizeof(message) == 128 && std::is_trivially_copyable_v<message>);
 
-/// Words of 4 bytes that a message's payload of `bytes` fills.
-RONDO_HD constexpr std::uint32_t payload_words(std::uint32_t bytes) noexcept { return (bytes + 3) / 4; }
+/// Words of 4 bytes that a message's payload of `bytes` fills. Never more than there are, even if a broken device wrote `bytes`.
+RONDO_HD constexpr std::uint32_t payload_words(std::uint32_t bytes) noexcept {
+  return ((bytes < max_payload_bytes ? bytes : static_cast<std::uint32_t>(max_payload_bytes)) + 3) / 4;
+}
 
 /// The qualified name of a message type; schemac specialises it for types generated from a schema.
 template <class Message>

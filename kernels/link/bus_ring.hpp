@@ -41,16 +41,18 @@ struct prompt_bus {
   /// The writers are host threads, and their processors combine writes to these slots without keeping them in order.
   bool combines_writes = false;
 
-  RONDO_HD static constexpr bool shows(std::uint64_t) noexcept {
-    return true;
-  }                                                    // reader: is this ticket's item visible?
-  RONDO_HD void wrote(std::uint64_t) const noexcept {  // writer: about to publish this ticket
+  /// The reader asks: is this ticket's item visible?
+  RONDO_HD static constexpr bool shows(std::uint64_t) noexcept { return true; }
+  /// The writer has written the rest of the group of this ticket, and is about to write its first item (B4).
+  RONDO_HD void wrote(std::uint64_t) const noexcept {
     if (combines_writes) flush_writes();
   }
-  RONDO_HD void published() const noexcept {  // writer: has published
+  /// The writer has written the whole group.
+  RONDO_HD void published() const noexcept {
     if (combines_writes) flush_writes();
   }
-  RONDO_HD static constexpr bool shows_room() noexcept { return true; }  // writer: the reader's progress?
+  /// A writer asks: is the reader's progress visible?
+  RONDO_HD static constexpr bool shows_room() noexcept { return true; }
 };
 
 /// How much of an Item crosses the bus: `words(item)` words of 4 bytes, at least `head_words`, from which alone it is computed.

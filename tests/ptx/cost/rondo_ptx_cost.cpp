@@ -1,5 +1,5 @@
 // rondo_ptx_cost [OPTIONS] [CASE...]: predicts what messages cost on a GPU, by executing a module's PTX in virtual time. The
-// options are those of tools/ptx. With --budget, fails if a count on a critical path exceeds that file's limit.
+// options are those of tools/ptx, but --page takes the file to write. With --budget, fails if a count on a critical path exceeds that file's limit.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
