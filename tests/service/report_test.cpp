@@ -110,6 +110,11 @@ TEST_CASE("control characters in a name are shown as question marks", "[report]"
   CHECK(rondo::service::clean_text("\xff\xc3") == "??");
   CHECK(rondo::service::clean_text("\xc0\xaf\xed\xa0\x80") == "?????");
   CHECK(rondo::service::clean_text("\xc2\x9b!") == "?!");
+  CHECK(rondo::service::clean_text("\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf") == "\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
+  // No character begins with these bytes, whatever their lower bits say.
+  CHECK(rondo::service::clean_text("\xfc\x80\x80\x80") == "????");
+  CHECK(rondo::service::clean_text("\xf8\x90\x80\x80") == "????");
+  CHECK(rondo::service::clean_text("\xf4\x90\x80\x80") == "????");
   auto const rt = start();
   rt->launch<basics::echo>("bad\xc2\x9b\xfe");  // launch already refuses ASCII control characters
   auto const r = reporter{*rt, {}}.gather();

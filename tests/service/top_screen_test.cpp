@@ -114,6 +114,12 @@ TEST_CASE("a name in wide characters takes the columns that it needs", "[top]") 
   CHECK(to_text(text_grid(2, 1)) == "\n");
 }
 
+TEST_CASE("invalid UTF-8 and control characters are shown as question marks", "[top]") {
+  text_grid grid(12, 1);
+  grid.put(0, 0, "\xc1\x81\xed\xa0\x80\xf8\x90\x80\x80\xc2\x9b.");
+  CHECK(to_text(grid) == "??????????.\n");
+}
+
 TEST_CASE("a lost message is clearly reported", "[top]") {
   auto r = sample_report();
   r.conserved = false;

@@ -5,8 +5,14 @@
 #include <wchar.h>
 
 #include <algorithm>
+#include <boost/locale/utf.hpp>
+#include <iterator>
+
+#include "runtime/service/json/clean_text.hpp"
 
 namespace rondo::tools {
+
+using service::take_character;
 
 namespace {
 
@@ -18,21 +24,6 @@ int columns_of(char32_t c) noexcept {
   auto const columns = wcwidth(static_cast<wchar_t>(c));
   uselocale(before);
   return columns < 0 ? 1 : columns;
-}
-
-/// Takes one character off `text`. Invalid UTF-8 and control characters become '?'.
-char32_t take(std::string_view& text) {
-  auto const first = static_cast<unsigned char>(text[0]);
-  std::size_t const bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
-  if (bytes == 0 || bytes > text.size()) return text.remove_prefix(1), U'?';
-  char32_t code = bytes == 1 ? first : first & (0xffu >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    auto const next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0) != 0x80) return text.remove_prefix(1), U'?';
-    code = code << 6 | (next & 0x3fu);
-  }
-  text.remove_prefix(bytes);
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) ? U'?' : code;
 }
 
 }  // namespace
@@ -49,7 +40,7 @@ void text_grid::put_glyph(int row, int column, char32_t glyph, style look) {
 int text_grid::put(int row, int column, std::string_view text, style look, int limit) {
   int const end = std::min(limit > width_ ? width_ : column + limit, width_);
   while (!text.empty()) {
-    auto const glyph = take(text);
+    auto const glyph = take_character(text);
     int const wide = columns_of(glyph);
     if (wide == 0) continue;
     if (column + wide > end) break;
@@ -92,17 +83,14 @@ void text_grid::overlay(int row, int column, text_grid const& what) {
 
 int width_of(std::string_view text) {
   int sum = 0;
-  while (!text.empty()) sum += columns_of(take(text));
+  while (!text.empty()) sum += columns_of(take_character(text));
   return sum;
 }
 
 std::string to_utf8(char32_t c) {
-  auto const byte = [](char32_t bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
-  if (c < 0x80) return {byte(c)};
-  if (c < 0x800) return {byte(0xc0 | c >> 6), byte(0x80 | (c & 0x3f))};
-  if (c < 0x10000) return {byte(0xe0 | c >> 12), byte(0x80 | (c >> 6 & 0x3f)), byte(0x80 | (c & 0x3f))};
-  return {byte(0xf0 | c >> 18), byte(0x80 | (c >> 12 & 0x3f)), byte(0x80 | (c >> 6 & 0x3f)),
-          byte(0x80 | (c & 0x3f))};
+  std::string text;
+  boost::locale::utf::utf_traits<char>::encode(c, std::back_inserter(text));
+  return text;
 }
 
 std::string to_text(text_grid const& grid) {
