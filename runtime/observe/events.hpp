@@ -1,7 +1,7 @@
 // Events of a runtime, and subscriptions to them.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -23,18 +23,12 @@ struct dead_letter {
 class subscription {
  public:
   subscription() = default;
-  explicit subscription(std::function<void()> end) : end_(std::move(end)) {}
-  subscription(subscription&& other) noexcept : end_(std::exchange(other.end_, nullptr)) {}
-  subscription& operator=(subscription&& other) noexcept {
-    std::swap(end_, other.end_);
-    return *this;
-  }
-  ~subscription() {
-    if (end_) end_();
-  }
+  explicit subscription(std::shared_ptr<void> handler) : handler_(std::move(handler)) {}
+  subscription(subscription&&) = default;
+  subscription& operator=(subscription&&) = default;
 
  private:
-  std::function<void()> end_;
+  std::shared_ptr<void> handler_;
 };
 
 }  // namespace rondo

@@ -1,57 +1,55 @@
 // The hub delivers events (dead letters, failure reports) to subscribers, on the runtime's own thread, in order.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "runtime/observe/events.hpp"
 
 namespace rondo {
 
-/// Threads: any. After a subscription has ended, its handler is not called again; a call that is running at that
-/// moment continues.
+/// Threads: any. After a subscription has ended, its handler is not called again. If another thread ends it while its handler
+/// runs, the call continues, and destroys the handler when it returns.
 template <class Event>
 class hub {
  public:
   explicit hub(boost::asio::any_io_executor executor)
       : executor_(std::move(executor)), state_(std::make_shared<state>()) {}
 
-  subscription subscribe(std::function<void(Event const&)> handler) {
+  subscription subscribe(std::function<void(Event const&)> f) {
+    auto h = std::make_shared<handler>(std::move(f));
     std::lock_guard lock(state_->mutex);
-    auto const key = state_->next++;
-    state_->handlers.emplace(key, std::make_shared<std::function<void(Event const&)>>(std::move(handler)));
-    return subscription([state = std::weak_ptr(state_), key] {
-      if (auto const s = state.lock()) {
-        std::lock_guard guard(s->mutex);
-        s->handlers.erase(key);
-      }
-    });
+    std::erase_if(state_->handlers, [](auto const& one) { return one.expired(); });
+    state_->handlers.push_back(h);
+    return subscription(std::move(h));
   }
 
   bool has_subscribers() const {
     std::lock_guard lock(state_->mutex);
-    return !state_->handlers.empty();
+    return !std::ranges::all_of(state_->handlers, &std::weak_ptr<handler>::expired);
   }
 
   void publish(Event event) {
     boost::asio::post(executor_, [state = state_, event = std::move(event)] {
       std::unique_lock lock(state->mutex);
-      auto const handlers = state->handlers;  // a handler may end its own subscription
+      auto const handlers = state->handlers;  // a handler may subscribe
       lock.unlock();
-      for (auto const& [key, handler] : handlers) (*handler)(event);
+      for (auto const& one : handlers)
+        if (auto const h = one.lock()) (*h)(event);
     });
   }
 
  private:
+  using handler = std::function<void(Event const&)>;
   struct state {
     std::mutex mutex;
-    std::uint64_t next = 0;
-    std::map<std::uint64_t, std::shared_ptr<std::function<void(Event const&)>>> handlers;
+    std::vector<std::weak_ptr<handler>> handlers;  // in the order of subscribing; the subscriptions own them
   };
   boost::asio::any_io_executor executor_;
   std::shared_ptr<state> state_;

@@ -1,9 +1,12 @@
 // The interface of a runtime: refusals, lookups, timers and reports.
 #include <bit>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <set>
 
 #include "runtime/lifecycle.hpp"
+#include "runtime/observe/hub.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
@@ -222,6 +225,20 @@ TEST_CASE("subscriptions end on destruction, even inside their own handler", "[r
   CHECK(eventually([&] { return lasting == 3; }));
   CHECK(single == 1);
   CHECK(rt->snapshot().dead_letters == 3);
+}
+
+TEST_CASE("a subscription that another handler of the same event has ended is not called", "[runtime]") {
+  boost::asio::io_context context;
+  rondo::hub<int> events(context.get_executor());
+  std::optional<rondo::subscription> first, last;
+  int calls = 0;
+  first = events.subscribe([&](int) { last.reset(), ++calls; });
+  auto const middle = events.subscribe([&](int) { first.reset(), ++calls; });
+  last = events.subscribe([&](int) { calls += 100; });
+  for (int n = 0; n < 2; ++n) events.publish(n);
+  context.run();
+  CHECK(calls == 3);
+  CHECK(events.has_subscribers());
 }
 
 TEST_CASE("a completion handler may use the runtime while that is destroyed", "[runtime]") {
