@@ -20,7 +20,7 @@ buffer_exporter_options checked(buffer_exporter_options o) {
     throw std::invalid_argument("buffer_exporter: " + text);
   };
   if (o.slots == 0 || o.slots > slot_stack::most_slots || o.slots > share::most_slots)
-    refuse("slots is " + std::to_string(o.slots) + "; use 1 to " + std::to_string(share::most_slots - 1));
+    refuse("slots is " + std::to_string(o.slots) + "; use 1 to " + std::to_string(share::most_slots));
   if (o.importers == 0 || o.importers > share::most_rows)
     refuse("importers is " + std::to_string(o.importers) + "; use 1 to " + std::to_string(share::most_rows));
   if (o.lease_timeout < 10ms || o.lease_timeout > 24h)
@@ -83,15 +83,12 @@ buffer_exporter::~buffer_exporter() = default;
 result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buffer_ref ref) {
   auto& s = *state_;
   if (auto* const home = pool.home()) {
+    auto kept = pool.keep_block(ref);
+    if (!kept) return make_error_code(kept.status());
     auto const* const from = pool.address_of(ref);
-    if (!from) return make_error_code(errc::stale_buffer);
-    auto const start = static_cast<std::uint64_t>(from - home->base());
-    if (start > home->bytes() || ref.bytes > home->bytes() - start)
-      return make_error_code(errc::buffer_out_of_bounds);
     if (s.server.shares_device(home)) {
-      auto kept = pool.keep_block(ref);
-      if (!kept) return make_error_code(kept.status());
       if (!home->mark_ready()) return make_error_code(errc::device_lost);
+      auto const start = static_cast<std::uint64_t>(from - home->base());
       auto const lock = std::lock_guard(s.mutex);
       return s.table.open(start | share::on_device, ref.bytes, std::move(kept));
     }

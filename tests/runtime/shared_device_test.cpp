@@ -148,6 +148,24 @@ TEST_CASE("one importer that cannot open the device makes all exports copies, wh
   CHECK(e.copied_reports() == 1);
 }
 
+TEST_CASE("a handle beyond a device's buffer is refused, whether exports are copies or not", "[share]") {
+  exporting_device e;
+  rondo::buffer_importer able(e.s.socket, 5s, opener_of(this_device));
+  std::optional<rondo::buffer_importer> unable;
+  if (GENERATE(false, true)) unable.emplace(e.s.socket, 5s, rondo::device_opener{});
+  auto const ref = e.fill(1), neighbour = e.fill(2);
+  auto beyond = ref;
+  beyond.bytes += 8000;
+  CHECK(e.exporter.export_buffer(e.pool, beyond).error() == errc::buffer_out_of_bounds);
+  beyond.bytes = 8;
+  beyond.offset = 16'000;
+  CHECK(e.exporter.export_buffer(e.pool, beyond).error() == errc::buffer_out_of_bounds);
+  for (auto const& one : {ref, neighbour}) {
+    CHECK(e.exporter.export_buffer(e.pool, one).has_value());
+    REQUIRE(e.pool.release(one) == errc::ok);
+  }
+}
+
 TEST_CASE("a device that faults is an error for the exporter and for the reader", "[share]") {
   exporting_device e;
   rondo::buffer_importer importer(e.s.socket, 5s, opener_of(this_device));

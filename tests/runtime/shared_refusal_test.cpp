@@ -331,7 +331,9 @@ TEST_CASE("an exporter's options and path are checked", "[share]") {
   };
   CHECK(error_with({.path = s.socket}).empty());
   CHECK_FALSE(std::filesystem::exists(s.socket));  // it removes its socket
-  CHECK(contains(error_with({.path = s.socket, .slots = 0}), "slots is 0"));
+  CHECK(contains(error_with({.path = s.socket, .slots = 0}), "slots is 0; use 1 to 65536"));
+  CHECK(contains(error_with({.path = s.socket, .slots = 65537}), "slots is 65537"));
+  CHECK(error_with({.path = s.socket, .slots = 65536}).empty());
   CHECK(contains(error_with({.path = s.socket, .importers = 5000}), "importers is 5000"));
   CHECK(contains(error_with({.path = s.socket, .lease_timeout = 1ms}), "lease_timeout is 1 ms"));
   CHECK(contains(error_with({.path = s.socket, .keep_timeout = 1ms}), "keep_timeout is 1 ms"));
