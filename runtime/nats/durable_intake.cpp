@@ -73,7 +73,7 @@ struct durable_intake::state {
   std::shared_ptr<tell_outcomes> const sent =
       std::make_shared<tell_outcomes>();  // shared with tells in flight
 
-  // -- between threads
+  // -- between threads; guarded by the mutex
   std::mutex mutex;
   std::condition_variable changed;
   bool draining = false, ends = false;
@@ -362,6 +362,7 @@ durable_intake::~durable_intake() {
 void durable_intake::start() {
   state_->claim();
   state_->open(true);
+  std::lock_guard lock(state_->mutex);  // checkpoint() asks whether there is a thread
   state_->thread = std::thread([s = state_.get()] { s->run(); });
 }
 
