@@ -23,6 +23,8 @@ class cpu_device final : public device {
         threads_(program, arena_, options) {
     calibrate_clock();
   }
+  /// If `stop` reported stuck teams, the device must not be destroyed.
+  ~cpu_device() override { cpu_device::stop(std::chrono::seconds(5)); }
 
   device_info info() const override {
     return {"cpu",

@@ -34,7 +34,8 @@ class team_threads {
         crew_(std::make_shared<crew>(arena, options)),
         threads_(crew_->ends.size()) {}
 
-  /// Starts the pool teams, and the teams of pinned actors. Precondition: stopped.
+  /// Starts the pool teams, and the teams of pinned actors. Precondition: stopped. Throws std::system_error if a thread
+  /// cannot be started; `stop` then ends the others.
   void start(host_port const& host) {
     host_ = host;
     runs_ = true;
@@ -137,13 +138,11 @@ class team_threads {
     }
   }
 
+  /// Throws std::system_error if the system has no thread left.
   void start_team(std::uint32_t index) {
-    {
-      std::lock_guard lock(crew_->mutex);
-      ++crew_->running;
-      crew_->ends[index] = false;
-    }
     int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
+    std::lock_guard const counting(crew_->mutex);  // the thread does not end before it is counted
+    crew_->ends[index] = false;
     threads_[index] =
         std::thread([program = program_, crew = crew_, host = host_, options = options_, index, core] {
           prepare_thread("rondo-" + std::to_string(index), core);
@@ -161,6 +160,7 @@ class team_threads {
           std::lock_guard lock(crew->mutex);
           if (--crew->running == 0) crew->changed.notify_all();
         });
+    ++crew_->running;
   }
 
   team_program program_;
