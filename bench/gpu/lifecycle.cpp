@@ -22,7 +22,7 @@ measurement launch(sample_budget const& budget, placement where) {
       if (auto const ended = rondo::terminate(rt, actor.id(), termination::drain, block))
         throw boost::system::system_error(ended, "terminating an actor");
     }
-    return launches.finish("launch_to_answer_ns");
+    return launches.finish("launch_to_answer_ns", 1);
   });
 }
 
@@ -44,7 +44,7 @@ measurement restart(sample_budget const& budget, placement where) {
                   expect("asking the new one", actor.ask(lives{}, ask_options{}, block)).messages);
       expect("an ask before the next failure", actor.ask(ping_of(number), ask_options{}, block));
     }
-    return restarts.finish("restart_ns");
+    return restarts.finish("restart_ns", 1);
   });
 }
 
