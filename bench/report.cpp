@@ -327,7 +327,7 @@ int main(int argc, char** argv) {
   app.add_option("results", input,
                  "file of result lines; without it only the parts for --memory and --gpu are renewed");
   app.add_option("--page", page, "Markdown page to write")->required();
-  app.add_option("--charts", charts, "folder for the chart data");
+  app.add_option("--charts", charts, "folder for the chart data; without it none is written");
   app.add_option("--memory", memory, "what bench_memory wrote");
   app.add_option("--gpu", gpu, "folder of what visits with tools/gpu brought back");
   app.add_option("--command", command, "the command that made the results");
@@ -336,10 +336,10 @@ int main(int argc, char** argv) {
     if (input.empty()) return rondo::bench::renew_parts(page, memory, gpu), 0;
     auto const all = rondo::bench::read_results(input);
     if (all.empty()) throw std::runtime_error(input + ": holds no results");
-    std::ofstream out(page);
-    rondo::bench::write_page(out, all, memory, gpu, command);
-    if (!out.flush()) throw std::runtime_error(page + ": cannot be written");
-    rondo::bench::write_chart_data(charts, all);
+    std::ostringstream text;  // the page changes only if all files can be read
+    rondo::bench::write_page(text, all, memory, gpu, command);
+    if (!(std::ofstream(page) << text.str()).flush()) throw std::runtime_error(page + ": cannot be written");
+    if (!charts.empty()) rondo::bench::write_chart_data(charts, all);
   } catch (std::exception const& failure) {
     fmt::print(stderr, "bench_report: {}\n", failure.what());
     return 1;
