@@ -42,7 +42,7 @@ gpu_report() {
   cp "${folders[-1]}/provenance.json" "$kept/gpu_provenance.json"
   cat "${folders[@]/%//results.jsonl}" | latest 4 8 >"$kept/gpu_cases.jsonl"
   cat "${folders[@]/%//bench.jsonl}" >"$kept/gpu_bench.jsonl" 2>/dev/null || true # bench_report takes the latest
-  # Costs from which a simulation can be calibrated: one object per probe, in units that it names.
+  # One object per probe, in the unit that it names. `tools/ptx --costs` takes another form, tests/ptx/cost/costs.hpp.
   {
     printf '{"provenance": %s,\n "probes": [\n' "$(cat "$kept/gpu_provenance.json")"
     { cat "${folders[@]/%//probes.jsonl}" 2>/dev/null || true; } | latest 4 | sed '$!s/$/,/'
