@@ -21,7 +21,7 @@ namespace {
 constexpr auto not_measured =
     "Not yet measured on a GPU. `tools/gpu` does it on a borrowed machine; targets are for a GPU of the "
     "H200's class over "
-    "PCIe.\n\n";
+    "PCIe; predicted figures have goals of their own.\n\n";
 
 std::string whole(std::string const& path) {
   std::ostringstream text;
@@ -106,7 +106,8 @@ void write_costs(std::ostream& out, std::string const& path) {
 }
 
 void write_measured(std::ostream& out, std::string const& folder, std::string const& provenance) {
-  out << "Measured by `tools/gpu visit`; targets are for a GPU of the H200's class over PCIe.\n\n";
+  out << "Measured by `tools/gpu visit`; targets are for a GPU of the H200's class over PCIe; predicted "
+         "figures have goals of their own.\n\n";
   object const from(whole(provenance), provenance);
   write_provenance(out, from);
   // Figures of a rehearsal mean nothing.
