@@ -6,17 +6,36 @@
 _rondo_offer() {
   local word
   while IFS= read -r word; do
-    if [[ $word == "$current"* ]]; then COMPREPLY+=("$(printf '%q' "$word")"); fi
+    if [[ $word == "$current"* ]]; then COMPREPLY+=("$(printf '%q' "${word#"$before"}")"); fi
+  done
+}
+
+# Sets `typed` to the words up to the cursor. Bash splits them at ':' and '=', as in unix:/path, and replaces only the part
+# after the last of these: `before` is the part of the last word that stays.
+_rondo_join() {
+  local rest=${COMP_LINE:0:COMP_POINT} word spaces
+  for word in "${COMP_WORDS[@]:0:COMP_CWORD + 1}"; do
+    spaces=${rest%%[![:space:]]*}
+    rest=${rest#"$spaces"} && rest=${rest#"$word"}
+    if [[ $spaces || ${#typed[@]} -eq 0 ]]; then
+      typed+=("$word") before=''
+    else
+      before=${typed[-1]} typed[-1]+=$word
+    fi
+    if [[ $word =~ ^[:=]+$ ]]; then before=${typed[-1]}; fi
   done
 }
 
 _rondo() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word rondo=${COMP_WORDS[0]}
-  local -a where=() words=()
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    word=${COMP_WORDS[i]}
+  local before='' command='' word i
+  local -a typed=() where=() words=()
+  _rondo_join
+  local rondo=${typed[0]} current=${typed[-1]} previous=${typed[-2]}
+  for ((i = 1; i < ${#typed[@]} - 1; ++i)); do
+    word=${typed[i]}
     case $word in
-      --at | --service) where=("$word" "${COMP_WORDS[i + 1]}") && ((++i)) ;;
+      --at | --service) where=("$word" "${typed[i + 1]}") && ((++i)) ;;
+      --at=* | --service=*) where=("$word") ;;
       -*) ;;
       *) words+=("$word") ;;
     esac
