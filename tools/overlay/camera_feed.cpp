@@ -174,7 +174,12 @@ void camera_feed::decode_frames() {
     auto const pixels = frames_[slot].device_for_writing().value();
     ++sent_;
     enter();
-    send(slot, n, pixels);
+    try {
+      send(slot, n, pixels);
+    } catch (...) {  // nobody answers
+      leave();
+      throw;
+    }
   }
 }
 
