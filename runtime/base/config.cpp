@@ -43,19 +43,13 @@ std::string read_text(std::filesystem::path const& file) {
   return text;
 }
 
-/// `file:line` of a key; only `file` if the text spells the key with escapes.
-std::string place_of(std::string const& file, std::string const& text, std::string const& key) {
-  auto const at = text.find('"' + key + '"');
-  if (at == std::string::npos) return file;
-  return fmt::format("{}:{}", file,
-                     1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-}
-
 config read_json(std::string const& file, std::string const& text, config settings) {
   auto const root = parse_json_file(text, file);
   if (root.what != json_node::kind::object)
     throw config_error(fmt::format("{}: is {}; it must be a JSON object", file, root.described()));
-  config_fields::read(settings, root, [&](std::string const& name) { return place_of(file, text, name); });
+  config_fields::read(settings, root, [&](std::size_t field) {
+    return root.lines[field] == 0 ? file : fmt::format("{}:{}", file, root.lines[field]);
+  });
   return settings;
 }
 

@@ -208,17 +208,17 @@ void read(config& settings, json_node const& object, origin_of_field const& orig
     auto const& name = object.names[i];
     auto const& v = object.entries[i];
     auto const* const f = find(name);
-    if (f == nullptr) refuse(origin(name), name, "unknown field; expected one of " + known_names());
-    if (std::ranges::count(object.names, name) > 1) refuse(origin(name), name, "is given twice");
+    if (f == nullptr) refuse(origin(i), name, "unknown field; expected one of " + known_names());
+    if (object.find(name) != &v) refuse(origin(i), name, "is given twice");
     auto const number = v.what == json_node::kind::number ? parse_number(v.text) : std::nullopt;
     if (f->is_number() && number)
-      set(settings, *f, *number, origin(name));
+      set(settings, *f, *number, origin(i));
     else if (f->is_flag() && v.what == json_node::kind::flag)
-      set(settings, *f, v.flag, origin(name));
+      set(settings, *f, v.flag, origin(i));
     else if (!f->is_number() && !f->is_flag() && v.what == json_node::kind::string)
-      set(settings, *f, v.text, origin(name));
+      set(settings, *f, v.text, origin(i));
     else
-      refuse(origin(name), name, fmt::format("is {}; it must be {}", v.described(), accepted(*f)));
+      refuse(origin(i), name, fmt::format("is {}; it must be {}", v.described(), accepted(*f)));
   }
 }
 

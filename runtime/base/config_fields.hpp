@@ -58,8 +58,8 @@ std::string known_names();
 /// `given`, for an error, shortened to fit on a line.
 std::string shortened(std::string_view given);
 
-/// The position of a field in a file, for errors.
-using origin_of_field = std::function<std::string(std::string const& name)>;
+/// The position in a file of an object's field, counted from 0, for errors.
+using origin_of_field = std::function<std::string(std::size_t field)>;
 /// Sets the fields that a JSON object names. Throws config_error.
 void read(config& settings, json_node const& object, origin_of_field const& origin);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -22,6 +23,7 @@ class tree_builder {
   static constexpr std::size_t max_string_size = json_file.bytes;
   static constexpr std::size_t max_key_size = 256;
 
+  explicit tree_builder(std::string_view text) : counted_(text.data()), end_(text.data() + text.size()) {}
   json_node take() { return std::move(root_); }
 
   bool on_document_begin(json::error_code&) { return true; }
@@ -34,6 +36,7 @@ class tree_builder {
   bool on_key(json::string_view s, std::size_t, json::error_code&) {
     collect(s);
     open_.back().names.push_back(std::exchange(text_, {}));
+    open_.back().lines.push_back(line_of(s.data()));
     return true;
   }
   bool on_string_part(json::string_view s, std::size_t, json::error_code&) { return collect(s); }
@@ -64,6 +67,12 @@ class tree_builder {
     collect(s);
     return put({.what = what, .text = std::exchange(text_, {})});
   }
+  /// The line of `at`; 0 if the parser has copied the name to replace its escapes. Names come in the text's order.
+  std::size_t line_of(char const* at) {
+    if (std::less<>()(at, counted_) || std::less<>()(end_, at)) return 0;
+    line_ += static_cast<std::size_t>(std::count(std::exchange(counted_, at), at, '\n'));
+    return line_;
+  }
   bool begin(json_node::kind what) {
     open_.push_back({.what = what});
     return true;
@@ -84,6 +93,8 @@ class tree_builder {
   json_node root_;
   std::vector<json_node> open_;
   std::string text_;
+  char const *counted_, *end_;  // lines are counted up to the first
+  std::size_t line_ = 1;
 };
 
 [[noreturn]] void refuse(std::string_view text, std::size_t at, std::string const& why) {
@@ -125,7 +136,7 @@ json_node parse_json_node(std::string_view text, json_limits const& limits) {
   json::parse_options options;
   options.max_depth = max_json_depth;
   options.allow_comments = limits.comments;
-  json::basic_parser<tree_builder> parser(options);
+  json::basic_parser<tree_builder> parser(options, text);
   json::error_code failed;
   auto const read = parser.write_some(false, text.data(), text.size(), failed);
   if (failed) refuse(text, read, failed.message());

@@ -34,6 +34,7 @@ struct json_node {
   std::string text = {};                //  a number as it was written, or a string's contents
   std::vector<json_node> entries = {};  //  of a list or an object
   std::vector<std::string> names = {};  //  of an object: one per entry
+  std::vector<std::size_t> lines = {};  //  of the names, from 1; 0: spelled with escapes
 
   /// Describes the node for errors: `a string`, `a list`; a number as it was written.
   std::string described() const;

@@ -114,8 +114,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   from.text("nats", c.nats);
   read_milliseconds(from, "nats_wait_ms", c.nats_wait);
   from.object("runtime", [&](json_node const& o, std::string const& path) {
-    config_fields::read(c.runtime, o,
-                        [&](std::string const&) { return fmt::format("{}: {}", origin, path); });
+    config_fields::read(c.runtime, o, [&](std::size_t) { return fmt::format("{}: {}", origin, path); });
   });
   from.list("actors", [&](json_node const& v, std::string const& path) {
     c.actors.push_back(read_actor(v, origin, path));

@@ -123,6 +123,12 @@ TEST_CASE("a refusal names file, line, field and reason", "[config]") {
                     ":3: default_capacity: 0 is refused; it must be a whole number from 1 to 1048576");
 }
 
+TEST_CASE("a refusal names the line of the key, not of a comment or of another key", "[config]") {
+  has(refusal_of("{\n// \"lanes\": 2\n\"lanes\": 5000}"), ":3: lanes: ");
+  has(refusal_of("{\"teams\": 1,\n\n\"teams\": 2}"), ":3: teams: is given twice");
+  has(refusal_of("{\n\"te\\u0061ms\": -1}"), ".json: teams: is -1");
+}
+
 TEST_CASE("an unknown key is refused with the list of known ones", "[config]") {
   auto const text = refusal_of("{\"teems\": 2}");
   has(text, ":1: teems: unknown field");
