@@ -87,7 +87,7 @@ TEST_CASE("a client that sends a request too slowly is disconnected", "[http]") 
   boost::system::error_code ec;
   asio::read(socket, asio::dynamic_buffer(answer), ec);  // ends when the server hangs up
   CHECK(ec);
-  CHECK(answer.find("200") == std::string::npos);
+  CHECK(answer.empty());
 }
 
 TEST_CASE("a connection beyond the limit is refused, and later ones are accepted again", "[http]") {

@@ -37,14 +37,14 @@ response make_response(http_answer answer, unsigned version, bool keep_alive) {
   return r;
 }
 
-/// The response to a request that could not be read. Status 0: none, since the client is gone.
+/// The response to a request that could not be read. Status 0: none, since the client is gone, or was too slow: a
+/// timeout closes the socket.
 http_answer answer_to(error_code ec, http_options const& options) {
   if (ec == http::error::header_limit)
     return {431, "text/plain",
             "the header is longer than " + std::to_string(options.header_bytes) + " bytes\n"};
   if (ec == http::error::body_limit)
     return {413, "text/plain", "the body is longer than " + std::to_string(options.body_bytes) + " bytes\n"};
-  if (ec == beast::error::timeout) return {408, "text/plain", "the request did not arrive in time\n"};
   bool const malformed = ec.category() == make_error_code(http::error::bad_version).category() &&
                          ec != http::error::end_of_stream && ec != http::error::partial_message;
   if (malformed) return {400, "text/plain", "not an HTTP request: " + ec.message() + "\n"};
