@@ -13,6 +13,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <future>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -78,6 +79,7 @@ struct service::parts {
   std::vector<std::unique_ptr<listener>> listeners;
   std::vector<endpoint> endpoints;
   asio::steady_timer clock{core->network};
+  std::mutex thread_mutex;  // held while the thread starts, ends, or is waited for
   std::thread thread;
   std::uint64_t unanswered = 0;
   bool stopped = false;
@@ -98,9 +100,11 @@ struct service::parts {
   void add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token);
   void make_room_for(session& s);
   void set_limits(client_limits const& wanted);
-  /// Runs `f` on the network thread and waits for it.
+  /// Runs `f` on the network thread and waits for it; here if there is no such thread.
   template <class F>
   auto there(F f) {
+    std::lock_guard lock(thread_mutex);
+    if (!thread.joinable()) return f();
     std::packaged_task<decltype(f())()> task(std::move(f));
     auto done = task.get_future();
     asio::post(core->network, std::move(task));
@@ -342,6 +346,7 @@ void service::start() {
   parts_->listen();
   parts_->look_at_clock();
   parts_->listening.store(true, std::memory_order_release);
+  std::lock_guard lock(parts_->thread_mutex);
   parts_->thread = std::thread([this] {
     prepare_thread("rondo-network", -1);
     parts_->run_network();
@@ -365,6 +370,7 @@ std::uint64_t service::stop() {
       p.clock.cancel();
       return p.core->abandon_all();
     });
+    std::lock_guard lock(p.thread_mutex);
     p.core->network.stop();
     p.thread.join();
     // Handlers that were posted and not run own their sessions, and those own the core: release them.
@@ -379,7 +385,7 @@ std::vector<endpoint> const& service::listens_at() const noexcept { return parts
 service_counters const& service::counters() const noexcept { return parts_->core->counters; }
 reporter& service::watcher() noexcept { return *parts_->watcher; }
 std::size_t service::connections() const {
-  return parts_->thread.joinable() ? parts_->there([&] { return parts_->core->sessions.size(); }) : 0;
+  return parts_->there([&] { return parts_->core->sessions.size(); });
 }
 
 void service::reload(service_config const& config) {

@@ -59,7 +59,8 @@ class service {
   /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get no
   /// answers then.
   std::string why_not_well(std::chrono::milliseconds longest = std::chrono::seconds(5)) const;
-  /// Applies the settings that may change while it runs: limits (for new connections) and tokens.
+  /// Applies the settings that may change while it runs: limits (for new connections) and tokens. `start` sets the tokens of
+  /// the configuration that it was constructed with.
   void reload(service_config const& config);
 
  private:

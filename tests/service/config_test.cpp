@@ -115,6 +115,17 @@ TEST_CASE("a service's name cannot lead to another folder", "[service][config]")
   REQUIRE_THROWS_WITH(rondo::service::check_service_config(c), Catch::Contains("must consist of letters"));
 }
 
+TEST_CASE("reloading before the start and after the stop waits for no thread", "[service][config]") {
+  served s;
+  rondo::service::service early(*s.rt, s.config, {});
+  early.reload(s.config);
+  CHECK(early.connections() == 0);
+  s.it->reload(s.config);
+  s.it->stop();
+  s.it->reload(s.config);
+  CHECK(s.it->connections() == 0);
+}
+
 TEST_CASE("reloading refuses what starting refuses: a public address without a token", "[service][config]") {
   scratch_directory const files("reload");
   auto const folder = files.directory;
