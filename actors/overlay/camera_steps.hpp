@@ -17,7 +17,7 @@ RONDO_HD inline errc camera::open(context& ctx, open_camera const& m) {
     overlay_ = carve_overlay(memory, m.width, m.height, m.tiles, params);
     reset_overlay(overlay_);
     bool const same_size = tracks_.frame_width == m.width && tracks_.frame_height == m.height;
-    if (!m.keep_state) frames_ = started_ = 0;
+    if (!m.keep_state) frames_ = started_ = overflow_ = 0;
     if (m.keep_state && same_size) overlay_.scene->tracks = tracks_;
     paused_ = false;
     ticket_ = 0;
@@ -52,7 +52,8 @@ RONDO_HD inline void camera::conclude(std::uint64_t now_ns) {
   update_scene(overlay_, params, parts_.pixels);
   compose(scene.tracks, params.tracker, status_for(now_ns), *parts_.drawing);
   tracks_ = scene.tracks;
-  overflow_ += static_cast<std::uint32_t>(scene.regions.overflow + parts_.drawing->overflow);
+  overflow_ +=
+      static_cast<std::uint32_t>(scene.regions.overflow + scene.regions.lost_runs + parts_.drawing->overflow);
   ++frames_;
 }
 

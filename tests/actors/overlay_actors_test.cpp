@@ -35,6 +35,14 @@ void paint(frame_view const& f, int number) {
     for (int x = 10 + 2 * number; x < 34 + 2 * number && x < width; ++x) f.y.at(x, y) = 200;
 }
 
+/// The same scene behind a fence, whose posts are 8 pixels wide and 8 apart.
+void paint_fence(frame_view const& f, int number) {
+  paint(f, number);
+  for (int y = 0; y < f.y.height; ++y)
+    for (int x = 0; x < f.y.width; ++x)
+      if (x % 16 < 8) f.y.at(x, y) = 200;
+}
+
 config settings_for(std::string const& device) {
   config c;
   c.device = device;
@@ -45,16 +53,16 @@ config settings_for(std::string const& device) {
 
 /// A runtime with one opened camera, and frames for it.
 struct stage {
-  explicit stage(std::string const& device = "cpu", int tiles = 6)
+  explicit stage(std::string const& device = "cpu", int tiles = 6, int wide = width)
       : rt(use<overlay_module>, settings_for(device)) {
     painting = rt.launch<painter>("painter 1");
     looking = rt.launch<camera>("camera 1", {.capacity = 64});
     overlay_params const params;
-    memory = {rt.memory(), {overlay_bytes(width, height, tiles, params)}};
+    memory = {rt.memory(), {overlay_bytes(wide, height, tiles, params)}};
     // The buffer's old contents do not matter: the camera only reads what it has written.
     std::ranges::fill(memory.overwrite().value(), std::byte{0xa5});
     opening.camera = 1;
-    opening.width = width;
+    opening.width = static_cast<std::uint16_t>(wide);
     opening.height = height;
     opening.tiles = static_cast<std::uint16_t>(tiles);
     opening.shown_rate_x10 = 250;
@@ -66,21 +74,22 @@ struct stage {
     auto const answer = looking.ask(opening, ask_options{.timeout = 60s}, block).value();
     return static_cast<errc>(answer.status);
   }
-  frame make(int number) {
-    auto& pixels = frames.emplace_back(rt.memory(), std::vector{frame_buffer_bytes(width, height)});
+  frame make(int number, decltype(&paint) how = paint) {
+    int const wide = opening.width;
+    auto& pixels = frames.emplace_back(rt.memory(), std::vector{frame_buffer_bytes(wide, height)});
     {
       auto const picture = pixels.overwrite().value();
       std::ranges::fill(picture, std::byte{0});
       carver c(picture.begin());
-      paint(carve_frame(c, width, height), number);
+      how(carve_frame(c, wide, height), number);
     }
     frame f;
     f.camera = 1;
     f.format = pixel_format::i420;
     f.number = static_cast<std::uint64_t>(number);
-    f.width = width;
+    f.width = opening.width;
     f.height = height;
-    f.stride_bytes = 192;
+    f.stride_bytes = static_cast<std::uint32_t>((wide + 63) / 64 * 64);
     f.pixels = handle_of(pixels.device_for_writing().value());
     return f;
   }
@@ -270,4 +279,16 @@ TEST_CASE("a camera that is opened again keeps ids and counts if requested", "[o
   CHECK(opened.status == 0);
   CHECK(opened.frames == (keep ? 40 : 0));
   CHECK(s.send(s.make(40)).get().ids == (keep ? ids : 0));
+}
+
+TEST_CASE("what has no room is counted, until a camera is opened without its state", "[overlay]") {
+  bool const keep = GENERATE(true, false);
+  stage s("cpu", 1, 800);
+  REQUIRE(s.open() == errc::ok);
+  CHECK(s.send(s.make(0)).get().overflow == 0);
+  auto const lost = s.send(s.make(0, paint_fence)).get().overflow;
+  CHECK(lost > 0);  // a row of the mask has 50 runs, with room for 32
+  s.opening.keep_state = keep;
+  REQUIRE(s.open() == errc::ok);
+  CHECK(s.send(s.make(0)).get().overflow == (keep ? lost : 0));
 }

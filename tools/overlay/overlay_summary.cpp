@@ -58,7 +58,7 @@ std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds,
     if (p.earlier != 0)
       text += fmt::format("{:<{}}  {:>7} frames were done before the checkpoint\n", "", width, p.earlier);
     if (p.overflow != 0)
-      text += fmt::format("{:<{}}  {} regions or tracks did not fit\n", "", width, p.overflow);
+      text += fmt::format("{:<{}}  {} regions, tracks or parts of them did not fit\n", "", width, p.overflow);
   }
   if (feeds.size() > 1 && seconds > 0)
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f}\n", "all", width, frames, seconds,
