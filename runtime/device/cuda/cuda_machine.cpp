@@ -260,7 +260,7 @@ void cuda_machine::set_code(cuda_program const& code) {
 
 void cuda_machine::launch(grid<bus> const& g) {
   auto& s = *state_;
-  if (s.faulted) throw std::runtime_error("CUDA: " + fault());
+  if (auto const why = fault(); !why.empty()) throw std::runtime_error("CUDA: " + why);
   cudaSetDevice(s.ordinal);
   s.runs_for_ever = g.round.messages == 0 && g.round.ns == 0;
   if (s.runs_for_ever)
