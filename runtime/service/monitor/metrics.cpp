@@ -172,9 +172,9 @@ void write_devices(metric_text& to, report const& r) {
   each("rondo_device_busy_teams", "gauge", "Teams that are running a handler.",
        [](line const& d) { return std::ranges::count_if(d.teams, [](auto const& t) { return t->busy; }); });
   each("rondo_device_begun_total", "counter", "Messages whose handler has started.", [](line const& d) {
-    std::uint64_t sum = 0;
-    for (auto const& t : d.teams) sum += t->beats;
-    return sum;
+    std::uint64_t begun = 0;
+    for (auto const& t : d.teams) begun += t->beats;
+    return begun;
   });
   auto const of_queues = [](auto field) {
     return [field](line const& d) {
