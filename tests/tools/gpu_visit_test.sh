@@ -32,7 +32,7 @@ broken() {
   exit 1
 }
 export LEFT_BEHIND=$work/child
-visit() { bash "$work/pack/tools/gpu" visit --device emulated --limit 1 "$@" probes >"$work/printed" 2>&1; }
+visit() { bash "$work/pack/tools/gpu" visit --device emulated --limit 4 "$@" probes >"$work/printed" 2>&1; }
 unpack() { rm -rf "$work/got" && mkdir "$work/got" && tar -C "$work/got" -xzf "$work/pack/results.tar.gz"; }
 
 # The first visit has time for one case only.
@@ -46,8 +46,8 @@ got=$work/got/results
 is() { grep -q "^{\"step\": \"probes\", \"case\": \"$1\", \"status\": \"$2\", \"seconds\": [0-9.]*, \"output\": \"logs/probes-[0-9]*.log\"$3" "$got/results.jsonl" || broken "$1 is not recorded as $2$3"; }
 is passes passed '}'
 is fails failed ', "reason": "exit status 3: expected \\"1\\", found 2"}'
-is hangs timeout ', "reason": "not done after 1 s"}'
-is ignores_sigterm hung ', "reason": "not done after 1 s, and SIGTERM did not end it"}'
+is hangs timeout ', "reason": "not done after 4 s"}'
+is ignores_sigterm hung ', "reason": "not done after 4 s, and SIGTERM did not end it"}'
 is is_killed failed ', "reason": "ended by signal 11: "}'
 is prints_too_much passed ', "truncated": true}'
 is finds_itself_hanging hung ', "reason": "finds_itself_hanging: not done after 15 s"}'
