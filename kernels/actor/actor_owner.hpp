@@ -144,19 +144,22 @@ class actor_owner {
   RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
     message_slot const& slot = ring_.slot(ticket);
     if (is_reported(slot.header)) report(event_kind::not_handled, slot, reason, 0);
-    if ((slot.header.flags & flag_wants_reply) != 0) {
-      ++totals_.rejected;
-      refuse(slot.header, reason);
-    } else {
-      ++totals_.dead;
-      device_event r{
-          .kind = event_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
-      r.body.header = slot.header;
-      r.body.bytes = max_payload_bytes;
-      __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
-      host_.emit(r);
-    }
+    refuse_or_bury(slot.header, slot.payload, reason);
     priority_lists().take(ticket);
+  }
+  /// The same for a message outside the mailbox.
+  RONDO_CALL RONDO_HD void refuse_or_bury(message_header const& h, std::byte const* payload, errc reason) {
+    if ((h.flags & flag_wants_reply) != 0) {
+      ++totals_.rejected;
+      return refuse(h, reason);
+    }
+    ++totals_.dead;
+    device_event r{
+        .kind = event_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
+    r.body.header = h;
+    r.body.bytes = max_payload_bytes;
+    __builtin_memcpy(r.body.payload, payload, max_payload_bytes);
+    host_.emit(r);
   }
 
   /// Whether a message's outcome is reported to the host.
@@ -183,16 +186,21 @@ class actor_owner {
   RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure, std::uint32_t digest) {
     message_header& header = ring_.slot(ticket).header;
     if (is_reported(header)) report(event_kind::handled, ring_.slot(ticket), failure, digest);
-    header.count_attempt();
-    bool const last_try = header.attempts() >= cell_.supervise.poison_after;
-    bool const goes_on = supervise(failure, header.type);
+    auto const final_reason = judge(header, failure);
     if ((journal_ & journal_mute) != 0) {
       ++totals_.dead;  // counted (G1), but no event: the recording contains any further attempt
       priority_lists().take(ticket);
-    } else if (!goes_on)
-      dispose(ticket, failure);
-    else if (last_try)
-      dispose(ticket, cell_.supervise.poison_after > 1 ? errc::quarantined : failure);
+    } else if (final_reason != errc::ok) {
+      dispose(ticket, final_reason);
+    }
+  }
+  /// Counts a failed attempt and applies the supervision rule. Returns why the message gets no other attempt; ok: it gets one.
+  RONDO_HD errc judge(message_header& header, errc failure) {
+    header.count_attempt();
+    bool const last_try = header.attempts() >= cell_.supervise.poison_after;
+    if (!supervise(failure, header.type)) return failure;
+    if (!last_try) return errc::ok;
+    return cell_.supervise.poison_after > 1 ? errc::quarantined : failure;
   }
 
   /// Restarts the actor with fresh state, or terminates it. True if it goes on. `type`: of the failed message; 0: on_start.

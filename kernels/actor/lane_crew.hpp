@@ -10,7 +10,7 @@ namespace rondo {
 
 /// One handler call, as published to all lanes.
 struct handler_call {
-  enum class what : std::uint32_t { leave, one, batch, tiles, tile, finish, start };
+  enum class what : std::uint32_t { leave, join, one, batch, tiles, tile, finish, start };
   what kind;
   std::uint32_t actor, ticket, count;  // count: messages of a batch, or the number of the tile
 };
@@ -43,18 +43,21 @@ class lane_crew {
     return result;
   }
   /// Lane 0: makes the other lanes return from `serve`.
-  RONDO_HD void dismiss() const {
-    if (team_.lanes() == 1) return;
-    publish({handler_call::what::leave, 0, 0, 0});
-    team_.sync();
-  }
+  RONDO_HD void dismiss() const { tell(handler_call::what::leave); }
+  /// Lane 0: makes the other lanes call the function that they have passed to `serve`.
+  RONDO_HD void join() const { tell(handler_call::what::join); }
   /// Lanes other than 0: run published calls until dismissed.
-  RONDO_CALL RONDO_HD void serve() const {
+  template <class Join>
+  RONDO_CALL RONDO_HD void serve(Join const& join) const {
     for (;;) {
       team_.sync();
       handler_call call;
       __builtin_memcpy(&call, team_.shared()->command, sizeof call);
       if (call.kind == handler_call::what::leave) return;
+      if (call.kind == handler_call::what::join) {
+        join();
+        continue;
+      }
       invoke(call, {call.actor, scheduler_.arena().cell(call.actor).generation.load(memory_order::relaxed)},
              team_);
       team_.sync();
@@ -62,6 +65,11 @@ class lane_crew {
   }
 
  private:
+  RONDO_HD void tell(handler_call::what kind) const {
+    if (team_.lanes() == 1) return;
+    publish({kind, 0, 0, 0});
+    team_.sync();
+  }
   RONDO_HD void publish(handler_call call) const noexcept {
     __builtin_memcpy(team_.shared()->command, &call, sizeof call);
   }

@@ -113,8 +113,8 @@ inline constexpr handler_kind kind_of = handles_wide<B, M>    ? handler_kind::wi
                                                               : handler_kind::one;
 
 template <class B, class M>
-RONDO_HD void call_one(B& b, context& ctx, message_slot const& slot) {
-  if constexpr (kind_of<B, M> == handler_kind::one) b.on(ctx, *reinterpret_cast<M const*>(slot.payload));
+RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
+  if constexpr (kind_of<B, M> == handler_kind::one) b.on(ctx, *reinterpret_cast<M const*>(payload));
 }
 
 template <class B, class M>
@@ -200,14 +200,16 @@ struct module_of {
     });
   }
 
-  /// Handles the message in `slot` if its handler takes one message at a time. Returns the kind of its handler.
+  /// Handles a message if its handler takes one message at a time. Returns the kind of its handler. `mail` is a message_slot or a
+  /// message: it goes by reference, because two words copied from it would cost a twentieth of a round trip.
+  template <class Mail>
   RONDO_HD static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
-                                          message_slot const& slot) {
+                                          Mail const& mail) {
     handler_kind kind = handler_kind::none;
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      dispatch<B>::with_type(slot.header.type, [&]<class M>(std::type_identity<M>) {
+      dispatch<B>::with_type(mail.header.type, [&]<class M>(std::type_identity<M>) {
         kind = detail::kind_of<B, M>;
-        detail::call_one<B, M>(*reinterpret_cast<B*>(state), ctx, slot);
+        detail::call_one<B, M>(*reinterpret_cast<B*>(state), ctx, mail.payload);
       });
     });
     return kind;

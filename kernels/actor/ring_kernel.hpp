@@ -21,15 +21,31 @@ struct idle_policy {
   bool pinned_only = false;        // the team serves only the pinned actor that owns it
 };
 
-template <class Module>
+/// For a team whose mail all comes by mailboxes. Another kind of inbox: kernels/grid/direct_inbox.hpp.
+struct no_inbox {
+  static constexpr bool exists = false;
+  RONDO_HD static constexpr bool has_work() noexcept { return false; }
+  RONDO_HD static constexpr void join() noexcept {}
+};
+
+/// `Inbox`: what a pinned team looks at beside the mailbox of its actor.
+template <class Module, class Inbox = no_inbox>
 class ring_kernel {
  public:
-  RONDO_HD ring_kernel(arena_ref arena, team const& t, host_port const& host, idle_policy idle) noexcept
-      : scheduler_(arena, true), team_(t), host_(host), crew_(scheduler_, team_, host_), idle_(idle) {}
+  RONDO_HD ring_kernel(arena_ref arena, team const& t, host_port const& host, idle_policy idle,
+                       Inbox inbox = {}) noexcept
+      : scheduler_(arena, true),
+        team_(t),
+        host_(host),
+        crew_(scheduler_, team_, host_),
+        idle_(idle),
+        inbox_(inbox) {}
+
+  RONDO_HD Inbox& inbox() noexcept { return inbox_; }
 
   /// All lanes of the team call this. Returns the number of completed messages (lane 0).
   RONDO_HD std::uint64_t run(round_limits limits) {
-    if (!team_.leader()) return crew_.serve(), 0;
+    if (!team_.leader()) return crew_.serve([this] { inbox_.join(); }), 0;
     limits_ = limits;
     end_ns_ = limits.ns != 0 ? now_ns() + limits.ns : 0;
     quotas_ = limits.ns != 0 || limits.messages != 0 ? 1 : 16;
@@ -92,8 +108,8 @@ class ring_kernel {
   RONDO_HD turn_result turn() {
     // Relaxed: claim acquires the actor.
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0)
-      return serve_pinned(pinned - 1);
-    if (idle_.pinned_only) return {false, 0};
+      if (auto const n = serve_pinned(pinned - 1); n.worked) return n;
+    if (idle_.pinned_only) return {take_in_alone() != 0, 0};
     std::uint32_t helped = 0;
     if (help_with_jobs(helped)) return {true, helped};
     std::uint32_t index = 0;
@@ -102,6 +118,24 @@ class ring_kernel {
     auto const dealt = slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
     set_actor(0);
     return {true, dealt};
+  }
+
+  /// Takes what is in the inbox while no actor can.
+  RONDO_HD std::uint32_t take_in_alone() {
+    if constexpr (Inbox::exists)
+      if (inbox_.is_due_alone() && !arena().stopping())
+        return take_in([](actor_id, message const&) { return false; });
+    return 0;
+  }
+  /// Takes what is in the inbox; see direct_inbox::take.
+  template <class Handle>
+  RONDO_HD std::uint32_t take_in([[maybe_unused]] Handle const& handle) {
+    std::uint32_t taken = 0;
+    if constexpr (Inbox::exists) do {
+        if constexpr (Inbox::joins) crew_.join();
+        taken += inbox_.take(handle);
+      } while (inbox_.urgent_waits());
+    return taken;
   }
 
   RONDO_HD void set_actor(std::uint32_t index_plus_one) noexcept {
@@ -144,6 +178,15 @@ class ring_kernel {
       bool const lives = actor.poll(dealt);
       scheduler_.share_kept();  // this team does not run other actors
       if (!lives) break;
+      if constexpr (Inbox::exists) {
+        bool const is_due = inbox_.is_due(dealt);
+        if (is_due && take_in([&](actor_id to, message& m) {
+                        bool const handled = actor.handle_now(to, m);
+                        dealt += handled;
+                        return handled;
+                      }) != 0)
+          idle_since = 0;
+      }
       total += dealt;
       if (dealt != 0) idle_since = 0;
       if ((++looks & 63) != 0 && dealt < actor.quota()) {
@@ -196,7 +239,7 @@ class ring_kernel {
   }
 
   RONDO_HD bool work_is_visible() const noexcept {
-    if (arena().stopping()) return true;
+    if (arena().stopping() || inbox_.has_work()) return true;
     if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
       // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the doorbell.
@@ -219,6 +262,7 @@ class ring_kernel {
   std::uint32_t quotas_ = 1;  // how many quotas an actor may use while no other waits
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
   bool mail_left_ = false;    // in its pinned actor, when this team released it
+  [[no_unique_address]] Inbox inbox_;
 };
 
 }  // namespace rondo

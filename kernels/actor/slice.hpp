@@ -54,6 +54,30 @@ class slice : private actor_owner<Module> {
     show_running();
     return !this->end_when_empty();
   }
+  /// Handles a message that has come to a pinned team by its direct ring, without a mailbox, if it is the next one anyway: no mail
+  /// waits, and its handler takes one message at a time, on one lane. Otherwise false: it belongs in the mailbox.
+  RONDO_HOT RONDO_HD bool handle_now(actor_id to, message& m) {
+    message_header& h = m.header;
+    prefetch(state_);
+    auto const seen = look<memory_order::relaxed>();  // no mail: so there is none to acquire
+    bool const plain = (h.flags & ~flag_wants_reply) == 0 && h.priority == default_priority &&
+                       journal_ == 0 && alone_ && to == self_;
+    if (!plain || seen != sight::nothing) return false;
+    auto const began_ns = h.deadline_us != 0 || is_sampled() ? rondo::now_ns() : 0;
+    if (h.deadline_us != 0 && h.expired(began_ns)) return false;
+    show_running();
+    status_.begin(h.type);
+    context_.begin(h);
+    if (Module::handle_one(behaviour_, state_, context_, m) != handler_kind::one) return false;
+    if (context_.failure() != errc::ok) [[unlikely]]
+      return conclude_failed(m);
+    if (is_sampled()) record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
+    ++totals_.accepted;
+    ++totals_.handled;
+    if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) this->refuse(h, errc::no_reply);
+    return true;
+  }
+
   /// A pinned team releases its actor before it sleeps. False if a signal came in. `mail_left`: there is mail that the
   /// team has not seen and whose sender will not ring the doorbell.
   RONDO_HD bool release(bool& mail_left) {
@@ -99,6 +123,7 @@ class slice : private actor_owner<Module> {
   enum class sight { nothing, mail, other };
 
   /// One look of a pinned team. On a GPU it takes as long as one load, because none of its loads depends on another.
+  template <memory_order Order = memory_order::acquire>
   RONDO_HOT RONDO_HD sight look() noexcept {
     if (!knows_next_) {
       knows_next_ = true;
@@ -110,7 +135,7 @@ class slice : private actor_owner<Module> {
     // Relaxed, both: obey acquires, and a thread that sees a commit also sees its alert.
     auto const control = cell_.control.load(memory_order::relaxed);
     auto const alert = cell_.alert.load(memory_order::relaxed);
-    bool const mail = ring_.committed(next_);
+    bool const mail = ring_.committed(next_, Order);
     if ((control & control_mask) != 0 || alert != alert_seen_) return sight::other;
     return mail ? sight::mail : sight::nothing;
   }
@@ -214,14 +239,22 @@ class slice : private actor_owner<Module> {
   /// order.
   RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
     if (!priority_lists().in_order()) return 1;
+    auto most = quota < max_batch ? quota : max_batch;
+    if (ring_.slot_count < most) most = ring_.slot_count;
     message_header const& first = ring_.slot(ticket).header;
-    std::uint32_t count = 1;
-    for (; count < quota && count < max_batch && count < ring_.slot_count; ++count) {
-      if (!ring_.committed((ticket + count) & ticket_mask)) break;
-      message_header const& h = ring_.slot(ticket + count).header;
-      if (h.type != first.type || h.priority != first.priority || h.deadline_us != 0) break;
+    for (std::uint32_t count = 1;;) {
+      auto const wanted = most - count < loads_at_once ? most - count : loads_at_once;
+      auto const there = ring_.count_committed(ticket + count, wanted);
+      for (std::uint32_t i = 0; loads_at_once > 1 && i < there; ++i) {
+        prefetch(&ring_.slot(ticket + count + i).header);
+        prefetch(ring_.slot(ticket + count + i).payload);
+      }
+      for (std::uint32_t i = 0; i < there; ++i, ++count) {
+        message_header const& h = ring_.slot(ticket + count).header;
+        if (h.type != first.type || h.priority != first.priority || h.deadline_us != 0) return count;
+      }
+      if (there < loads_at_once) return count;
     }
-    return count;
   }
 
   /// Counts a handled message and gives its slot back. If the handler failed, applies the supervision rule.
@@ -242,6 +275,16 @@ class slice : private actor_owner<Module> {
         settle(h, result.answered, count == 1 ? result.digest : untold_digest);
     // A single message may have been picked by priority and need not be the oldest.
     count == 1 ? priority_lists().take(ticket) : priority_lists().take_run(count);
+  }
+
+  /// For handle_now: false if the message is to wait in the mailbox for another attempt.
+  RONDO_CALL RONDO_HD bool conclude_failed(message& m) {
+    knows_next_ = false;
+    auto const reason = this->judge(m.header, context_.failure());
+    if (reason == errc::ok) return false;
+    ++totals_.accepted;
+    this->refuse_or_bury(m.header, m.payload, reason);
+    return true;
   }
 
   RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
@@ -268,6 +311,10 @@ class slice : private actor_owner<Module> {
     put_tag(ring_.slot(ticket).payload, tag);
   }
 
+  /// Of handle_now: as many messages as of a mailbox's.
+  RONDO_HD bool is_sampled() const noexcept {
+    return with_telemetry && (totals_.handled & sample_mask_) == 0;
+  }
   RONDO_HD void record_latency(std::uint64_t ns) noexcept {
     cell_.latency.record(ns);
     totals_.latency_sum_ns += ns;
@@ -334,6 +381,7 @@ class slice : private actor_owner<Module> {
   bool discarding_ = false;
   std::uint32_t dealt_at_linger_ = 0;
   bool handed_over_ = false;  // another team now owns the actor
+  std::uint32_t const sample_mask_ = arena_.shape().latency_sample_every - 1;
 };
 
 }  // namespace rondo

@@ -101,11 +101,30 @@ RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 #endif
 }
 
+namespace detail {
+#if defined(__CUDA_ARCH__)
+inline constexpr bool fences_cost_trips = true;
+#else
+inline constexpr bool fences_cost_trips = false;
+#endif
+}  // namespace detail
+
 }  // namespace rondo
 
 #endif  // RONDO_ATOMIC_HEADER
 
 namespace rondo {
+
+/// How many loads that do not depend on each other are best issued together. On a GPU, each takes as long as a hundred
+/// instructions, and one that acquires waits for itself: several are relaxed, and followed by one fence.
+inline constexpr std::uint32_t loads_at_once = detail::fences_cost_trips ? 16 : 1;
+
+/// The order for each of several stores that release the same work. On a GPU one fence precedes them all.
+RONDO_HD inline memory_order release_once() noexcept {
+  if (!detail::fences_cost_trips) return memory_order::release;
+  atomic_fence(memory_order::release);
+  return memory_order::relaxed;
+}
 
 /// Atomic access to a plain value, such as a behaviour's member that several tiles add to.
 template <class T, scope Scope = scope::device>

@@ -13,8 +13,7 @@
 #pragma once
 
 #include "kernels/actor/ring_kernel.hpp"
-#include "kernels/base/stop_word.hpp"
-#include "kernels/grid/io_team.hpp"
+#include "kernels/grid/direct_inbox.hpp"
 #include "kernels/mail/snapshot.hpp"
 
 namespace rondo {
@@ -80,6 +79,7 @@ struct grid_state {
   atomic<std::uint64_t>
       io_until;  // the I/O team stands still once it has taken submissions up to this ticket
   atomic<std::uint64_t> dealt;
+  alignas(64) atomic<std::uint64_t> orders;  // see io_team
 
   /// Wakes the keeper if it sleeps. The caller publishes its reason first.
   RONDO_HD void ring_keeper() noexcept {
@@ -105,16 +105,21 @@ struct grid {
   RONDO_HD std::uint32_t teams() const noexcept { return pool_teams + pinned_teams; }
 };
 
-/// All lanes of a worker team call this; it returns when the grid ends.
+/// All lanes of a worker team call this; it returns when the grid ends. They share `window`, which only a pinned team uses.
 template <class Module, class Bus>
-RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& host) {
+RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& host, io_window& window) {
   arena_ref const arena{g.arena};
   grid_state& state = *g.state;
   auto& stop = arena.header().stop;
   auto idle = g.idle;
   idle.pinned_only = t.index() >= g.pool_teams;
   bool const rounds = g.round.messages != 0 || g.round.ns != 0;
-  ring_kernel<Module> kernel{arena, t, host, idle};
+  auto const* const direct =
+      idle.pinned_only && g.queues.direct_rings != 0 ? &g.queues.direct[t.index() - g.pool_teams] : nullptr;
+  using inbox = direct_inbox<Module, Bus>;
+  ring_kernel<Module, inbox> kernel{
+      arena, t, host, idle,
+      inbox{arena, direct, direct != nullptr ? direct->ring : g.queues.down, state.orders, host, t, window}};
   auto const stays = [&](std::uint64_t dealt) {
     state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed: published by the answer
     // A team that reaches its limits goes on until the keeper ends the round for all teams.
@@ -122,10 +127,13 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
       state.round_over.store(1, memory_order::relaxed);
       state.ring_keeper();
     }
-    return stand_still(stop, arena.team(t.index()).still, [&] { state.ring_keeper(); });
+    return stand_still(
+        stop, arena.team(t.index()).still, [&] { state.ring_keeper(); },
+        [&] { return kernel.inbox().has_taken_all(); });
   };
   for (bool more = true; more;) {
     auto const dealt = kernel.run(g.round);
+    kernel.inbox().take_all(stop);
     more = t.broadcast(t.leader() && stays(dealt));
   }
   if (!t.leader()) return;
@@ -135,11 +143,13 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
 
 /// The I/O team's loop. All lanes of `t` call this; it returns when the grid ends. `idle` decides how it waits: the loop calls
 /// worked() after a step that found submissions, and wait(was_submitted, is_asked) after one that found none. Each call of
-/// was_submitted crosses the bus. looks_at_requests() says how often the loop looks whether it is asked to stand still.
+/// was_submitted crosses the bus. looks_around() says how often the loop looks whether it is asked to stand still, and whether
+/// buffers have become free.
 template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, team const& t, io_window& window, Idle idle) {
   grid_state& state = *g.state;
-  io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, host, t, window};
+  io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, state.orders, host, t, window};
+  if (t.leader()) state.orders.store(io.head(), memory_order::release);  // of the grids before
   auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
   auto const is_asked_to_stand = [&] {
     auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still loads it again
@@ -147,7 +157,9 @@ RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, team const& t, i
   };
   auto const told = [&] { state.ring_keeper(); };
   for (;;) {
-    if (idle.looks_at_requests() && t.broadcast(t.leader() && is_asked_to_stand())) {
+    bool const looks_around = idle.looks_around();
+    if (looks_around && t.leader()) io.report_free_buffers();
+    if (looks_around && t.broadcast(t.leader() && is_asked_to_stand())) {
       // has_taken_all is checked for each number: another halt may have come, with its own ticket.
       if (!t.broadcast(t.leader() && stand_still(state.io_stop, state.io_still, told, has_taken_all))) break;
     } else if (auto const taken = io.step(64); taken != 0) {

@@ -1,10 +1,12 @@
-// The I/O team, the only team that reads host memory: takes submissions in order and carries them out in the arena.
+// The reader of one ring of submissions on the device: takes them in order and carries them out in the arena. The I/O team reads
+// the ring that all actors share, and each pinned team its direct ring (direct_inbox.hpp).
 //
-// It runs no handler and keeps no actor. It also tells the host which buffers of the device are free again. On a GPU it is a
-// warp: its lanes fetch the submissions of a window together, write messages to the same actor side by side, and post messages to
-// different actors at once.
+// The I/O team runs no handler and keeps no actor. It also tells the host which buffers of the device are free again. On a GPU the
+// reader is a warp: its lanes fetch the submissions of a window together, write messages to the same actor side by side, and post
+// messages to different actors at once.
 // Threads: all lanes of one team call each function together, with the same arguments. A new io_team continues where the last
 // one stopped, so bounded rounds need no hand-over; grid.hpp decides when it stops.
+// A submission's slots go back to the host before its outcome is told: what a lost device has left in its ring was not told yet.
 // Invariants: L2 to L4 of queue_pair.hpp.
 #pragma once
 
@@ -65,8 +67,8 @@ class submission_reader {
       f(first, window_.items, n);
     }
   }
-  RONDO_HD void publish() const noexcept {
-    if (team_.leader()) in_.publish();
+  RONDO_HD void publish(std::uint32_t more = 0) const noexcept {
+    if (team_.leader()) in_.publish(more);
   }
 
   /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters (L3). `s` is alone, or the
@@ -76,7 +78,8 @@ class submission_reader {
       if (team_.leader()) conclude_alone(s, reason);
       return;
     }
-    for_each_window(s.count, [&](std::uint32_t, submission const* items, std::uint32_t n) {
+    for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
+      publish(first + n);
       if (team_.leader())
         for (std::uint32_t i = 0; i < n; ++i) conclude_alone(items[i], reason);
     });
@@ -117,28 +120,48 @@ class io_team : public submission_reader<Bus> {
   using reader = submission_reader<Bus>;
 
  public:
-  RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& down, host_port const& host,
-                   team const& t, io_window& window) noexcept
-      : reader(down, host, t, window), scheduler_(arena) {}
+  /// `orders`: the ticket below which the I/O team has carried out all that is awaited.
+  RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& ring, atomic<std::uint64_t>& orders,
+                   host_port const& host, team const& t, io_window& window) noexcept
+      : reader(ring, host, t, window), scheduler_(arena), orders_(orders) {}
 
   /// Carries out submissions until `limit` messages are taken or none is left. A batch is taken whole. Returns
   /// the number of messages taken.
   RONDO_HD std::uint32_t step(std::uint32_t limit) {
     std::uint32_t taken = 0;
     while (taken < limit) {
-      auto const wanted = limit - taken < expected_ ? limit - taken : expected_;
-      auto const n = this->in_.fetch(this->team_, this->window_.items, wanted);
-      expected_ =
-          n == wanted ? this->in_.window : 1;  // more only if there is a queue: each costs the bus a slot
-      if (n == 0) break;
-      taken += carry_out(n);
+      auto const done = carry_out(0, fetch(limit - taken));
+      if (done == 0) break;
+      taken += done;
     }
-    if (taken != 0) this->publish();
-    if (this->team_.leader()) report_free_buffers();
     return taken;
   }
 
- private:
+  /// Fetches the next submissions into the window, `limit` at most. Returns how many.
+  RONDO_HD std::uint32_t fetch(std::uint32_t limit) {
+    // More than one only if there is a queue: each costs the bus a slot, and the lanes time.
+    auto const expected = in_a_row_ > 1 ? this->in_.window : 1;
+    auto const wanted = limit < expected ? limit : expected;
+    auto const n = this->in_.fetch(this->team_, this->window_.items, wanted);
+    in_a_row_ = n == wanted ? in_a_row_ + 1 : 0;
+    return n;
+  }
+
+  /// Lane 0's value, on all lanes.
+  RONDO_HD std::uint32_t share(std::uint32_t value) const noexcept { return this->team_.broadcast(value); }
+  static constexpr std::uint32_t most_at_once = bus_reader<submission, Bus>::window;  // of one fetch
+
+  /// Lane 0: whether handle(to, message) has handled the message `i` of the window, which then needs no mailbox.
+  template <class Handle>
+  RONDO_HD bool is_handled_by(Handle const& handle, std::uint32_t i) {
+    submission& s = this->window_.items[i];
+    // Whoever awaits that the message is accepted is not to await its handler.
+    if (s.kind != submission_kind::post || s.count != 1 || s.ack.valid()) return false;
+    this->publish(i + 1);
+    return handle(s.to, s.body);
+  }
+
+  /// Lane 0 tells the host which buffers have become free.
   RONDO_HD void report_free_buffers() {
     auto const& buffers = this->host_.buffers;
     if (buffers.size() == 0) return;
@@ -149,26 +172,36 @@ class io_team : public submission_reader<Bus> {
     }
   }
 
-  /// Carries out the first `n` submissions of the window, or fewer if there is a batch. Returns the number of messages.
-  RONDO_HD std::uint32_t carry_out(std::uint32_t n) {
+  /// Carries out the submissions of the window from `done` to `n`, or fewer: a batch is always the first one, and what comes
+  /// after an order has to wait for it. Returns the number of messages, with those that are `done`.
+  RONDO_CALL RONDO_HD std::uint32_t carry_out(std::uint32_t done, std::uint32_t n) {
     auto const* const items = this->window_.items;
-    std::uint32_t done = 0;
     while (done < n) {
       auto const& s = items[done];
       if (reader::slots_of(s) != 1) {
         if (done != 0) break;
         return carry_out_batch(s);
       }
+      if (s.kind == submission_kind::await_orders && !has_orders(s)) break;
       auto const run = run_length(done, n);
       auto const apart = run == 1 ? count_apart(done, n) : 1;
+      this->publish(done + (apart > run ? apart : run));
       if (apart > 1)
         post_apart(done, apart);
       else if (run == 1 || !post_run(done, run))
-        for (auto i = done; i < done + run; ++i) carry_out_alone(items[i]);
+        for (auto i = done; i < done + run; ++i) carry_out_alone(i);
       done += apart > run ? apart : run;
     }
     this->in_.advance(done);
     return done;
+  }
+
+ private:
+  /// Acquire: what the I/O team has done for these orders.
+  RONDO_HD bool has_orders(submission const& s) const noexcept {
+    std::uint64_t needed = 0;
+    __builtin_memcpy(&needed, s.body.payload, sizeof needed);
+    return this->team_.broadcast(this->team_.leader() && orders_.load(memory_order::acquire) >= needed);
   }
 
   /// How many messages from `first` on go to the same mailbox with the same priority.
@@ -232,6 +265,7 @@ class io_team : public submission_reader<Bus> {
       });
       scheduler_.announce_by_lanes(this->team_, s.to, r);
     }
+    if (r.status == errc::ok || s.ack.valid()) this->publish(s.count);
     if (r.status != errc::ok || s.ack.valid()) this->conclude(s, r.status);
     this->in_.advance(s.count);
     return s.count;
@@ -241,8 +275,9 @@ class io_team : public submission_reader<Bus> {
                              [items](std::uint32_t i) -> message const& { return items[i].body; });
   }
 
-  RONDO_HD void carry_out_alone(submission const& s) {
+  RONDO_HD void carry_out_alone(std::uint32_t i) {
     if (!this->team_.leader()) return;
+    submission const& s = this->window_.items[i];
     errc outcome = errc::ok;
     if (s.kind == submission_kind::launch) {
       launch_spec spec;
@@ -257,14 +292,17 @@ class io_team : public submission_reader<Bus> {
         this->host_.buffers.release(order.ref);  // free at once, or when its last lease ends
     } else if (s.kind == submission_kind::signal) {
       outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
-    } else {
+    } else if (s.kind == submission_kind::post) {
       outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
     }
+    if (is_awaited(s.kind))  // release: pairs with has_orders
+      orders_.store(this->in_.head() + i + 1, memory_order::release);
     if (outcome != errc::ok || s.ack.valid()) this->conclude(s, outcome);
   }
 
-  std::uint32_t expected_ = 1;
+  std::uint32_t in_a_row_ = 0;  // looks that have found all that they looked for
   scheduler scheduler_;
+  atomic<std::uint64_t>& orders_;
 };
 
 }  // namespace rondo

@@ -227,8 +227,10 @@ class bus_reader {
     return fetch_from(head_ + first, true, t, to, count) == count;
   }
   RONDO_HD void advance(std::uint32_t count) noexcept { head_ += count; }
-  /// Gives the slots of all tickets below the head back to the writers.
-  RONDO_HD void publish() const noexcept { ring_.progress->consumed.store(head_, memory_order::relaxed); }
+  /// Gives the slots of all tickets below the head, and of `more` from the head on, back to the writers.
+  RONDO_HD void publish(std::uint32_t more = 0) const noexcept {
+    ring_.progress->consumed.store(head_ + more, memory_order::relaxed);
+  }
   /// The next ticket.
   RONDO_HD std::uint64_t head() const noexcept { return head_; }
   /// Whether the next item was published, even if the bus does not show it yet. A hint, unless the caller knows of the item.
@@ -269,22 +271,27 @@ class bus_reader {
                                          std::uint32_t most) const {
     constexpr std::uint32_t lanes = hardware::warp_lanes, chunks = slot_type::chunk_count,
                             rows = (chunks + lanes - 1) / lanes;
+    // Copies, which stay in registers: each load orders memory, and objects that others may see would be read again.
+    auto const ring = ring_;
+    team const warp{t.index(), t.lane(), lanes, *t.shared()};
+    auto const lane = warp.lane();
     // A lane without a chunk of its own loads and stores the last one, too: a branch would make the loads wait for each other.
-    auto const word = [&](std::uint32_t row) {
-      auto const w = row * lanes + t.lane();
+    auto const word = [lane](std::uint32_t row) {
+      auto const w = row * lanes + lane;
       return w < chunks ? w : chunks - 1;
     };
-    t.sync();  // no lane reads `to` any more; and loads of the others would hold up a lane that is still at work
+    warp.sync();  // no lane reads `to` any more; and loads of the others would hold up a lane that is still at work
     std::uint64_t seen[Slots][rows];
     RONDO_UNROLL
     for (auto n = Slots; n-- > 0;) {
+      auto& slot = ring.slot(first + n);
       RONDO_UNROLL
       for (auto row = rows; row-- > 0;) {
         auto const order = n == 0 && row == 0 ? memory_order::acquire : memory_order::relaxed;
-        seen[n][row] = ring_.slot(first + n).chunks[word(row)].load(order);
+        seen[n][row] = slot.chunks[word(row)].load(order);
       }
     }
-    if (!t.broadcast(slot_type::is_of(seen[0][0], first))) return 0;
+    if (!warp.broadcast(slot_type::is_of(seen[0][0], first))) return 0;
     RONDO_UNROLL
     for (std::uint32_t n = 0; n < Slots; ++n) {
       auto* const words = reinterpret_cast<std::uint32_t*>(to + n);
@@ -292,7 +299,7 @@ class bus_reader {
       for (std::uint32_t row = 0; row < rows; ++row)
         words[word(row)] = static_cast<std::uint32_t>(seen[n][row]);
     }
-    t.sync();
+    warp.sync();
     std::uint32_t missing = 1u << most;
     RONDO_UNROLL
     for (std::uint32_t n = 0; n < Slots; ++n) {
@@ -304,7 +311,7 @@ class bus_reader {
         if (!is_there) missing |= 1u << n;
       }
     }
-    return static_cast<std::uint32_t>(lowest_bit(t.any_bits(missing)));
+    return static_cast<std::uint32_t>(lowest_bit(warp.any_bits(missing)));
   }
 #endif
 

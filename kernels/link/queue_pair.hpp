@@ -1,12 +1,15 @@
-// A queue pair: the two rings between a host and a device with its own memory. Submissions go down, completions up.
+// A queue pair: the rings between a host and a device with its own memory. Submissions go down, completions up. A pinned team
+// has a ring of its own, the direct one, for the submissions to its actor: so they need no other team on their way.
 //
-// Ownership: none. The host side of the device allocates both rings (runtime/device/queue/host_queues.hpp).
-// Threads: down: any host thread writes, the I/O team (kernels/grid/io_team.hpp) reads. up: any team writes, one host thread reads.
+// Ownership: none. The host side of the device allocates all rings (runtime/device/queue/queue_device.hpp).
+// Threads: down: any host thread writes, the I/O team (kernels/grid/io_team.hpp) reads. direct: any host thread writes, the pinned
+// team reads. up: any team writes, one host thread reads.
 //
 // Invariants, in addition to those of each ring (bus_ring.hpp)
 //  L1 Only loads and stores cross the bus: a ring's tickets are atomics on its writers' side only.
-//  L2 Submissions of one host thread that concern the same actor are processed in the order submitted (its tickets grow, and the
-//     one reader takes tickets in order). Hence G2 holds across the bus, and a launch precedes the posts that follow it.
+//  L2 Submissions of one host thread that concern the same actor are processed in the order submitted: they go through one ring,
+//     whose one reader takes tickets in order. Hence G2 holds across the bus. But launches and orders for buffers go down: in a
+//     direct ring, `await_orders` precedes the first submission that may need one of them.
 //  L3 A submission has one outcome: it reaches the target's mailbox, or each message gets one completion with the reason.
 //  L4 A batch is one group of tickets, so it arrives whole.
 // Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.
@@ -23,7 +26,13 @@ enum class submission_kind : std::uint8_t {
   signal,        // `count` holds control_bits for `to`
   open_buffer,   // the payload is a buffer_order
   close_buffer,  // likewise; `base` is unused
+  await_orders,  // of a direct ring: until the I/O team has taken the tickets below the one in the payload
 };
+
+/// Whether a later submission in another ring may need what this one does.
+RONDO_HD constexpr bool is_awaited(submission_kind kind) noexcept {
+  return kind == submission_kind::launch || kind == submission_kind::open_buffer;
+}
 
 /// A buffer in the device's memory that the host has acquired or released.
 struct buffer_order {
@@ -50,10 +59,23 @@ struct bus_extent<submission> {
   }
 };
 
+/// The submissions to one pinned team.
+template <class Bus>
+struct direct_ring {
+  bus_ring_ref<submission, Bus> ring;
+  // -- written by the host
+  // All messages whose priority is not the default have lower tickets. Raised before the call that sent one returns.
+  atomic<std::uint64_t, scope::system> urgent;
+  // Set before a request: to pause, the team first takes the tickets below this one. Otherwise 0.
+  atomic<std::uint64_t, scope::system> last;
+};
+
 template <class Bus = prompt_bus>
 struct queue_pair_ref {
   bus_ring_ref<submission, Bus> down;
   bus_ring_ref<device_event, Bus> up;
+  direct_ring<Bus>* direct = nullptr;  // one for each pinned team; in memory that both sides reach
+  std::uint32_t direct_rings = 0;
 };
 
 }  // namespace rondo

@@ -53,9 +53,10 @@ struct mail_ring_ref {
     return ticket & ticket_mask & ~(slot_count - 1);
   }
 
-  RONDO_HOT RONDO_HD bool committed(std::uint32_t ticket) const noexcept {
-    // Acquire: the edge `commit`.
-    return slot(ticket).sequence.load(memory_order::acquire) == lap(ticket) + 1;
+  /// `order`: acquire, the edge `commit`; or relaxed, to know this alone.
+  RONDO_HOT RONDO_HD bool committed(std::uint32_t ticket,
+                                    memory_order order = memory_order::acquire) const noexcept {
+    return slot(ticket).sequence.load(order) == lap(ticket) + 1;
   }
   /// Whether message `ticket` has been taken: ticket + slot_count may use its slot.
   RONDO_HOT RONDO_HD bool taken(std::uint32_t ticket) const noexcept {
@@ -65,8 +66,27 @@ struct mail_ring_ref {
   RONDO_HOT RONDO_HD void commit(std::uint32_t ticket) const noexcept {
     slot(ticket).sequence.store(lap(ticket) + 1, memory_order::release);  // the edge `commit`
   }
-  RONDO_HOT RONDO_HD void give_back(std::uint32_t ticket) const noexcept {
-    slot(ticket).sequence.store((lap(ticket) + slot_count) & ticket_mask, memory_order::release);  // `reuse`
+  RONDO_HOT RONDO_HD void give_back(std::uint32_t ticket,
+                                    memory_order order = memory_order::release) const noexcept {
+    slot(ticket).sequence.store((lap(ticket) + slot_count) & ticket_mask, order);  // `reuse`
+  }
+
+  /// How many messages from `ticket` on are committed one after the other. Looks at `most`. Precondition: most <= loads_at_once.
+  RONDO_HD std::uint32_t count_committed(std::uint32_t ticket, std::uint32_t most) const noexcept {
+    if constexpr (loads_at_once == 1) {
+      return most != 0 && committed(ticket & ticket_mask);
+    } else {
+      std::uint32_t sequences[loads_at_once];
+      RONDO_UNROLL
+      for (std::uint32_t i = 0; i < loads_at_once; ++i)
+        sequences[i] = slot(ticket + i).sequence.load(memory_order::relaxed);
+      std::uint32_t missing = 1u << most;
+      RONDO_UNROLL
+      for (std::uint32_t i = 0; i < loads_at_once; ++i)
+        missing |= std::uint32_t{sequences[i] != lap(ticket + i) + 1} << i;
+      atomic_fence(memory_order::acquire);  // the edge `commit` of all of them
+      return static_cast<std::uint32_t>(lowest_bit(missing));
+    }
   }
 
   /// Bytes of a ring of `slots` slots with its tables.

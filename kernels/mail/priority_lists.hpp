@@ -62,12 +62,16 @@ class priority_lists_ref {
 
   /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
   RONDO_HD void take_run(std::uint32_t count) noexcept {
-    for (; count != 0 && in_order(); --count) {
-      count_alert(ring_.slot(cell_.head).header.priority);
-      ring_.give_back(cell_.head);
-      cell_.head = cell_.scanned = (cell_.head + 1) & ticket_mask;
+    if (!in_order()) {
+      for (; count != 0; --count) take_linked(cell_.head);
+      return;
     }
-    for (; count != 0; --count) take_linked(cell_.head);
+    auto const order = release_once();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      count_alert(ring_.slot(cell_.head + i).header.priority);
+      ring_.give_back((cell_.head + i) & ticket_mask, order);
+    }
+    cell_.head = cell_.scanned = (cell_.head + count) & ticket_mask;
   }
 
   /// The priority of the most urgent message; the default if none is visible.

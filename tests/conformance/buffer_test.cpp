@@ -31,9 +31,10 @@ std::uint64_t sum_on_host(rondo::unified_buffer<std::uint32_t>& field) {
 
 TEST_CASE("data is copied once per change of side, and not at all if there is one memory", "[buffers]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const actor = rt->launch<editor>("editor");
+  auto const actor = rt->launch<editor>("editor", {.pinned = pinned});
   bool const apart = is_apart(*rt);
   auto const copies = [&] { return std::pair(rt->transfers().to_device, rt->transfers().to_host); };
   auto const once = [&](std::uint64_t down, std::uint64_t up) {

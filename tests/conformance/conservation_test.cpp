@@ -7,9 +7,10 @@ using namespace conformance;
 
 TEST_CASE("each accepted message is handled once, and the counters agree", "[G1]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const actor = rt->launch<adder>("adder", {.capacity = 700});
+  auto const actor = rt->launch<adder>("adder", {.capacity = 700, .pinned = pinned});
   std::uint64_t accepted = 0;
   std::vector<std::thread> senders;
   std::atomic<std::uint64_t> told{0};

@@ -36,9 +36,10 @@ TEST_CASE("a restarted actor has fresh state, and others are not affected", "[G9
 
 TEST_CASE("a message is retried after a restart, and may succeed", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const actor = rt->launch<adder>("fragile", {.supervise = {.poison_after = 3}});
+  auto const actor = rt->launch<adder>("fragile", {.pinned = pinned, .supervise = {.poison_after = 3}});
   shared_word tried;
   REQUIRE_FALSE(tell(actor, fail_first{tried.get(), 2}));
   REQUIRE(ask(actor, get{}, 0));
@@ -52,11 +53,13 @@ TEST_CASE("a message is retried after a restart, and may succeed", "[G9]") {
 
 TEST_CASE("a poison message is quarantined after the number of failures that the rule sets", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
-  auto const actor = rt->launch<adder>("fragile", {.supervise = {.poison_after = 3, .max_restarts = 100}});
+  auto const actor =
+      rt->launch<adder>("fragile", {.pinned = pinned, .supervise = {.poison_after = 3, .max_restarts = 100}});
   shared_word tried;
   REQUIRE_FALSE(tell(actor, fail_first{tried.get(), ~0u}));
   REQUIRE_FALSE(tell(actor, add{1}));

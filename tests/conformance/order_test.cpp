@@ -9,9 +9,10 @@ using namespace conformance;
 
 TEST_CASE("messages of one sender at one priority are handled in the order sent", "[G2]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const actor = rt->launch<orderly>("orderly", {.capacity = 50});
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 50, .pinned = pinned});
   constexpr std::uint32_t per_level = 60;
   std::atomic<std::uint64_t> sent{0};
   std::vector<std::thread> senders;
@@ -75,9 +76,10 @@ TEST_CASE("one thread's messages to several actors keep their order at each of t
 
 TEST_CASE("tells that do not wait keep their order through the submission ring", "[G2]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
-  auto const actor = rt->launch<orderly>("orderly", {.capacity = 600});
+  auto const actor = rt->launch<orderly>("orderly", {.capacity = 600, .pinned = pinned});
   std::uint32_t sequence = 0;
   for (int i = 0; i < 50; ++i) {
     while (actor.try_tell(note{0, 1, sequence})) std::this_thread::yield();
@@ -156,6 +158,26 @@ TEST_CASE("a message that arrives while a handler runs is picked by its priority
   keep_second.open();
   REQUIRE(eventually([&] { return ask(actor, read_from{0}, 0).value().total == 8; }));
   CHECK(read_all(actor) == std::vector<std::uint32_t>{100, 101, 0, 1, 2, 3, 4, 102});
+}
+
+// The team of a pinned actor may take what was sent meanwhile only when its handler has ended. So none is awaited.
+TEST_CASE("a pinned actor picks an urgent message before those that were sent earlier", "[G3]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  in_reach<gate> const reached;
+  gate& at = *reached;
+  auto const rt = start(v.settings);
+  gate_keeper const keeper{at};
+  auto const actor = rt->launch<journal>("journal", {.capacity = 100, .pinned = true});
+  hold_at(actor, at);
+  for (std::uint32_t i = 0; i < 30; ++i) REQUIRE_FALSE(actor.try_tell(entry{i}));
+  REQUIRE_FALSE(actor.try_tell(entry{100}, {.priority = 255}));
+  REQUIRE_FALSE(actor.try_tell(entry{30}));
+  keeper.open();
+  REQUIRE(eventually([&] { return ask(actor, read_from{0}, 0).value().total == 32; }));
+  std::vector<std::uint32_t> expected{100};
+  for (std::uint32_t i = 0; i <= 30; ++i) expected.push_back(i);
+  CHECK(read_all(actor) == expected);
 }
 
 TEST_CASE("a low message is overtaken at most as often as the starvation limit allows", "[G3]") {

@@ -15,6 +15,7 @@ struct io_fixture {
   io_team<taker_module> team() {
     return {arena.ref(),
             down.ref(),
+            orders,
             {this,
              [](void* self, device_event const& r) { static_cast<io_fixture*>(self)->events.push_back(r); },
              {}},
@@ -70,6 +71,7 @@ struct io_fixture {
   test_arena arena;
   test_ring<submission> down;
   io_window window;
+  atomic<std::uint64_t> orders{0};
   std::vector<device_event> events;
 };
 

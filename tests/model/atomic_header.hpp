@@ -92,4 +92,8 @@ inline void atomic_fence(memory_order order,
   if (auto* const x = model::execution::current()) x->fence(order, w);
 }
 
+namespace detail {
+inline constexpr bool fences_cost_trips = true;  // as on a GPU: it has the weaker accesses
+}
+
 }  // namespace rondo

@@ -18,15 +18,18 @@ struct endings {
 struct queue_world {
   queue_world(execution& in, std::uint32_t down_slots, std::uint32_t up_slots, bool parks)
       : x(in),
-        queues({make_ring<submission>(in, down_slots), make_ring<device_event>(in, up_slots)},
+        queues({make_ring<submission>(in, down_slots), make_ring<device_event>(in, up_slots)}, no_owners,
                {0, parks, false}),
         ended(in.shared<endings>()),
-        emitters(in.shared<atomic<std::uint32_t>>()) {}
+        emitters(in.shared<atomic<std::uint32_t>>()),
+        orders(in.shared<atomic<std::uint64_t>>()) {}
 
   execution& x;
+  team_owners no_owners{0, 0, 0};
   host_queues<> queues;
   endings& ended;  // `accepted` is set by the senders, the rest by the poller or after the run
   atomic<std::uint32_t>& emitters;  // the emitters that have not ended
+  atomic<std::uint64_t>& orders;    // the I/O team's
   idle_policy idle{0, true, false};
 
   /// A team's port to the host, as the devices implement it.
@@ -104,7 +107,7 @@ void submissions_end_once(execution& x) {
   });
   x.thread("I/O team", [&] {
     io_window window;
-    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port(), team{0}, window};
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.orders, w.port(), team{0}, window};
     idle_thread waiting{w.idle.spin_ns, w.idle.park};
     for (std::uint32_t taken = 0; taken < 6;) {
       auto const more = io.step(2);
@@ -153,9 +156,10 @@ void ending_answers_everybody(execution& x) {
     });
   x.thread("I/O team", [&] {
     io_window window;
-    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.port(), team{0}, window};
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.orders, w.port(), team{0}, window};
     for (int i = 0; i < 2; ++i) io.step(1);
-    auto const last = w.queues.close(errc::stopped);
+    w.queues.close(errc::stopped);
+    auto const last = w.queues.queues().down.tail();
     while (io.head() < last)
       if (!io.refuse_next(errc::stopped)) relax();
     x.require(!io.has_work(), "nothing is submitted after the end");

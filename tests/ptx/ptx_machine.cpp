@@ -51,15 +51,9 @@ std::byte* ptx_machine::memory(std::size_t bytes, ptx::memory_kind kind) {
 }
 
 queue_pair_ref<prompt_bus> ptx_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
-  auto const ring = [this]<class Item>(std::type_identity<Item>, std::uint32_t slots, bus_writers* writers) {
-    auto const n = std::max(2u, ceil_power_of_two(slots));
-    return bus_ring_ref<Item>{reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>))),
-                              reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress))), writers,
-                              n};
-  };
-  return {ring(std::type_identity<submission>{}, submissions, &down_writers_),
-          ring(std::type_identity<device_event>{}, completions,
-               reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))))};
+  return {
+      ring_of<submission>(submissions, &writers_.emplace_back()),
+      ring_of<device_event>(completions, reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))))};
 }
 
 // -- launches

@@ -53,7 +53,11 @@ class ptx_machine {
   bool mark_ready() noexcept { return false; }
   std::byte* pinned_memory(std::size_t bytes) { return memory(bytes, ptx::memory_kind::host); }
   queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
+  bus_ring_ref<submission, bus> direct_ring(std::uint32_t submissions) {
+    return ring_of<submission>(submissions, &writers_.emplace_back());
+  }
   void begin(host_queues<bus>&) {}
+  void wake_team(rondo::grid<bus> const&, std::uint32_t) {}  // teams poll
   void launch(rondo::grid<bus> const& g);
   grid_end wait();
   void nudge(rondo::grid<bus> const&) {}  // the keeper polls
@@ -75,6 +79,12 @@ class ptx_machine {
   };
 
   std::byte* memory(std::size_t bytes, ptx::memory_kind kind);
+  template <class Item>
+  bus_ring_ref<Item, bus> ring_of(std::uint32_t slots, bus_writers* writers) {
+    auto const n = std::max(2u, ceil_power_of_two(slots));
+    return {reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>))),
+            reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress))), writers, n};
+  }
   bool is_lost() const { return !fault().empty(); }
 
   std::vector<ptx_program> programs_;
@@ -84,7 +94,7 @@ class ptx_machine {
   ptx::grid_options options_;
   std::list<arena_memory> memory_;
   std::vector<ptx::memory_range> ranges_;
-  bus_writers down_writers_{};
+  std::list<bus_writers> writers_;  // of the rings that the host writes
   call_list_engine graphs_{[this](copy_job const& job) { return copy({&job, 1}); }};
 
   mutable std::mutex mutex_;

@@ -35,4 +35,8 @@ class atomic {
 
 inline void atomic_fence(memory_order o) noexcept { __atomic_thread_fence(int(o)); }
 
+namespace detail {
+inline constexpr bool fences_cost_trips = false;
+}
+
 }  // namespace rondo

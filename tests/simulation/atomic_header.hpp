@@ -85,4 +85,8 @@ static_assert(sizeof(atomic<std::uint32_t>) == 4 && sizeof(atomic<std::uint64_t>
 
 inline void atomic_fence(memory_order) noexcept {}
 
+namespace detail {
+inline constexpr bool fences_cost_trips = false;
+}
+
 }  // namespace rondo

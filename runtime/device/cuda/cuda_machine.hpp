@@ -50,7 +50,9 @@ class cuda_machine {
   bool mark_ready();
   std::byte* pinned_memory(std::size_t bytes);
   queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
+  bus_ring_ref<submission, bus> direct_ring(std::uint32_t submissions);
   void begin(host_queues<bus>&) {}
+  void wake_team(grid<bus> const&, std::uint32_t) {}  // teams poll
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const&) {}  // the keeper polls
@@ -67,6 +69,9 @@ class cuda_machine {
 
  private:
   struct state;
+  /// `slots`: null for pinned memory.
+  template <class Item>
+  bus_ring_ref<Item, bus> ring_of(bus_slot<Item>* slots, std::uint32_t n, bus_writers* writers, bus how = {});
   void reserve_stack();
   void set_clock();
   bool copy(void* to, void const* from, std::size_t bytes, char const* what);

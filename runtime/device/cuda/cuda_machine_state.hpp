@@ -1,6 +1,8 @@
 // The state of a cuda_machine, shared by its source files.
 #pragma once
 
+#include <list>
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -32,8 +34,8 @@ struct cuda_machine::state {
   cuda_inbox inbox;
   std::unique_ptr<cuda_graphs> graphs;
   atomic<std::uint32_t> batches_known{1};  // whether the driver has cudaMemcpyBatchAsync
-  std::unique_ptr<bus_writers> down_writers = std::make_unique<bus_writers>();
-  std::chrono::microseconds step{1000};  // between two checks for the end of the grid
+  std::list<bus_writers> writers;          // of the rings that the host writes
+  std::chrono::microseconds step{1000};    // between two checks for the end of the grid
   mutable std::mutex mutex;
   std::string fault;  // guarded by mutex
   bool faulted = false;

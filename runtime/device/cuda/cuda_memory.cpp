@@ -85,25 +85,30 @@ std::byte* cuda_machine::pinned_memory(std::size_t bytes) {
 }
 
 queue_pair_ref<prompt_bus> cuda_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
-  auto const slots_of = [this]<class Item>(bus_slot<Item>*, std::uint32_t n) {
-    return reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>)));
-  };
-  auto const progress = [this] {
-    return reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress)));
-  };
+  auto& s = *state_;
   auto const down = std::max(2u, ceil_power_of_two(submissions));
   auto const up = std::max(2u, ceil_power_of_two(completions));
-  auto& inbox = state_->inbox;
-  if (auto const idle = gpu_use::of_process().try_keep_idle_alone(state_->ordinal); idle.owns_lock())
-    inbox = map_inbox(state_->ordinal, down * sizeof(bus_slot<submission>), state_->fit.inbox);
+  auto& inbox = s.inbox;
+  if (auto const idle = gpu_use::of_process().try_keep_idle_alone(s.ordinal); idle.owns_lock())
+    inbox = map_inbox(s.ordinal, down * sizeof(bus_slot<submission>), s.fit.inbox);
   else
     inbox.where = "inbox in pinned memory, as another runtime or device uses this GPU";
-  auto* const inbox_slots = inbox.host != nullptr
-                                ? reinterpret_cast<bus_slot<submission>*>(inbox.host)
-                                : slots_of(static_cast<bus_slot<submission>*>(nullptr), down);
-  return {{inbox_slots, progress(), state_->down_writers.get(), down, {inbox.combines_writes}},
-          {slots_of(static_cast<bus_slot<device_event>*>(nullptr), up), progress(),
-           reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))), up}};
+  auto* const inbox_slots = reinterpret_cast<bus_slot<submission>*>(inbox.host);
+  return {
+      ring_of(inbox_slots, down, &s.writers.emplace_back(), {inbox.combines_writes}),
+      ring_of<device_event>(nullptr, up, reinterpret_cast<bus_writers*>(device_memory(sizeof(bus_writers))))};
+}
+
+bus_ring_ref<submission, prompt_bus> cuda_machine::direct_ring(std::uint32_t submissions) {
+  return ring_of<submission>(nullptr, std::max(2u, ceil_power_of_two(submissions)),
+                             &state_->writers.emplace_back());
+}
+
+template <class Item>
+bus_ring_ref<Item, prompt_bus> cuda_machine::ring_of(bus_slot<Item>* slots, std::uint32_t n,
+                                                     bus_writers* writers, prompt_bus how) {
+  if (slots == nullptr) slots = reinterpret_cast<bus_slot<Item>*>(pinned_memory(n * sizeof(bus_slot<Item>)));
+  return {slots, reinterpret_cast<bus_progress*>(pinned_memory(sizeof(bus_progress))), writers, n, how};
 }
 
 bool cuda_machine::copy(void* to, void const* from, std::size_t bytes, char const* what) {

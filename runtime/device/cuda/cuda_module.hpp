@@ -3,6 +3,9 @@
 //   RONDO_CUDA_MODULE(counters)
 //
 // Without a CUDA compiler, the file is plain C++ and the macro has no effect.
+//
+// A thread of the ring kernel has 128 registers, so that four blocks of four warps fit on a multiprocessor. For handlers that need
+// more, define RONDO_CUDA_REGISTERS before the include: at most 255, and fewer teams fit.
 #pragma once
 
 #include "kernels/grid/grid_keeper.hpp"
@@ -17,6 +20,10 @@
 
 #include "runtime/device/cuda/cuda_program.hpp"
 
+#if !defined(RONDO_CUDA_REGISTERS)
+#define RONDO_CUDA_REGISTERS 128
+#endif
+
 namespace rondo {
 
 namespace gpu {
@@ -24,7 +31,7 @@ namespace gpu {
 /// The backoff of the I/O team: none for some hundred looks across the bus, then growing pauses of up to a microsecond.
 struct io_idle {
   std::uint32_t looks = 0, turns = 0;
-  __device__ bool looks_at_requests() { return (turns++ & 7) == 0; }
+  __device__ bool looks_around() { return (turns++ & 7) == 0; }
   __device__ void worked() { looks = 0; }
   template <class WasSubmitted, class IsAsked>
   __device__ void wait(WasSubmitted, IsAsked) {
@@ -35,18 +42,18 @@ struct io_idle {
 /// In block 0, warp 0 is the I/O team and warp 1 the keeper. In the other blocks, each warp is a team if lanes == 32;
 /// otherwise each block is.
 template <class Module>
-__global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) {
+__global__ void __maxnreg__(RONDO_CUDA_REGISTERS)
+    run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) {
   __shared__ team_shared shared[warp_teams_per_block];
-  __shared__ alignas(io_window) std::byte window_bytes[sizeof(io_window)];  // of the I/O team
+  __shared__ alignas(io_window) std::byte window_bytes[warp_teams_per_block * sizeof(io_window)];
   for (auto i = threadIdx.x; i < sizeof shared / 4; i += blockDim.x)
     reinterpret_cast<std::uint32_t*>(shared)[i] = 0;
   __syncthreads();  // shared memory is not zeroed at the start
   auto const warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
+  auto* const windows = reinterpret_cast<io_window*>(window_bytes);  // of the I/O team, or one for each team
   host_port const host{const_cast<bus_ring_ref<device_event>*>(&g.queues.up), nullptr, g.buffers};
   if (blockIdx.x == 0) {
-    if (warp == 0)
-      run_io<Module>(g, host, team{0, lane, warp_size, shared[warp]},
-                     reinterpret_cast<io_window&>(window_bytes), io_idle{});
+    if (warp == 0) run_io<Module>(g, host, team{0, lane, warp_size, shared[warp]}, *windows, io_idle{});
     if (warp == 1) grid_keeper<>{g, team{0, lane, warp_size, shared[warp]}}.run([] {}, [] { return false; });
     return;
   }
@@ -55,7 +62,7 @@ __global__ void run_grid(__grid_constant__ grid<> const g, std::uint32_t lanes) 
   if (index >= g.teams()) return;
   run_worker<Module>(
       g, block_is_team ? team{index, threadIdx.x, lanes, shared[0]} : team{index, lane, lanes, shared[warp]},
-      host);
+      host, windows[block_is_team ? 0 : warp]);
 }
 
 /// Answers the host's queries for the time, from which it computes the difference of the two clocks.

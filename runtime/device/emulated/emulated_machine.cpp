@@ -24,13 +24,19 @@ emulated_machine::~emulated_machine() {
 }
 
 queue_pair_ref<emulated_bus> emulated_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
-  down_ = std::make_unique<emulated_ring<submission>>(submissions, options_, 1);
   up_ = std::make_unique<emulated_ring<device_event>>(completions, options_, 2);
+  return {direct_ring(submissions), up_->ref()};
+}
+
+bus_ring_ref<submission, emulated_bus> emulated_machine::direct_ring(std::uint32_t submissions) {
+  auto const stream = down_.empty() ? 1 : down_.size() + 2;
+  auto& ring =
+      *down_.emplace_back(std::make_unique<emulated_ring<submission>>(submissions, options_, stream));
   if (options_.faults.lose_after_messages != 0) {
-    down_->wire().breaks_at = options_.faults.lose_after_messages;
-    down_->wire().on_break = [this] { lose(); };
+    ring.wire().breaks_at = options_.faults.lose_after_messages;
+    ring.wire().on_break = [this] { lose(); };
   }
-  return {down_->ref(), up_->ref()};
+  return ring.ref();
 }
 
 std::string emulated_machine::description(std::uint32_t teams, std::uint32_t) const {

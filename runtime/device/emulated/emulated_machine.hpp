@@ -31,7 +31,11 @@ class emulated_machine {
   bool mark_ready() noexcept { return false; }
   std::byte* pinned_memory(std::size_t bytes) { return memory_.emplace_back(bytes).data(); }
   queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
+  bus_ring_ref<submission, bus> direct_ring(std::uint32_t submissions);
   void begin(host_queues<bus>& queues) { host_ = &queues; }
+  void wake_team(grid<bus> const& g, std::uint32_t team) {
+    scheduler{arena_ref{g.arena}}.ring_doorbell(team);
+  }
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const& g) { g.state->ring_keeper(); }
@@ -51,7 +55,9 @@ class emulated_machine {
   /// Makes the machine fault: its threads leave as soon as their handlers return, and its memory is inaccessible.
   void lose() noexcept;
   /// While held, submissions stay in transit and the ring fills up.
-  void hold_submissions(bool held) noexcept { down_->wire().held.store(held, memory_order::relaxed); }
+  void hold_submissions(bool held) noexcept {
+    for (auto& ring : down_) ring->wire().held.store(held, memory_order::relaxed);
+  }
 
  private:
   struct port : emulated_port {
@@ -71,7 +77,7 @@ class emulated_machine {
   std::uint32_t lanes_;
   emulation_options options_;
   std::list<arena_memory> memory_;
-  std::unique_ptr<emulated_ring<submission>> down_;
+  std::vector<std::unique_ptr<emulated_ring<submission>>> down_;  // and the direct rings
   std::unique_ptr<emulated_ring<device_event>> up_;
   handler_faults faults_;
   port port_;

@@ -13,7 +13,7 @@ struct io_thread_idle {
   doorbell& bell;
   idle_thread thread;
 
-  static constexpr bool looks_at_requests() noexcept { return true; }
+  static constexpr bool looks_around() noexcept { return true; }
   void worked() noexcept { thread.worked(); }
   template <class WasSubmitted, class IsAsked>
   void wait(WasSubmitted was_submitted, IsAsked is_asked) {
@@ -27,7 +27,8 @@ emulated_program emulated_program_of() {
   return {
       Module::key,
       [](grid<emulated_bus> const& g, team const& t, host_port const& host) {
-        rondo::run_worker<faulty>(g, t, host);
+        io_window window;
+        rondo::run_worker<faulty>(g, t, host, window);
       },
       [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
         io_window window;

@@ -13,7 +13,8 @@ namespace rondo {
 
 /// Faults that each happen once. 0: never.
 struct fault_plan {
-  std::uint64_t lose_after_messages = 0;  // the device is lost after taking this many submitted messages
+  std::uint64_t lose_after_messages =
+      0;                            // the device is lost after taking this many from one ring of submissions
   std::uint64_t fail_handler = 0;   // the n-th handler call (from 1, over all teams) reports handler_failed
   std::uint64_t stall_handler = 0;  // the n-th handler call first sleeps for stall_us, ignoring the stop word
   std::uint64_t stall_us = 0;
@@ -120,11 +121,11 @@ struct emulated_port {
 /// begins with an emulated_port.
 template <class Module>
 struct faulty_module : Module {
-  static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
-                                 message_slot const& slot) {
-    auto const kind = Module::kind_of(behaviour, slot.header.type);
+  template <class Mail>
+  static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx, Mail const& mail) {
+    auto const kind = Module::kind_of(behaviour, mail.header.type);
     if (kind == handler_kind::one && fails(ctx)) return ctx.fail(), kind;
-    return Module::handle_one(behaviour, state, ctx, slot);
+    return Module::handle_one(behaviour, state, ctx, mail);
   }
   static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
                            std::uint32_t ticket, std::uint32_t count) {

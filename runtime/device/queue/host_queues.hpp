@@ -1,4 +1,4 @@
-// The host's end of a queue pair: it writes submissions to one ring, and its own thread drains the other
+// The host's end of a queue pair: it writes submissions to the ring of their reader, and its own thread drains completions
 // (completion_poller.hpp).
 //
 // Ownership: does not own the rings; owns the thread `rondo-poller` from start to stop.
@@ -8,11 +8,14 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "kernels/link/queue_pair.hpp"
 #include "runtime/device/queue/completion_poller.hpp"
+#include "runtime/device/queue/team_owners.hpp"
 #include "runtime/messaging/route.hpp"
 #include "runtime/os/prepare_thread.hpp"
 
@@ -23,21 +26,42 @@ class host_queues final : public far_mail {
  public:
   /// `nap_ns`: 0 if the device's teams ring for the poller (completion_poller::bell). Otherwise the poller sleeps no
   /// longer than that, and each submission wakes it, because it may get an answer.
-  host_queues(queue_pair_ref<Bus> queues, idle_policy idle, std::uint64_t nap_ns = 0) noexcept
+  /// `owners`: of the pinned teams, in the order of their direct rings.
+  host_queues(queue_pair_ref<Bus> queues, team_owners const& owners, idle_policy idle,
+              std::uint64_t nap_ns = 0)
       : queues_(queues),
+        owners_(owners),
         idle_(idle),
         wakes_poller_(nap_ns != 0),
-        poller_(queues.up, idle, nap_ns != 0 ? nap_ns : 1'000'000'000) {}
+        poller_(queues.up, idle, nap_ns != 0 ? nap_ns : 1'000'000'000),
+        awaited_(queues.direct_rings) {}
 
   queue_pair_ref<Bus> const& queues() const noexcept { return queues_; }
-  /// Wakes the reader of submissions, if that is a sleeping thread.
+  /// Wakes the I/O team, if that is a sleeping thread.
   doorbell& io_bell() noexcept { return io_bell_; }
+  /// `wake(n)` is to wake the n-th pinned team, which may be a sleeping thread. Must precede the first submission.
+  void wake_pinned_teams_by(std::function<void(std::uint32_t)> wake) { wake_ = std::move(wake); }
   completion_poller<Bus>& poller() noexcept { return poller_; }
 
   queue_counts counts() const noexcept {
-    auto const taken = queues_.down.count_consumed();  // first: never more than were submitted
-    return {queues_.down.tail(), taken, queues_.up.count_consumed(), queues_.down.slot_count,
-            queues_.up.slot_count};
+    queue_counts all{0, 0, queues_.up.count_consumed(), queues_.down.slot_count, queues_.up.slot_count};
+    for_each_ring([&](auto const& ring) {
+      all.taken += ring.count_consumed();  // first: never more than were submitted
+      all.submitted += ring.tail();
+    });
+    return all;
+  }
+  /// Whether a ring holds a submission. A hint.
+  bool has_submissions() const noexcept {
+    bool any = false;
+    for_each_ring([&](auto const& ring) { any = any || ring.tail() != ring.count_consumed(); });
+    return any;
+  }
+  /// Calls f(ring) for each ring of submissions, the direct ones first.
+  template <class F>
+  void for_each_ring(F f) const {
+    for (std::uint32_t n = 0; n < queues_.direct_rings; ++n) f(queues_.direct[n].ring);
+    f(queues_.down);
   }
 
   /// Fails with payload_too_large for a batch larger than the ring.
@@ -46,7 +70,7 @@ class host_queues final : public far_mail {
     if (mail.bytes > max_payload_bytes || mail.count > queues_.down.slot_count)
       return errc::payload_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
-    return push(mail.count, [&](std::uint32_t i, submission& s) {
+    return push(mail.to, mail.header.priority, mail.count, [&](std::uint32_t i, submission& s) {
       s.kind = submission_kind::post;
       s.count = mail.count;
       s.to = mail.to;
@@ -58,56 +82,45 @@ class host_queues final : public far_mail {
   }
 
   errc launch(launch_spec const& spec) {
-    return push_patiently([&](std::uint32_t, submission& s) {
-      s.kind = submission_kind::launch;
-      s.to = spec.id;
-      s.ack = {};
-      s.body.bytes = sizeof spec;
-      __builtin_memcpy(s.body.payload, &spec, sizeof spec);
-    });
+    return patiently([&] { return order_with(submission_kind::launch, spec); });
   }
   /// Like a post, never waits for room.
-  errc order(submission_kind kind, buffer_order const& o) {
-    return push(1, [&](std::uint32_t, submission& s) {
-      s.kind = kind;
-      s.to = s.ack = {};
-      s.body.bytes = sizeof o;
-      __builtin_memcpy(s.body.payload, &o, sizeof o);
-    });
-  }
+  errc order(submission_kind kind, buffer_order const& o) { return order_with(kind, o); }
   errc signal(actor_id to, std::uint32_t control) {
-    return push_patiently([&](std::uint32_t, submission& s) {
-      s.kind = submission_kind::signal;
-      s.count = control;
-      s.to = to;
-      s.ack = {};
-      s.body.bytes = 0;
+    return patiently([&] {
+      return push(to, default_priority, 1, [&](std::uint32_t, submission& s) {
+        s.kind = submission_kind::signal;
+        s.count = control;
+        s.to = to;
+        s.ack = {};
+        s.body.bytes = 0;
+      });
     });
   }
 
-  /// Refuses all later submissions with `reason`; returns the number of tickets issued before. The first reason stays.
-  std::uint64_t close(errc reason) noexcept {
+  /// Refuses all later submissions with `reason`. The first reason stays.
+  void close(errc reason) noexcept {
     auto none = static_cast<std::uint32_t>(errc::ok);
     // Relaxed here and in closed_for: only the reason, and push handles the case that it is not visible yet.
     closed_for_.compare_exchange(none, static_cast<std::uint32_t>(reason), memory_order::relaxed,
                                  memory_order::relaxed);
-    return queues_.down.close();
+    for_each_ring([](auto const& ring) { ring.close(); });
   }
   /// Accepts submissions again. Posts during the change fail with device_busy.
   void reopen() noexcept {
     closed_for_.store(0, memory_order::relaxed);  // relaxed: posters that see it late retry
-    queues_.down.reopen();
+    for_each_ring([](auto const& ring) { ring.reopen(); });
   }
   /// The reason of `close`; ok: open.
   errc closed_for() const noexcept { return static_cast<errc>(closed_for_.load(memory_order::relaxed)); }
 
-  /// Starts the poller, which passes each completion to `sink`, and opens the submission ring.
+  /// Starts the poller, which passes each completion to `sink`, and opens the rings of submissions.
   void start(event_sink sink) {
     poller_.begin();
     reopen();
     std::packaged_task<void()> task([this, sink = std::move(sink)] {
       prepare_thread("rondo-poller", -1);
-      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // read by push_patiently
+      thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // read by patiently
       poller_.run(sink);
     });
     ended_ = task.get_future();
@@ -124,10 +137,55 @@ class host_queues final : public far_mail {
   }
 
  private:
-  template <class Fill>
-  errc push(std::uint32_t count, Fill fill) {
+  template <class Payload>
+  static auto with_payload(submission_kind kind, Payload const& payload) {
+    return [kind, &payload](std::uint32_t, submission& s) {
+      s.kind = kind;
+      s.to = s.ack = {};
+      s.body.bytes = sizeof payload;
+      __builtin_memcpy(s.body.payload, &payload, sizeof payload);
+    };
+  }
+  template <class Order>
+  errc order_with(submission_kind kind, Order const& o) {
     std::uint64_t ticket = 0;
-    switch (queues_.down.try_push(count, fill, ticket)) {
+    auto const outcome = push_to(queues_.down, 1, with_payload(kind, o), ticket);
+    if (outcome == errc::ok && is_awaited(kind)) raise(orders_, ticket + 1);
+    return outcome;
+  }
+  template <scope Scope>
+  static void raise(atomic<std::uint64_t, Scope>& to, std::uint64_t ticket) noexcept {
+    auto now = to.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    // Release: pairs with push. Whoever sees the ticket finds what precedes it in the ring.
+    while (now < ticket && !to.compare_exchange(now, ticket, memory_order::release, memory_order::relaxed)) {
+    }
+  }
+
+  /// Submits to the reader of what is sent `to`.
+  template <class Fill>
+  errc push(actor_id to, std::uint8_t priority, std::uint32_t count, Fill fill) {
+    std::uint64_t ticket = 0;
+    auto const team = queues_.direct_rings != 0 ? owners_.team_of(to) : std::nullopt;
+    if (!team) return push_to(queues_.down, count, fill, ticket);
+    auto& direct = queues_.direct[*team];
+    auto const& ring = direct.ring;
+    // L2. Relaxed: this thread's orders, and those of threads that it knows of. Acquire: `await_orders` is in the ring.
+    auto const orders = orders_.load(memory_order::relaxed);
+    if (awaited_[*team].load(memory_order::acquire) < orders) {
+      auto const outcome = push_to(ring, 1, with_payload(submission_kind::await_orders, orders), ticket);
+      if (outcome != errc::ok) return outcome;
+      raise(awaited_[*team], orders);
+    }
+    auto const outcome = push_to(ring, count, fill, ticket);
+    if (outcome != errc::ok) return outcome;
+    if (priority != default_priority) raise(direct.urgent, ticket + count);
+    if (idle_.park && wake_) wake_(*team);
+    return errc::ok;
+  }
+  template <class Fill>
+  errc push_to(bus_ring_ref<submission, Bus> const& ring, std::uint32_t count, Fill fill,
+               std::uint64_t& ticket) {
+    switch (ring.try_push(count, fill, ticket)) {
       case push_outcome::pushed:
         if (idle_.park) io_bell_.ring();
         if (idle_.park && wakes_poller_) poller_.bell().ring();
@@ -140,11 +198,12 @@ class host_queues final : public far_mail {
       }
     }
   }
-  template <class Fill>
-  errc push_patiently(Fill fill) {
+  /// Repeats push(), which returns device_busy while there is no room.
+  template <class Push>
+  errc patiently(Push push) {
     auto const give_up = now_ns() + 1'000'000'000;
     for (;;) {
-      auto const outcome = push(1, fill);
+      auto const outcome = push();
       if (outcome != errc::device_busy ||
           std::this_thread::get_id() == thread_id_.load(std::memory_order_acquire) || now_ns() > give_up)
         return outcome;
@@ -153,10 +212,14 @@ class host_queues final : public far_mail {
   }
 
   queue_pair_ref<Bus> queues_;
+  team_owners const& owners_;
   idle_policy idle_;
   bool wakes_poller_;
   completion_poller<Bus> poller_;
   doorbell io_bell_;
+  std::function<void(std::uint32_t)> wake_;
+  atomic<std::uint64_t> orders_{0};  // the tickets of all that direct rings await are below this one
+  std::vector<atomic<std::uint64_t>> awaited_;  // by direct ring: what its last await_orders awaits
   atomic<std::uint32_t> closed_for_{0};
   std::atomic<std::thread::id> thread_id_{};
   std::future<void> ended_;

@@ -6,6 +6,8 @@
 //   static constexpr bool rings;                  whether its teams ring for the poller
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; live as long as the machine
 //   queue_pair_ref<bus> queues(submissions, completions);         likewise, for the rings
+//   bus_ring_ref<submission, bus> direct_ring(submissions);       likewise, for a pinned team
+//   void wake_team(grid<bus> const&, team);       wakes a sleeping team
 //   void begin(host_queues<bus>&), nudge(grid<bus> const&);      before a series of launches; wakes a sleeping keeper
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
@@ -32,24 +34,14 @@
 #include "runtime/device/queue/host_queues.hpp"
 #include "runtime/device/queue/keeper_link.hpp"
 #include "runtime/device/queue/queue_buffers.hpp"
+#include "runtime/device/queue/queue_device_options.hpp"
+#include "runtime/device/queue/refuse_all.hpp"
 #include "runtime/device/queue/team_owners.hpp"
 #include "runtime/device/queue/team_reports.hpp"
 #include "runtime/os/clock.hpp"
 #include "runtime/os/prepare_thread.hpp"
 
 namespace rondo {
-
-struct queue_device_options {
-  std::uint32_t teams = 2;         // teams that take any actor
-  std::uint32_t pinned_teams = 0;  // teams that serve one actor each; they exist from the start
-  idle_policy idle;                // of teams, I/O team, and poller
-  std::uint64_t nap_ns = 200'000;  // sleep of the poller between two looks, if the teams cannot ring for it
-  round_limits round;              // zeros: persistent
-  std::uint32_t submission_slots = 1024,
-                completion_slots = 1024;  // powers of two; submission_slots is also the largest batch
-  std::uint64_t buffer_bytes = 1 << 20;   // for buffers in the device's memory
-  std::uint64_t pinned_bytes = 1 << 20;   // of host memory, for copies in both directions
-};
 
 enum class grid_end { over, faulted };
 
@@ -65,11 +57,10 @@ class queue_device : public device {
       : options_(options),
         machine_(std::forward<Args>(args)...),
         image_(shape),
-        queues_(machine_.queues(options.submission_slots, options.completion_slots), options.idle,
-                Machine::rings ? 0 : options.nap_ns),
+        owners_(options.pinned_teams, shape.first_actor, shape.actors),
+        queues_(make_queues(), owners_, options.idle, Machine::rings ? 0 : options.nap_ns),
         buffers_(machine_, queues_, options.buffer_bytes, options.pinned_bytes,
                  (shape.first_actor >> device_shift) + 1),
-        owners_(options.pinned_teams),
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {
           machine_.nudge(grid_);
@@ -87,6 +78,7 @@ class queue_device : public device {
     grid_.pool_teams = options.teams;
     grid_.pinned_teams = options.pinned_teams;
     grid_.buffers = buffers_.table();
+    queues_.wake_pinned_teams_by([this](std::uint32_t n) { machine_.wake_team(grid_, options_.teams + n); });
     if (!image_.begin(machine_, grid_.arena))
       throw std::runtime_error("the device '" + machine_.name() +
                                "' faulted at its start: " + machine_.fault());
@@ -152,8 +144,12 @@ class queue_device : public device {
       grid_thread_.join();
       if (!machine_.end(left())) note_stuck_teams();
     }
-    // A faulted device has already refused them; a hanging one may still read submissions unless it acknowledged the request.
-    if (!lost() && (ended || keeper_.is_acknowledged(end))) refuse_submitted(errc::stopped);
+    // A faulted device has already refused them. A hanging one may still read submissions: the I/O team unless it acknowledged
+    // the request, and its pinned teams.
+    if (!lost() && ended)
+      refuse_submitted(errc::stopped);
+    else if (!lost() && keeper_.is_acknowledged(end))
+      refuse_all(queues_.queues().down, sink_, errc::stopped);
     if (!report_.stopped) grid_.queues.up.abandon(true);
     if (!queues_.stop(left())) note_stuck("the poller's event sink does not return");
     return report_;
@@ -252,6 +248,16 @@ class queue_device : public device {
     return reinterpret_cast<T*>(machine_.pinned_memory(count * sizeof(T)));
   }
 
+  queue_pair_ref<bus> make_queues() {
+    auto queues = machine_.queues(options_.submission_slots, options_.completion_slots);
+    queues.direct_rings = options_.pinned_teams;
+    if (options_.pinned_teams == 0) return queues;
+    queues.direct = of_pinned<direct_ring<bus>>(options_.pinned_teams);
+    for (std::uint32_t n = 0; n < options_.pinned_teams; ++n)
+      queues.direct[n].ring = machine_.direct_ring(options_.submission_slots);
+    return queues;
+  }
+
   // -- the grid
 
   /// The thread `rondo-grid`: relaunches the grid when a round is over, until the device ends.
@@ -291,12 +297,10 @@ class queue_device : public device {
   /// Between two rounds, if the last one found no work: sleeps until there is a submission, request, or query.
   void rest() {
     if (!options_.idle.park) return;
-    auto const& down = grid_.queues.down;
     // Relaxed: the next grid checks again. With a time limit, as a team may have been kept from its work for a round.
     queues_.io_bell().sleep(
         [&] {
-          return ending_.load(memory_order::relaxed) != 0 || keeper_.is_wanted() ||
-                 down.tail() != down.progress->consumed.load(memory_order::relaxed);
+          return ending_.load(memory_order::relaxed) != 0 || keeper_.is_wanted() || queues_.has_submissions();
         },
         100'000'000);
   }
@@ -309,20 +313,11 @@ class queue_device : public device {
     for (auto const& lost : loss_of_teams(grid_.reports, grid_.teams(), options_.teams)) sink_(lost);
   }
 
-  /// Refuses what was submitted before the submission ring was closed. Claimed tickets are about to be published.
-  /// Precondition: the device no longer reads submissions.
+  /// Refuses what was submitted before the rings of submissions were closed. Precondition: the device no longer reads them.
   void refuse_submitted(errc reason) {
-    auto const& down = grid_.queues.down;
-    auto const last = queues_.close(reason);
-    host_port const to_sink{
-        &sink_, [](void* sink, device_event const& r) { (*static_cast<event_sink*>(sink))(r); }, {}};
-    io_window window;
-    submission_reader<> left{
-        {down.slots, down.progress, down.writers, down.slot_count}, to_sink, team{0}, window};
-    while (left.head() < last)
-      if (!left.refuse_next(reason)) yield_thread();
+    queues_.close(reason);
+    queues_.for_each_ring([&](auto const& ring) { refuse_all(ring, sink_, reason); });
   }
-
   /// Brings the device to a safepoint: the teams stand still, or the device was stopped, and the sink has handled every
   /// event. False, without effect, if a handler did not return within `limit` or hung when the device was stopped, or if
   /// the device is lost. Precondition: the caller holds life_.
@@ -334,8 +329,15 @@ class queue_device : public device {
     request(request_kind::run);
     return false;
   }
-  /// Precondition: the caller holds life_.
-  std::uint64_t request(request_kind kind) { return keeper_.request(kind, grid_.queues.down.tail()); }
+  /// Precondition: the caller holds life_. What a direct ring awaits was submitted before: so its tail is read before that of
+  /// the ring that has it.
+  std::uint64_t request(request_kind kind) {
+    auto const& queues = grid_.queues;
+    for (std::uint32_t n = 0; n < queues.direct_rings; ++n)  // relaxed: the request publishes it
+      queues.direct[n].last.store(kind == request_kind::pause ? queues.direct[n].ring.tail() : 0,
+                                  memory_order::relaxed);
+    return keeper_.request(kind, queues.down.tail());
+  }
 
   // -- the arena's image
 
@@ -369,9 +371,9 @@ class queue_device : public device {
   queue_device_options options_;
   Machine machine_;
   arena_image image_;
+  team_owners owners_;
   host_queues<bus> queues_;
   queue_buffers<Machine> buffers_;
-  team_owners owners_;
   control_block& control_;  // in pinned memory
   keeper_link keeper_;
   grid<bus> grid_;

@@ -22,7 +22,11 @@ rondo::arena_shape shape_of(bed_options const& o) {
 }  // namespace
 
 bed::bed(ptx::module const& code, bed_options const& o, costs const& c)
-    : costs_(c), random_(o.seed), image_(shape_of(o)), pool_teams_(o.teams) {
+    : costs_(c),
+      random_(o.seed),
+      image_(shape_of(o)),
+      owners_(o.pinned_teams, 0, shape_of(o).actors),
+      pool_teams_(o.teams) {
   using enum ptx::memory_kind;
   auto& g = launch_;
   g.arena = arena_ = memory(image_.size(), device);
@@ -31,8 +35,11 @@ bed::bed(ptx::module const& code, bed_options const& o, costs const& c)
   g.control = of<rondo::control_block>(1, host);
   g.reports = of<rondo::team_report>(o.teams + o.pinned_teams, host);
   g.page = of<rondo::actor_snapshot>(rondo::page_actors, host);
-  g.queues = {ring<rondo::submission>(1024, &down_writers_),
-              ring<rondo::device_event>(1024, of<rondo::bus_writers>(1, device))};
+  g.queues = {ring<rondo::submission>(1024, &writers_.emplace_back()),
+              ring<rondo::device_event>(1024, of<rondo::bus_writers>(1, device)),
+              of<rondo::direct_ring<rondo::prompt_bus>>(o.pinned_teams, host), o.pinned_teams};
+  for (std::uint32_t n = 0; n < o.pinned_teams; ++n)
+    g.queues.direct[n].ring = ring<rondo::submission>(1024, &writers_.emplace_back());
   constexpr std::uint32_t buffers = 4096;
   g.buffers = {of<rondo::buffer_entry>(buffers, device), buffers,
                of<rondo::atomic<std::uint32_t, rondo::scope::system>>(16, device), 1};
@@ -40,7 +47,7 @@ bed::bed(ptx::module const& code, bed_options const& o, costs const& c)
   g.pool_teams = o.teams;
   g.pinned_teams = o.pinned_teams;
   g.control->request.store(rondo::make_request(1, rondo::request_kind::run), rondo::memory_order::relaxed);
-  queues_.emplace(g.queues, rondo::idle_policy{.park = false});
+  queues_.emplace(g.queues, owners_, rondo::idle_policy{.park = false});
   events_.emplace(g.queues.up);
   auto const per_block = rondo::warp_teams_per_block;
   auto const blocks = 1 + (g.teams() + per_block - 1) / per_block;
@@ -80,7 +87,7 @@ rondo::actor_id bed::launch(std::uint16_t behaviour, bool pinned) {
   spec.behaviour = behaviour;
   spec.pinned = pinned;
   spec.active = true;
-  if (pinned) spec.team = pool_teams_ + next_pinned_++;
+  if (pinned) spec.team = pool_teams_ + owners_.take(spec.id).value();
   ++next_cell_;
   if (queues_->launch(spec) != rondo::errc::ok) throw std::runtime_error("a launch was refused");
   auto const& cell = arena().cell(spec.id.index);
@@ -94,13 +101,14 @@ std::uint64_t bed::submit(rondo::actor_id to, rondo::message_header header, void
                           std::uint32_t bytes, std::uint32_t count, bool is_new) {
   auto const stored = grid_->now_ps() + costs_.pcie_read_ps / 2;
   header.stamp(stored / 1000);
-  auto const ticket = queues_->queues().down.tail();
+  auto const team = owners_.team_of(to);
+  auto const& ring = team ? launch_.queues.direct[*team].ring : launch_.queues.down;
+  auto const ticket = ring.tail();
   rondo::mail_view const mail{to, header, payloads, bytes, bytes, count};
   if (queues_->submit(mail, {}) != rondo::errc::ok) throw std::runtime_error("a submission was refused");
   message_ += is_new;
-  for (std::uint32_t i = 0; i < count; ++i)
-    grid_->note_host_store(&queues_->queues().down.slot(ticket + i),
-                           sizeof(rondo::bus_slot<rondo::submission>), message_);
+  for (auto t = ticket; t != ring.tail(); ++t)
+    grid_->note_host_store(&ring.slot(t), sizeof(rondo::bus_slot<rondo::submission>), message_);
   return stored - costs_.host_submit_ps;
 }
 

@@ -86,12 +86,13 @@ class bed {
   std::vector<ptx::memory_range> ranges_;
   rondo::arena_image image_;
   std::byte* arena_ = nullptr;
-  rondo::bus_writers down_writers_{};
+  rondo::team_owners owners_;
+  std::list<rondo::bus_writers> writers_;  // of the rings that the host writes
   rondo::grid<> launch_;
   std::optional<rondo::host_queues<>> queues_;
   std::optional<rondo::bus_reader<rondo::device_event>> events_;
   std::optional<virtual_grid> grid_;
-  std::uint32_t pool_teams_, next_cell_ = 0, next_pinned_ = 0;
+  std::uint32_t pool_teams_, next_cell_ = 0;
   std::uint64_t message_ = 0;
 };
 
