@@ -27,7 +27,7 @@ class direct_inbox {
   static constexpr bool exists = true;
   static constexpr bool joins = fetching_lanes > 1;  // whether other lanes join lane 0
 
-  /// `ring`: null for a team of the pool. The others are as in io_team.
+  /// `direct`: null for a team of the pool, which never reads `ring`. The others are as in io_team.
   RONDO_HD direct_inbox(arena_ref arena, direct_ring<Bus> const* direct,
                         bus_ring_ref<submission, Bus> const& ring, atomic<std::uint64_t>& orders,
                         host_port const& host, team const& t, io_window& window) noexcept
@@ -38,7 +38,7 @@ class direct_inbox {
   RONDO_HD bool is_due(std::uint32_t dealt) noexcept {
     if (direct_ == nullptr) return false;
     bool const others_send = dealt > posted_;
-    posted_ = others_send ? 0 : posted_ - dealt;
+    posted_ = others_send || dealt == 0 ? 0 : posted_ - dealt;
     quiet_looks_ = others_send ? 0 : quiet_looks_ + 1;
     if (others_send) interval_ = longest_interval;
     if (quiet_looks_ > 64) interval_ = 1;
@@ -58,8 +58,8 @@ class direct_inbox {
   template <class Handle>
   RONDO_HD std::uint32_t take(Handle const& handle) {
     if (direct_ == nullptr) return 0;
-    auto const urgent = direct_->urgent.load(
-        memory_order::relaxed);  // relaxed: in flight with the items; a late one is seen next time
+    // Relaxed, and in flight together with the items: one that is seen late is seen next time.
+    auto const urgent = direct_->urgent.load(memory_order::relaxed);
     auto const n = fetch();
     std::uint32_t done = 0;
     if (urgent <= io_.head())

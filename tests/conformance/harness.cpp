@@ -9,7 +9,7 @@
 #include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 #if defined(RONDO_PTX_TESTBED)
-#include <cstdlib>
+#include <filesystem>
 
 #include "tests/ptx/ptx_machine.hpp"
 #endif
@@ -89,16 +89,19 @@ start_book& book() {
 
 #if defined(RONDO_PTX_TESTBED)
 namespace {
-/// RONDO_CONFORMANCE_PTX may name the testbed's PTX: tools/mutants --ptx plants bugs there.
-std::string testbed_ptx() {
-  std::string const named = std::getenv("RONDO_CONFORMANCE_PTX");
-  return named.ends_with(".ptx") ? named : RONDO_PTX_TESTBED;
+/// The PTX of the testbed and of its next version. RONDO_CONFORMANCE_PTX may name the first one, because tools/mutants --ptx
+/// plants bugs there and tools/gpu carries it to another machine; the other one may lie beside it.
+std::pair<std::string, std::string> testbeds_ptx() {
+  std::filesystem::path const named = std::getenv("RONDO_CONFORMANCE_PTX");
+  if (named.extension() != ".ptx") return {RONDO_PTX_TESTBED, RONDO_PTX_TESTBED_NEXT};
+  auto const next = named.parent_path() / "testbed_next.ptx";
+  return {named.string(), exists(next) ? next.string() : RONDO_PTX_TESTBED_NEXT};
 }
 
 std::unique_ptr<rondo::runtime> start_ptx(rondo::config settings) {
   auto* const shared = &book();
-  auto const testbed_path = testbed_ptx();
-  for (auto const& path : {testbed_path, std::string(RONDO_PTX_TESTBED_NEXT)}) {
+  auto const [first, next] = testbeds_ptx();
+  for (auto const& path : {first, next}) {
     auto const at = rondo::read_shared_module(path).find_variable("device_start_book").address;
     std::memcpy(reinterpret_cast<void*>(at), &shared, sizeof shared);
   }
@@ -108,8 +111,8 @@ std::unique_ptr<rondo::runtime> start_ptx(rondo::config settings) {
   std::vector<ptx::memory_range> const ranges{
       {begin, begin + reachable.size(), ptx::memory_kind::device, "in reach"}};
   std::vector<rondo::chosen_device> chosen;
-  chosen.push_back(rondo::make_ptx_device(
-      {{testbed::key, testbed_path}, {testbed_next::key, RONDO_PTX_TESTBED_NEXT}}, settings, {{}, ranges}));
+  chosen.push_back(
+      rondo::make_ptx_device({{testbed::key, first}, {testbed_next::key, next}}, settings, {{}, ranges}));
   settings.device = "cuda";  // a configuration has no device ptx
   return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen));
 }

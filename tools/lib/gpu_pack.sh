@@ -51,13 +51,14 @@ gpu_pack() {
   CUDAARCHS=90 configure_preset gpu >/dev/null
   cmake --build "$rondo_root/build/gpu" --target "${pack_programs[@]}" || fail "could not build ${pack_programs[*]}; see the first error above"
   rm -rf "$new"
-  mkdir -p "$new/bin" "$new/lib" "$new/tools/lib"
+  mkdir -p "$new/bin" "$new/lib" "$new/ptx" "$new/tools/lib"
   for name in "${pack_programs[@]}"; do
     path=$(find "$rondo_root/build/gpu" -name "$name" -type f -perm -u+x -print -quit)
     strip -o "$new/bin/$name" "$path" || fail "could not strip $path"
     carry_libraries "$new/bin/$name" "$new/lib"
   done
   check_libraries "$new"
+  cp "$rondo_root"/build/gpu/tests/conformance/testbed{,_next}.ptx "$new/ptx/" || fail "the build has no PTX of the conformance suite"
   cp "$rondo_root/tools/gpu" "$new/tools/"
   cp "$rondo_root"/tools/lib/{common,gpu_visit,gpu_steps}.sh "$new/tools/lib/"
   git -C "$rondo_root" describe --always --dirty --abbrev=12 >"$new/commit" || fail "this is no git checkout, so the results could not name a commit"

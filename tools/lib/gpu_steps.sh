@@ -1,6 +1,6 @@
 # Part of tools/gpu: the steps of a visit, and the limits of their cases.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # results and device are set by tools/lib/gpu_visit.sh
+# shellcheck disable=SC2154 # results, device and ptx are set by tools/lib/gpu_visit.sh
 
 # catch_cases STEP LIMIT_S PROGRAM SELECTION [TOOL COMMAND...]: runs each test case that matches the selection, through COMMAND.
 catch_cases() {
@@ -42,7 +42,11 @@ step_smoke() { catch_cases smoke 20 test_gpu '[smoke]'; }
 
 step_test() {
   catch_cases test 30 test_gpu '[gpu]~[faults]~[smoke]'
-  catch_cases test 45 test_conformance '~[.]'
+  if [[ $ptx ]]; then # the cases that CI runs
+    catch_cases test 120 test_conformance '~[G9]~[several]~[allocations]' ptx env RONDO_CONFORMANCE_PTX="$ptx"
+  else
+    catch_cases test 45 test_conformance '~[.]'
+  fi
 }
 
 step_bench() {

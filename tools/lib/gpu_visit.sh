@@ -9,7 +9,7 @@ log_bytes=65536 # kept of each output: one half from its beginning, one from its
 grace_s=2       # between SIGTERM and SIGKILL
 inspect_s=30    # for finding the position of a kernel that hangs
 own_watchdog=124 # the exit status of a program that found itself hanging
-results='' archive='' only='' until_s=540 case_limit=100000 device=cuda unreached=()
+results='' archive='' only='' until_s=540 case_limit=100000 device=cuda ptx='' unreached=()
 
 now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 
@@ -183,8 +183,9 @@ gpu_visit() {
     shift
   done
   ((${#steps[@]})) || fail "no step was named; see --help"
-  [[ $device == cuda || $device == emulated ]] || fail "unknown device '$device'; expected cuda or emulated"
-  [[ $device == emulated ]] || gpu_here || [[ -e /dev/nvidiactl ]] ||
+  [[ $device == cuda || $device == emulated || $device == ptx ]] ||
+    fail "unknown device '$device'; expected cuda, emulated or ptx"
+  [[ $device != cuda ]] || gpu_here || [[ -e /dev/nvidiactl ]] ||
     fail "no NVIDIA GPU found (nvidia-smi lists none); --device emulated rehearses a visit"
   for needed in setsid timeout tar gzip mkfifo; do
     command -v "$needed" >/dev/null || fail "$needed is not installed, which a visit needs"
@@ -198,6 +199,11 @@ gpu_visit() {
   mkdir -p "$(dirname "$archive")"
   until_s=$((until_s + SECONDS))
   touch "$results/results.jsonl"
+  if [[ $device == ptx ]]; then
+    ptx=$(find "$rondo_root/ptx" "$rondo_root/build/gpu" -name testbed.ptx -print -quit 2>/dev/null) || true
+    [[ $ptx ]] || fail "testbed.ptx is neither in ptx/ nor in build/gpu; run tools/gpu pack"
+    device=emulated
+  fi
   export RONDO_DEVICE=$device LD_LIBRARY_PATH=$rondo_root/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   [[ ! -d $rondo_root/bin ]] || chmod -R u+x "$rondo_root/bin" # a copy may have lost it
   PATH=$PATH:/usr/local/cuda/bin # cuda-gdb and compute-sanitizer may be there
