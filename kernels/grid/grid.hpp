@@ -141,6 +141,21 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   state.ring_keeper();
 }
 
+/// For an I/O team on a thread: wakes the pinned teams for which the host has rung. The host cannot, because at a safepoint the
+/// arena is not to change. True if there was one.
+template <class Bus>
+bool wake_pinned_teams(grid<Bus> const& g) {
+  bool any = false;
+  for (std::uint32_t n = 0; n < g.queues.direct_rings; ++n) {
+    auto& rung = g.queues.direct[n].rung;
+    // Acquire: the submission, which the doorbell then releases to the team.
+    if (rung.load(memory_order::relaxed) == 0 || rung.exchange(0, memory_order::acquire) == 0) continue;
+    scheduler{arena_ref{g.arena}}.ring_doorbell(g.pool_teams + n);
+    any = true;
+  }
+  return any;
+}
+
 /// The I/O team's loop. All lanes of `t` call this; it returns when the grid ends. `idle` decides how it waits: the loop calls
 /// worked() after a step that found submissions, and wait(was_submitted, is_asked) after one that found none. Each call of
 /// was_submitted crosses the bus. looks_around() says how often the loop looks whether it is asked to stand still, and whether

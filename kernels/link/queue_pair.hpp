@@ -66,6 +66,8 @@ struct direct_ring {
   // -- written by the host
   // All messages whose priority is not the default have lower tickets. Raised before the call that sent one returns.
   atomic<std::uint64_t, scope::system> urgent;
+  // 1: the team may sleep, and there is something for it; only where teams sleep. The I/O team clears it: see wake_pinned_teams.
+  atomic<std::uint32_t, scope::system> rung;
   // Set before a request: to pause, the team first takes the tickets below this one. Otherwise 0.
   atomic<std::uint64_t, scope::system> last;
 };

@@ -34,8 +34,6 @@ struct whole_grid : team_world {
     g.round = round;
     g.pool_teams = shape.teams - pinned_teams;
     g.pinned_teams = pinned_teams;
-    queues.wake_pinned_teams_by(
-        [this](std::uint32_t n) { scheduler{arena()}.ring_doorbell(g.pool_teams + n); });
     g.control->request.store(make_request(1, request_kind::run), memory_order::relaxed);
   }
 
@@ -47,12 +45,13 @@ struct whole_grid : team_world {
 
   /// How the I/O team waits, as on the emulated device.
   struct io_idle {
+    grid<> const& of;
     doorbell& bell;
-    static constexpr bool looks_around() { return true; }
+    bool looks_around() const { return wake_pinned_teams(of), true; }
     void worked() {}
     template <class WasSubmitted, class IsAsked>
     void wait(WasSubmitted was_submitted, IsAsked is_asked) {
-      bell.sleep([&] { return was_submitted() || is_asked(); }, 1'000'000'000);
+      bell.sleep([&] { return was_submitted() || is_asked() || wake_pinned_teams(of); }, 1'000'000'000);
     }
   };
 
@@ -64,7 +63,7 @@ struct whole_grid : team_world {
       });
     x().thread("I/O team", [this] {
       io_window window;
-      run_io<behaviours>(g, host(), team{0}, window, io_idle{queues.io_bell()});
+      run_io<behaviours>(g, host(), team{0}, window, io_idle{g, queues.io_bell()});
     });
     x().thread("keeper", [this] {
       grid_keeper<> keeper{g, team{0}};

@@ -57,7 +57,6 @@ class ptx_machine {
     return ring_of<submission>(submissions, &writers_.emplace_back());
   }
   void begin(host_queues<bus>&) {}
-  void wake_team(rondo::grid<bus> const&, std::uint32_t) {}  // teams poll
   void launch(rondo::grid<bus> const& g);
   grid_end wait();
   void nudge(rondo::grid<bus> const&) {}  // the keeper polls

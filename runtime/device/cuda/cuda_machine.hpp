@@ -52,7 +52,6 @@ class cuda_machine {
   queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
   bus_ring_ref<submission, bus> direct_ring(std::uint32_t submissions);
   void begin(host_queues<bus>&) {}
-  void wake_team(grid<bus> const&, std::uint32_t) {}  // teams poll
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const&) {}  // the keeper polls

@@ -33,9 +33,6 @@ class emulated_machine {
   queue_pair_ref<bus> queues(std::uint32_t submissions, std::uint32_t completions);
   bus_ring_ref<submission, bus> direct_ring(std::uint32_t submissions);
   void begin(host_queues<bus>& queues) { host_ = &queues; }
-  void wake_team(grid<bus> const& g, std::uint32_t team) {
-    scheduler{arena_ref{g.arena}}.ring_doorbell(team);
-  }
   void launch(grid<bus> const& g);
   grid_end wait();
   void nudge(grid<bus> const& g) { g.state->ring_keeper(); }

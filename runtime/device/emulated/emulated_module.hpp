@@ -8,32 +8,34 @@
 
 namespace rondo {
 
-/// The backoff of the I/O thread: it spins, yields, and sleeps until the host rings.
+/// The backoff of the I/O thread: it spins, yields, and sleeps until the host rings. It wakes pinned teams for the host.
 struct io_thread_idle {
+  grid<emulated_bus> const& of;
   doorbell& bell;
   idle_thread thread;
 
-  static constexpr bool looks_around() noexcept { return true; }
+  bool looks_around() const noexcept { return wake_pinned_teams(of), true; }
   void worked() noexcept { thread.worked(); }
   template <class WasSubmitted, class IsAsked>
   void wait(WasSubmitted was_submitted, IsAsked is_asked) {
-    thread.wait(bell, !was_submitted(), [&] { return was_submitted() || is_asked(); });
+    thread.wait(bell, !was_submitted(),
+                [&] { return was_submitted() || is_asked() || wake_pinned_teams(of); });
   }
 };
 
 template <class Module>
 emulated_program emulated_program_of() {
   using faulty = faulty_module<Module>;
-  return {
-      Module::key,
-      [](grid<emulated_bus> const& g, team const& t, host_port const& host) {
-        io_window window;
-        rondo::run_worker<faulty>(g, t, host, window);
-      },
-      [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
-        io_window window;
-        rondo::run_io<faulty>(g, host, team{0}, window, io_thread_idle{bell, {g.idle.spin_ns, g.idle.park}});
-      }};
+  return {Module::key,
+          [](grid<emulated_bus> const& g, team const& t, host_port const& host) {
+            io_window window;
+            rondo::run_worker<faulty>(g, t, host, window);
+          },
+          [](grid<emulated_bus> const& g, host_port const& host, doorbell& bell) {
+            io_window window;
+            rondo::run_io<faulty>(g, host, team{0}, window,
+                                  io_thread_idle{g, bell, {g.idle.spin_ns, g.idle.park}});
+          }};
 }
 
 template <class Module>

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <future>
 #include <thread>
 #include <vector>
@@ -39,8 +38,6 @@ class host_queues final : public far_mail {
   queue_pair_ref<Bus> const& queues() const noexcept { return queues_; }
   /// Wakes the I/O team, if that is a sleeping thread.
   doorbell& io_bell() noexcept { return io_bell_; }
-  /// `wake(n)` is to wake the n-th pinned team, which may be a sleeping thread. Must precede the first submission.
-  void wake_pinned_teams_by(std::function<void(std::uint32_t)> wake) { wake_ = std::move(wake); }
   completion_poller<Bus>& poller() noexcept { return poller_; }
 
   queue_counts counts() const noexcept {
@@ -179,7 +176,10 @@ class host_queues final : public far_mail {
     auto const outcome = push_to(ring, count, fill, ticket);
     if (outcome != errc::ok) return outcome;
     if (priority != default_priority) raise(direct.urgent, ticket + count);
-    if (idle_.park && wake_) wake_(*team);
+    if (idle_.park) {
+      direct.rung.store(1, memory_order::release);  // pairs with wake_pinned_teams
+      io_bell_.ring();
+    }
     return errc::ok;
   }
   template <class Fill>
@@ -217,7 +217,6 @@ class host_queues final : public far_mail {
   bool wakes_poller_;
   completion_poller<Bus> poller_;
   doorbell io_bell_;
-  std::function<void(std::uint32_t)> wake_;
   atomic<std::uint64_t> orders_{0};  // the tickets of all that direct rings await are below this one
   std::vector<atomic<std::uint64_t>> awaited_;  // by direct ring: what its last await_orders awaits
   atomic<std::uint32_t> closed_for_{0};

@@ -7,7 +7,6 @@
 //   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; live as long as the machine
 //   queue_pair_ref<bus> queues(submissions, completions);         likewise, for the rings
 //   bus_ring_ref<submission, bus> direct_ring(submissions);       likewise, for a pinned team
-//   void wake_team(grid<bus> const&, team);       wakes a sleeping team
 //   void begin(host_queues<bus>&), nudge(grid<bus> const&);      before a series of launches; wakes a sleeping keeper
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
@@ -78,7 +77,6 @@ class queue_device : public device {
     grid_.pool_teams = options.teams;
     grid_.pinned_teams = options.pinned_teams;
     grid_.buffers = buffers_.table();
-    queues_.wake_pinned_teams_by([this](std::uint32_t n) { machine_.wake_team(grid_, options_.teams + n); });
     if (!image_.begin(machine_, grid_.arena))
       throw std::runtime_error("the device '" + machine_.name() +
                                "' faulted at its start: " + machine_.fault());
