@@ -61,7 +61,7 @@ TEST_CASE("one thread's messages to several actors keep their order at each of t
   // Actors in turn, pairs for one of them, and repetitions at every distance within a window of the I/O team.
   constexpr std::uint32_t pattern[] = {0, 1, 2, 3, 4, 0, 0, 1, 2, 1, 3, 3, 2, 4, 1, 0, 4};
   std::array<std::uint32_t, 5> sent{};
-  for (int i = 0; i < 60; ++i)
+  for (int i = 0; i < 50; ++i)  // fewer than the submission ring holds: the asks are not to find it full
     for (auto const a : pattern) {
       while (actors[a].try_tell(note{0, 1, sent[a]})) std::this_thread::yield();
       ++sent[a];
