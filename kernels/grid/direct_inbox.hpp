@@ -61,6 +61,7 @@ class direct_inbox {
     // Relaxed, and in flight together with the items: one that is seen late is seen next time.
     auto const urgent = direct_->urgent.load(memory_order::relaxed);
     auto const n = fetch();
+    if (n != 0) io_.give_back(n);
     std::uint32_t done = 0;
     if (urgent <= io_.head())
       while (done < n && io_.is_handled_by(handle, done)) ++done;

@@ -67,7 +67,7 @@ class submission_reader {
       f(first, window_.items, n);
     }
   }
-  RONDO_HD void publish(std::uint32_t more = 0) const noexcept {
+  RONDO_HD void publish(std::uint32_t more = 0) noexcept {
     if (team_.leader()) in_.publish(more);
   }
 
@@ -157,8 +157,15 @@ class io_team : public submission_reader<Bus> {
     submission& s = this->window_.items[i];
     // Whoever awaits that the message is accepted is not to await its handler.
     if (s.kind != submission_kind::post || s.count != 1 || s.ack.valid()) return false;
-    this->publish(i + 1);
     return handle(s.to, s.body);
+  }
+  /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited.
+  RONDO_HD void give_back(std::uint32_t n) {
+    std::uint32_t i = 0;
+    while (i < n && reader::slots_of(this->window_.items[i]) == 1 &&
+           this->window_.items[i].kind != submission_kind::await_orders)
+      ++i;
+    this->publish(i);
   }
 
   /// Lane 0 tells the host which buffers have become free.

@@ -228,8 +228,10 @@ class bus_reader {
   }
   RONDO_HD void advance(std::uint32_t count) noexcept { head_ += count; }
   /// Gives the slots of all tickets below the head, and of `more` from the head on, back to the writers.
-  RONDO_HD void publish(std::uint32_t more = 0) const noexcept {
-    ring_.progress->consumed.store(head_ + more, memory_order::relaxed);
+  RONDO_HD void publish(std::uint32_t more = 0) noexcept {
+    if (head_ + more <= published_) return;
+    published_ = head_ + more;
+    ring_.progress->consumed.store(published_, memory_order::relaxed);
   }
   /// The next ticket.
   RONDO_HD std::uint64_t head() const noexcept { return head_; }
@@ -317,6 +319,7 @@ class bus_reader {
 
   bus_ring_ref<Item, Bus> ring_;
   std::uint64_t head_;
+  std::uint64_t published_ = head_;
 };
 
 }  // namespace rondo
