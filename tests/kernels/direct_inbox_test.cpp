@@ -10,15 +10,7 @@ struct inbox_fixture : io_fixture {
       : io_fixture(16, 0, capacity), id(arena.launch_taker(0, capacity)) {}
 
   direct_inbox<taker_module, prompt_bus> inbox() {
-    return {arena.ref(),
-            &direct,
-            down.ref(),
-            orders,
-            {this,
-             [](void* self, device_event const& r) { static_cast<io_fixture*>(self)->events.push_back(r); },
-             {}},
-            rondo::team{0},
-            window};
+    return {arena.ref(), &direct, down.ref(), orders, host(), rondo::team{0}, window};
   }
   bool tell(std::uint32_t number, std::uint8_t priority = default_priority, actor_id ack = {}) {
     auto header = note_header();

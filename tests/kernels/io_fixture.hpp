@@ -11,16 +11,12 @@ struct io_fixture {
   explicit io_fixture(std::uint32_t slots = 16, std::uint64_t start = 0, std::uint32_t ring_slots = 8)
       : arena({.actors = 4, .rings = 4, .ring_slots = ring_slots, .teams = 1}), down(slots, start) {}
 
-  io_team<taker_module> team() {
-    return {arena.ref(),
-            down.ref(),
-            orders,
-            {this,
-             [](void* self, device_event const& r) { static_cast<io_fixture*>(self)->events.push_back(r); },
-             {}},
-            rondo::team{0},
-            window};
+  host_port host() {
+    return {this,
+            [](void* self, device_event const& r) { static_cast<io_fixture*>(self)->events.push_back(r); },
+            {}};
   }
+  io_team<taker_module> team() { return {arena.ref(), down.ref(), orders, host(), rondo::team{0}, window}; }
   bool submit(submission_kind kind, actor_id to, void const* payload, std::uint32_t bytes,
               std::uint32_t stride, std::uint32_t count, actor_id ack, message_header header) {
     std::uint64_t ticket = 0;

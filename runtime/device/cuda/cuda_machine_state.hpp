@@ -1,10 +1,9 @@
 // The state of a cuda_machine, shared by its source files.
 #pragma once
 
-#include <list>
-
 #include <fmt/format.h>
 
+#include <list>
 #include <utility>
 
 #include "runtime/device/cuda/cuda_call.hpp"

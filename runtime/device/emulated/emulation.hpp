@@ -13,8 +13,7 @@ namespace rondo {
 
 /// Faults that each happen once. 0: never.
 struct fault_plan {
-  std::uint64_t lose_after_messages =
-      0;                            // the device is lost after taking this many from one ring of submissions
+  std::uint64_t lose_after_messages = 0;  // the device is lost after taking this many from one ring
   std::uint64_t fail_handler = 0;   // the n-th handler call (from 1, over all teams) reports handler_failed
   std::uint64_t stall_handler = 0;  // the n-th handler call first sleeps for stall_us, ignoring the stop word
   std::uint64_t stall_us = 0;

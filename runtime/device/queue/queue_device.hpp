@@ -316,6 +316,7 @@ class queue_device : public device {
     queues_.close(reason);
     queues_.for_each_ring([&](auto const& ring) { refuse_all(ring, sink_, reason); });
   }
+
   /// Brings the device to a safepoint: the teams stand still, or the device was stopped, and the sink has handled every
   /// event. False, without effect, if a handler did not return within `limit` or hung when the device was stopped, or if
   /// the device is lost. Precondition: the caller holds life_.

@@ -54,8 +54,8 @@ class team_owners {
   std::mutex mutex_;                           // of changes
   std::vector<atomic<std::uint64_t>> owners_;  // by team
   std::uint32_t first_actor_;
-  std::vector<atomic<std::uint32_t>>
-      teams_by_cell_;  // the team that the cell's last pinned actor had, plus one; 0: none
+  // The team that the cell's last pinned actor had, plus one; 0: none.
+  std::vector<atomic<std::uint32_t>> teams_by_cell_;
 };
 
 }  // namespace rondo
