@@ -133,6 +133,33 @@ samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t sampl
   return all;
 }
 
+// Each sample leaves out the beginning, while the producers are told and the mailbox is still filling.
+constexpr std::uint32_t producers = 4, parcels_each = 24, fan_in_skips = 32,
+                        fan_in_messages = producers * parcels_each - fan_in_skips;
+
+samples_of_case fan_in(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
+  bed b(code, {.pinned_teams = producers + 1, .seed = seed}, c);
+  auto const to = b.launch(cost_actors::index_of<consumer>(), true);
+  std::vector<rondo::actor_id> from;
+  for (std::uint32_t p = 0; p < producers; ++p)
+    from.push_back(b.launch(cost_actors::index_of<producer>(), true));
+  auto const& counted = b.state_of<consumer>(to).so_far;
+  return repeat(b, samples, [&](std::uint64_t n) {
+    for (auto const id : from) b.ask(id, producer::produce{{to}, parcels_each});
+    auto const before = n * producers * parcels_each;
+    auto const began = b.wait_until([&] { return counted.messages == before + fan_in_skips; });
+    auto const seen =
+        b.wait_until([&] { return counted.messages == before + fan_in_skips + fan_in_messages; });
+    sample const s{seen.ps - began.ps, trace_path(b.grid().logs(), seen.where, began.ps)};
+    rondo::device_event event;
+    for (std::uint32_t p = 0; p < producers; ++p) {
+      b.wait_for_event(event);
+      expect(event.kind == rondo::event_kind::reply && event.reason == rondo::errc::ok, "a producer's end");
+    }
+    return s;
+  });
+}
+
 constexpr cost_case all_cases[] = {
     {"ask", "a round trip of 32 bytes to a pinned actor", 1, &ask<true>},
     {"ask_pooled", "the same, to an actor that any team may run", 1, &ask<false>},
@@ -142,6 +169,7 @@ constexpr cost_case all_cases[] = {
      &stream},
     {"spread", "24 tells that wait in the ring for 8 pinned actors, per message, until the last is handled",
      spread_actors* spread_each, &spread},
+    {"fan_in", "4 pinned producers to one pinned actor, per message", fan_in_messages, &fan_in},
     {"hop", "from one pinned actor to another", 2, &hop<true>},
     {"hop_pooled", "the same, between actors that any team may run", 2, &hop<false>},
 };
