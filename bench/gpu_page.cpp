@@ -105,6 +105,16 @@ void write_costs(std::ostream& out, std::string const& path) {
   }
 }
 
+gpu::predictions read_predictions(std::string const& path) {
+  gpu::predictions all;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    object const one(line, path);
+    all[one.text("case")] = {one.fields()["p50_us"].AsDouble(), one.fields()["p99_us"].AsDouble()};
+  }
+  return all;
+}
+
 void write_measured(std::ostream& out, std::string const& folder, std::string const& provenance) {
   out << "Measured by `tools/gpu visit`; targets are for a GPU of the H200's class over PCIe; predicted "
          "figures have goals of their own.\n\n";
@@ -112,7 +122,8 @@ void write_measured(std::ostream& out, std::string const& folder, std::string co
   write_provenance(out, from);
   // Figures of a rehearsal mean nothing.
   gpu::write_summary(
-      out, from.text("device") == "cuda" ? read_results(folder + "/gpu_bench.jsonl") : std::vector<result>{});
+      out, from.text("device") == "cuda" ? read_results(folder + "/gpu_bench.jsonl") : std::vector<result>{},
+      read_predictions(folder + "/gpu_predicted.jsonl"));
   write_costs(out, folder + "/gpu_costs.json");
   write_cases(out, folder + "/gpu_cases.jsonl");
 }
@@ -126,7 +137,7 @@ void write_gpu_part(std::ostream& out, std::string const& folder) {
     write_measured(out, folder, provenance);
   } else {
     out << not_measured;
-    gpu::write_summary(out, {});
+    gpu::write_summary(out, {}, read_predictions(folder + "/gpu_predicted.jsonl"));
   }
   if (std::filesystem::exists(predicted)) out << '\n' << whole(predicted);
 }

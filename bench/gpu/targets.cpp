@@ -29,29 +29,33 @@ struct target {
   double summary::*point;
   kind what;
   double limit;
-  char const* bare = "";  // peer of bare_from
+  char const* predicted = "";  // the case of tools/ptx
+  char const* bare = "";       // peer of bare_from
   char const* bare_from = bare_work;
 };
 
 constexpr auto one_small = "actors=1 payload_bytes=32";
 constexpr std::array targets{
     target{"round trip, p50", round_trip_work, one_small, "rondo", "round_trip_ns", &summary::p50,
-           kind::at_most, 1900},
+           kind::at_most, 1900, "ask"},
     target{"round trip, p99", round_trip_work, one_small, "rondo", "round_trip_ns", &summary::p99,
-           kind::at_most, 3500},
+           kind::at_most, 3500, "ask"},
     target{"through the I/O block: p50 beyond a bare flag's", round_trip_work, one_small, "rondo",
-           "round_trip_ns", &summary::p50, kind::at_most_beyond, 600, "flag ping-pong"},
+           "round_trip_ns", &summary::p50, kind::at_most_beyond, 600, "", "flag ping-pong"},
     target{"launch and wait (empty kernel), in times of the round trip, p50", round_trip_work, one_small,
-           "rondo", "round_trip_ns", &summary::p50, kind::at_least_times, 4, "launch and wait, empty kernel"},
-    target{"actor to actor, pinned", "gpu_hop", "", "pinned", "hop_ns", &summary::p50, kind::at_most, 700},
-    target{"actor to actor, pooled", "gpu_hop", "", "pooled", "hop_ns", &summary::p50, kind::at_most, 1500},
+           "rondo", "round_trip_ns", &summary::p50, kind::at_least_times, 4, "",
+           "launch and wait, empty kernel"},
+    target{"actor to actor, pinned", "gpu_hop", "", "pinned", "hop_ns", &summary::p50, kind::at_most, 700,
+           "hop"},
+    target{"actor to actor, pooled", "gpu_hop", "", "pooled", "hop_ns", &summary::p50, kind::at_most, 1500,
+           "hop_pooled"},
     target{"many to one mailbox", "gpu_many_to_one", "", "rondo", "messages_per_s", &summary::p50,
-           kind::at_least, 100e6},
+           kind::at_least, 100e6, "fan_in"},
     target{"all to all", "gpu_all_to_all", "", "rondo", "messages_per_s", &summary::p50, kind::at_least, 1e9},
     target{"sustained by one thread of the host", "gpu_sustained", "", "single", "messages_per_s",
-           &summary::p50, kind::at_least, 10e6},
+           &summary::p50, kind::at_least, 10e6, "spread"},
     target{"sustained in batches", "gpu_sustained", "", "batches", "messages_per_s", &summary::p50,
-           kind::at_least, 20e6},
+           kind::at_least, 20e6, "batch"},
     target{"launch of an actor, to its first answer", "gpu_launch", "", "rondo", "launch_to_answer_ns",
            &summary::p50, kind::at_most, 5000},
     target{"restart of an actor", "gpu_restart", "", "rondo", "restart_ns", &summary::p50, kind::at_most,
@@ -59,13 +63,15 @@ constexpr std::array targets{
     target{"first answer after 1 s idle", "gpu_first_answer", "", "rondo", "first_answer_ns", &summary::p50,
            kind::at_most, 10'000},
     target{"cudaMalloc and cudaFree, in times of acquire and release", "gpu_acquire", "", "rondo",
-           "acquire_release_ns", &summary::p50, kind::at_least_times, 20, "cudaMalloc", "gpu_acquire"},
+           "acquire_release_ns", &summary::p50, kind::at_least_times, 20, "", "cudaMalloc", "gpu_acquire"},
     target{"cudaMallocAsync and cudaFreeAsync, in times of acquire and release", "gpu_acquire", "", "rondo",
-           "acquire_release_ns", &summary::p50, kind::at_least_times, 1, "cudaMallocAsync", "gpu_acquire"},
+           "acquire_release_ns", &summary::p50, kind::at_least_times, 1, "", "cudaMallocAsync",
+           "gpu_acquire"},
     target{"cudaMemcpyAsync from pinned memory, in times of a unified buffer's copy", "gpu_copy_down", "",
-           "rondo", "copy_ns", &summary::p50, kind::at_least_times, 0.95, "cudaMemcpyAsync", "gpu_copy_down"},
+           "rondo", "copy_ns", &summary::p50, kind::at_least_times, 0.95, "", "cudaMemcpyAsync",
+           "gpu_copy_down"},
     target{"twenty launches, in times of a graph's replay", "gpu_graph", "", "rondo", "replay_ns",
-           &summary::p50, kind::at_least_times, 1, "single launches", "gpu_graph"},
+           &summary::p50, kind::at_least_times, 1, "", "single launches", "gpu_graph"},
 };
 
 bool contains(std::string_view text, std::string_view part) {
@@ -131,11 +137,18 @@ std::string cell(results const& all, target const& t, std::string_view distance)
                      best->parameters);
 }
 
-void write_targets(std::ostream& out, results const& all) {
-  out << "| work | to be reached | near | far |\n| --- | --- | --- | --- |\n";
+std::string predicted_of(predictions const& predicted, target const& t) {
+  auto const found = predicted.find(t.predicted);
+  if (found == predicted.end()) return "";
+  double const us = t.point == &summary::p99 ? found->second.p99_us : found->second.p50_us;
+  return human(t.metric, t.what == kind::at_least ? 1e6 / us : us * 1e3);
+}
+
+void write_targets(std::ostream& out, results const& all, predictions const& predicted) {
+  out << "| work | to be reached | predicted | near | far |\n| --- | --- | --- | --- | --- |\n";
   for (auto const& t : targets)
-    fmt::print(out, "| {} | {} | {} | {} |\n", t.title, limit_of(t), cell(all, t, "near"),
-               cell(all, t, "far"));
+    fmt::print(out, "| {} | {} | {} | {} | {} |\n", t.title, limit_of(t), predicted_of(predicted, t),
+               cell(all, t, "near"), cell(all, t, "far"));
 }
 
 void write_ratios(std::ostream& out, results const& all) {
@@ -164,8 +177,8 @@ void write_ratios(std::ostream& out, results const& all) {
 
 }  // namespace
 
-void write_summary(std::ostream& out, results const& all) {
-  write_targets(out, all);
+void write_summary(std::ostream& out, results const& all, predictions const& predicted) {
+  write_targets(out, all, predicted);
   if (!all.empty()) write_ratios(out, all);
 }
 

@@ -60,17 +60,16 @@ class priority_lists_ref {
     cell_.head = (cell_.head + 1) & ticket_mask;
   }
 
-  /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
+  /// Gives back the `count` oldest messages, which have one priority. Precondition: in_order() when they were picked.
   RONDO_HD void take_run(std::uint32_t count) noexcept {
     if (!in_order()) {
       for (; count != 0; --count) take_linked(cell_.head);
       return;
     }
+    // Before the release: a slot that is given back may hold another message.
+    count_alert(ring_.slot(cell_.head).header.priority, count);
     auto const order = release_once();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      count_alert(ring_.slot(cell_.head + i).header.priority);
-      ring_.give_back((cell_.head + i) & ticket_mask, order);
-    }
+    for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((cell_.head + i) & ticket_mask, order);
     cell_.head = cell_.scanned = (cell_.head + count) & ticket_mask;
   }
 
@@ -101,8 +100,8 @@ class priority_lists_ref {
 
  private:
   /// Counts a message that is linked or taken in turn (P2).
-  RONDO_HD void count_alert(std::uint32_t priority) noexcept {
-    if (priority != default_priority) ++cell_.alert_seen;
+  RONDO_HD void count_alert(std::uint32_t priority, std::uint32_t messages = 1) noexcept {
+    if (priority != default_priority) cell_.alert_seen += messages;
   }
   RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {
     return ticket & (ring_.slot_count - 1);

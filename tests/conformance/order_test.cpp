@@ -53,11 +53,13 @@ TEST_CASE("messages from actor to actor also keep their order", "[G2]") {
 TEST_CASE("one thread's messages to several actors keep their order at each of them, and arrive once",
           "[G1][G2]") {
   auto const v = GENERATE(from_range(variants()));
-  INFO(v.name);
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
   std::vector<rondo::actor_ref<orderly>> actors;
   for (int a = 0; a < 5; ++a)
-    actors.push_back(rt->launch<orderly>("orderly" + std::to_string(a), {.capacity = 2000}));
+    actors.push_back(
+        rt->launch<orderly>("orderly" + std::to_string(a), {.capacity = 2000, .pinned = pinned}));
   // Actors in turn, pairs for one of them, and repetitions at every distance within a window of the I/O team.
   constexpr std::uint32_t pattern[] = {0, 1, 2, 3, 4, 0, 0, 1, 2, 1, 3, 3, 2, 4, 1, 0, 4};
   std::array<std::uint32_t, 5> sent{};

@@ -29,6 +29,17 @@ void one_owner(execution& x) {
   w.require_at_rest(0, 3);
 }
 
+/// A handler takes as many notes as are committed, and their slots are used again.
+void batch_handler(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, 4, ticket_mask};
+  auto const id = launch_in<gatherer>(w, 0, 2);
+  w.team_thread(0);
+  x.thread("sender 0", [&] { w.send_all(0, id, 3); });
+  x.thread("sender 1", [&] { w.send_all(1, id, 1); });
+  x.run();
+  w.require_at_rest(0, 4);
+}
+
 /// The team of a pinned actor goes to sleep just when a sender sends.
 void pinned_wakes(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 1024}, 2};
@@ -250,6 +261,8 @@ std::vector<scenario> team_scenarios() {
       {"last_moment", "a team that falls asleep misses no sender", last_moment, bounds{3, 1}, bounds{2, 1}},
       {"one_owner", "never two teams in one actor, and no note is forgotten", one_owner, bounds{2, 1},
        bounds{1, 1}},
+      {"batch_handler", "a handler that takes many notes at once gets each of them once", batch_handler,
+       bounds{2, 1}, bounds{1, 1}},
       {"pinned_wakes", "a pinned actor's team that falls asleep misses no sender", pinned_wakes, bounds{3, 1},
        bounds{2, 1}},
       {"pinned_leaves", "the same when the sender comes between its last look and its sleep", pinned_leaves,

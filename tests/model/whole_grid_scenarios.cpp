@@ -124,15 +124,21 @@ void a_safepoint_has_all_mail(execution& x) {
   x.run();
 }
 
-/// A pinned team takes its own mail, which the launch of its actor precedes, although that comes another way.
-void a_pinned_team_takes_its_mail(execution& x) {
-  whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}, 1};
+/// A pinned receiver that its host launches.
+launch_spec pinned_receiver(whole_grid& w) {
   auto s = w.spec(0, 2, 1);
   s.behaviour = behaviours::index_of<receiver>();
   s.pinned = true;
   s.active = true;
   s.team = w.owners.take(s.id).value();
-  w.on_event = [&](device_event const&) { x.require(false, "no message is refused"); };
+  w.on_event = [&](device_event const&) { w.x().require(false, "no message is refused"); };
+  return s;
+}
+
+/// A pinned team takes its own mail, which the launch of its actor precedes, although that comes another way.
+void a_pinned_team_takes_its_mail(execution& x) {
+  whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}, 1};
+  auto const s = pinned_receiver(w);
   w.start();
   x.thread("host", [&] {
     x.require(w.queues.launch(s) == errc::ok, "the launch is submitted");
@@ -141,6 +147,24 @@ void a_pinned_team_takes_its_mail(execution& x) {
     x.require(w.comes_true(w.request(request_kind::pause)), "the grid runs until it is told to end");
     w.use(2);
     w.request(request_kind::run);
+    w.request(request_kind::end);
+  });
+  x.run();
+}
+
+/// A pinned team that sleeps, or is about to, handles its own mail although nothing else comes.
+void a_pinned_team_is_woken(execution& x) {
+  whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}, 1};
+  auto const s = pinned_receiver(w);
+  auto& handled = x.shared<atomic<std::uint32_t>>();
+  w.on_note = [&](note) { handled.fetch_add(1, memory_order::relaxed); };
+  w.start();
+  x.thread("host", [&] {
+    x.require(w.queues.launch(s) == errc::ok, "the launch is submitted");
+    for (std::uint32_t n = 0; n < 2; ++n) {
+      w.submit(s.id, {0, n});
+      while (handled.load(memory_order::relaxed) == n) relax();
+    }
     w.request(request_kind::end);
   });
   x.run();
@@ -202,6 +226,8 @@ std::vector<scenario> whole_grid_scenarios() {
        a_safepoint_has_all_mail, bounds{2, 0}, bounds{1, 0}},
       {"direct_mail", "a pinned team takes its own mail after the orders that came before it",
        a_pinned_team_takes_its_mail, bounds{1, 0}, bounds{1, 0}},
+      {"direct_wake", "a pinned team that falls asleep misses none of its own mail", a_pinned_team_is_woken,
+       bounds{1, 0}, bounds{1, 0}},
       {"round_end", "the end of a round and a safepoint do not meet half-way",
        a_round_ends_while_the_host_wishes, bounds{2, 0}, bounds{1, 0}},
       {"round_end_handler", "a handler that outlasts its round does not keep the other teams",

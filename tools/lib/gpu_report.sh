@@ -42,13 +42,21 @@ gpu_report() {
   cp "${folders[-1]}/provenance.json" "$kept/gpu_provenance.json"
   cat "${folders[@]/%//results.jsonl}" | latest 4 8 >"$kept/gpu_cases.jsonl"
   cat "${folders[@]/%//bench.jsonl}" >"$kept/gpu_bench.jsonl" 2>/dev/null || true # bench_report takes the latest
-  # One object per probe, in the unit that it names. `tools/ptx --costs` takes another form, tests/ptx/cost/costs.hpp.
+  # One object per probe, in the unit that it names: the costs with which figures are predicted again, to be compared.
   {
     printf '{"provenance": %s,\n "probes": [\n' "$(cat "$kept/gpu_provenance.json")"
     { cat "${folders[@]/%//probes.jsonl}" 2>/dev/null || true; } | latest 4 | sed '$!s/$/,/'
     printf ']}\n'
   } >"$kept/gpu_costs.json"
 
+  if find_nvcc >/dev/null; then
+    build_preset gpu rondo_ptx_cost >/dev/null
+    "$rondo_root/build/gpu/tests/ptx/cost/rondo_ptx_cost" --costs "$kept/gpu_costs.json" --page "$kept/gpu_predicted.md" >/dev/null ||
+      fail "the figures were not predicted again with the costs that the probes have measured; the line above says why"
+  else
+    say "the predicted figures stay as they are: predicting them with the costs that the probes have measured needs nvcc"
+    [[ $into == "$rondo_root" ]] || cp "$rondo_root"/bench/results/gpu_predicted.* "$kept/"
+  fi
   build_preset gpu bench_report >/dev/null
   "$(find "$rondo_root/build/gpu" -name bench_report -type f -perm -u+x -print -quit)" --page "$into/docs/benchmarks.md" --gpu "$kept" ||
     fail "docs/benchmarks.md was not renewed; the line above says why"

@@ -1,11 +1,47 @@
 #include "tests/ptx/cost/costs.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "runtime/base/json_reader.hpp"
 
 namespace ptx_cost {
+
+namespace {
+
+/// A cost by the probe of the same operation (bench/gpu/probes.cu), whose value is in nanoseconds.
+struct probed_cost {
+  char const* name;
+  char const* probe;
+};
+constexpr probed_cost probed_costs[] = {
+    {"pcie_read_ps", "pcie_read"}, {"fence_sys_ps", "fence_sys"},
+    {"l2_load_ps", "l2_read"},     {"fence_sys_write_ps", "host_store_fence_sys"},
+    {"l2_atomic_ps", "l2_atomic"}, {"fence_gpu_ps", "store_fence_gl"},
+};
+
+/// Replaces the costs that the probes have measured.
+void take_probes(std::map<std::string, double> const& probes, sourced_costs& to) {
+  auto const take = [&](std::string const& name, double ps, std::string const& source) {
+    for (auto const& row : cost_rows())
+      if (row.name == name) to.values.*row.value = static_cast<std::uint64_t>(ps);
+    to.sources[name] = source;
+  };
+  auto const value = [&](char const* probe) {
+    auto const at = probes.find(probe);
+    return at == probes.end() ? 0 : at->second;
+  };
+  for (auto const& [name, probe] : probed_costs)
+    if (value(probe) > 0) take(name, value(probe) * 1e3, std::string("measured: probe ") + probe);
+  // The host's store waits half a poll, and the GPU sees it half a read later. The rest is the answer's way.
+  if (auto const answer = value("flag_round_trip") - value("pcie_read"); value("pcie_read") > 0 && answer > 0)
+    take("posted_write_ps", answer * 1e3, "measured: probe flag_round_trip without pcie_read");
+  if (auto const mhz = value("multiprocessor_clock"); mhz > 0)
+    take("warp_instruction_ps", 4e6 / mhz, "four cycles; their length measured: probe multiprocessor_clock");
+}
+
+}  // namespace
 
 std::vector<cost_row> const& cost_rows() {
   static std::vector<cost_row> const rows = {
@@ -33,18 +69,31 @@ std::vector<cost_row> const& cost_rows() {
   return rows;
 }
 
-costs read_costs(std::string const& path) {
+sourced_costs read_costs(std::string const& path) {
   std::ifstream in(path);
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) throw rondo::config_error(path + ": cannot be read");
   auto const document = rondo::parse_json_file(text.str(), path);
   rondo::json_reader fields(document, path);
-  costs c;
-  std::string source;
+  sourced_costs c;
+  std::string source = path;
   fields.text("source", source);
-  for (auto const& row : cost_rows()) fields.number(row.name, 0, 1'000'000'000, c.*row.value);
+  for (auto const& row : cost_rows()) {
+    fields.number(row.name, 0, 1'000'000'000, c.values.*row.value);
+    if (document.find(row.name) != nullptr) c.sources[row.name] = source;
+  }
+  std::map<std::string, double> probes;
+  fields.object("provenance", [](rondo::json_node const&, std::string const&) {});  // the page has it
+  fields.list("probes", [&](rondo::json_node const& one, std::string const& where) {
+    auto const* const name = one.find("probe");
+    auto const* const value = one.find("value");
+    if (name == nullptr || value == nullptr || value->what != rondo::json_node::kind::number)
+      throw rondo::config_error(path + ": " + where + ": expected a probe with a value");
+    probes[name->text] = std::strtod(value->text.c_str(), nullptr);
+  });
   fields.done();
+  take_probes(probes, c);
   return c;
 }
 

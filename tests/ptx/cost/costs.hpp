@@ -1,10 +1,11 @@
 // What each step of a GPU costs, in picoseconds: the one table behind all predicted figures.
 //
-// Every figure is assumed, not measured here: the table says where each one comes from. A file replaces them, for example
-// {"pcie_read_ps": 900000, "source": "probes on an H200"}.
+// Every figure is assumed, not measured here: the table says where each one comes from. A file replaces them: by name, as in
+// {"pcie_read_ps": 900000, "source": "a data sheet"}, or by what the probes of a visit have measured (bench/results/gpu_costs.json).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,11 @@ struct cost_row {
 /// All costs, in the order of the struct.
 std::vector<cost_row> const& cost_rows();
 
-/// Costs from a file; those that it does not name keep their defaults. Throws rondo::config_error.
-costs read_costs(std::string const& path);
+struct sourced_costs {
+  costs values;
+  std::map<std::string, std::string> sources;  // by name: of those that the file gave
+};
+/// Costs from a file; those that it does not give keep their defaults. Throws rondo::config_error.
+sourced_costs read_costs(std::string const& path);
 
 }  // namespace ptx_cost

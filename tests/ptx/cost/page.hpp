@@ -1,4 +1,5 @@
-// Writes the predicted figures as a part of docs/benchmarks.md: bench/results/gpu_predicted.md.
+// Writes the predicted figures as a part of docs/benchmarks.md: bench/results/gpu_predicted.md. The page's other parts take single
+// figures from gpu_predicted.jsonl beside it.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace ptx_cost {
 
 using results = std::vector<std::pair<cost_case, summary>>;
 
-/// `costs_from`: the file of `c`; empty: the assumed ones. Throws std::runtime_error if the file cannot be written.
-void write_page(std::string const& path, results const& all, costs const& c, std::string const& costs_from);
+/// `path`: of the page's part. Throws std::runtime_error if a file cannot be written.
+void write_page(std::string const& path, results const& all, sourced_costs const& c);
 
 }  // namespace ptx_cost

@@ -142,11 +142,11 @@ bool check_budget(std::string const& path, results const& all) {
 
 int main(int argc, char** argv) try {
   auto const line = read_command_line(argc, argv);
-  auto const c = line.costs_path.empty() ? costs{} : read_costs(line.costs_path);
+  auto const c = line.costs_path.empty() ? sourced_costs{} : read_costs(line.costs_path);
   auto const code = ptx::read_module_file(line.ptx_path);
   results all;
   for (auto const& one : line.cases)
-    all.emplace_back(one, summarise(*code, one, one.run(*code, c, line.samples, line.seed)));
+    all.emplace_back(one, summarise(*code, one, one.run(*code, c.values, line.samples, line.seed)));
   std::printf(
       "Predicted, not measured: PTX for sm_90 in virtual time, %u samples, seed %llu, costs from %s.\n",
       line.samples, static_cast<unsigned long long>(line.seed),
@@ -155,7 +155,7 @@ int main(int argc, char** argv) try {
   print_times(all);
   print_lines(all);
   if (line.path) print_paths(*code, all);
-  if (!line.page_path.empty()) write_page(line.page_path, all, c, line.costs_path);
+  if (!line.page_path.empty()) write_page(line.page_path, all, c);
   return check_budget(line.budget_path, all) ? 0 : 1;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "rondo_ptx_cost: %s\n", e.what());

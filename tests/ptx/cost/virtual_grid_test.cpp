@@ -142,9 +142,29 @@ TEST_CASE("ptx cost: a file replaces costs, and a name that it does not know is 
       (std::filesystem::temp_directory_path() / ("rondo_costs_" + std::to_string(getpid()) + ".json"))
           .string();
   std::ofstream(path) << R"({"pcie_read_ps": 900000, "source": "a probe"})";
-  CHECK(read_costs(path).pcie_read_ps == 900'000);
-  CHECK(read_costs(path).l2_load_ps == costs{}.l2_load_ps);
+  CHECK(read_costs(path).values.pcie_read_ps == 900'000);
+  CHECK(read_costs(path).sources == std::map<std::string, std::string>{{"pcie_read_ps", "a probe"}});
+  CHECK(read_costs(path).values.l2_load_ps == costs{}.l2_load_ps);
   std::ofstream(path) << R"({"pcie_read": 900000})";
   CHECK_THROWS_WITH(read_costs(path), Contains("pcie_read"));
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("ptx cost: the probes of a visit replace costs", "[ptx][cost]") {
+  auto const path =
+      (std::filesystem::temp_directory_path() / ("rondo_probes_" + std::to_string(getpid()) + ".json"))
+          .string();
+  std::ofstream(path) << R"({"provenance": {"device": "cuda"}, "probes": [
+    {"probe": "pcie_read", "value": 812.5, "unit": "ns", "note": ""},
+    {"probe": "flag_round_trip", "value": 1.2125e+03, "unit": "ns", "note": ""},
+    {"probe": "l2_atomic", "value": -1, "unit": "ns", "note": "not measured"},
+    {"probe": "multiprocessor_clock", "value": 2000, "unit": "MHz", "note": ""}]})";
+  auto const [values, sources] = read_costs(path);
+  CHECK(values.pcie_read_ps == 812'500);
+  CHECK(values.posted_write_ps == 400'000);
+  CHECK(values.warp_instruction_ps == 2'000);
+  CHECK(values.l2_atomic_ps == costs{}.l2_atomic_ps);
+  CHECK(sources.size() == 3);
+  CHECK_THAT(sources.at("pcie_read_ps"), Contains("probe pcie_read"));
   std::filesystem::remove(path);
 }
