@@ -72,7 +72,7 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   auto const& t = model.totals();
   int column = to.put(0, 1, "rondo top", style::title) + 2;
   column = to.put(0, column, r.service, style::chosen) + 2;
-  auto const up = fmt::format("up {}", time_text(static_cast<double>(r.uptime_ns), g));
+  auto const up = fmt::format("up {}", time_text(r.uptime_ns, g));
   int end = to.width() - 1;
   auto const put_before = [&](std::string const& text, style meaning) {
     if (end - width_of(text) < column) return;
@@ -95,7 +95,7 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   column = put_number(to, 1, 1, rate(t.handled), "msg/s");
   column = put_number(to, 1, column, time_text(t.p50_ns, g), "p50");
   column = put_number(to, 1, column, time_text(t.p99_ns, g), "p99");
-  column = put_number(to, 1, column, count_text(static_cast<double>(r.waiting)), "waiting");
+  column = put_number(to, 1, column, count_text(r.waiting), "waiting");
   column =
       put_number(to, 1, column, rate(t.failures), "failures/s", t.failures > 0 ? style::bad : style::strong);
   column = put_number(to, 1, column, rate(t.dead), "dead/s", t.dead > 0 ? style::warning : style::strong);
@@ -105,10 +105,9 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   column =
       put_number(to, 2, 1, fmt::format("{}", r.actors.size()), fmt::format("of {} actors", r.actor_limit));
   column = put_number(to, 2, column, count_text(r.asks_waiting), "asks");
-  if (r.crossing != 0)
-    column = put_number(to, 2, column, count_text(static_cast<double>(r.crossing)), "crossing");
+  if (r.crossing != 0) column = put_number(to, 2, column, count_text(r.crossing), "crossing");
   if (r.connections) {
-    column = put_number(to, 2, column, count_text(static_cast<double>(r.connections->open)), "clients");
+    column = put_number(to, 2, column, count_text(r.connections->open), "clients");
     column = put_number(to, 2, column, rate(t.requests), "req/s");
     column = put_number(to, 2, column,
                         fmt::format("{}{} {}{}", to_utf8(g.arrow_down), bytes_text(t.received_bytes),
@@ -177,9 +176,9 @@ void draw_p99(cell_place const& p, top_actor const& a) {
 }
 void draw_errors(cell_place const& p, top_actor const& a) {
   auto const n = a.errors();
-  p.right(n == 0 ? to_utf8(p.g.dash) : count_text(static_cast<double>(n)), a.new_errors != 0 ? style::bad
-                                                                           : n != 0          ? style::warning
-                                                                                             : style::dim);
+  p.right(n == 0 ? to_utf8(p.g.dash) : count_text(n), a.new_errors != 0 ? style::bad
+                                                      : n != 0          ? style::warning
+                                                                        : style::dim);
 }
 void draw_state(cell_place const& p, top_actor const& a) {
   p.to.put_cut(p.row, p.at, p.width, state_text(a, p.g), state_style(a), p.g.ellipsis);
