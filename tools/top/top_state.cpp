@@ -36,6 +36,13 @@ auto top_state::press(char32_t key, top_model const& model, int page) -> request
   static constexpr std::u32string_view order_keys = U"ldten";  // in the order of top_order
   if (auto const chosen = order_keys.find(key); chosen != order_keys.npos)
     order = static_cast<top_order>(chosen);
+  constexpr int far = 1 << 30;
+  std::pair<char32_t, int> const moves[] = {{U'k', -1},    {key_up, -1},         {U'j', 1},
+                                            {key_down, 1}, {key_page_up, -page}, {key_page_down, page},
+                                            {U' ', page},  {U'g', -far},         {key_home, -far},
+                                            {U'G', far},   {key_end, far}};
+  for (auto const& [pressed, by] : moves)
+    if (pressed == key) move(by, model);
   switch (key) {
     case U'q':
       return request::quit;
@@ -53,29 +60,6 @@ auto top_state::press(char32_t key, top_model const& model, int page) -> request
       break;
     case U'o':
       order = static_cast<top_order>((static_cast<int>(order) + 1) % top_orders);
-      break;
-    case U'k':
-    case key_up:
-      move(-1, model);
-      break;
-    case U'j':
-    case key_down:
-      move(1, model);
-      break;
-    case key_page_up:
-      move(-page, model);
-      break;
-    case key_page_down:
-    case U' ':
-      move(page, model);
-      break;
-    case U'g':
-    case key_home:
-      move(-(1 << 30), model);
-      break;
-    case U'G':
-    case key_end:
-      move(1 << 30, model);
       break;
     case key_enter:
       move(0, model);
