@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,9 +51,8 @@ class clip {
  private:
   void add() {
     auto const& format = reader_.format();
-    memory_.push_back(std::make_unique<rondo::bench::aligned_memory>(
-        rondo::overlay::frame_bytes(format.width, format.height)));
-    rondo::overlay::carver carver(memory_.back()->data());
+    memory_.emplace_back(rondo::overlay::frame_bytes(format.width, format.height));
+    rondo::overlay::carver carver(memory_.back().data());
     views_.push_back(rondo::overlay::carve_frame(carver, format.width, format.height));
   }
   bool decode() {
@@ -66,7 +64,7 @@ class clip {
 
   rondo::tools::video_reader& reader_;
   bool preload_;
-  std::vector<std::unique_ptr<rondo::bench::aligned_memory>> memory_;
+  std::vector<rondo::bench::aligned_memory> memory_;
   std::vector<rondo::overlay::frame_view> views_;
   std::size_t frames_ = 0, given_ = 0;
 };
