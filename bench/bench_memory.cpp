@@ -43,14 +43,18 @@ void pool_owner(benchmark::State& state) {
   }
 }
 
-void malloc_free(benchmark::State& state) {
+template <bool Touch, class Malloc, class Free>
+void allocate_and_free(benchmark::State& state, Malloc allocate, Free release) {
   auto const bytes = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
-    auto* block = std::malloc(bytes);
+    auto* block = allocate(bytes);
     benchmark::DoNotOptimize(block);
-    std::free(block);
+    if constexpr (Touch) touch(block, bytes);
+    release(block);
   }
 }
+void malloc_free(benchmark::State& state) { allocate_and_free<false>(state, std::malloc, std::free); }
+void malloc_touch_free(benchmark::State& state) { allocate_and_free<true>(state, std::malloc, std::free); }
 
 /// Loaded at run time: a program that links mimalloc also uses it for malloc.
 struct mimalloc {
@@ -67,12 +71,7 @@ struct mimalloc {
 };
 void mimalloc_free(benchmark::State& state) {
   static mimalloc const mi;
-  auto const bytes = static_cast<std::size_t>(state.range(0));
-  for (auto _ : state) {
-    auto* block = mi.malloc(bytes);
-    benchmark::DoNotOptimize(block);
-    mi.free(block);
-  }
+  allocate_and_free<false>(state, mi.malloc, mi.free);
 }
 
 void pool_acquire_touch_release(benchmark::State& state) {
@@ -82,16 +81,6 @@ void pool_acquire_touch_release(benchmark::State& state) {
     auto owner = pool.acquire_buffer(bytes);
     if (!owner) state.SkipWithError("the pool refused");
     touch(owner->span().data(), bytes);
-  }
-}
-
-void malloc_touch_free(benchmark::State& state) {
-  auto const bytes = static_cast<std::size_t>(state.range(0));
-  for (auto _ : state) {
-    auto* block = std::malloc(bytes);
-    benchmark::DoNotOptimize(block);
-    touch(block, bytes);
-    std::free(block);
   }
 }
 

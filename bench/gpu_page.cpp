@@ -1,7 +1,5 @@
 #include "bench/gpu_page.hpp"
 
-#include <flatbuffers/flexbuffers.h>
-#include <flatbuffers/idl.h>
 #include <fmt/ostream.h>
 
 #include <array>
@@ -31,21 +29,6 @@ std::string whole(std::string const& path) {
   return text.str();
 }
 
-/// A JSON object in a file, or in a line of it.
-class object {
- public:
-  object(std::string const& json, std::string const& where) {
-    flatbuffers::Parser parser;
-    if (!parser.ParseFlexBuffer(json.c_str(), nullptr, &builder_))
-      throw std::runtime_error(where + ": not JSON: " + parser.error_);
-  }
-  flexbuffers::Map fields() const { return flexbuffers::GetRoot(builder_.GetBuffer()).AsMap(); }
-  std::string text(char const* key) const { return fields()[key].AsString().str(); }
-
- private:
-  flexbuffers::Builder builder_;
-};
-
 /// "one value" of a Markdown table: without the character that separates columns.
 std::string cell_text(std::string text) {
   for (auto& c : text)
@@ -53,7 +36,7 @@ std::string cell_text(std::string text) {
   return text;
 }
 
-void write_provenance(std::ostream& out, object const& from) {
+void write_provenance(std::ostream& out, json_object const& from) {
   if (from.text("device") != "cuda")
     fmt::print(out, "**A rehearsal on the device {}: nothing here was measured on a GPU.**\n\n",
                from.text("device"));
@@ -73,7 +56,7 @@ void write_cases(std::ostream& out, std::string const& path) {
   std::ostringstream rest;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    object const one(line, path);
+    json_object const one(line, path + ": not JSON");
     auto const status = one.text("status");
     ++counts[one.text("step")][status];
     if (status != "passed" && status != "skipped")
@@ -93,7 +76,7 @@ void write_cases(std::ostream& out, std::string const& path) {
 }
 
 void write_costs(std::ostream& out, std::string const& path) {
-  object const costs(whole(path), path);
+  json_object const costs(whole(path), path + ": not JSON");
   auto const probes = costs.fields()["probes"].AsVector();
   if (probes.size() == 0) return;
   out << "\nProbes of the hardware:\n\n| what | value | note |\n| --- | --- | --- |\n";
@@ -118,7 +101,7 @@ gpu::predictions read_predictions(std::string const& path) {
 void write_measured(std::ostream& out, std::string const& folder, std::string const& provenance) {
   out << "Measured by `tools/gpu visit`; targets are for a GPU of the H200's class over PCIe; predicted "
          "figures have goals of their own.\n\n";
-  object const from(whole(provenance), provenance);
+  json_object const from(whole(provenance), provenance + ": not JSON");
   write_provenance(out, from);
   // Figures of a rehearsal mean nothing.
   gpu::write_summary(

@@ -1,7 +1,5 @@
 #include "bench/memory_page.hpp"
 
-#include <flatbuffers/flexbuffers.h>
-#include <flatbuffers/idl.h>
 #include <fmt/ostream.h>
 
 #include <array>
@@ -10,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "bench/results.hpp"
+
 namespace rondo::bench {
 
 namespace {
@@ -17,21 +17,15 @@ namespace {
 /// Medians, in nanoseconds of processor time for one thread's operation, by the benchmark's name.
 class figures {
  public:
-  explicit figures(std::string const& json) {
-    std::ostringstream text;
-    text << std::ifstream(json).rdbuf();
-    flatbuffers::Parser parser;
-    if (!parser.ParseFlexBuffer(text.str().c_str(), json.c_str(), &builder_))
-      throw std::runtime_error(json + ": is not what bench_memory writes: " + parser.error_);
-    auto const root = flexbuffers::GetRoot(builder_.GetBuffer()).AsMap();
-    auto const all = root["benchmarks"].AsVector();
+  explicit figures(std::string const& path)
+      : json_(text_of(path), path + ": is not what bench_memory writes") {
+    auto const all = json_.fields()["benchmarks"].AsVector();
     for (std::size_t i = 0; i < all.size(); ++i) {
       auto const one = all[i].AsMap();
       if (one["aggregate_name"].AsString().str() == "median")
         ns_[one["run_name"].AsString().str()] = one["cpu_time"].AsDouble();
     }
-    if (ns_.empty()) throw std::runtime_error(json + ": holds no medians; run it with repetitions");
-    context_ = root["context"].AsMap();
+    if (ns_.empty()) throw std::runtime_error(path + ": holds no medians; run it with repetitions");
   }
   double of(std::string const& name) const {
     auto const found = ns_.find(name);
@@ -39,12 +33,17 @@ class figures {
     return found->second;
   }
   std::map<std::string, double> const& all() const { return ns_; }
-  flexbuffers::Map context() const { return context_; }
+  flexbuffers::Map context() const { return json_.fields()["context"].AsMap(); }
 
  private:
-  flexbuffers::Builder builder_;
+  static std::string text_of(std::string const& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  json_object json_;
   std::map<std::string, double> ns_;
-  flexbuffers::Map context_ = flexbuffers::Map::EmptyMap();
 };
 
 void row(std::ostream& out, std::string const& what, std::string const& limit, double value, bool met,

@@ -38,33 +38,26 @@ bool sends_batches(result const& r) {
   return r.peer.find("bulk") != std::string::npos || r.peer.find("batch") != std::string::npos;
 }
 
+constexpr row fan_in(char const* parameters, char const* title, bool batched) {
+  return {.work = "fan_in",
+          .parameters = parameters,
+          .metric = "messages_per_s",
+          .title = title,
+          .goal_near = batched ? 100e6 : 40e6,
+          .batched = batched};
+}
+
 constexpr std::array rows{
     row{"ping_pong_two_threads", "", "round_trips_per_s", "ping-pong, two threads, round trips/s", 5e6, 1.2e6,
         "pinned"},
     row{"ping_pong_two_threads", "", "round_trips_per_s", "the same, pooled", 2e6, 0.6e6, "pooled"},
     row{"ping_pong_one_team", "", "round_trips_per_s", "ping-pong, one team, round trips/s", 9e6, 9e6},
-    row{"fan_in", "payload_bytes=64 producers=1", "messages_per_s",
-        "fan-in, 1 producer, 64 bytes, messages/s", 40e6},
-    row{"fan_in", "payload_bytes=64 producers=2", "messages_per_s", "fan-in, 2 producers", 40e6},
-    row{"fan_in", "payload_bytes=64 producers=4", "messages_per_s", "fan-in, 4 producers", 40e6},
-    row{.work = "fan_in",
-        .parameters = "payload_bytes=64 producers=1",
-        .metric = "messages_per_s",
-        .title = "the same in batches, 1 producer",
-        .goal_near = 100e6,
-        .batched = true},
-    row{.work = "fan_in",
-        .parameters = "payload_bytes=64 producers=2",
-        .metric = "messages_per_s",
-        .title = "in batches, 2 producers",
-        .goal_near = 100e6,
-        .batched = true},
-    row{.work = "fan_in",
-        .parameters = "payload_bytes=64 producers=4",
-        .metric = "messages_per_s",
-        .title = "in batches, 4 producers",
-        .goal_near = 100e6,
-        .batched = true},
+    fan_in("payload_bytes=64 producers=1", "fan-in, 1 producer, 64 bytes, messages/s", false),
+    fan_in("payload_bytes=64 producers=2", "fan-in, 2 producers", false),
+    fan_in("payload_bytes=64 producers=4", "fan-in, 4 producers", false),
+    fan_in("payload_bytes=64 producers=1", "the same in batches, 1 producer", true),
+    fan_in("payload_bytes=64 producers=2", "in batches, 2 producers", true),
+    fan_in("payload_bytes=64 producers=4", "in batches, 4 producers", true),
     row{.work = "ask_hot",
         .parameters = "",
         .metric = "round_trip_ns",
@@ -89,8 +82,8 @@ struct column {
   char const* title;
   bool (*holds)(result const&);
 };
-bool is_caf(result const& r) { return r.peer.rfind("caf", 0) == 0; }
-bool is_rondo(result const& r) { return r.peer.rfind("rondo", 0) == 0; }
+bool is_caf(result const& r) { return r.peer.starts_with("caf"); }
+bool is_rondo(result const& r) { return r.peer.starts_with("rondo"); }
 constexpr std::array columns{
     column{"raw queues",
            [](result const& r) { return !is_caf(r) && !is_rondo(r) && r.allocator == "glibc"; }},
@@ -117,15 +110,12 @@ bool shows_p99(row const& wanted) {
 
 /// The best result of a kind; null: there is none for this work.
 result const* best_of(results const& all, row const& wanted, column const& who, char const* distance) {
-  bool const up = higher_is_better(wanted.metric);
-  result const* best = nullptr;
-  for (auto const& r : all)
-    if (who.holds(r) && measures(r, wanted, distance) &&
-        (!is_rondo(r) || r.peer.find(wanted.variant) != std::string::npos) &&
-        (best == nullptr ||
-         (up ? figure(r, wanted) > figure(*best, wanted) : figure(r, wanted) < figure(*best, wanted))))
-      best = &r;
-  return best;
+  auto const holds = [&](result const& r) {
+    return who.holds(r) && measures(r, wanted, distance) &&
+           (!is_rondo(r) || r.peer.find(wanted.variant) != std::string::npos);
+  };
+  return best_of(all, higher_is_better(wanted.metric), holds,
+                 [&](result const& r) { return figure(r, wanted); });
 }
 
 std::string cell(result const* best, row const& wanted) {

@@ -18,12 +18,7 @@ bool same_subject(result const& a, result const& b) {
 }
 
 result read_line(std::string const& line, std::string const& where) {
-  flatbuffers::Parser parser;
-  flexbuffers::Builder into;
-  if (!parser.ParseFlexBuffer(line.c_str(), nullptr, &into))
-    throw std::runtime_error(where + ": not a JSON line: " + parser.error_);
-  result r;
-  r.bytes = std::make_shared<std::vector<std::uint8_t> const>(into.GetBuffer());
+  result r{.line = {line, where + ": not a JSON line"}};
   auto const fields = r.fields();
   auto const text = [&](char const* key) {
     if (!fields[key].IsString()) throw std::runtime_error(where + ": has no text \"" + key + "\"");
@@ -46,6 +41,14 @@ result read_line(std::string const& line, std::string const& where) {
 
 }  // namespace
 
+json_object::json_object(std::string const& text, std::string const& complaint) {
+  flatbuffers::Parser parser;
+  flexbuffers::Builder into;
+  if (!parser.ParseFlexBuffer(text.c_str(), nullptr, &into))
+    throw std::runtime_error(complaint + ": " + parser.error_);
+  bytes_ = std::make_shared<std::vector<std::uint8_t> const>(into.GetBuffer());
+}
+
 summary result::of(std::string const& metric) const {
   auto const m = fields()[metric].AsMap();
   return {m["samples"].AsUInt64(), m["min"].AsDouble(),   m["p50"].AsDouble(), m["p90"].AsDouble(),
@@ -55,16 +58,12 @@ summary result::of(std::string const& metric) const {
 std::vector<result> read_results(std::string const& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be opened; tools/bench writes it");
-  return parse_results(file, path);
-}
-
-std::vector<result> parse_results(std::istream& lines, std::string const& source) {
   std::vector<result> results;
   std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line; std::getline(file, line);) {
     ++number;
     if (line.empty()) continue;
-    result found = read_line(line, fmt::format("{}:{}", source, number));
+    result found = read_line(line, fmt::format("{}:{}", path, number));
     auto const earlier =
         std::find_if(results.begin(), results.end(), [&](result const& r) { return same_subject(r, found); });
     if (earlier == results.end())
@@ -73,6 +72,18 @@ std::vector<result> parse_results(std::istream& lines, std::string const& source
       *earlier = std::move(found);
   }
   return results;
+}
+
+result const* best_of(std::vector<result> const& all, bool higher_is_better,
+                      std::function<bool(result const&)> const& holds,
+                      std::function<double(result const&)> const& figure) {
+  result const* best = nullptr;
+  for (auto const& r : all) {
+    if (!holds(r)) continue;
+    if (best == nullptr || (higher_is_better ? figure(r) > figure(*best) : figure(r) < figure(*best)))
+      best = &r;
+  }
+  return best;
 }
 
 std::string human(double value) {
@@ -89,10 +100,7 @@ std::string human(double value) {
 }
 
 std::string human(std::string const& metric, double value) {
-  auto const ends = [&](std::string const& tail) {
-    return metric.size() > tail.size() && metric.compare(metric.size() - tail.size(), tail.size(), tail) == 0;
-  };
-  if (!ends("_ns")) return human(value);
+  if (!metric.ends_with("_ns")) return human(value);
   if (value < 1e3) return fmt::format("{:.0f} ns", value);
   if (value < 1e6) return fmt::format("{:.3g} us", value / 1e3);
   return fmt::format("{:.3g} ms", value / 1e6);

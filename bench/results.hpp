@@ -3,7 +3,7 @@
 
 #include <flatbuffers/flexbuffers.h>
 
-#include <istream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,25 +12,39 @@
 
 namespace rondo::bench {
 
+/// A JSON object that was parsed.
+class json_object {
+ public:
+  /// Throws std::runtime_error that begins with `complaint` if the text is not JSON.
+  json_object(std::string const& text, std::string const& complaint);
+  flexbuffers::Map fields() const { return flexbuffers::GetRoot(*bytes_).AsMap(); }
+  std::string text(char const* key) const { return fields()[key].AsString().str(); }
+
+ private:
+  std::shared_ptr<std::vector<std::uint8_t> const> bytes_;
+};
+
 /// One JSON line; `fields` keeps what the report only passes on (machine, compiler, ...).
 struct result {
-  std::string work, parameters, peer, distance, allocator, headline;
+  std::string work{}, parameters{}, peer{}, distance{}, allocator{}, headline{};
   double ratio_to_anchor = 0;  ///< 0: no anchor
   bool is_anchor = false;
-  std::shared_ptr<std::vector<std::uint8_t> const> bytes;
+  json_object line;
 
-  flexbuffers::Map fields() const { return flexbuffers::GetRoot(*bytes).AsMap(); }
+  flexbuffers::Map fields() const { return line.fields(); }
   bool has(std::string const& metric) const { return fields()[metric].IsMap(); }
   summary of(std::string const& metric) const;
   /// "caf detached", with the allocator when it is not the usual one.
   std::string series() const { return allocator == "glibc" ? peer : peer + " + " + allocator; }
 };
 
-/// Reads result lines; of two about the same thing the later one counts. Throws std::runtime_error with `source`, for
-/// people, and the line when one cannot be read.
-std::vector<result> parse_results(std::istream& lines, std::string const& source);
-/// The same from a file.
+/// Reads a file of result lines; of two about the same thing the later one counts. Throws std::runtime_error with the path,
+/// and the line when one cannot be read.
 std::vector<result> read_results(std::string const& path);
+/// The one with the best figure of those that `holds` is true for; null: there is none.
+result const* best_of(std::vector<result> const& all, bool higher_is_better,
+                      std::function<bool(result const&)> const& holds,
+                      std::function<double(result const&)> const& figure);
 
 /// "7.81 M", "92", "0.37": three digits and a factor.
 std::string human(double value);
@@ -40,8 +54,7 @@ std::string human(std::string const& metric, double value);
 std::string words(std::string name);
 
 inline bool higher_is_better(std::string const& metric) {
-  return metric == "ratio_to_anchor" ||
-         (metric.size() > 6 && metric.compare(metric.size() - 6, 6, "_per_s") == 0);
+  return metric == "ratio_to_anchor" || metric.ends_with("_per_s");
 }
 
 }  // namespace rondo::bench

@@ -45,13 +45,9 @@ measurement idle(sample_budget const& budget) {
   auto const rt = start(with_teams(2));
   std::vector const actor{rt->launch<counter>("")};
   std::this_thread::sleep_for(budget.time);  // start-up does not count as idling
-  stopwatch const watch;
-  std::this_thread::sleep_for(budget.time * 8);
-  timing const took = watch.stop();
+  auto m = processor_time_of_idling(budget.time * 8);
   check_equal("answer of the idle actor", std::uint64_t{2},
               expect("asking", actor.front().ask(number{2}, ask_options{}, block)).value);
-  measurement m;
-  m["cpu_percent"] = {100 * took.cpu_ns / took.wall_ns};
   return m;
 }
 

@@ -41,6 +41,12 @@ telemetry at_rest(runtime& rt);
 /// or if it does not stop.
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
 
+/// A request whose words all carry the number.
+template <class Ping = small_ping>
+Ping ping_of(std::uint64_t number) {
+  return {Ping::of(number)};
+}
+
 template <class Behaviour>
 std::vector<actor_ref<Behaviour>> launch_all(runtime& rt, std::uint32_t actors,
                                              actor_options const& options) {

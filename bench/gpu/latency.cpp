@@ -14,23 +14,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A request and an answer of 32 or 96 bytes.
-struct small_trip {
-  using ping = small_ping;
-  using pong = small_pong;
-};
-struct large_trip {
-  using ping = large_ping;
-  using pong = large_pong;
-};
-
-template <class Trip>
-auto ping_of(std::uint64_t number) {
-  typename Trip::ping p;
-  for (auto& w : p.words) w = number;
-  return p;
-}
-
 /// The number in the answer, if all words of the answer agree.
 template <class Pong>
 std::uint64_t value_of(Pong const& pong) {
@@ -39,45 +22,44 @@ std::uint64_t value_of(Pong const& pong) {
 }
 
 /// The runtime's blocking ask.
-template <class Trip>
+template <class Ping>
 measurement by_blocking(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
   return round_trips(budget, [&](std::uint64_t number) {
     auto const& to = echoes[number % echoes.size()];
-    return value_of(expect("asking", to.ask(ping_of<Trip>(number), ask_options{}, block)));
+    return value_of(expect("asking", to.ask(ping_of<Ping>(number), ask_options{}, block)));
   });
 }
 
-template <class Trip>
+template <class Ping>
 asio::awaitable<void> trips(trip_recorder& recorder, std::vector<actor_ref<echo>> const& echoes) {
   while (recorder.more()) {
     auto const number = recorder.begin();
-    auto const pong = co_await echoes[number % echoes.size()].ask(ping_of<Trip>(number), ask_options{},
+    auto const pong = co_await echoes[number % echoes.size()].ask(ping_of<Ping>(number), ask_options{},
                                                                   asio::use_awaitable);
     recorder.end(value_of(pong));
   }
 }
 
 /// A coroutine on an io_context that is polled by the asking thread.
-template <class Trip>
+template <class Ping>
 measurement by_coroutine(sample_budget const& budget, std::vector<actor_ref<echo>> const& echoes) {
   asio::io_context io{1};
   trip_recorder recorder(budget);
   std::exception_ptr failure;
-  asio::co_spawn(io, trips<Trip>(recorder, echoes), [&](std::exception_ptr e) { failure = e; });
+  asio::co_spawn(io, trips<Ping>(recorder, echoes), [&](std::exception_ptr e) { failure = e; });
   while (!io.stopped()) io.poll();
   if (failure) std::rethrow_exception(failure);
   return recorder.finish();
 }
 
-template <class Trip>
+template <class Ping>
 void append_round_trips(case_list& cases, placement where, std::uint32_t actors) {
   actor_options const how{.pinned = where == placement::pinned};
   auto const add = [&](char const* way, auto run) {
-    cases.push_back(
-        {"gpu_round_trip",
-         std::string("rondo ") + way + ", " + to_string(where),
-         {{"actors", std::to_string(actors)}, {"payload_bytes", std::to_string(sizeof(typename Trip::ping))}},
-         run});
+    cases.push_back({"gpu_round_trip",
+                     std::string("rondo ") + way + ", " + to_string(where),
+                     {{"actors", std::to_string(actors)}, {"payload_bytes", std::to_string(sizeof(Ping))}},
+                     run});
   };
   auto const by_runtime = [=](auto trip_by) {
     return [=](sample_budget const& b) {
@@ -87,8 +69,8 @@ void append_round_trips(case_list& cases, placement where, std::uint32_t actors)
       });
     };
   };
-  add("block", by_runtime(by_blocking<Trip>));
-  add("coroutine", by_runtime(by_coroutine<Trip>));
+  add("block", by_runtime(by_blocking<Ping>));
+  add("coroutine", by_runtime(by_coroutine<Ping>));
 }
 
 /// The same with the handle of a buffer of this size in the device's memory, which the actor leases and writes.
@@ -126,8 +108,8 @@ measurement urgent(sample_budget const& budget, placement where, load of) {
     auto const loaded = of == load::same_actor ? asked : launch_all<busy>(rt, 512, {});
     set_to_work(loaded, of == load::same_actor ? 1000 : 4);
     auto m = round_trips(budget, [&](std::uint64_t number) {
-      return value_of(expect("an urgent ask", asked.front().ask(ping_of<small_trip>(number),
-                                                                ask_options{.priority = 255}, block)));
+      return value_of(
+          expect("an urgent ask", asked.front().ask(ping_of(number), ask_options{.priority = 255}, block)));
     });
     double chores = 0;
     for (auto const& one : loaded)
@@ -150,13 +132,13 @@ measurement first_answer(placement where, bool polling) {
   actor_options const how{.pinned = where == placement::pinned};
   return with_runtime(settings_for(1, how.pinned ? 1 : 0, polling), [&](runtime& rt) {
     auto const server = rt.launch<echo>("", how);
-    expect("a first ask", server.ask(ping_of<small_trip>(0), patience, block));
+    expect("a first ask", server.ask(ping_of(0), patience, block));
     measurement m;
     auto& all_ns = m["first_answer_ns"];
     for (std::uint64_t i = 0; i < first_answers; ++i) {
       std::this_thread::sleep_for(idleness);
       auto const start = clock::now();
-      auto const pong = expect("asking", server.ask(ping_of<small_trip>(i), ask_options{}, block));
+      auto const pong = expect("asking", server.ask(ping_of(i), ask_options{}, block));
       all_ns.push_back(std::chrono::duration<double, std::nano>(clock::now() - start).count());
       check_equal("reply", i + 1, value_of(pong));
     }
@@ -170,8 +152,8 @@ case_list latency_cases() {
   case_list cases;
   for (auto const where : {placement::pooled, placement::pinned}) {
     for (std::uint32_t const actors : {1u, where == placement::pinned ? 100u : 10'000u})
-      append_round_trips<small_trip>(cases, where, actors);
-    append_round_trips<large_trip>(cases, where, 1);
+      append_round_trips<small_ping>(cases, where, actors);
+    append_round_trips<large_ping>(cases, where, 1);
   }
   for (auto const where : {placement::pooled, placement::pinned})
     for (std::uint64_t const bytes : {64u, 4096u})

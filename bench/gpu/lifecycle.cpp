@@ -8,8 +8,6 @@
 namespace rondo::bench::gpu {
 namespace {
 
-small_ping ping_of(std::uint64_t number) { return {numbered<4>::of(number)}; }
-
 /// From the call that launches an actor to its first answer. It is terminated before the next.
 measurement launch(sample_budget const& budget, placement where) {
   actor_options const how{.pinned = where == placement::pinned};

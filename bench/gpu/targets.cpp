@@ -87,20 +87,12 @@ result const* find_bare(results const& all, std::string_view peer, std::string_v
 
 /// The best result that the target applies to; null: none was measured.
 result const* best_of(results const& all, target const& wanted, std::string_view distance) {
-  result const* best = nullptr;
-  bool const up = higher_is_better(wanted.metric);
-  for (auto const& r : all) {
-    if (r.work != wanted.work || r.distance != distance || !contains(r.parameters, wanted.parameters) ||
-        !contains(r.peer, wanted.peer) || !r.has(wanted.metric))
-      continue;
-    if (best == nullptr) {
-      best = &r;
-      continue;
-    }
-    double const now = r.of(wanted.metric).*wanted.point, before = best->of(wanted.metric).*wanted.point;
-    if (up ? now > before : now < before) best = &r;
-  }
-  return best;
+  auto const holds = [&](result const& r) {
+    return r.work == wanted.work && r.distance == distance && contains(r.parameters, wanted.parameters) &&
+           contains(r.peer, wanted.peer) && r.has(wanted.metric);
+  };
+  return bench::best_of(all, higher_is_better(wanted.metric), holds,
+                        [&](result const& r) { return r.of(wanted.metric).*wanted.point; });
 }
 
 std::string limit_of(target const& t) {

@@ -30,6 +30,25 @@ measurement hops(sample_budget const& budget, placement where) {
   });
 }
 
+/// `senders` actors send equally many messages to `receivers`. `send(each)` makes them send and waits until they have sent.
+template <class Receiver, class Send>
+measurement traffic(sample_budget const& budget, std::uint32_t senders,
+                    std::vector<actor_ref<Receiver>> const& receivers, Send send) {
+  counted before{};
+  return throughput(budget, "messages_per_s", 1, [&](std::uint64_t& messages) {
+    auto const each = std::max<std::uint64_t>(messages / senders, 1);
+    messages = each * senders;
+    stopwatch const watch;
+    send(each);
+    auto const now = count_all(receivers);  // after everything that was sent
+    timing const took = watch.stop();
+    check_equal("messages", messages, now.messages - before.messages);
+    check_equal("sum of what was sent", senders * (each * (each - 1) / 2), now.sum - before.sum);
+    before = now;
+    return took;
+  });
+}
+
 /// `producers` actors send to one actor, which has its own team. Consumer: the type that takes messages one by one or in
 /// batches.
 template <class Consumer>
@@ -37,19 +56,9 @@ measurement many_to_one(sample_budget const& budget, std::uint32_t producers) {
   return with_runtime(settings_for(producers + 1, 1), [&](runtime& rt) {
     auto const consumers = launch_all<Consumer>(rt, 1, {.capacity = 16384, .pinned = true});
     auto const all = launch_all<producer>(rt, producers, {});
-    counted before{};
-    return throughput(budget, "messages_per_s", 1, [&](std::uint64_t& messages) {
-      auto const each = std::max<std::uint64_t>(messages / producers, 1);
-      messages = each * producers;
-      stopwatch const watch;
+    return traffic(budget, producers, consumers, [&](std::uint64_t each) {
       // The messages are the same for both types of consumer.
       ask_all(all, [&](std::size_t) { return producer::produce{{consumers[0].id()}, each}; });
-      auto const now = count_all(consumers);  // after everything that was sent
-      timing const took = watch.stop();
-      check_equal("messages", messages, now.messages - before.messages);
-      check_equal("sum of what was sent", producers * (each * (each - 1) / 2), now.sum - before.sum);
-      before = now;
-      return took;
     });
   });
 }
@@ -64,18 +73,8 @@ measurement all_to_all(sample_budget const& budget, std::uint32_t traders) {
     for (std::uint32_t i = 0; i < traders; ++i)  // traders rely on this
       if (!(all[i].id() == actor_id{all[0].id().index + i, all[0].id().generation}))
         throw std::runtime_error("the cells of a new runtime are not given out in order");
-    counted before{};
-    return throughput(budget, "messages_per_s", 1, [&](std::uint64_t& messages) {
-      auto const each = std::max<std::uint64_t>(messages / traders, 1);
-      messages = each * traders;
-      stopwatch const watch;
+    return traffic(budget, traders, all, [&](std::uint64_t each) {
       ask_all(all, [&](std::size_t) { return trader::trade{all[0].id(), traders, each}; });
-      auto const now = count_all(all);
-      timing const took = watch.stop();
-      check_equal("messages", messages, now.messages - before.messages);
-      check_equal("sum of what was sent", traders * (each * (each - 1) / 2), now.sum - before.sum);
-      before = now;
-      return took;
     });
   });
 }
@@ -84,18 +83,12 @@ measurement all_to_all(sample_budget const& budget, std::uint32_t traders) {
 measurement idle(std::chrono::seconds duration) {
   return with_runtime(settings_for(1, 0, false), [&](runtime& rt) {
     auto const actor = rt.launch<echo>("");
-    auto const is_well = [&] {
-      expect("asking the idle actor", actor.ask(small_ping{numbered<4>::of(1)}, patience, block));
-    };
+    auto const is_well = [&] { expect("asking the idle actor", actor.ask(ping_of(1), patience, block)); };
     is_well();
     std::fprintf(stderr, "an idle runtime is up for %lld s: %s\n", static_cast<long long>(duration.count()),
                  rt.info().description.c_str());
-    stopwatch const watch;
-    std::this_thread::sleep_for(duration);
-    timing const took = watch.stop();
+    auto m = processor_time_of_idling(duration);
     is_well();
-    measurement m;
-    m["cpu_percent"] = {100 * took.cpu_ns / took.wall_ns};
     return m;
   });
 }

@@ -108,6 +108,16 @@ measurement durations(sample_budget const& budget, std::string const& metric, St
   return calls.finish(metric, 1);
 }
 
+/// Sleeps for `duration`: the processor time that all threads of the process use meanwhile.
+inline measurement processor_time_of_idling(std::chrono::nanoseconds duration) {
+  stopwatch const watch;
+  std::this_thread::sleep_for(duration);
+  timing const took = watch.stop();
+  measurement m;
+  m["cpu_percent"] = {100 * took.cpu_ns / took.wall_ns};
+  return m;
+}
+
 /// Polls until `ready`, or throws after 30 s, so that a hanging bench reports where it hangs.
 template <class Ready>
 void wait_until(std::string_view what, Ready&& ready) {

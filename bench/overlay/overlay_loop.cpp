@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/harness/measurement.hpp"
 #include "tools/overlay/still.hpp"
 #include "tools/overlay/video_reader.hpp"
 #include "tools/overlay/video_writer.hpp"
@@ -25,11 +25,6 @@ using clock_type = std::chrono::steady_clock;
 
 double us_since(clock_type::time_point start) {
   return std::chrono::duration<double, std::micro>(clock_type::now() - start).count();
-}
-
-double percentile(std::vector<double> const& sorted, double share) {
-  return sorted.empty() ? 0
-                        : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
 struct options {
@@ -56,9 +51,8 @@ class clip {
  private:
   void add() {
     auto const& format = reader_.format();
-    memory_.push_back(std::make_unique<rondo::bench::aligned_memory>(
-        rondo::overlay::frame_bytes(format.width, format.height)));
-    rondo::overlay::carver carver(memory_.back()->data());
+    memory_.emplace_back(rondo::overlay::frame_bytes(format.width, format.height));
+    rondo::overlay::carver carver(memory_.back().data());
     views_.push_back(rondo::overlay::carve_frame(carver, format.width, format.height));
   }
   bool decode() {
@@ -70,7 +64,7 @@ class clip {
 
   rondo::tools::video_reader& reader_;
   bool preload_;
-  std::vector<std::unique_ptr<rondo::bench::aligned_memory>> memory_;
+  std::vector<rondo::bench::aligned_memory> memory_;
   std::vector<rondo::overlay::frame_view> views_;
   std::size_t frames_ = 0, given_ = 0;
 };
@@ -115,7 +109,7 @@ int run(options const& o) {
   double stage_us = 0;
   for (double const v : us) stage_us += v;
   auto const frames = static_cast<double>(us.size());
-  std::sort(us.begin(), us.end());
+  bench::summary const took = bench::summarise(us);
   overlay::overlay_scene const& scene = loop.scene();
   fmt::print(
       "{{\"bench\":\"overlay_loop\",\"input\":\"{}\",\"width\":{},\"height\":{},\"threads\":{},\"tiles\":{},"
@@ -124,10 +118,9 @@ int run(options const& o) {
       "\"p99_us\":{:.1f},\"p999_us\":{:.1f},\"max_us\":{:.1f},\"decode_us\":{:.1f},\"encode_us\":{:.1f},"
       "\"ids\":{},\"overflow\":{},\"compiler\":\"{}\"}}\n",
       o.input, format.width, format.height, o.threads, tiles, us.size(), frames * 1e6 / stage_us,
-      frames * 1e6 / total_us, percentile(us, 0.5), percentile(us, 0.9), percentile(us, 0.99),
-      percentile(us, 0.999), us.empty() ? 0 : us.back(), decode_us / frames, encode_us / frames,
-      scene.tracks.next_id - 1, scene.tracks.overflow + scene.regions.overflow + scene.drawing.overflow,
-      __VERSION__);
+      frames * 1e6 / total_us, took.p50, took.p90, took.p99, took.p99_9, took.max, decode_us / frames,
+      encode_us / frames, scene.tracks.next_id - 1,
+      scene.tracks.overflow + scene.regions.overflow + scene.drawing.overflow, __VERSION__);
   return us.empty() ? 1 : 0;
 }
 

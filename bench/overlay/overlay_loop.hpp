@@ -3,9 +3,8 @@
 
 #include <atomic>
 #include <barrier>
+#include <boost/align/aligned_allocator.hpp>
 #include <cstddef>
-#include <cstring>
-#include <new>
 #include <thread>
 #include <vector>
 
@@ -14,21 +13,9 @@
 
 namespace rondo::bench {
 
-/// A block of zeroed memory that starts at a cache line.
-class aligned_memory {
- public:
-  explicit aligned_memory(std::size_t bytes)
-      : data_(::operator new (bytes, std::align_val_t{overlay::carver::alignment})) {
-    std::memset(data_, 0, bytes);
-  }
-  ~aligned_memory() { ::operator delete (data_, std::align_val_t{overlay::carver::alignment}); }
-  aligned_memory(aligned_memory const&) = delete;
-  aligned_memory& operator=(aligned_memory const&) = delete;
-  void* data() const { return data_; }
-
- private:
-  void* data_;
-};
+/// Zeroed memory that starts at a cache line.
+using aligned_memory =
+    std::vector<std::byte, boost::alignment::aligned_allocator<std::byte, overlay::carver::alignment>>;
 
 /// Threads: `process` is called by one thread, which also works on tiles; `threads - 1` more are started.
 class overlay_loop {

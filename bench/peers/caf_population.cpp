@@ -48,12 +48,7 @@ measurement idle(sample_budget const& budget, std::string const& policy) {
   caf_system caf(2, policy);
   caf.spawn(counter);
   std::this_thread::sleep_for(budget.time);  // start-up does not count as idling
-  stopwatch const watch;
-  std::this_thread::sleep_for(budget.time * 8);
-  timing const took = watch.stop();
-  measurement m;
-  m["cpu_percent"] = {100 * took.cpu_ns / took.wall_ns};
-  return m;
+  return processor_time_of_idling(budget.time * 8);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/harness/measurement.hpp"
 #include "bench/service/raw_cell.hpp"
 
 using namespace rondo::bench;
@@ -140,17 +141,8 @@ void go_first(bool first) {
   ::sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &how);
 }
 
-struct quantiles {
-  explicit quantiles(std::vector<double> of) {
-    std::ranges::sort(of);
-    p50_us = of[of.size() / 2];
-    p99_us = of[of.size() * 99 / 100];
-  }
-  double p50_us, p99_us;
-};
-
 struct sample {
-  quantiles took;
+  summary took_us;
   double nuisances_per_second = 0;
 };
 
@@ -188,12 +180,7 @@ sample measure(options const& o, nuisance* beside, std::chrono::microseconds res
   if (other.joinable()) other.join();
   auto const seconds = std::chrono::duration<double>(clock_type::now() - began).count();
   auto const done = beside != nullptr ? static_cast<double>(beside->done - before) : 0;
-  return {quantiles(std::move(took_us)), done / seconds};
-}
-
-double median(std::vector<double> of) {
-  std::ranges::sort(of);
-  return of[of.size() / 2];
+  return {summarise(std::move(took_us)), done / seconds};
 }
 
 void run(options const& o) {
@@ -217,22 +204,20 @@ void run(options const& o) {
       if (o.samples) {
         auto const &a = k.alone.back(), &b = k.beside.back();
         fmt::print(stderr, "{} {}: p50 {:.1f} beside {:.1f}, p99 {:.1f} beside {:.1f} us; {:.0f}/s\n", k.name,
-                   round, a.took.p50_us, b.took.p50_us, a.took.p99_us, b.took.p99_us, b.nuisances_per_second);
+                   round, a.took_us.p50, b.took_us.p50, a.took_us.p99, b.took_us.p99, b.nuisances_per_second);
       }
     }
   for (auto const& k : kinds) {
-    std::vector<double> fields[7];
-    for (std::size_t i = 0; i < o.rounds; ++i) {
-      auto const &a = k.alone[i].took, &b = k.beside[i].took;
-      double const values[] = {a.p50_us,
-                               b.p50_us,
-                               b.p50_us / a.p50_us,
-                               a.p99_us,
-                               b.p99_us,
-                               b.p99_us / a.p99_us,
-                               k.beside[i].nuisances_per_second};
-      for (int f = 0; f < 7; ++f) fields[f].push_back(values[f]);
-    }
+    // Over the rounds: of a figure of the samples alone and beside the others.
+    auto const over_rounds = [&](auto figure) {
+      std::vector<double> values;
+      for (std::size_t i = 0; i < o.rounds; ++i) values.push_back(figure(k.alone[i], k.beside[i]));
+      return summarise(std::move(values));
+    };
+    auto const p50_ratio =
+        over_rounds([](sample const& a, sample const& b) { return b.took_us.p50 / a.took_us.p50; });
+    auto const p99_ratio =
+        over_rounds([](sample const& a, sample const& b) { return b.took_us.p99 / a.took_us.p99; });
     fmt::print(
         "{{\"bench\": \"service_beside\", \"kind\": \"{}\", \"rounds\": {}, \"asks\": {}, \"alone_p50_us\": "
         "{:.1f}, "
@@ -241,9 +226,13 @@ void run(options const& o) {
         "\"p99_ratio\": {:.2f}, \"p99_ratio_least\": {:.2f}, \"p99_ratio_most\": {:.2f}, "
         "\"nuisances_per_second\": "
         "{:.0f}}}\n",
-        k.name, o.rounds, o.asks, median(fields[0]), median(fields[1]), median(fields[2]), median(fields[3]),
-        median(fields[4]), median(fields[5]), std::ranges::min(fields[5]), std::ranges::max(fields[5]),
-        median(fields[6]));
+        k.name, o.rounds, o.asks,
+        over_rounds([](sample const& a, sample const&) { return a.took_us.p50; }).p50,
+        over_rounds([](sample const&, sample const& b) { return b.took_us.p50; }).p50, p50_ratio.p50,
+        over_rounds([](sample const& a, sample const&) { return a.took_us.p99; }).p50,
+        over_rounds([](sample const&, sample const& b) { return b.took_us.p99; }).p50, p99_ratio.p50,
+        p99_ratio.min, p99_ratio.max,
+        over_rounds([](sample const&, sample const& b) { return b.nuisances_per_second; }).p50);
   }
 }
 

@@ -8,10 +8,10 @@
 #include <sys/epoll.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <vector>
 
+#include "bench/harness/measurement.hpp"
 #include "bench/service/raw_cell.hpp"
 
 namespace {
@@ -108,16 +108,13 @@ void run(options const& o) {
     }
   }
   auto const seconds = std::chrono::duration<double>(clock_type::now() - start).count();
-  std::ranges::sort(took_us);
-  auto const at = [&](double q) {
-    return took_us[static_cast<std::size_t>(q * static_cast<double>(took_us.size() - 1))];
-  };
+  summary const took = summarise(std::move(took_us));
   fmt::print(
       "{{\"bench\": \"service\", \"kind\": \"{}\", \"clients\": {}, \"pipeline\": {}, \"requests\": {}, "
       "\"per_second\": {:.0f}, \"p50_us\": {:.1f}, \"p99_us\": {:.1f}, \"p999_us\": {:.1f}, \"max_us\": "
       "{:.1f}}}\n",
-      o.kind, o.clients, o.pipeline, done, static_cast<double>(done) / seconds, at(0.5), at(0.99), at(0.999),
-      took_us.back());
+      o.kind, o.clients, o.pipeline, done, static_cast<double>(done) / seconds, took.p50, took.p99,
+      took.p99_9, took.max);
 }
 
 }  // namespace

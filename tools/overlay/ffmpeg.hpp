@@ -4,11 +4,11 @@
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/imgutils.h>
 #include <libswscale/swscale.h>
 }
 
-#include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -40,13 +40,13 @@ inline std::string text(int error) {
   return buffer;
 }
 
-/// Copies the three planes of an 8-bit 4:2:0 picture, in the size of `to`.
-inline void copy_planes(AVFrame const& from, overlay::frame_view const& to) {
-  overlay::image_view<std::uint8_t> const planes[3] = {to.y, to.u, to.v};
-  for (int p = 0; p < 3; ++p)
-    for (int r = 0; r < planes[p].height; ++r)
-      std::copy_n(from.data[p] + static_cast<std::ptrdiff_t>(r) * from.linesize[p], planes[p].width,
-                  planes[p].row(r));
-}
+/// The planes of an 8-bit 4:2:0 picture, in the form that FFmpeg takes.
+struct planes {
+  explicit planes(overlay::frame_view const& of)
+      : data{of.y.data, of.u.data, of.v.data, nullptr}, strides{of.y.stride, of.u.stride, of.v.stride, 0} {}
+
+  std::uint8_t* data[4];
+  int strides[4];
+};
 
 }  // namespace rondo::tools::ffmpeg

@@ -28,9 +28,8 @@ ffmpeg::frame to_rgb(std::string const& path, overlay::frame_view const& view, i
   int const* const table = sws_getCoefficients(colour_matrix);
   sws_setColorspaceDetails(scaler.get(), table, 0, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
                            1 << 16);
-  std::uint8_t const* const planes[4] = {view.y.data, view.u.data, view.v.data, nullptr};
-  int const strides[4] = {view.y.stride, view.u.stride, view.v.stride, 0};
-  sws_scale(scaler.get(), planes, strides, 0, h, rgb->data, rgb->linesize);
+  ffmpeg::planes const from(view);
+  sws_scale(scaler.get(), from.data, from.strides, 0, h, rgb->data, rgb->linesize);
   return rgb;
 }
 

@@ -191,8 +191,10 @@ void video_reader::state::note_time() {
 void video_reader::state::deliver(overlay::frame_view const& out) {
   AVFrame& f = *decoded;
   bool const same_size = f.width == format.width && f.height == format.height;
+  ffmpeg::planes to(out);
   if (same_size && planar_420(f)) {
-    ffmpeg::copy_planes(f, out);
+    av_image_copy(to.data, to.strides, const_cast<std::uint8_t const**>(f.data), f.linesize,
+                  AV_PIX_FMT_YUV420P, f.width, f.height);
     return;
   }
   if (!scaler || scaler_width != f.width || scaler_height != f.height || scaler_format != f.format) {
@@ -205,9 +207,7 @@ void video_reader::state::deliver(overlay::frame_view const& out) {
     scaler_height = f.height;
     scaler_format = f.format;
   }
-  std::uint8_t* const planes[4] = {out.y.data, out.u.data, out.v.data, nullptr};
-  int const strides[4] = {out.y.stride, out.u.stride, out.v.stride, 0};
-  sws_scale(scaler.get(), f.data, f.linesize, 0, f.height, planes, strides);
+  sws_scale(scaler.get(), f.data, f.linesize, 0, f.height, to.data, to.strides);
 }
 
 video_reader::video_reader(std::string const& source, int decoder_threads)

@@ -35,6 +35,10 @@ struct video_writer::state {
   void finish();
   int release();
   [[noreturn]] void fail(char const* what, int error);
+  /// Fails if `result` is an error.
+  void check(char const* what, int result) {
+    if (result < 0) fail(what, result);
+  }
 };
 
 /// Closes the file. Returns an error that only closing reveals.
@@ -96,7 +100,7 @@ void video_writer::state::open_encoder(int threads) {
   }
   int const result = avcodec_open2(encoder.get(), codec, &options);
   av_dict_free(&options);
-  if (result < 0) fail("encode", result);
+  check("encode", result);
 }
 
 void video_writer::state::open(int threads) {
@@ -104,8 +108,7 @@ void video_writer::state::open(int threads) {
   if (format.width < 2 || format.height < 2 || !(format.frames_per_second > 0))
     throw video_error(fmt::format("cannot write the video '{}': {}x{} pixels at {} frames/s is not a video",
                                   path, format.width, format.height, format.frames_per_second));
-  int result = avformat_alloc_output_context2(&output, nullptr, "mp4", path.c_str());
-  if (result < 0) fail("create", result);
+  check("create", avformat_alloc_output_context2(&output, nullptr, "mp4", path.c_str()));
   open_encoder(threads);
   stream = avformat_new_stream(output, nullptr);
   picture.reset(av_frame_alloc());
@@ -114,41 +117,36 @@ void video_writer::state::open(int threads) {
   stream->time_base = encoder->time_base;
   stream->avg_frame_rate = encoder->framerate;
   stream->sample_aspect_ratio = encoder->sample_aspect_ratio;
-  result = avcodec_parameters_from_context(stream->codecpar, encoder.get());
-  if (result < 0) fail("create", result);
+  check("create", avcodec_parameters_from_context(stream->codecpar, encoder.get()));
   picture->format = encoder->pix_fmt;
   picture->width = encoder->width;
   picture->height = encoder->height;
-  result = av_frame_get_buffer(picture.get(), 0);
-  if (result < 0) fail("create", result);
+  check("create", av_frame_get_buffer(picture.get(), 0));
 
-  result = avio_open(&output->pb, path.c_str(), AVIO_FLAG_WRITE);
-  if (result < 0) fail("create", result);
+  check("create", avio_open(&output->pb, path.c_str(), AVIO_FLAG_WRITE));
   output->flags |= AVFMT_FLAG_FLUSH_PACKETS;
   AVDictionary* options = nullptr;
   av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof+global_sidx", 0);
-  result = avformat_write_header(output, &options);
+  int const result = avformat_write_header(output, &options);
   av_dict_free(&options);
-  if (result < 0) fail("start", result);
+  check("start", result);
   header_written = true;
   avio_flush(output->pb);
-  if (output->pb->error < 0) fail("start", output->pb->error);
+  check("start", output->pb->error);
 }
 
 /// Sends a frame (null: the end) to the encoder and writes what comes out.
 void video_writer::state::encode(AVFrame const* f) {
-  int result = avcodec_send_frame(encoder.get(), f);
-  if (result < 0) fail("encode", result);
+  check("encode", avcodec_send_frame(encoder.get(), f));
   for (;;) {
-    result = avcodec_receive_packet(encoder.get(), packet.get());
+    int const result = avcodec_receive_packet(encoder.get(), packet.get());
     if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
-    if (result < 0) fail("encode", result);
+    check("encode", result);
     if (packet->duration == 0) packet->duration = frame_ticks;
     av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
     packet->stream_index = stream->index;
-    result = av_interleaved_write_frame(output, packet.get());
-    if (result >= 0 && output->pb->error < 0) result = output->pb->error;
-    if (result < 0) fail("write", result);
+    check("write", av_interleaved_write_frame(output, packet.get()));
+    check("write", output->pb->error);
   }
 }
 
@@ -156,11 +154,9 @@ void video_writer::state::finish() {
   if (output == nullptr) return;
   if (header_written) {
     encode(nullptr);
-    int const result = av_write_trailer(output);
-    if (result < 0) fail("finish", result);
+    check("finish", av_write_trailer(output));
   }
-  int const result = release();
-  if (result < 0) fail("finish", result);
+  check("finish", release());
 }
 
 video_writer::video_writer(std::string const& path, video_format const& format, int encoder_threads)
@@ -187,16 +183,10 @@ void video_writer::write(overlay::frame_view const& frame, std::optional<std::in
   if (frame.y.width != s.format.width || frame.y.height != s.format.height)
     throw video_error(fmt::format("cannot write to the video '{}': the frame is {}x{}, the video {}x{}",
                                   s.path, frame.y.width, frame.y.height, s.format.width, s.format.height));
-  int const result = av_frame_make_writable(s.picture.get());
-  if (result < 0) s.fail("encode", result);
-  overlay::image_view<std::uint8_t> const planes[3] = {frame.y, frame.u, frame.v};
-  for (int p = 0; p < 3; ++p) {
-    int const w = p == 0 ? s.picture->width : s.picture->width / 2,
-              h = p == 0 ? s.picture->height : s.picture->height / 2;
-    for (int r = 0; r < h; ++r)
-      std::copy_n(planes[p].row(r), w,
-                  s.picture->data[p] + static_cast<std::ptrdiff_t>(r) * s.picture->linesize[p]);
-  }
+  s.check("encode", av_frame_make_writable(s.picture.get()));
+  ffmpeg::planes from(frame);
+  av_image_copy(s.picture->data, s.picture->linesize, const_cast<std::uint8_t const**>(from.data),
+                from.strides, AV_PIX_FMT_YUV420P, s.picture->width, s.picture->height);
   if (s.frames == 0)
     s.origin = time_stamp.value_or(0);
   else

@@ -105,51 +105,31 @@ std::string to_text(text_grid const& grid) {
 }
 
 style_colour colour_of(style look) noexcept {
-  switch (look) {
-    case style::plain:
-      return {-1, false};
-    case style::title:
-      return {-1, true};
-    case style::strong:
-      return {-1, true};
-    case style::dim:
-      return {245, false};
-    case style::heading:
-      return {109, false};
-    case style::chosen:
-      return {222, true};
-    case style::key:
-      return {222, false};
-    case style::good:
-      return {114, false};
-    case style::warning:
-      return {221, true};
-    case style::bad:
-      return {203, true};
-    case style::bar:
-      return {74, false};
-    case style::track:
-      return {238, false};
-    case style::spark:
-      return {73, false};
-    case style::heat0:
-      return {54, false};
-    case style::heat1:
-      return {91, false};
-    case style::heat2:
-      return {127, false};
-    case style::heat3:
-      return {162, false};
-    case style::heat4:
-      return {203, false};
-    case style::heat5:
-      return {209, false};
-    case style::heat6:
-      return {215, false};
-    case style::heat7:
-      return {229, false};
-  }
-  return {-1, false};
+  enum : short { standard = -1, black, red, green, yellow, blue, magenta, cyan, white };
+  static constexpr style_colour colours[styles] = {
+      {standard, standard, false},  // plain
+      {standard, standard, true},   // title
+      {standard, standard, true},   // strong
+      {245, standard, false},       // dim
+      {109, cyan, false},           // heading
+      {222, yellow, true},          // chosen
+      {222, yellow, false},         // key
+      {114, green, false},          // good
+      {221, yellow, true},          // warning
+      {203, red, true},             // bad
+      {74, blue, false},            // bar
+      {238, standard, false},       // track
+      {73, cyan, false},            // spark
+      {54, blue, false},            // heat0
+      {91, blue, false},            // heat1
+      {127, magenta, false},        // heat2
+      {162, magenta, false},        // heat3
+      {203, red, false},            // heat4
+      {209, red, false},            // heat5
+      {215, yellow, false},         // heat6
+      {229, white, false},          // heat7
+  };
+  return colours[static_cast<std::size_t>(look)];
 }
 
 std::string to_ansi(text_grid const& grid) {
@@ -159,7 +139,7 @@ std::string to_ansi(text_grid const& grid) {
     for (int c = 0; c < grid.width(); ++c) {
       auto const& cell = grid.at(r, c);
       if (cell.glyph == 0) continue;
-      auto const [colour, bold] = colour_of(cell.look);
+      auto const [colour, basic, bold] = colour_of(cell.look);
       auto const wanted = fmt::format("\x1b[0{}{}{}m", bold ? ";1" : "", cell.selected ? ";48;5;237" : "",
                                       colour >= 0 ? fmt::format(";38;5;{}", colour) : "");
       if (wanted != last) text += last = wanted;

@@ -88,9 +88,9 @@ std::string to_utf8(char32_t glyph);
 std::string to_text(text_grid const& grid);
 /// With escape sequences for a terminal with 256 colours.
 std::string to_ansi(text_grid const& grid);
-/// A style's colour of 256 (-1: the terminal's default), and whether it is bold.
+/// A style's colour of 256, its colour of the basic eight (-1: the terminal's default), and whether it is bold.
 struct style_colour {
-  int colour;
+  short colour, basic;
   bool bold;
 };
 style_colour colour_of(style look) noexcept;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr int label_width = 11;
 
-std::string count(std::uint64_t n) { return count_text(static_cast<double>(n)); }
-
 /// Writes lines of a label and a value, from the top down.
 class facts {
  public:
@@ -39,10 +37,9 @@ void add_facts(facts& f, top_actor const& actor, top_model const& model) {
   auto& to = f.area().to;
   f.add("state", state_text(actor, g), state_style(actor));
   f.add("handles",
-        a.running
-            ? fmt::format("{} in team {}, for {} at least", a.running->message, a.running->team,
-                          time_text(static_cast<double>(std::max<std::uint64_t>(a.running->for_ns, 1)), g))
-            : "nothing at present",
+        a.running ? fmt::format("{} in team {}, for {} at least", a.running->message, a.running->team,
+                                time_text(std::max<std::uint64_t>(a.running->for_ns, 1), g))
+                  : "nothing at present",
         a.running ? style::strong : style::dim);
   f.label("rate");
   int const after =
@@ -62,20 +59,21 @@ void add_facts(facts& f, top_actor const& actor, top_model const& model) {
   f.label("mailbox");
   put_bar(to, f.row(), f.column(), 12, actor.fill(), fill_style(actor.fill()), g);
   to.put(f.row(), f.column() + 14,
-         fmt::format("{} of {}, peak {}", count(a.waiting), count(a.capacity), count(a.peak_depth)));
+         fmt::format("{} of {}, peak {}", count_text(a.waiting), count_text(a.capacity),
+                     count_text(a.peak_depth)));
   f.next();
-  f.add("counted",
-        fmt::format("{} accepted = {} handled + {} rejected + {} dead + {} waiting", count(a.accepted),
-                    count(a.handled), count(a.rejected), count(a.dead), count(a.waiting)));
+  f.add("counted", fmt::format("{} accepted = {} handled + {} rejected + {} dead + {} waiting",
+                               count_text(a.accepted), count_text(a.handled), count_text(a.rejected),
+                               count_text(a.dead), count_text(a.waiting)));
   if (a.failures == 0) {
     f.add("failures", "none", style::dim);
   } else if (!a.last_failure) {
-    f.add("failures", count(a.failures), style::warning);
+    f.add("failures", count_text(a.failures), style::warning);
   } else {
     auto const& l = *a.last_failure;
     f.add("failures",
-          fmt::format("{}, the last {} ago: {} in {}, {}", count(a.failures),
-                      time_text(static_cast<double>(std::max<std::uint64_t>(l.age_ns, 1)), g), l.reason,
+          fmt::format("{}, the last {} ago: {} in {}, {}", count_text(a.failures),
+                      time_text(std::max<std::uint64_t>(l.age_ns, 1), g), l.reason,
                       l.message.empty() ? "its start" : l.message, l.action),
           actor.new_errors != 0 ? style::bad : style::warning);
     f.add("", l.text, style::dim);
@@ -97,7 +95,7 @@ void draw_depths(top_area const& a, top_news const& news) {
     a.to.put_right(row, a.column + 6, 4, std::to_string(priority), style::strong);
     put_bar(a.to, row, a.column + 8, std::max(a.width - 8 - 8, 4), static_cast<double>(messages) / most,
             style::bar, a.g);
-    a.to.put_right(row, a.column + a.width - 1, 6, count(messages));
+    a.to.put_right(row, a.column + a.width - 1, 6, count_text(messages));
     ++row;
   }
 }
@@ -128,11 +126,10 @@ void draw_histogram(top_area const& a, latency_counts const& counts,
   for (auto const& o : octaves) most = std::max(most, o.second);
   int row = a.row + 1;
   for (auto const& [floor, samples] : octaves) {
-    a.to.put_right(row, a.column + 7, 6, floor == 0 ? "0" : time_text(static_cast<double>(floor), a.g),
-                   style::dim);
+    a.to.put_right(row, a.column + 7, 6, floor == 0 ? "0" : time_text(floor, a.g), style::dim);
     put_bar(a.to, row, a.column + 8, std::max(a.width - 8 - 8, 4),
             static_cast<double>(samples) / static_cast<double>(most), style::bar, a.g);
-    a.to.put_right(row, a.column + a.width - 1, 6, count(samples));
+    a.to.put_right(row, a.column + a.width - 1, 6, count_text(samples));
     ++row;
   }
 }
@@ -146,7 +143,7 @@ void draw_details(top_area const& area, top_actor const& actor, top_model const&
   put_section(area.to, area.row, area.column, area.width,
               a.name.empty() ? fmt::format("#{}", a.index) : a.name, area.g);
   auto const& devices = model.now().devices;
-  top_area const head{area.to, area.row + 1, area.column, area.width, area.height - 1, area.g, area.colours};
+  auto const head = area.at(area.row + 1, area.column, area.width, area.height - 1);
   facts f(head);
   f.add("behaviour", fmt::format("{}  on {} {}  index {}, life {}{}", a.behaviour, a.device,
                                  a.device < devices.size() ? devices[a.device]->name : "", a.index,
@@ -159,21 +156,16 @@ void draw_details(top_area const& area, top_actor const& actor, top_model const&
   int const left = wide ? area.width / 2 - 1 : area.width;
   int const waiting = static_cast<int>(news.depths ? news.depths->size() : 0);
   int const depth_rows = std::clamp(waiting + 1, 2, std::max(rest / 3, 2));
-  draw_depths({area.to, top, area.column, left, depth_rows, area.g, area.colours}, news);
+  draw_depths(area.at(top, area.column, left, depth_rows), news);
   int const below = rest - depth_rows;
   bool const stacked = !wide && below >= 20;
   if (below >= 3)
-    draw_histogram(
-        {area.to, top + depth_rows, area.column, left, stacked ? below / 2 : below, area.g, area.colours},
-        a.latency_counts, floors);
+    draw_histogram(area.at(top + depth_rows, area.column, left, stacked ? below / 2 : below),
+                   a.latency_counts, floors);
   if (actor.latencies == nullptr || (!wide && !stacked)) return;
-  if (wide)
-    draw_heat({area.to, top, area.column + left + 2, area.width - left - 2, rest, area.g, area.colours},
-              "latency over time", *actor.latencies, floors);
-  else
-    draw_heat({area.to, top + depth_rows + below / 2, area.column, area.width, below - below / 2, area.g,
-               area.colours},
-              "latency over time", *actor.latencies, floors);
+  draw_heat(wide ? area.at(top, area.column + left + 2, area.width - left - 2, rest)
+                 : area.at(top + depth_rows + below / 2, area.column, area.width, below - below / 2),
+            "latency over time", *actor.latencies, floors);
 }
 
 void draw_help(text_grid& to, glyphs const& g) {

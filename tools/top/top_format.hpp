@@ -3,6 +3,7 @@
 // Threads: any; no state except the grid that is drawn on.
 #pragma once
 
+#include <concepts>
 #include <deque>
 #include <string>
 
@@ -27,6 +28,11 @@ std::string count_text(double n);
 std::string time_text(double ns, glyphs const& g);
 /// 512B, 1.5K, 300M, 8.0G: powers of 1024. At most 5 columns.
 std::string bytes_text(double bytes);
+std::string count_text(std::integral auto n) { return count_text(static_cast<double>(n)); }
+std::string time_text(std::integral auto ns, glyphs const& g) {
+  return time_text(static_cast<double>(ns), g);
+}
+std::string bytes_text(std::integral auto bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 /// Fills a share, 0 to 1, of `width` cells.
 void put_bar(text_grid& to, int row, int column, int width, double share, style look, glyphs const& g);

@@ -85,30 +85,27 @@ void top_model::count_actors(service::report const& before) {
 }
 
 void top_model::count_totals(service::report const& before) {
-  auto const per_second = [&](auto field) {
-    return static_cast<double>(grown((*now_.live).*field + (*now_.retired).*field,
-                                     (*before.live).*field + (*before.retired).*field)) /
-           seconds_;
+  auto const per_second = [this](std::uint64_t now, std::uint64_t then) {
+    return static_cast<double>(grown(now, then)) / seconds_;
+  };
+  auto const of_actors = [&](auto field) {
+    return per_second((*now_.live).*field + (*now_.retired).*field,
+                      (*before.live).*field + (*before.retired).*field);
   };
   using totals = reports::totalsT;
-  totals_.handled = per_second(&totals::handled);
-  totals_.accepted = per_second(&totals::accepted);
-  totals_.failures = per_second(&totals::failures);
-  totals_.dead = static_cast<double>(grown(now_.dead_letters, before.dead_letters)) / seconds_;
+  totals_.handled = of_actors(&totals::handled);
+  totals_.accepted = of_actors(&totals::accepted);
+  totals_.failures = of_actors(&totals::failures);
+  totals_.dead = per_second(now_.dead_letters, before.dead_letters);
   reports::clientsT const none;
   auto const& clients = now_.connections ? *now_.connections : none;
   auto const& clients_before = before.connections ? *before.connections : none;
-  totals_.requests = static_cast<double>(grown(clients.requests, clients_before.requests)) / seconds_;
-  totals_.received_bytes = static_cast<double>(grown(clients.bytes_in, clients_before.bytes_in)) / seconds_;
-  totals_.sent_bytes = static_cast<double>(grown(clients.bytes_out, clients_before.bytes_out)) / seconds_;
-  std::uint64_t copied = 0, copied_before = 0;
-  bool busy = false;
-  for (auto const& d : now_.devices) {
-    copied += d->transfers ? d->transfers->bytes : 0;
-    busy |= std::ranges::any_of(d->teams, [](auto const& t) { return t->busy; });
-  }
-  for (auto const& d : before.devices) copied_before += d->transfers ? d->transfers->bytes : 0;
-  totals_.copied_bytes = static_cast<double>(grown(copied, copied_before)) / seconds_;
+  totals_.requests = per_second(clients.requests, clients_before.requests);
+  totals_.received_bytes = per_second(clients.bytes_in, clients_before.bytes_in);
+  totals_.sent_bytes = per_second(clients.bytes_out, clients_before.bytes_out);
+  bool const busy = std::ranges::any_of(now_.devices, [](auto const& d) {
+    return std::ranges::any_of(d->teams, [](auto const& t) { return t->busy; });
+  });
   totals_.at_rest = totals_.accepted == 0 && !busy;
   keep(rates_, static_cast<float>(totals_.handled));
 }

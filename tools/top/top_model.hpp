@@ -43,7 +43,6 @@ struct top_actor {
 struct top_totals {
   double handled = 0, accepted = 0, failures = 0, dead = 0;  // per second
   double requests = 0, received_bytes = 0, sent_bytes = 0;   // per second
-  double copied_bytes = 0;                                   // per second, between host and devices
   double p50_ns = 0, p99_ns = 0;
   bool at_rest = false;  // nothing was accepted in the interval, and no team is busy
 };

@@ -50,31 +50,26 @@ void add_device(std::vector<machine_line>& lines, std::size_t place, reports::de
       auto const share = share_of(l.submissions_waiting, l.submission_slots);
       put_measure(a, row, "queue", share, fill_style(share),
                   fmt::format("{} of {} submissions wait  {} down  {} up", l.submissions_waiting,
-                              l.submission_slots, count_text(static_cast<double>(l.submitted)),
-                              count_text(static_cast<double>(l.completed))));
+                              l.submission_slots, count_text(l.submitted), count_text(l.completed)));
     });
   if (d.transfers && d.transfers->bytes != 0)
     lines.push_back([&t = *d.transfers](top_area const& a, int row) {
       a.to.put(row, a.column + label_column, "copies", style::dim);
-      a.to.put_cut(
-          row, a.column + bar_column, a.width - bar_column - 1,
-          fmt::format("{} to it, {} back, {} in {} batches", count_text(static_cast<double>(t.to_device)),
-                      count_text(static_cast<double>(t.to_host)), bytes_text(static_cast<double>(t.bytes)),
-                      count_text(static_cast<double>(t.batches))),
-          style::plain, a.g.ellipsis);
+      a.to.put_cut(row, a.column + bar_column, a.width - bar_column - 1,
+                   fmt::format("{} to it, {} back, {} in {} batches", count_text(t.to_device),
+                               count_text(t.to_host), bytes_text(t.bytes), count_text(t.batches)),
+                   style::plain, a.g.ellipsis);
     });
 }
 
 void add_pool(std::vector<machine_line>& lines, reports::poolT const& p) {
   lines.push_back([&p](top_area const& a, int row) {
     auto const share = share_of(p.in_use_bytes, p.cap_bytes);
-    auto text = fmt::format("{} of {}  +{} kept", bytes_text(static_cast<double>(p.in_use_bytes)),
-                            bytes_text(static_cast<double>(p.cap_bytes)),
-                            bytes_text(static_cast<double>(p.cached_bytes)));
-    text += fmt::format("  peak {}", bytes_text(static_cast<double>(p.peak_bytes)));
+    auto text = fmt::format("{} of {}  +{} kept  peak {}", bytes_text(p.in_use_bytes),
+                            bytes_text(p.cap_bytes), bytes_text(p.cached_bytes), bytes_text(p.peak_bytes));
     if (p.hits + p.misses != 0)
       text += fmt::format("  {:.0f}% hits", 100 * share_of(p.hits, p.hits + p.misses));
-    if (p.refusals != 0) text += fmt::format("  {} refused", count_text(static_cast<double>(p.refusals)));
+    if (p.refusals != 0) text += fmt::format("  {} refused", count_text(p.refusals));
     put_measure(a, row, p.place == "host" ? "host" : fmt::format("{} {}", p.device, p.place), share,
                 p.refusals != 0 ? style::warning : fill_style(share), text);
   });
@@ -85,15 +80,14 @@ void add_gpu(std::vector<machine_line>& lines, reports::gpuT const& gpu) {
     std::string text =
         gpu.utilization_percent < 0 ? std::string() : fmt::format("{}%  ", gpu.utilization_percent);
     if (gpu.memory_total_bytes >= 0)
-      text += fmt::format("{} of {}  ", bytes_text(static_cast<double>(gpu.memory_used_bytes)),
-                          bytes_text(static_cast<double>(gpu.memory_total_bytes)));
+      text +=
+          fmt::format("{} of {}  ", bytes_text(gpu.memory_used_bytes), bytes_text(gpu.memory_total_bytes));
     if (gpu.temperature_celsius >= 0) text += fmt::format("{} C  ", gpu.temperature_celsius);
     if (gpu.power_watts >= 0) text += fmt::format("{:.0f} W  ", gpu.power_watts);
     if (gpu.pcie_rx_bytes_per_second >= 0 && gpu.pcie_tx_bytes_per_second >= 0)
       text +=
-          fmt::format("{}{}/s {}{}/s  ", to_utf8(a.g.arrow_down),
-                      bytes_text(static_cast<double>(gpu.pcie_rx_bytes_per_second)), to_utf8(a.g.arrow_up),
-                      bytes_text(static_cast<double>(gpu.pcie_tx_bytes_per_second)));
+          fmt::format("{}{}/s {}{}/s  ", to_utf8(a.g.arrow_down), bytes_text(gpu.pcie_rx_bytes_per_second),
+                      to_utf8(a.g.arrow_up), bytes_text(gpu.pcie_tx_bytes_per_second));
     put_measure(a, row, fmt::format("{}", gpu.index), std::max(gpu.utilization_percent, 0) / 100.0,
                 gpu.temperature_celsius > 85 ? style::bad : style::bar, text + gpu.name);
   });
@@ -166,8 +160,7 @@ void draw_heat(top_area const& a, std::string_view title, std::deque<latency_cou
   for (int r = 0; r < used; ++r) {
     int const row = a.row + 1 + (used - 1 - r) * tall;
     auto const floor = floors[first + static_cast<std::size_t>(r) * per_row];
-    a.to.put_right(row, a.column + axis - 1, axis - 1,
-                   floor == 0 ? "0" : time_text(static_cast<double>(floor), a.g), style::dim);
+    a.to.put_right(row, a.column + axis - 1, axis - 1, floor == 0 ? "0" : time_text(floor, a.g), style::dim);
     for (int c = 0; c < shown; ++c) {
       auto const n = sum_at(r, c);
       if (n == 0) continue;

@@ -15,6 +15,11 @@ struct top_area {
   int row, column, width, height;
   glyphs const& g;
   bool colours;
+
+  /// Another area of the same grid.
+  top_area at(int new_row, int new_column, int new_width, int new_height) const {
+    return {to, new_row, new_column, new_width, new_height, g, colours};
+  }
 };
 
 /// Devices with their teams, queue pairs and copies; pools; GPUs. One line each.

@@ -16,45 +16,37 @@ constexpr int wide = 120;  // from this width on, heat map and machine are side 
 
 /// Where each part is.
 struct layout {
-  int table_rows;  // without its heading
-  int machine_row, machine_width, machine_height;
-  int curve_height;                                    // of the rate, below the machine
-  int heat_row, heat_column, heat_width, heat_height;  // height 0: no room
+  int table_rows = 0;  // without its heading
+  int machine_row = 0, machine_width = 0, machine_height = 0;
+  int curve_height = 0;                                                // of the rate, below the machine
+  int heat_row = 0, heat_column = 0, heat_width = 0, heat_height = 0;  // height 0: no room
 };
 
 layout plan(top_model const& model, top_look const& look) {
   int const body = look.height - head_rows - foot_rows;
   int const machine = std::min(machine_lines(model), std::max(body - least_table - 1, 0));
-  layout l{};
-  if (!look.interactive) {
-    l.machine_width = look.width;
-    l.machine_height = machine;
-    l.table_rows = body - 1 - machine;
-    l.machine_row = head_rows + 1 + l.table_rows;
-    return l;
-  }
-  if (look.width >= wide) {
+  bool const beside = look.interactive && look.width >= wide;
+  layout l{.machine_width = look.width, .machine_height = machine, .heat_width = look.width};
+  int bottom = machine;  // rows below the table
+  if (beside) {
     // The space that the actors leave, but not less than the machine needs.
     int const left = body - 2 - static_cast<int>(model.actors().size());
     int const most = std::max(body - least_table - 1, 0);
-    int const bottom = std::min(std::max({machine, body / 3, std::min(left, most_heat)}), most);
+    bottom = std::min(std::max({machine, body / 3, std::min(left, most_heat)}), most);
     l.machine_width = look.width / 2 + 4;
     l.machine_height = std::min(machine, bottom);
     l.curve_height = bottom - l.machine_height;
     l.heat_height = bottom >= 6 ? bottom : 0;
     l.heat_column = l.machine_width + 2;
     l.heat_width = look.width - l.heat_column;
-    l.table_rows = body - 1 - bottom;
-    l.machine_row = l.heat_row = head_rows + 1 + l.table_rows;
-    return l;
+  } else if (look.interactive) {
+    int const heat = look.height >= 34 ? std::min(12, body - 1 - machine - 10) : 0;
+    l.heat_height = heat >= 6 ? heat : 0;
+    bottom += l.heat_height;
   }
-  int const heat = look.height >= 34 ? std::min(12, body - 1 - machine - 10) : 0;
-  l.heat_height = heat >= 6 ? heat : 0;
-  l.heat_width = l.machine_width = look.width;
-  l.machine_height = machine;
-  l.table_rows = body - 1 - machine - l.heat_height;
+  l.table_rows = body - 1 - bottom;
   l.machine_row = head_rows + 1 + l.table_rows;
-  l.heat_row = l.machine_row + machine;
+  l.heat_row = l.machine_row + (beside ? 0 : machine);
   return l;
 }
 
@@ -72,7 +64,7 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   auto const& t = model.totals();
   int column = to.put(0, 1, "rondo top", style::title) + 2;
   column = to.put(0, column, r.service, style::chosen) + 2;
-  auto const up = fmt::format("up {}", time_text(static_cast<double>(r.uptime_ns), g));
+  auto const up = fmt::format("up {}", time_text(r.uptime_ns, g));
   int end = to.width() - 1;
   auto const put_before = [&](std::string const& text, style meaning) {
     if (end - width_of(text) < column) return;
@@ -95,7 +87,7 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   column = put_number(to, 1, 1, rate(t.handled), "msg/s");
   column = put_number(to, 1, column, time_text(t.p50_ns, g), "p50");
   column = put_number(to, 1, column, time_text(t.p99_ns, g), "p99");
-  column = put_number(to, 1, column, count_text(static_cast<double>(r.waiting)), "waiting");
+  column = put_number(to, 1, column, count_text(r.waiting), "waiting");
   column =
       put_number(to, 1, column, rate(t.failures), "failures/s", t.failures > 0 ? style::bad : style::strong);
   column = put_number(to, 1, column, rate(t.dead), "dead/s", t.dead > 0 ? style::warning : style::strong);
@@ -105,10 +97,9 @@ void draw_head(text_grid& to, top_model const& model, top_state const& state, to
   column =
       put_number(to, 2, 1, fmt::format("{}", r.actors.size()), fmt::format("of {} actors", r.actor_limit));
   column = put_number(to, 2, column, count_text(r.asks_waiting), "asks");
-  if (r.crossing != 0)
-    column = put_number(to, 2, column, count_text(static_cast<double>(r.crossing)), "crossing");
+  if (r.crossing != 0) column = put_number(to, 2, column, count_text(r.crossing), "crossing");
   if (r.connections) {
-    column = put_number(to, 2, column, count_text(static_cast<double>(r.connections->open)), "clients");
+    column = put_number(to, 2, column, count_text(r.connections->open), "clients");
     column = put_number(to, 2, column, rate(t.requests), "req/s");
     column = put_number(to, 2, column,
                         fmt::format("{}{} {}{}", to_utf8(g.arrow_down), bytes_text(t.received_bytes),
@@ -177,9 +168,9 @@ void draw_p99(cell_place const& p, top_actor const& a) {
 }
 void draw_errors(cell_place const& p, top_actor const& a) {
   auto const n = a.errors();
-  p.right(n == 0 ? to_utf8(p.g.dash) : count_text(static_cast<double>(n)), a.new_errors != 0 ? style::bad
-                                                                           : n != 0          ? style::warning
-                                                                                             : style::dim);
+  p.right(n == 0 ? to_utf8(p.g.dash) : count_text(n), a.new_errors != 0 ? style::bad
+                                                      : n != 0          ? style::warning
+                                                                        : style::dim);
 }
 void draw_state(cell_place const& p, top_actor const& a) {
   p.to.put_cut(p.row, p.at, p.width, state_text(a, p.g), state_style(a), p.g.ellipsis);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
+#include <tuple>
 
 #include "tools/top/text_grid.hpp"
 
@@ -31,6 +33,16 @@ void drop_character(std::string& text) {
 auto top_state::press(char32_t key, top_model const& model, int page) -> request {
   if (typing) return type(key), request::none;
   if (help) return help = false, key == U'q' ? request::quit : request::none;
+  static constexpr std::u32string_view order_keys = U"ldten";  // in the order of top_order
+  if (auto const chosen = order_keys.find(key); chosen != order_keys.npos)
+    order = static_cast<top_order>(chosen);
+  constexpr int far = 1 << 30;
+  std::pair<char32_t, int> const moves[] = {{U'k', -1},    {key_up, -1},         {U'j', 1},
+                                            {key_down, 1}, {key_page_up, -page}, {key_page_down, page},
+                                            {U' ', page},  {U'g', -far},         {key_home, -far},
+                                            {U'G', far},   {key_end, far}};
+  for (auto const& [pressed, by] : moves)
+    if (pressed == key) move(by, model);
   switch (key) {
     case U'q':
       return request::quit;
@@ -48,44 +60,6 @@ auto top_state::press(char32_t key, top_model const& model, int page) -> request
       break;
     case U'o':
       order = static_cast<top_order>((static_cast<int>(order) + 1) % top_orders);
-      break;
-    case U'l':
-      order = top_order::load;
-      break;
-    case U'd':
-      order = top_order::depth;
-      break;
-    case U't':
-      order = top_order::p99;
-      break;
-    case U'e':
-      order = top_order::errors;
-      break;
-    case U'n':
-      order = top_order::name;
-      break;
-    case U'k':
-    case key_up:
-      move(-1, model);
-      break;
-    case U'j':
-    case key_down:
-      move(1, model);
-      break;
-    case key_page_up:
-      move(-page, model);
-      break;
-    case key_page_down:
-    case U' ':
-      move(page, model);
-      break;
-    case U'g':
-    case key_home:
-      move(-(1 << 30), model);
-      break;
-    case U'G':
-    case key_end:
-      move(1 << 30, model);
       break;
     case key_enter:
       move(0, model);
@@ -134,29 +108,26 @@ std::vector<top_actor const*> top_state::shown(top_model const& model) const {
     if (wanted.empty() || lower(a.now->name).find(wanted) != std::string::npos ||
         lower(a.now->behaviour).find(wanted) != std::string::npos)
       all.push_back(&a);
-  auto const before = [this](top_actor const* a, top_actor const* b) {
-    auto const more = [](auto x, auto y) { return y < x; };
+  // What the order shows first, as the largest; actors that agree in it are sorted by name.
+  auto const weight = [this](top_actor const& a) -> std::pair<double, double> {
     switch (order) {
       case top_order::load:
-        if (a->rate != b->rate) return more(a->rate, b->rate);
-        break;
+        return {a.rate, 0};
       case top_order::depth:
-        if (a->now->waiting != b->now->waiting) return more(a->now->waiting, b->now->waiting);
-        break;
+        return {a.now->waiting, 0};
       case top_order::p99:
-        if (a->p99_ns != b->p99_ns) return more(a->p99_ns, b->p99_ns);
-        break;
+        return {a.p99_ns, 0};
       case top_order::errors:
-        if (a->new_errors != b->new_errors) return more(a->new_errors, b->new_errors);
-        if (a->errors() != b->errors()) return more(a->errors(), b->errors());
-        break;
+        return {a.new_errors, a.errors()};
       case top_order::name:
         break;
     }
-    if (a->now->name != b->now->name) return a->now->name < b->now->name;
-    return a->now->index < b->now->index;
+    return {};
   };
-  std::ranges::stable_sort(all, before);
+  std::ranges::stable_sort(all, [&](top_actor const* a, top_actor const* b) {
+    return std::tuple(weight(*b), std::string_view(a->now->name), a->now->index) <
+           std::tuple(weight(*a), std::string_view(b->now->name), b->now->index);
+  });
   return all;
 }
 

@@ -56,37 +56,6 @@ bool wants_colour(top_options const& options) {
   return !options.no_colour && (no == nullptr || *no == '\0');
 }
 
-/// The eight basic colours, for terminals that have no more.
-short eight_colours(style look) noexcept {
-  switch (look) {
-    case style::good:
-      return COLOR_GREEN;
-    case style::warning:
-    case style::chosen:
-    case style::key:
-    case style::heat6:
-      return COLOR_YELLOW;
-    case style::bad:
-    case style::heat4:
-    case style::heat5:
-      return COLOR_RED;
-    case style::heading:
-    case style::spark:
-      return COLOR_CYAN;
-    case style::bar:
-    case style::heat0:
-    case style::heat1:
-      return COLOR_BLUE;
-    case style::heat2:
-    case style::heat3:
-      return COLOR_MAGENTA;
-    case style::heat7:
-      return COLOR_WHITE;
-    default:
-      return -1;
-  }
-}
-
 constexpr short selected_background = 237;
 
 attr_t plain_attributes(style look) noexcept {
@@ -133,7 +102,7 @@ class terminal {
     use_default_colors();
     for (int s = 0; s < styles; ++s) {
       auto const look = static_cast<style>(s);
-      auto const colour = many() ? static_cast<short>(colour_of(look).colour) : eight_colours(look);
+      auto const colour = many() ? colour_of(look).colour : colour_of(look).basic;
       init_pair(pair_of(look, false), colour, -1);
       init_pair(pair_of(look, true), colour, many() ? selected_background : short{-1});
     }
@@ -167,26 +136,12 @@ class terminal {
       return got == 3 ? U'q' : static_cast<char32_t>(got);
     }
     if (kind != KEY_CODE_YES) return 0;
-    switch (got) {
-      case KEY_UP:
-        return key_up;
-      case KEY_DOWN:
-        return key_down;
-      case KEY_PPAGE:
-        return key_page_up;
-      case KEY_NPAGE:
-        return key_page_down;
-      case KEY_HOME:
-        return key_home;
-      case KEY_END:
-        return key_end;
-      case KEY_ENTER:
-        return key_enter;
-      case KEY_BACKSPACE:
-        return key_backspace;
-      default:
-        return key_escape + 0x1000;  // such as a change of the window's size: only redraws
-    }
+    static constexpr std::pair<int, char32_t> keys[] = {
+        {KEY_UP, key_up},     {KEY_DOWN, key_down}, {KEY_PPAGE, key_page_up}, {KEY_NPAGE, key_page_down},
+        {KEY_HOME, key_home}, {KEY_END, key_end},   {KEY_ENTER, key_enter},   {KEY_BACKSPACE, key_backspace}};
+    for (auto const& [code, meaning] : keys)
+      if (got == static_cast<wint_t>(code)) return meaning;
+    return key_escape + 0x1000;  // such as a change of the window's size: only redraws
   }
 
  private:
