@@ -92,7 +92,7 @@ gpu::predictions read_predictions(std::string const& path) {
   gpu::predictions all;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    object const one(line, path);
+    json_object const one(line, path + ": not JSON");
     all[one.text("case")] = {one.fields()["p50_us"].AsDouble(), one.fields()["p99_us"].AsDouble()};
   }
   return all;

@@ -102,7 +102,6 @@ void execution::store(void* at, unsigned bytes, std::uint64_t value, memory_orde
   point();
   auto const used = weakened(order, "store", where, order_of::success);
   session_.memory.store(self().views, at, bytes, value, used);
-  count_store();
   say("store", at, used, value, where);
 }
 
@@ -111,7 +110,6 @@ std::uint64_t execution::read_modify_write(char const* kind, void* at, unsigned 
   point();
   auto const used = weakened(order, kind, where, order_of::success);
   auto const value = session_.memory.read_modify_write(self().views, at, bytes, used, f);
-  count_store();
   say(kind, at, used, value, where);
   return value;
 }
@@ -124,7 +122,6 @@ bool execution::compare_exchange(void* at, unsigned bytes, std::uint64_t& expect
   auto const on_failure = weakened(failure, "compare_exchange", where, order_of::failure);
   bool const done =
       session_.memory.compare_exchange(self().views, at, bytes, expected, desired, on_success, on_failure);
-  if (done) count_store();
   say(done ? "exchanged to" : "exchange fails on", at, done ? on_success : on_failure,
       done ? desired : expected, where);
   return done;
@@ -143,7 +140,7 @@ void execution::spin() {
   if (!choices_.spins(running_) && !time_passes_) return point();
   auto& t = self();
   t.in_vain = has_news(t) ? 0 : t.in_vain + 1;
-  t.others_stores = session_.memory.stores() - t.own_stores;
+  t.others_stores = session_.memory.stores() - t.views.stores;
   t.state = state::spinning;
   pass_on();
   t.state = state::ready;

@@ -116,19 +116,18 @@ class execution {
     thread_views views{};
     execution::state state = execution::state::ready;
     bool begun = false;
-    std::uint64_t own_stores = 0, others_stores = 0;  // others_stores: at its last turn in a spin loop
-    std::uint32_t in_vain = 0;  // turns of spin loops since another thread stored anything
+    std::uint64_t others_stores = 0;  // at its last turn in a spin loop
+    std::uint32_t in_vain = 0;        // turns of spin loops since another thread stored anything
     void* waits_for = nullptr;
     std::uint64_t limit_ns = 0;  // of that wait
   };
 
   one_thread& self() noexcept { return threads_[running_]; }
   bool has_news(one_thread const& t) const noexcept {
-    return session_.memory.stores() - t.own_stores != t.others_stores;
+    return session_.memory.stores() - t.views.stores != t.others_stores;
   }
   memory_order weakened(memory_order order, char const* kind, std::source_location const& where,
                         order_of part);
-  void count_store() noexcept { ++self().own_stores; }
   void point();
   void pass_on();
   void end_shortest_wait();

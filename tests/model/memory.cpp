@@ -109,7 +109,7 @@ void memory::append(thread_views& t, location& l, void* at, unsigned bytes, std:
 
 void memory::take_effect(thread_views& t, location& l, void* at, unsigned bytes, std::uint64_t value,
                          memory_order order, view const& carried) {
-  ++stores_;
+  ++stores_, ++t.stores;
   auto const which = static_cast<std::uint16_t>(l.writes.size());
   t.now.seen[l.index] = which;
   auto& kept = new_view();

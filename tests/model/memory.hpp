@@ -60,9 +60,10 @@ struct late_store {
 struct thread_views {
   int id = 0;
   late_store late{};
-  view now;       // the stores it must see
-  view acquired;  // what an acquire fence would add: the views of stores that relaxed loads read
-  view released;  // its view at the last release fence; relaxed stores carry it
+  std::uint64_t stores = 0;  // of its own that have taken effect
+  view now;                  // the stores it must see
+  view acquired;             // what an acquire fence would add: the views of stores that relaxed loads read
+  view released;             // its view at the last release fence; relaxed stores carry it
 };
 
 /// A data race, or a limit of the simulation.

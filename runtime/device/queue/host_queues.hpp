@@ -173,20 +173,18 @@ class host_queues final : public far_mail {
       if (outcome != errc::ok) return outcome;
       raise(awaited_[*team], orders);
     }
-    auto const outcome = push_to(ring, count, fill, ticket);
-    if (outcome != errc::ok) return outcome;
-    if (priority != default_priority) raise(direct.urgent, ticket + count);
-    if (idle_.park) {
-      direct.rung.store(1, memory_order::release);  // pairs with wake_pinned_teams
-      io_bell_.ring();
-    }
-    return errc::ok;
+    auto const outcome = push_to(ring, count, fill, ticket, &direct.rung);
+    if (outcome == errc::ok && priority != default_priority) raise(direct.urgent, ticket + count);
+    return outcome;
   }
+  /// `rung`: of the direct ring, if its team is to be woken.
   template <class Fill>
   errc push_to(bus_ring_ref<submission, Bus> const& ring, std::uint32_t count, Fill fill,
-               std::uint64_t& ticket) {
+               std::uint64_t& ticket, atomic<std::uint32_t, scope::system>* rung = nullptr) {
     switch (ring.try_push(count, fill, ticket)) {
       case push_outcome::pushed:
+        if (idle_.park && rung != nullptr)
+          rung->store(1, memory_order::release);  // pairs with wake_pinned_teams
         if (idle_.park) io_bell_.ring();
         if (idle_.park && wakes_poller_) poller_.bell().ring();
         return errc::ok;
