@@ -230,7 +230,7 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
 
 void runtime_core::end_and_wait(actor_id actor) {
   detail::rendezvous<errc> ended;
-  control.start(actor, control_discard, [&ended](answer const& a) { ended.put(a.reason); });
+  control.start(actor, control_discard, [&ended](inspection_outcome const& o) { ended.put(o.reason); });
   ended.take();
 }
 

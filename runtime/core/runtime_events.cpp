@@ -80,7 +80,7 @@ void runtime_core::on_terminated(device_event const& r) {
   watched.on_terminated(r.actor, totals);
   actors.remove(r.actor);
   devices.mail_of(r.actor).on_room(r.actor);
-  control.on_terminated(r.actor);
+  control.on_state(r.actor, lifecycle::terminated);
 }
 
 /// A traced or recorded message has completed.
