@@ -291,12 +291,12 @@ bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& 
 
 timer runtime_core::every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
                           std::span<std::byte const> payload, tell_options options) {
-  return timers.every(
-      period, [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
-        auto header = plain_header(options);
-        header.type = type;
-        send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
-      });
+  return timer(context.get_executor(), period,
+               [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
+                 auto header = plain_header(options);
+                 header.type = type;
+                 send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
+               });
 }
 
 void runtime_core::expect_deadline(std::uint64_t deadline_ns) {

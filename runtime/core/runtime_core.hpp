@@ -23,7 +23,7 @@
 #include "runtime/core/directory.hpp"
 #include "runtime/core/name_book.hpp"
 #include "runtime/core/observation.hpp"
-#include "runtime/core/timers.hpp"
+#include "runtime/core/timer.hpp"
 #include "runtime/device/program.hpp"
 #include "runtime/graph/actor_graphs.hpp"
 #include "runtime/memory/buffer_pool.hpp"
@@ -96,7 +96,6 @@ class runtime_core {
   actor_graphs graphs;
   actor_control control{devices, actors, context};
   observation watched{devices, actors, names, asks, traces, context};
-  timer_service timers{context.get_executor()};
   /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
   std::shared_mutex launching;
   // Both change only at safepoints with `launching` held, so devices and launches read them without further locks.
