@@ -162,7 +162,9 @@ stop_report runtime_core::stop() {
     if (!stop_report_.stopped)
       for (auto& line : names.busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     end_pending(errc::stopped);
-    if (stop_report_.stopped) close_recording();
+    if (!stop_report_.stopped) return;
+    std::unique_lock const held(launching);  // no device reports any longer
+    if (recording) close_recording(*std::exchange(recording, nullptr));
   });
   return stop_report_;
 }
@@ -180,16 +182,12 @@ void runtime_core::end_pending(errc reason) {
   control.end(reason);
 }
 
-/// Precondition: no device reports any longer.
-void runtime_core::close_recording() {
-  std::unique_lock const held(launching);
-  if (!recording) return;
+void runtime_core::close_recording(recorder& last) {
   try {
-    recording->close();
+    last.close();
   } catch (std::runtime_error const& e) {
     watched.report(e.what());
   }
-  recording.reset();
 }
 
 // -- actors

@@ -31,7 +31,7 @@
 #include "runtime/messaging/completions.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
-#include "runtime/state/recorder.hpp"
+#include "runtime/state/recording_file.hpp"
 #include "runtime/state/replayer.hpp"
 
 namespace rondo {
@@ -77,6 +77,8 @@ class runtime_core {
   /// Sets `journal_bits` on all devices at a safepoint and calls `also` there. False if no safepoint was reached. Precondition:
   /// the caller holds `launching`.
   bool set_journal(std::uint32_t bits, std::function<void()> const& also);
+  /// Reports the failure if the file is incomplete.
+  void close_recording(recorder& last);
   bool closed() const noexcept { return devices[0].mail->closed(); }
   errc closed_for() const noexcept { return devices[0].mail->closed_for(); }
   stop_report stop();
@@ -117,7 +119,6 @@ class runtime_core {
   void not_forwarded(outgoing const& m, errc why);
   void close(errc reason);
   void end_pending(errc reason);
-  void close_recording();
   void expect_deadline(std::uint64_t deadline_ns);
   void sweep_deadlines();
 
