@@ -232,30 +232,6 @@ void runtime_core::end_and_wait(actor_id actor) {
   ended.take();
 }
 
-result<actor_id> runtime_core::find(std::string_view name, std::string_view behaviour) const {
-  auto const found = actors.find(name);
-  if (!found || behaviours()[found->behaviour].name != behaviour) return errc::not_found;
-  return found->id;
-}
-
-result<any_ref> runtime_core::find_any(std::string_view name) const {
-  auto const found = actors.find(name);
-  if (!found) return errc::not_found;
-  return any_ref{devices.mail_of(found->id), found->id, behaviours()[found->behaviour]};
-}
-
-result<listed_actor> runtime_core::listed(actor_id actor) const {
-  auto found = actors.find(actor);
-  if (!found) return errc::actor_gone;
-  return std::move(*found);
-}
-
-result<any_ref> runtime_core::at(actor_id actor) const {
-  auto const behaviour = actors.behaviour_of(actor);
-  if (!behaviour) return errc::actor_gone;
-  return any_ref{devices.mail_of(actor), actor, behaviours()[*behaviour]};
-}
-
 memory_pair runtime_core::memory(std::uint32_t device) noexcept {
   auto& d = devices[device];
   return {&host_buffers, &buffers(device), d.transfers.get(), copier_.get_executor(), d.pinned.get()};

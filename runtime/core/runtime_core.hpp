@@ -50,10 +50,6 @@ class runtime_core {
   result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options);
   /// Terminates the actor without handling its mail. Blocks.
   void end_and_wait(actor_id actor);
-  result<actor_id> find(std::string_view name, std::string_view behaviour) const;
-  result<any_ref> find_any(std::string_view name) const;
-  result<any_ref> at(actor_id actor) const;
-  result<listed_actor> listed(actor_id actor) const;
   std::vector<behaviour_info> const& behaviours() const noexcept {
     return running.load(std::memory_order_acquire)->behaviours;
   }
