@@ -7,7 +7,6 @@
 #include <exception>
 
 #include "runtime/core/runtime_core.hpp"
-#include "runtime/restore_image.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/state/actor_images.hpp"
 #include "runtime/state/checkpoint_file.hpp"
@@ -125,11 +124,11 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
 
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file) {
   auto image = read_checkpoint(file, rt.core().behaviours());
-  restore_image(rt.core(), image, file);
+  detail::restore_image(rt.core(), image, file);
   return std::move(image.notes);
 }
 
-void restore_image(runtime_core& core, checkpoint_image& image, std::filesystem::path const& file) {
+void detail::restore_image(runtime_core& core, checkpoint_image& image, std::filesystem::path const& file) {
   std::unique_lock const held(core.launching);
   if (core.closed()) refuse(file, "was not restored: " + make_error_code(core.closed_for()).message());
   if (core.recording)

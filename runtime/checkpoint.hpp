@@ -11,6 +11,8 @@
 namespace rondo {
 
 class runtime;
+class runtime_core;
+struct checkpoint_image;
 
 /// Writes all actors, their states, and their waiting mail to `file`, at a safepoint. Blocks its caller, but senders
 /// hardly at all. Replaces an old file only with a complete new one. `notes` are the caller's own bytes, which `restore`
@@ -23,5 +25,10 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
 /// Throws std::runtime_error for a file that is torn, foreign, from another module, or too large for this runtime; the
 /// runtime then has no actors.
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file);
+
+namespace detail {
+/// The part of `restore` that `replay` shares; its errors name `file`.
+void restore_image(runtime_core& core, checkpoint_image& image, std::filesystem::path const& file);
+}  // namespace detail
 
 }  // namespace rondo

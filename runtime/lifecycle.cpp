@@ -2,14 +2,11 @@
 
 #include "runtime/core/runtime_core.hpp"
 
-namespace rondo::detail {
+namespace rondo {
 
-void start_control(runtime_core& core, actor_id actor, control_bits bits, answer_handler handler) {
+void detail::start_control(runtime_core& core, actor_id actor, control_bits bits,
+                           inspection_handler handler) {
   core.control.start(actor, bits, std::move(handler));
 }
 
-void start_inspection(runtime_core& core, actor_id actor, inspection_handler handler) {
-  core.control.inspect(actor, std::move(handler));
-}
-
-}  // namespace rondo::detail
+}  // namespace rondo

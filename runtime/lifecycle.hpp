@@ -14,15 +14,15 @@ namespace rondo {
 enum class termination { drain, discard };
 
 namespace detail {
-void start_control(runtime_core& core, actor_id actor, control_bits bits, answer_handler handler);
-void start_inspection(runtime_core& core, actor_id actor, inspection_handler handler);
+void start_control(runtime_core& core, actor_id actor, control_bits bits, inspection_handler handler);
 
-template <class Token>
+/// `Found...`: what a handler gets after the error_code; nothing or an inspection.
+template <class... Found, class Token>
 auto control(runtime& rt, actor_id actor, control_bits bits, Token&& token) {
-  return boost::asio::async_initiate<Token, void(error_code)>(
+  return boost::asio::async_initiate<Token, void(error_code, Found...)>(
       [](auto handler, runtime_core* core, actor_id id, control_bits b) {
         start_control(*core, id, b,
-                      answer_handler(typed_answer<decltype(handler), void>{std::move(handler)}));
+                      inspection_handler(typed_answer<decltype(handler), Found...>{std::move(handler)}));
       },
       token, &rt.core(), actor, bits);
 }
@@ -48,12 +48,7 @@ auto terminate(runtime& rt, actor_id actor, termination how, Token&& token = {})
 /// just after that turn.
 template <class Token = boost::asio::use_awaitable_t<>>
 auto inspect(runtime& rt, actor_id actor, Token&& token = {}) {
-  return boost::asio::async_initiate<Token, void(error_code, inspection)>(
-      [](auto handler, runtime_core* core, actor_id id) {
-        detail::start_inspection(*core, id,
-                                 inspection_handler(detail::unpacked<decltype(handler)>{std::move(handler)}));
-      },
-      token, &rt.core(), actor);
+  return detail::control<inspection>(rt, actor, control_inspect, std::forward<Token>(token));
 }
 
 }  // namespace rondo

@@ -25,14 +25,6 @@ checkpoint_image image_of(runtime_core const& core, std::vector<arena_ref> const
   return image;
 }
 
-void close_or_report(runtime_core& core, recorder& last) {
-  try {
-    last.close();
-  } catch (std::runtime_error const& e) {
-    core.watched.report(e.what());
-  }
-}
-
 }  // namespace
 
 recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(rt) {
@@ -56,7 +48,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   });
   if (quiet && !failure) {
     recorder_ = begun;
-    if (orphan) close_or_report(core, *orphan);
+    if (orphan) core.close_recording(*orphan);
     return;
   }
   std::error_code ignored;

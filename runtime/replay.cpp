@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "runtime/base/guest.hpp"
+#include "runtime/checkpoint.hpp"
 #include "runtime/core/runtime_core.hpp"
-#include "runtime/restore_image.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/state/recording_file.hpp"
 
@@ -116,7 +116,7 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
       a.state = lifecycle::active;
       a.control = 0;
     }
-    restore_image(core, image, file);
+    detail::restore_image(core, image, file);
     run.report.launched = image.actors.size();
     for (auto& d : core.devices) run.guests.push_back(d.dev->make_guest());
     std::unique_lock launching(core.launching);

@@ -33,14 +33,28 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
   return core_->launch(std::move(name), behaviour, options);
 }
 result<actor_id> runtime::find_untyped(std::string_view name, std::string_view behaviour) const {
-  return core_->find(name, behaviour);
+  auto const found = core_->actors.find(name);
+  if (!found || behaviours()[found->behaviour].name != behaviour) return errc::not_found;
+  return found->id;
 }
-result<any_ref> runtime::find_any(std::string_view name) const { return core_->find_any(name); }
-result<any_ref> runtime::at(actor_id actor) const { return core_->at(actor); }
+result<any_ref> runtime::find_any(std::string_view name) const {
+  auto const found = core_->actors.find(name);
+  if (!found) return errc::not_found;
+  return any_ref{mail_of(found->id), found->id, behaviours()[found->behaviour]};
+}
+result<any_ref> runtime::at(actor_id actor) const {
+  auto const behaviour = core_->actors.behaviour_of(actor);
+  if (!behaviour) return errc::actor_gone;
+  return any_ref{mail_of(actor), actor, behaviours()[*behaviour]};
+}
 std::vector<listed_actor> runtime::list(std::uint32_t from, std::size_t most) const {
   return core_->actors.list(from, most);
 }
-result<listed_actor> runtime::listed(actor_id actor) const { return core_->listed(actor); }
+result<listed_actor> runtime::listed(actor_id actor) const {
+  auto found = core_->actors.find(actor);
+  if (!found) return errc::actor_gone;
+  return std::move(*found);
+}
 std::vector<behaviour_info> const& runtime::behaviours() const noexcept { return core_->behaviours(); }
 messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->devices.mail_of(actor); }
 void runtime::cancel(actor_id ask) { core_->asks.complete(ask, errc::cancelled, nullptr); }

@@ -14,9 +14,7 @@ constexpr bool changes_activity(control_bits bits) noexcept {
 
 }  // namespace
 
-// -- lifecycle
-
-void actor_control::start(actor_id actor, control_bits bits, answer_handler handler) {
+void actor_control::start(actor_id actor, control_bits bits, inspection_handler handler) {
   auto ended = errc::ok;
   bool sent = true;
   {
@@ -25,40 +23,35 @@ void actor_control::start(actor_id actor, control_bits bits, answer_handler hand
     ended = ended_;
     // Only one activation or deactivation of an actor is in flight. Its event says which state was reached, but not for
     // which request, so a second signal could be taken for completed and then change the actor later.
-    sent = !changes_activity(bits) || std::ranges::none_of(controls_, [&](pending_control const& p) {
-      return p.actor == actor && changes_activity(p.awaited);
+    sent = !changes_activity(bits) || std::ranges::none_of(requests_, [&](request const& r) {
+      return r.actor == actor && changes_activity(r.awaited);
     });
-    if (ended == errc::ok) controls_.push_back({actor, bits, std::move(handler), sent});
+    if (ended == errc::ok) requests_.push_back({actor, bits, std::move(handler), sent});
   }
-  if (ended != errc::ok) return deliver_later(context_.get_executor(), std::move(handler), answer{ended, {}});
+  if (ended != errc::ok) return refuse(std::move(handler), ended);
   if (sent) send(actor, bits);
 }
 
-errc actor_control::signal(actor_id actor, control_bits bits) {
-  return actors_.find(actor) ? devices_.home_of(actor).dev->signal(actor, bits) : errc::actor_gone;
-}
-
 void actor_control::send(actor_id actor, control_bits bits) {
-  auto const refused = signal(actor, bits);
+  auto const refused =
+      actors_.find(actor) ? devices_.home_of(actor).dev->signal(actor, bits) : errc::actor_gone;
   if (refused == errc::ok) return;
-  {
-    std::unique_lock lock(mutex_);
-    auto const p = std::ranges::find_if(
-        controls_, [&](pending_control const& x) { return x.actor == actor && x.awaited == bits && x.sent; });
-    if (p == controls_.end()) return;
-    auto failed = std::move(p->handler);
-    controls_.erase(p);
-    lock.unlock();
-    deliver_later(context_.get_executor(), std::move(failed), answer{refused, {}});
-  }
+  std::unique_lock lock(mutex_);
+  auto const r = std::ranges::find_if(
+      requests_, [&](request const& x) { return x.actor == actor && x.awaited == bits && x.sent; });
+  if (r == requests_.end()) return;
+  auto failed = std::move(r->handler);
+  requests_.erase(r);
+  lock.unlock();
+  refuse(std::move(failed), refused);
   if (changes_activity(bits)) send_next(actor);
 }
 
 void actor_control::send_next(actor_id actor) {
   std::unique_lock lock(mutex_);
   auto const next =
-      std::ranges::find_if(controls_, [&](pending_control const& p) { return p.actor == actor && !p.sent; });
-  if (next == controls_.end()) return;
+      std::ranges::find_if(requests_, [&](request const& r) { return r.actor == actor && !r.sent; });
+  if (next == requests_.end()) return;
   next->sent = true;
   auto const bits = next->awaited;
   lock.unlock();
@@ -66,89 +59,55 @@ void actor_control::send_next(actor_id actor) {
   boost::asio::post(context_, [this, actor, bits] { send(actor, bits); });
 }
 
-void actor_control::on_state(actor_id actor, lifecycle state) {
-  std::uint32_t const reached = state == lifecycle::active        ? control_activate
-                                : state == lifecycle::deactivated ? control_deactivate
-                                : state == lifecycle::terminated  ? ~0u
-                                                                  : 0;
-  std::vector<std::pair<answer_handler, errc>> done;
-  {
-    std::lock_guard lock(mutex_);
-    std::erase_if(controls_, [&](pending_control& p) {
-      if (!(p.actor == actor) || (p.awaited & reached) == 0) return false;
-      if (state != lifecycle::terminated && !p.sent) return false;
-      bool const ended =
-          state == lifecycle::terminated && (p.awaited & (control_drain | control_discard)) == 0;
-      done.emplace_back(std::move(p.handler), ended ? errc::actor_gone : errc::ok);
-      return true;
-    });
-  }
-  if (state != lifecycle::terminated && !done.empty()) send_next(actor);
-  for (auto& [handler, reason] : done)
-    deliver(context_.get_executor(), std::move(handler), answer{reason, {}});
-}
-
-void actor_control::on_terminated(actor_id actor) {
-  on_state(actor, lifecycle::terminated);
-  std::unique_lock lock(mutex_);
-  auto lost = take_inspections(actor);
-  lock.unlock();
-  for (auto& handler : lost)
-    deliver(context_.get_executor(), std::move(handler), inspection_outcome{errc::actor_gone, {}});
-}
-
-// -- inspections
-
-void actor_control::inspect(actor_id actor, inspection_handler handler) {
-  auto ended = errc::ok;
-  {
-    std::lock_guard lock(mutex_);
-    ended = ended_;
-    if (ended == errc::ok) inspections_.push_back({actor, std::move(handler)});
-  }
-  if (ended != errc::ok)
-    return deliver_later(context_.get_executor(), std::move(handler), inspection_outcome{ended, {}});
-  auto const refused = signal(actor, control_inspect);
-  if (refused == errc::ok) return;
-  std::unique_lock lock(mutex_);
-  auto const p =
-      std::ranges::find_if(inspections_, [&](pending_inspection const& i) { return i.actor == actor; });
-  if (p == inspections_.end()) return;
-  auto failed = std::move(p->handler);
-  inspections_.erase(p);
-  lock.unlock();
-  deliver_later(context_.get_executor(), std::move(failed), inspection_outcome{refused, {}});
+void actor_control::refuse(inspection_handler handler, errc reason) {
+  deliver_later(context_.get_executor(), std::move(handler), inspection_outcome{reason, {}});
 }
 
 /// Precondition: the caller holds mutex_.
-std::vector<inspection_handler> actor_control::take_inspections(actor_id actor) {
-  std::vector<inspection_handler> taken;
-  std::erase_if(inspections_, [&](pending_inspection& p) {
-    if (!(p.actor == actor)) return false;
-    taken.push_back(std::move(p.handler));
-    return true;
-  });
+template <class Which>
+actor_control::requests actor_control::take(Which which) {
+  requests taken;
+  for (auto next = requests_.begin(); next != requests_.end();)
+    if (auto const r = next++; which(*r)) taken.splice(taken.end(), requests_, r);
   return taken;
 }
 
-void actor_control::on_depths(device_event const& r) {
+void actor_control::on_state(actor_id actor, lifecycle state) {
+  bool const gone = state == lifecycle::terminated;
+  std::uint32_t const reached = state == lifecycle::active        ? control_activate
+                                : state == lifecycle::deactivated ? control_deactivate
+                                : gone                            ? ~0u
+                                                                  : 0;
+  std::unique_lock lock(mutex_);
+  auto done = take(
+      [&](request const& r) { return r.actor == actor && (r.awaited & reached) != 0 && (gone || r.sent); });
+  lock.unlock();
+  if (!gone && !done.empty()) send_next(actor);
+  for (auto& r : done) {
+    bool const ended = gone && (r.awaited & (control_drain | control_discard)) == 0;
+    deliver(context_.get_executor(), std::move(r.handler),
+            inspection_outcome{ended ? errc::actor_gone : errc::ok, {}});
+  }
+}
+
+void actor_control::on_depths(device_event const& e) {
   depth_page page;
-  __builtin_memcpy(&page, r.body.payload, sizeof page);
+  __builtin_memcpy(&page, e.body.payload, sizeof page);
   inspection found;
-  std::vector<inspection_handler> done;
+  requests done;
   {
     std::lock_guard lock(mutex_);
     // Collected by cell, not by inspection: one report answers all, even an inspection that starts between two pages.
-    auto& pages = depths_so_far_[r.actor.index];
+    auto& pages = depths_so_far_[e.actor.index];
     pages.insert(pages.end(), page.entries, page.entries + page.count);
-    if (r.detail == 0) return;
+    if (e.detail == 0) return;
     found.depths = std::move(pages);
-    depths_so_far_.erase(r.actor.index);
-    done = take_inspections(r.actor);
+    depths_so_far_.erase(e.actor.index);
+    done = take([&](request const& r) { return r.actor == e.actor && r.awaited == control_inspect; });
   }
-  for (auto& handler : done) {
+  for (auto& r : done) {
     // On the runtime's thread, because reading the counters queries the device, whose thread is calling this function.
-    boost::asio::post(context_, [this, actor = r.actor, handler = std::move(handler), found]() mutable {
+    boost::asio::post(context_, [this, actor = e.actor, handler = std::move(r.handler), found]() mutable {
       std::vector<actor_snapshot> actors;
       devices_.home_of(actor).dev->read_actors(cell_of(actor), 1, actors);
       bool const lives = !actors.empty() && actors.front().generation == actor.generation;
@@ -160,17 +119,13 @@ void actor_control::on_depths(device_event const& r) {
 }
 
 void actor_control::end(errc reason) {
-  std::list<pending_control> controls;
-  std::list<pending_inspection> inspections;
+  requests pending;
   {
     std::lock_guard lock(mutex_);
     if (ended_ == errc::ok) ended_ = reason;
-    controls.splice(controls.end(), controls_);
-    inspections.splice(inspections.end(), inspections_);
+    pending.swap(requests_);
   }
-  for (auto& p : controls) deliver_later(context_.get_executor(), std::move(p.handler), answer{reason, {}});
-  for (auto& p : inspections)
-    deliver_later(context_.get_executor(), std::move(p.handler), inspection_outcome{reason, {}});
+  for (auto& r : pending) refuse(std::move(r.handler), reason);
 }
 
 }  // namespace rondo

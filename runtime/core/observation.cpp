@@ -21,9 +21,8 @@ telemetry observation::snapshot() {
     for (auto const& a : actors) {
       if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
       auto const entry = actors_.find(actor_id{a.index, a.generation});
-      auto failure = a.totals.failures == 0 ? std::nullopt : last_failures_.find({a.index, a.generation});
       t.actors.push_back(
-          {entry ? entry->name : std::string(), names_.of_behaviour(a.behaviour), d, a, std::move(failure)});
+          {entry ? entry->name : std::string(), names_.of_behaviour(a.behaviour), d, a, last_failure_of(a)});
       t.live += a.totals;
       t.waiting += a.waiting;
     }
@@ -35,6 +34,13 @@ telemetry observation::snapshot() {
   t.late_answers = asks_.late();
   t.dead_letters = read_past().dead_letters;
   return t;
+}
+
+std::optional<actor_failure> observation::last_failure_of(actor_snapshot const& actor) const {
+  if (actor.totals.failures == 0) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  auto const at = last_failures_.find({actor.index, actor.generation});
+  return at == last_failures_.end() ? std::nullopt : std::optional(at->second);
 }
 
 observation::past observation::read_past() const {
@@ -89,16 +95,19 @@ void observation::watch(std::chrono::milliseconds limit) {
 void observation::on_failure(device_event const& r) {
   static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
                                             "escalated"};
-  last_failures_.note(r.actor,
-                      {r.reason, static_cast<failure_action>(r.detail), r.body.header.type, now_ns()});
+  {
+    std::lock_guard lock(mutex_);
+    last_failures_[{r.actor.index, r.actor.generation}] = {r.reason, static_cast<failure_action>(r.detail),
+                                                           r.body.header.type, now_ns()};
+  }
   report(fmt::format("actor '{}' ({}) failed: {}; {}", names_.of_actor(r.actor),
                      names_.of_behaviour(r.behaviour), make_error_code(r.reason).message(),
                      actions[r.detail]));
 }
 
 void observation::on_terminated(actor_id actor, actor_totals const& totals) {
-  last_failures_.forget(actor);
   std::lock_guard lock(mutex_);
+  last_failures_.erase({actor.index, actor.generation});
   past_.retired += totals;
 }
 

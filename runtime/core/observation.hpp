@@ -6,15 +6,17 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/core/name_book.hpp"
 #include "runtime/messaging/completions.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/observe/events.hpp"
-#include "runtime/observe/failure_log.hpp"
 #include "runtime/observe/hub.hpp"
 #include "runtime/observe/telemetry.hpp"
 
@@ -66,6 +68,8 @@ class observation {
  private:
   struct look;
 
+  std::optional<actor_failure> last_failure_of(actor_snapshot const& actor) const;
+
   device_set& devices_;
   directory const& actors_;
   name_book const& names_;
@@ -73,10 +77,11 @@ class observation {
   trace_log& traces_;
   hub<dead_letter> dead_letters_;
   hub<std::string> reports_;
-  failure_log last_failures_;
-  mutable std::mutex mutex_;
-  past past_;  // guarded by mutex_
   boost::asio::steady_timer watch_timer_;
+  mutable std::mutex mutex_;  // guards the members below
+  past past_;
+  // Of living actors, by index and generation: an actor takes memory only after a failure, until it is gone.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, actor_failure> last_failures_;
 };
 
 }  // namespace rondo

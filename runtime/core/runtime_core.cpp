@@ -162,7 +162,9 @@ stop_report runtime_core::stop() {
     if (!stop_report_.stopped)
       for (auto& line : names.busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     end_pending(errc::stopped);
-    if (stop_report_.stopped) close_recording();
+    if (!stop_report_.stopped) return;
+    std::unique_lock const held(launching);  // no device reports any longer
+    if (recording) close_recording(*std::exchange(recording, nullptr));
   });
   return stop_report_;
 }
@@ -180,16 +182,12 @@ void runtime_core::end_pending(errc reason) {
   control.end(reason);
 }
 
-/// Precondition: no device reports any longer.
-void runtime_core::close_recording() {
-  std::unique_lock const held(launching);
-  if (!recording) return;
+void runtime_core::close_recording(recorder& last) {
   try {
-    recording->close();
+    last.close();
   } catch (std::runtime_error const& e) {
     watched.report(e.what());
   }
-  recording.reset();
 }
 
 // -- actors
@@ -230,32 +228,8 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
 
 void runtime_core::end_and_wait(actor_id actor) {
   detail::rendezvous<errc> ended;
-  control.start(actor, control_discard, [&ended](answer const& a) { ended.put(a.reason); });
+  control.start(actor, control_discard, [&ended](inspection_outcome const& o) { ended.put(o.reason); });
   ended.take();
-}
-
-result<actor_id> runtime_core::find(std::string_view name, std::string_view behaviour) const {
-  auto const found = actors.find(name);
-  if (!found || behaviours()[found->behaviour].name != behaviour) return errc::not_found;
-  return found->id;
-}
-
-result<any_ref> runtime_core::find_any(std::string_view name) const {
-  auto const found = actors.find(name);
-  if (!found) return errc::not_found;
-  return any_ref{devices.mail_of(found->id), found->id, behaviours()[found->behaviour]};
-}
-
-result<listed_actor> runtime_core::listed(actor_id actor) const {
-  auto found = actors.find(actor);
-  if (!found) return errc::actor_gone;
-  return std::move(*found);
-}
-
-result<any_ref> runtime_core::at(actor_id actor) const {
-  auto const behaviour = actors.behaviour_of(actor);
-  if (!behaviour) return errc::actor_gone;
-  return any_ref{devices.mail_of(actor), actor, behaviours()[*behaviour]};
 }
 
 memory_pair runtime_core::memory(std::uint32_t device) noexcept {
@@ -291,12 +265,12 @@ bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& 
 
 timer runtime_core::every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
                           std::span<std::byte const> payload, tell_options options) {
-  return timers.every(
-      period, [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
-        auto header = plain_header(options);
-        header.type = type;
-        send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
-      });
+  return timer(context.get_executor(), period,
+               [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
+                 auto header = plain_header(options);
+                 header.type = type;
+                 send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
+               });
 }
 
 void runtime_core::expect_deadline(std::uint64_t deadline_ns) {

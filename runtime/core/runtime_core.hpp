@@ -23,7 +23,7 @@
 #include "runtime/core/directory.hpp"
 #include "runtime/core/name_book.hpp"
 #include "runtime/core/observation.hpp"
-#include "runtime/core/timers.hpp"
+#include "runtime/core/timer.hpp"
 #include "runtime/device/program.hpp"
 #include "runtime/graph/actor_graphs.hpp"
 #include "runtime/memory/buffer_pool.hpp"
@@ -31,7 +31,7 @@
 #include "runtime/messaging/completions.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
-#include "runtime/state/recorder.hpp"
+#include "runtime/state/recording_file.hpp"
 #include "runtime/state/replayer.hpp"
 
 namespace rondo {
@@ -50,10 +50,6 @@ class runtime_core {
   result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options);
   /// Terminates the actor without handling its mail. Blocks.
   void end_and_wait(actor_id actor);
-  result<actor_id> find(std::string_view name, std::string_view behaviour) const;
-  result<any_ref> find_any(std::string_view name) const;
-  result<any_ref> at(actor_id actor) const;
-  result<listed_actor> listed(actor_id actor) const;
   std::vector<behaviour_info> const& behaviours() const noexcept {
     return running.load(std::memory_order_acquire)->behaviours;
   }
@@ -77,6 +73,8 @@ class runtime_core {
   /// Sets `journal_bits` on all devices at a safepoint and calls `also` there. False if no safepoint was reached. Precondition:
   /// the caller holds `launching`.
   bool set_journal(std::uint32_t bits, std::function<void()> const& also);
+  /// Reports the failure if the file is incomplete.
+  void close_recording(recorder& last);
   bool closed() const noexcept { return devices[0].mail->closed(); }
   errc closed_for() const noexcept { return devices[0].mail->closed_for(); }
   stop_report stop();
@@ -96,7 +94,6 @@ class runtime_core {
   actor_graphs graphs;
   actor_control control{devices, actors, context};
   observation watched{devices, actors, names, asks, traces, context};
-  timer_service timers{context.get_executor()};
   /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
   std::shared_mutex launching;
   // Both change only at safepoints with `launching` held, so devices and launches read them without further locks.
@@ -118,7 +115,6 @@ class runtime_core {
   void not_forwarded(outgoing const& m, errc why);
   void close(errc reason);
   void end_pending(errc reason);
-  void close_recording();
   void expect_deadline(std::uint64_t deadline_ns);
   void sweep_deadlines();
 

@@ -24,9 +24,9 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
     case event_kind::forward:
       return forward(r.actor, r.body);
     case event_kind::send_later:
-      return timers.once(std::chrono::microseconds(r.detail), [this, to = r.actor, body = r.body] {
-        send_or_bury(to, body.header, body.payload, body.bytes);
-      });
+      return call_later(
+          context.get_executor(), std::chrono::microseconds(r.detail),
+          [this, to = r.actor, body = r.body] { send_or_bury(to, body.header, body.payload, body.bytes); });
     case event_kind::depths:
       return control.on_depths(r);
     case event_kind::buffer_free:
@@ -80,7 +80,7 @@ void runtime_core::on_terminated(device_event const& r) {
   watched.on_terminated(r.actor, totals);
   actors.remove(r.actor);
   devices.mail_of(r.actor).on_room(r.actor);
-  control.on_terminated(r.actor);
+  control.on_state(r.actor, lifecycle::terminated);
 }
 
 /// A traced or recorded message has completed.

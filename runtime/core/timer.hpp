@@ -1,32 +1,34 @@
-// The handle of a repeated message, returned by runtime::every.
+// Delayed and repeated actions, on a runtime's own thread.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
 #include <memory>
-#include <utility>
 
 namespace rondo {
 
-/// A repetition, which ends when this is destroyed. Must not outlive the runtime.
+/// A repetition, which ends when this is destroyed; returned by runtime::every. Must not outlive the runtime.
 class timer {
  public:
   timer() = default;
-  timer(timer&&) noexcept = default;
-  timer& operator=(timer&& other) noexcept {
-    cancel();
-    state_ = std::move(other.state_);
-    return *this;
-  }
-  ~timer() { cancel(); }
+  /// Calls `action` on `executor` every `period`, first after one period. Does not drift: each time is a multiple of `period`
+  /// after the start.
+  timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds period,
+        std::function<void()> action);
+  timer(timer&&) = default;
+  timer& operator=(timer&&) = default;
 
   /// Ends the repetition. If called on the runtime's thread, no action begins after this returns; on another thread, one may
   /// still be running.
-  void cancel();
+  void cancel() { repetition_.reset(); }
 
  private:
-  friend class timer_service;
-  struct state;
-  explicit timer(std::shared_ptr<state> s) : state_(std::move(s)) {}
-  std::shared_ptr<state> state_;
+  std::shared_ptr<void> repetition_;
 };
+
+/// Calls `action` once. Threads: any.
+void call_later(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds delay,
+                std::function<void()> action);
 
 }  // namespace rondo

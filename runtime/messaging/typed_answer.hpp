@@ -1,4 +1,4 @@
-// Adapters from a caller's handler of (error_code, Reply) to a handler of an untyped answer. They keep its
+// The adapter from a caller's handler of (error_code, Reply) to a handler of an untyped answer. It keeps the handler's
 // associations.
 #pragma once
 
@@ -9,32 +9,24 @@
 
 namespace rondo::detail {
 
-/// `Reply` is void for handlers of (error_code).
-template <class Handler, class Reply>
+/// `Reply` is void for handlers of (error_code). An outcome that is not an `answer` has a member `found` of type Reply.
+template <class Handler, class Reply = void>
 struct typed_answer {
-  Handler handler;
-
-  void operator()(answer a) {
-    error_code ec = a.reason;
-    if constexpr (std::is_void_v<Reply>) {
-      std::move(handler)(ec);
-    } else {
-      if (!ec && a.body.header.type != type_id<Reply>) ec = errc::unknown_message;
-      Reply r{};
-      if (!ec) __builtin_memcpy(static_cast<void*>(&r), a.body.payload, sizeof r);
-      std::move(handler)(ec, r);
-    }
-  }
-};
-
-/// Adapts a handler of (error_code, T) to a struct {reason, found}.
-template <class Handler>
-struct unpacked {
   Handler handler;
 
   template <class Outcome>
   void operator()(Outcome o) {
-    std::move(handler)(error_code(o.reason), std::move(o.found));
+    error_code ec = o.reason;
+    if constexpr (std::is_void_v<Reply>) {
+      std::move(handler)(ec);
+    } else if constexpr (!std::is_same_v<Outcome, answer>) {
+      std::move(handler)(ec, std::move(o.found));
+    } else {
+      if (!ec && o.body.header.type != type_id<Reply>) ec = errc::unknown_message;
+      Reply r{};
+      if (!ec) __builtin_memcpy(static_cast<void*>(&r), o.body.payload, sizeof r);
+      std::move(handler)(ec, r);
+    }
   }
 };
 
@@ -47,14 +39,5 @@ struct boost::asio::associator<Associator, rondo::detail::typed_answer<Handler, 
   static typename Associator<Handler, Default>::type get(rondo::detail::typed_answer<Handler, Reply> const& a,
                                                          Default const& d = Default()) noexcept {
     return Associator<Handler, Default>::get(a.handler, d);
-  }
-};
-
-template <template <class, class> class Associator, class Handler, class Default>
-struct boost::asio::associator<Associator, rondo::detail::unpacked<Handler>, Default>
-    : Associator<Handler, Default> {
-  static typename Associator<Handler, Default>::type get(rondo::detail::unpacked<Handler> const& u,
-                                                         Default const& d = Default()) noexcept {
-    return Associator<Handler, Default>::get(u.handler, d);
   }
 };

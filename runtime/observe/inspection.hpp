@@ -15,6 +15,7 @@ struct inspection {
   std::vector<depth_page::entry> depths;
 };
 
+/// Of an inspection, or of another lifecycle operation, which finds nothing.
 struct inspection_outcome {
   errc reason;
   inspection found;

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "runtime/os/owned_fd.hpp"
+
 namespace rondo {
 
 namespace {
@@ -19,28 +21,6 @@ namespace {
   throw std::runtime_error(
       fmt::format("{}: {}: {}", file.string(), what, std::generic_category().message(error)));
 }
-
-/// Closes a file descriptor in its destructor.
-class descriptor {
- public:
-  explicit descriptor(int fd) noexcept : fd_(fd) {}
-  ~descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  descriptor(descriptor const&) = delete;
-  descriptor& operator=(descriptor const&) = delete;
-
-  int get() const noexcept { return fd_; }
-  /// Closes it. False, with errno set, if the system reports a failed write.
-  bool close() noexcept {
-    int const fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
 
 /// Removes a file in its destructor, unless `kept` is set.
 struct doomed_file {
@@ -62,8 +42,8 @@ void write_all(int fd, std::span<std::byte const> bytes, std::filesystem::path c
 
 void sync_directory(std::filesystem::path const& directory, std::filesystem::path const& file) {
   constexpr auto what = "is complete, but its directory cannot be synced to disk";
-  descriptor const d(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (d.get() < 0) fail(file, what, errno);
+  owned_fd const d(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!d) fail(file, what, errno);
   // Some file systems do not support fsync on directories and return EINVAL.
   if (::fsync(d.get()) != 0 && errno != EINVAL) fail(file, what, errno);
 }
@@ -98,12 +78,12 @@ void replace_file(std::filesystem::path const& file, std::span<std::span<std::by
   remove_stale_temporaries(file, directory);
   doomed_file temporary{fmt::format("{}.tmp-{}", file.string(), ::getpid()), true};
   auto const& name = temporary.file;
-  descriptor d(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (d.get() < 0) fail(name, "cannot be created", errno);
+  owned_fd d(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!d) fail(name, "cannot be created", errno);
   temporary.kept = false;
   for (auto const part : parts) write_all(d.get(), part, name);
   if (::fsync(d.get()) != 0) fail(name, "cannot be synced to disk", errno);
-  if (!d.close()) fail(name, "cannot be closed", errno);
+  if (::close(d.release()) != 0) fail(name, "cannot be closed", errno);  // the system reports a failed write
   if (::rename(name.c_str(), file.c_str()) != 0)
     fail(file, fmt::format("cannot be replaced by {}", name.string()), errno);
   temporary.kept = true;
@@ -112,8 +92,8 @@ void replace_file(std::filesystem::path const& file, std::span<std::span<std::by
 
 std::vector<std::byte> read_whole_file(std::filesystem::path const& file, std::uint64_t limit_bytes) {
   // O_NONBLOCK: a named pipe must be refused, not waited for.
-  descriptor const d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (d.get() < 0) fail(file, "cannot be opened", errno);
+  owned_fd const d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!d) fail(file, "cannot be opened", errno);
   struct stat status {};
   if (::fstat(d.get(), &status) != 0) fail(file, "its status cannot be read", errno);
   if (!S_ISREG(status.st_mode))

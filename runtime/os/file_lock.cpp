@@ -13,27 +13,20 @@ namespace rondo {
 
 file_lock::file_lock(std::filesystem::path const& guarded) {
   auto const name = guarded.string() + ".lock";
-  file_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file_ < 0)
-    throw std::runtime_error(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
-  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+  file_ = owned_fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     char holder[32]{};
-    auto const length = ::read(file_, holder, sizeof holder - 1);
-    ::close(file_);
+    auto const length = ::read(file_.get(), holder, sizeof holder - 1);
     throw std::runtime_error(
         fmt::format("{}: another process holds its lock{}{}; stop that process or use another file",
                     guarded.string(), length > 0 ? ": " : "", holder));
   }
-  guard_.emplace(file_);
+  guard_.emplace(file_.get());
   // The holder's process id, for human readers only.
   auto const who = fmt::format("{}", ::getpid());
-  if (::ftruncate(file_, 0) == 0) [[maybe_unused]]
-    auto const written = ::pwrite(file_, who.data(), who.size(), 0);
-}
-
-file_lock::~file_lock() {
-  guard_.reset();
-  ::close(file_);
+  if (::ftruncate(file_.get(), 0) == 0) [[maybe_unused]]
+    auto const written = ::pwrite(file_.get(), who.data(), who.size(), 0);
 }
 
 }  // namespace rondo

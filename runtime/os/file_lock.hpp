@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "runtime/os/closed_on_fork.hpp"
+#include "runtime/os/owned_fd.hpp"
 
 namespace rondo {
 
@@ -16,13 +17,10 @@ class file_lock {
   /// Locks `<guarded>.lock`, which is created if it is missing. Throws std::runtime_error with the process that holds it, or
   /// why the file cannot be opened.
   explicit file_lock(std::filesystem::path const& guarded);
-  ~file_lock();
-  file_lock(file_lock const&) = delete;
-  file_lock& operator=(file_lock const&) = delete;
 
  private:
-  int file_ = -1;
-  std::optional<closed_on_fork> guard_;
+  owned_fd file_;
+  std::optional<closed_on_fork> guard_;  // destroyed before file_
 };
 
 }  // namespace rondo

@@ -2,12 +2,12 @@
 #include "runtime/sharing/buffer_exporter.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cstdio>
 #include <mutex>
 #include <stdexcept>
 
-#include "runtime/sharing/export_server.hpp"
-#include "runtime/sharing/export_table.hpp"
+#include "runtime/sharing/exporter_state.hpp"
 
 namespace rondo {
 
@@ -33,48 +33,70 @@ buffer_exporter_options checked(buffer_exporter_options o) {
 
 }  // namespace
 
-struct buffer_exporter::state {
-  state(memfd_resource& m, buffer_exporter_options o)
-      : options(checked(std::move(o))),
-        memory(m),
-        copies({.cap_bytes = options.copies_bytes,
-                .slots = options.slots,
-                .upstream = &m,
-                .report = options.report}),
-        table(m.size(), options.slots, options.importers),
-        server(options, m, table, mutex) {}
+buffer_exporter::state::state(memfd_resource& m, buffer_exporter_options o)
+    : options(checked(std::move(o))),
+      memory(m),
+      copies({.cap_bytes = options.copies_bytes,
+              .slots = options.slots,
+              .upstream = &m,
+              .report = options.report}),
+      device(options.device != nullptr ? options.device->share() : std::nullopt),
+      table(m.size(), options.slots, options.importers),
+      place(options.path),
+      tick_every(std::chrono::nanoseconds(std::min(options.lease_timeout, options.keep_timeout)) / ticks),
+      door(io, place->fd.release()),
+      clock(io) {
+  wait_at_door();
+  tick();
+  thread = std::thread([this] { io.run(); });
+}
 
-  result<shared_buffer_ref> open(std::byte const* at, std::uint64_t bytes, export_table::keeper keeps) {
+buffer_exporter::state::~state() {
+  place.reset();
+  boost::asio::post(io, [this] {
     auto const lock = std::lock_guard(mutex);
-    return table.open(static_cast<std::uint64_t>(at - memory.data()), bytes, std::move(keeps));
-  }
+    closing = true;
+    door.close();
+    clock.cancel();
+    for (auto const& [number, c] : connections) {
+      c->guard.reset();
+      c->socket.close();
+    }
+  });
+  thread.join();
+}
 
-  /// Exports a copy, which `fill` makes; reports this the first time.
-  template <class Fill>
-  result<shared_buffer_ref> open_copy(std::uint64_t bytes, atomic<std::uint32_t>& said, char const* where,
-                                      Fill fill) {
-    auto copy = copies.acquire_buffer(bytes);
-    if (!copy) return copy.error();
-    auto const at = copy->span();
-    if (!fill(at.data())) return make_error_code(errc::device_lost);
-    if (said.exchange(1, memory_order::relaxed) == 0)  // relaxed: only decides which call is first
-      options.report("buffer_exporter " + options.path.string() + ": buffers " + where +
-                     " cannot be shared in place; each export of one is a copy on the host");
-    auto const shared = open(at.data(), bytes, std::move(*copy));
-    if (shared) copied.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
-    return shared;
-  }
+void buffer_exporter::state::say(std::string const& line) const {
+  if (!line.empty()) options.report("buffer_exporter " + options.path.string() + ": " + line);
+}
 
-  buffer_exporter_options options;
-  memfd_resource& memory;
-  buffer_pool copies;
-  atomic<std::uint32_t> said_elsewhere{0}, said_device{0};
-  atomic<std::uint64_t> copied{0};
+result<shared_buffer_ref> buffer_exporter::state::open(std::uint64_t offset, std::uint64_t bytes,
+                                                       export_table::keeper keeps) {
+  auto const lock = std::lock_guard(mutex);
+  return table.open(offset, bytes, std::move(keeps));
+}
 
-  std::mutex mutex;  // guards the table
-  export_table table;
-  export_server server;
-};
+template <class Fill>
+result<shared_buffer_ref> buffer_exporter::state::open_copy(std::uint64_t bytes, atomic<std::uint32_t>& said,
+                                                            char const* where, Fill fill) {
+  auto copy = copies.acquire_buffer(bytes);
+  if (!copy) return copy.error();
+  auto const at = copy->span();
+  if (!fill(at.data())) return make_error_code(errc::device_lost);
+  if (said.exchange(1, memory_order::relaxed) == 0)  // relaxed: only decides which call is first
+    say(std::string("buffers ") + where +
+        " cannot be shared in place; each export of one is a copy on the host");
+  auto const shared = open(offset_of(at.data()), bytes, std::move(*copy));
+  if (shared) copied.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
+  return shared;
+}
+
+bool buffer_exporter::state::shares_device(buffer_home const* home) {
+  if (!device || home != options.device) return false;
+  auto const lock = std::lock_guard(mutex);
+  return std::ranges::all_of(connections,
+                             [](auto const& c) { return !c.second->welcomed || c.second->opens_device; });
+}
 
 buffer_exporter::buffer_exporter(memfd_resource& memory, buffer_exporter_options options)
     : state_(std::make_unique<state>(memory, std::move(options))) {}
@@ -86,11 +108,10 @@ result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buff
     auto kept = pool.keep_block(ref);
     if (!kept) return make_error_code(kept.status());
     auto const* const from = pool.address_of(ref);
-    if (s.server.shares_device(home)) {
+    if (s.shares_device(home)) {
       if (!home->mark_ready()) return make_error_code(errc::device_lost);
       auto const start = static_cast<std::uint64_t>(from - home->base());
-      auto const lock = std::lock_guard(s.mutex);
-      return s.table.open(start | share::on_device, ref.bytes, std::move(kept));
+      return s.open(start | share::on_device, ref.bytes, std::move(kept));
     }
     return s.open_copy(ref.bytes, s.said_device, "in a device's memory", [&](std::byte* to) {
       copy_job const job{to, from, ref.bytes, false};
@@ -100,7 +121,7 @@ result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buff
   auto lease = pool.read(ref);
   if (!lease) return make_error_code(lease.status());
   auto const view = lease.view();
-  if (s.memory.holds(view.data())) return s.open(view.data(), view.size(), std::move(lease));
+  if (s.memory.holds(view.data())) return s.open(s.offset_of(view.data()), view.size(), std::move(lease));
   return s.open_copy(view.size(), s.said_elsewhere, "outside the exporter's memory",
                      [&](std::byte* to) { return std::copy(view.begin(), view.end(), to), true; });
 }
@@ -110,26 +131,18 @@ errc buffer_exporter::withdraw(shared_buffer_ref ref) {
   return state_->table.close(ref);
 }
 
-std::uint32_t buffer_exporter::announce(shared_buffer_ref ref, std::uint64_t tag) {
-  return state_->server.announce(ref, tag);
-}
-
-errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag) {
-  return state_->server.announce_to(importer, ref, tag);
-}
-
 buffer_exporter_statistics buffer_exporter::statistics() const {
-  buffer_exporter_statistics now;
-  now.copies = state_->copied.load(memory_order::relaxed);  // relaxed: a statistic
-  state_->server.count(now);
-  auto const lock = std::lock_guard(state_->mutex);
-  now.exported = state_->table.open_slots();
-  now.closing = state_->table.closing_slots();
+  auto& s = *state_;
+  auto const lock = std::lock_guard(s.mutex);
+  auto now = s.counts;
+  now.copies = s.copied.load(memory_order::relaxed);  // relaxed: a statistic
+  now.exported = s.table.open_slots();
+  now.closing = s.table.closing_slots();
+  for (auto const& [number, c] : s.connections) {
+    now.importers += c->welcomed;
+    if (c->row) now.leases += s.table.leases(*c->row);
+  }
   return now;
 }
-
-std::vector<importer_holding> buffer_exporter::importers() const { return state_->server.importers(); }
-
-errc buffer_exporter::evict(std::uint64_t importer) { return state_->server.evict(importer); }
 
 }  // namespace rondo

@@ -19,10 +19,6 @@ namespace {
 
 }  // namespace
 
-owned_fd::~owned_fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 shared_mapping::shared_mapping(int fd, std::uint64_t bytes, bool writable, std::string const& what)
     : bytes_(bytes) {
   void* const p = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);

@@ -10,27 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "runtime/os/owned_fd.hpp"
+
 namespace rondo {
-
-/// An owned file descriptor; closed in the destructor.
-class owned_fd {
- public:
-  owned_fd() = default;
-  explicit owned_fd(int fd) noexcept : fd_(fd) {}
-  owned_fd(owned_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  owned_fd& operator=(owned_fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~owned_fd();
-
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  int get() const noexcept { return fd_; }
-  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
 
 /// A shared mapping of a whole file; unmapped in the destructor.
 class shared_mapping {

@@ -120,9 +120,11 @@ recorded unpack(schemas::new_actor const& a, std::vector<behaviour_info> const& 
 
 // -- writing
 
-recording_writer::recording_writer(std::filesystem::path file) : file_(std::move(file)) {
-  fd_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd_ < 0)
+recorder::recorder(std::filesystem::path file, failure_handler on_failure)
+    : file_(std::move(file)),
+      on_failure_(std::move(on_failure)),
+      fd_(::open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {
+  if (!fd_)
     throw std::runtime_error(fmt::format("{}: the recording cannot be created: {}{}", file_.string(),
                                          std::strerror(errno),
                                          errno == EEXIST ? "; move it away, or choose another name" : ""));
@@ -131,43 +133,64 @@ recording_writer::recording_writer(std::filesystem::path file) : file_(std::move
   buffer_.assign(bytes, bytes + sizeof head);
 }
 
-recording_writer::~recording_writer() {
-  flush();
-  if (fd_ >= 0) ::close(fd_);
-}
+recorder::~recorder() { write_buffer(); }
 
-void recording_writer::fail(char const* doing) {
-  failure_ = fmt::format("{}: the recording ends after {} entries: {}: {}", file_.string(), entries_, doing,
-                         std::strerror(errno));
-}
-
-void recording_writer::flush() {
-  std::span<std::byte const> left(buffer_);
-  while (!left.empty() && failure_.empty()) {
-    auto const n = ::write(fd_, left.data(), left.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail("writing the file");
-    left = left.subspan(static_cast<std::size_t>(n));
-  }
-  buffer_.clear();
-}
-
-void recording_writer::add_frame(std::span<std::uint8_t const> body) {
-  frame_head head{static_cast<std::uint32_t>(body.size()), crc32(body.data(), body.size()), 0};
-  head.own_crc = own_crc(head);
-  auto const* const bytes = reinterpret_cast<std::byte const*>(&head);
-  buffer_.insert(buffer_.end(), bytes, bytes + sizeof head);
-  auto const* const first = reinterpret_cast<std::byte const*>(body.data());
-  buffer_.insert(buffer_.end(), first, first + body.size());
-  if (buffer_.size() >= buffer_bytes) flush();
-}
-
-void recording_writer::begin(checkpoint_image const& image, std::vector<behaviour_info> const& module) {
+void recorder::begin(checkpoint_image const& image, std::vector<behaviour_info> const& module) {
   auto const body = encode_checkpoint_body(image, module);
+  std::lock_guard lock(mutex_);
   add_frame({reinterpret_cast<std::uint8_t const*>(body.data()), body.size()});
 }
 
-void recording_writer::append(recorded const& what) {
+void recorder::append(recorded const& what) {
+  report_failure_of([&] { add_entry(what); });
+}
+
+void recorder::append(device_event const& r) {
+  recorded_message m{.actor = r.actor,
+                     .body = r.body,
+                     .team = r.team,
+                     .handled = r.kind == event_kind::handled,
+                     .reason = r.reason,
+                     .digest = r.behaviour};
+  m.body.header.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
+  append(recorded(m));
+}
+
+bool recorder::flush() {
+  return report_failure_of([&] { write_buffer(); });
+}
+
+void recorder::close() {
+  std::lock_guard lock(mutex_);
+  if (!closed_) {
+    add_entry(recording_closed{entries_});
+    closed_ = true;
+    write_buffer();
+    if (failure_.empty() && ::fsync(fd_.get()) != 0) fail("syncing it to disk");
+  }
+  if (!failure_.empty()) throw std::runtime_error(failure_);
+}
+
+bool recorder::is_closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+/// Calls `write` under the mutex, and reports the first failure. Returns whether the file is complete so far.
+template <class Write>
+bool recorder::report_failure_of(Write write) {
+  std::unique_lock lock(mutex_);
+  bool const well = failure_.empty();
+  write();
+  if (failure_.empty()) return true;
+  lock.unlock();  // the first failure stays
+  if (well) on_failure_(failure_);
+  return false;
+}
+
+// Precondition of the functions below: the caller holds mutex_.
+
+void recorder::add_entry(recorded const& what) {
   if (!failure_.empty() || closed_) return;
   thread_local builder b(512);
   b.Clear();
@@ -176,14 +199,30 @@ void recording_writer::append(recorded const& what) {
   ++entries_;
 }
 
-void recording_writer::close() {
-  if (!closed_) {
-    append(recording_closed{entries_});
-    closed_ = true;
-    flush();
-    if (failure_.empty() && ::fsync(fd_) != 0) fail("syncing it to disk");
+void recorder::add_frame(std::span<std::uint8_t const> body) {
+  frame_head head{static_cast<std::uint32_t>(body.size()), crc32(body.data(), body.size()), 0};
+  head.own_crc = own_crc(head);
+  auto const* const bytes = reinterpret_cast<std::byte const*>(&head);
+  buffer_.insert(buffer_.end(), bytes, bytes + sizeof head);
+  auto const* const first = reinterpret_cast<std::byte const*>(body.data());
+  buffer_.insert(buffer_.end(), first, first + body.size());
+  if (buffer_.size() >= buffer_bytes) write_buffer();
+}
+
+void recorder::write_buffer() {
+  std::span<std::byte const> left(buffer_);
+  while (!left.empty() && failure_.empty()) {
+    auto const n = ::write(fd_.get(), left.data(), left.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail("writing the file");
+    left = left.subspan(static_cast<std::size_t>(n));
   }
-  if (!failure_.empty()) throw std::runtime_error(failure_);
+  buffer_.clear();
+}
+
+void recorder::fail(char const* doing) {
+  failure_ = fmt::format("{}: the recording ends after {} entries: {}: {}", file_.string(), entries_, doing,
+                         std::strerror(errno));
 }
 
 // -- reading

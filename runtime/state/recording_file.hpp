@@ -7,20 +7,23 @@
 //
 // The first body is a checkpoint's (runtime/state/checkpoint_file.hpp), without mail: the actors at the beginning. Each
 // later body is an entry of schemas/recording.fbs. If the writer is interrupted, the file holds a prefix of the entries.
-// Threads: one at a time for each writer and reader.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "kernels/link/device_event.hpp"
 #include "runtime/base/errc.hpp"
 #include "runtime/base/module_info.hpp"
+#include "runtime/os/owned_fd.hpp"
 #include "runtime/state/checkpoint_image.hpp"
 
 namespace rondo {
@@ -55,40 +58,48 @@ using recorded = std::variant<recorded_message, recorded_launch, recorded_end, r
 /// Decodes an entry. Precondition: `body` is aligned to 8 bytes. Throws std::runtime_error with the reason.
 recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module);
 
-class recording_writer {
+/// Writes a recording. Threads: any. Each actor's entries are in the order in which its messages completed, because its owner
+/// reports them.
+class recorder {
  public:
-  /// Creates the file, which must not exist. Throws std::runtime_error with the file and the reason.
-  explicit recording_writer(std::filesystem::path file);
-  ~recording_writer();
-  recording_writer(recording_writer const&) = delete;
-  recording_writer& operator=(recording_writer const&) = delete;
+  using failure_handler = std::function<void(std::string const&)>;
+  /// Creates the file, which must not exist. Throws std::runtime_error with the file and the reason. `on_failure` is called
+  /// once, when the file can no longer be written.
+  recorder(std::filesystem::path file, failure_handler on_failure);
+  ~recorder();
 
   /// Writes the first frame. Throws std::runtime_error if it is too large.
   void begin(checkpoint_image const& image, std::vector<behaviour_info> const& module);
   /// Appends an entry. It is written to the file once 64 KiB are collected, or by flush.
   void append(recorded const& what);
-  void flush();
+  /// The same for a device's report. Precondition: the event's kind is handled or not_handled.
+  void append(device_event const& r);
+  /// Returns whether the file is complete so far.
+  bool flush();
   /// Appends the last entry and syncs the file to disk; later appends have no effect. Throws std::runtime_error, each time, if
   /// that or an earlier write failed.
   void close();
-  bool is_closed() const noexcept { return closed_; }
-
-  /// Why the file is incomplete; empty if no write has failed.
-  std::string const& failure() const noexcept { return failure_; }
-  std::filesystem::path const& file() const noexcept { return file_; }
+  bool is_closed() const;
 
  private:
+  template <class Write>
+  bool report_failure_of(Write write);
+  void add_entry(recorded const& what);
   void add_frame(std::span<std::uint8_t const> body);
+  void write_buffer();
   void fail(char const* doing);
 
-  std::filesystem::path file_;
-  int fd_ = -1;
+  std::filesystem::path const file_;
+  failure_handler const on_failure_;
+  owned_fd const fd_;
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::byte> buffer_;
   std::uint64_t entries_ = 0;
-  std::string failure_;
+  std::string failure_;  // why the file is incomplete; empty if no write has failed
   bool closed_ = false;
 };
 
+/// Threads: one at a time.
 class recording_reader {
  public:
   /// Reads the head and the first frame. Throws std::runtime_error with the reason if they are torn, damaged, or foreign,

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 
 #include "generated/basics_schema.hpp"
@@ -152,7 +153,7 @@ void write_recordings(fs::path const& folder) {
   auto const file = folder / "whole";
   fs::remove(file);
   {
-    rondo::recording_writer writer(file);
+    rondo::recorder writer(file, [](std::string const& why) { throw std::runtime_error(why); });
     writer.begin({}, module);
     writer.flush();
     // The body of each entry alone, too: the bytes added to the file, without the frame's 12 bytes.

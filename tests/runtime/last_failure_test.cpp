@@ -1,5 +1,5 @@
 // Telemetry besides counters: an actor's last failure, and the traffic of a queue pair.
-#include "runtime/observe/failure_log.hpp"
+#include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
@@ -43,14 +43,22 @@ TEST_CASE("telemetry reports an actor's last failure with the message that cause
 }
 
 TEST_CASE("a successor in the same cell does not inherit a failure", "[telemetry]") {
-  rondo::failure_log log;
-  log.note({3, 1}, {.reason = errc::handler_failed});
-  CHECK(log.find({3, 1}));
-  CHECK_FALSE(log.find({3, 2}));
-  log.forget({3, 2});
-  CHECK(log.find({3, 1}));
-  log.forget({3, 1});
-  CHECK_FALSE(log.find({3, 1}));
+  auto const rt = start_on("cpu");
+  auto const launch = [&](char const* name) {
+    return rt->launch<counter>(name, {.supervise = {.poison_after = 1, .max_restarts = 100}});
+  };
+  auto const fails = [&](auto const& actor, char const* name) {
+    REQUIRE_FALSE(actor.try_tell(boom{}));
+    REQUIRE(eventually([&] { return failure_of(*rt, name).has_value(); }));
+    return failure_of(*rt, name)->at_ns;
+  };
+  auto const first = launch("first");
+  auto const failed_ns = fails(first, "first");
+  REQUIRE_FALSE(rondo::terminate(*rt, first.id(), rondo::termination::discard, rondo::block));
+  auto const second = launch("second");
+  REQUIRE(second.id().index == first.id().index);
+  CHECK_FALSE(failure_of(*rt, "second"));
+  CHECK(fails(second, "second") > failed_ns);
 }
 
 TEST_CASE("telemetry counts the traffic of a device's queue pair", "[telemetry]") {

@@ -140,14 +140,14 @@ class cpu_device final : public device {
         team_ = device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + place_, device_.host_);
         program_ = device_.guest_program_;
       }
-      return team_->run(static_cast<std::uint64_t>(limit.count()));
+      return team_(static_cast<std::uint64_t>(limit.count()));
     }
 
    private:
     cpu_device& device_;
     std::uint32_t place_;
     std::uint64_t program_ = 0;
-    std::unique_ptr<guest_team> team_;
+    guest_team team_;
   };
 
   struct restart_teams {

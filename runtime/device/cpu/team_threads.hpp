@@ -143,23 +143,15 @@ class team_threads {
     int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
     std::lock_guard const counting(crew_->mutex);  // the thread does not end before it is counted
     crew_->ends[index] = false;
-    threads_[index] =
-        std::thread([program = program_, crew = crew_, host = host_, options = options_, index, core] {
-          prepare_thread("rondo-" + std::to_string(index), core);
-          auto idle = options.idle;
-          idle.pinned_only = index >= options.teams;
-          struct asker {
-            team_threads::crew& of;
-            std::uint32_t team;
-          } who{*crew, index};
-          auto const ends = [](void* p) {
-            auto& w = *static_cast<asker*>(p);
-            return w.of.decide_to_end(w.team);
-          };
-          program.run(crew->arena, index, host, idle, options.round, ends, &who);
-          std::lock_guard lock(crew->mutex);
-          if (--crew->running == 0) crew->changed.notify_all();
-        });
+    threads_[index] = std::thread([program = program_, crew = crew_, host = host_, options = options_, index,
+                                   core] {
+      prepare_thread("rondo-" + std::to_string(index), core);
+      auto idle = options.idle;
+      idle.pinned_only = index >= options.teams;
+      program.run(crew->arena, index, host, idle, options.round, [&] { return crew->decide_to_end(index); });
+      std::lock_guard lock(crew->mutex);
+      if (--crew->running == 0) crew->changed.notify_all();
+    });
     ++crew_->running;
   }
 

@@ -1,0 +1,48 @@
+#include "runtime/core/timer.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <utility>
+
+namespace rondo {
+
+namespace {
+
+/// Owned by its timer. A due action that finds it gone is not called.
+struct repetition : std::enable_shared_from_this<repetition> {
+  repetition(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds every,
+             std::function<void()> what)
+      : clock(executor, every), period(every), action(std::move(what)) {}
+
+  void arm() {
+    clock.async_wait([weak = weak_from_this()](boost::system::error_code ec) {
+      auto const self = weak.lock();
+      if (ec || !self) return;
+      self->action();
+      self->clock.expires_at(self->clock.expiry() + self->period);
+      self->arm();
+    });
+  }
+
+  boost::asio::steady_timer clock;
+  std::chrono::nanoseconds period;
+  std::function<void()> action;
+};
+
+}  // namespace
+
+timer::timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds period,
+             std::function<void()> action) {
+  auto const r = std::make_shared<repetition>(executor, period, std::move(action));
+  r->arm();
+  repetition_ = r;
+}
+
+void call_later(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds delay,
+                std::function<void()> action) {
+  auto clock = std::make_shared<boost::asio::steady_timer>(executor, delay);
+  clock->async_wait([clock, action = std::move(action)](boost::system::error_code ec) {
+    if (!ec) action();
+  });
+}
+
+}  // namespace rondo
