@@ -54,21 +54,11 @@ durable_intake::durable_intake(rondo::runtime& rt, nats_link& link, durable_opti
   }
 }
 
-durable_intake::~durable_intake() {
-  if (!thread_.joinable()) return;
-  {
-    std::lock_guard lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-  }
-  thread_.join();
-}
-
 void durable_intake::start() {
   claim();
   open(true);
   std::lock_guard lock(mutex_);  // checkpoint() asks whether there is a thread
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::jthread([this](std::stop_token const& stop) { run(stop); });
 }
 
 void durable_intake::drain() {
@@ -143,13 +133,10 @@ void durable_intake::meet_stream(stream_facts const& facts) {
   if (notes_ != before) write();
 }
 
-void durable_intake::run() {
+void durable_intake::run(std::stop_token const& stop) {
   for (;;) {
     answer_wishes();
-    {
-      std::lock_guard lock(mutex_);
-      if (ends_) return;
-    }
+    if (stop.stop_requested()) return;
     try {
       turn();
       last_trouble_.clear();
@@ -301,7 +288,8 @@ void durable_intake::trouble(std::string const& text) {
 void durable_intake::wait(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   auto const was_draining = draining_;
-  changed_.wait_for(lock, time, [&] { return ends_ || !wishes_.empty() || draining_ != was_draining; });
+  changed_.wait_for(lock, thread_.get_stop_token(), time,
+                    [&] { return !wishes_.empty() || draining_ != was_draining; });
 }
 
 void durable_intake::answer_wishes() {

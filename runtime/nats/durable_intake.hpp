@@ -60,13 +60,12 @@ struct durable_options {
   std::chrono::milliseconds patience{10'000};  // how long to wait for the server
 };
 
+/// Destroying it stops it, without another checkpoint.
 class durable_intake {
  public:
   /// `rt` and `link` outlive it. Throws config_error for notes that it did not write.
   durable_intake(rondo::runtime& rt, nats_link& link, durable_options options,
                  std::function<void(std::string const&)> log);
-  /// Stops without another checkpoint.
-  ~durable_intake();
   durable_intake(durable_intake const&) = delete;
   durable_intake& operator=(durable_intake const&) = delete;
 
@@ -81,7 +80,7 @@ class durable_intake {
   using clock = std::chrono::steady_clock;
   using messages = std::map<std::uint64_t, stored_message>;  // by sequence
 
-  void run();
+  void run(std::stop_token const& stop);
   void turn();
   void claim();
   void open(bool take_over);
@@ -124,10 +123,10 @@ class durable_intake {
 
   // -- between threads; guarded by the mutex
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool draining_ = false, ends_ = false;
+  std::condition_variable_any changed_;
+  bool draining_ = false;
   std::vector<std::promise<void>> wishes_;  // checkpoints that are waited for
-  std::thread thread_;
+  std::jthread thread_;                     // last: it uses all of the above
 };
 
 }  // namespace rondo::service
