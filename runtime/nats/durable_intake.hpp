@@ -31,12 +31,18 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <future>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "runtime/nats/durable_notes.hpp"
 #include "runtime/nats/nats_stream.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
@@ -54,13 +60,12 @@ struct durable_options {
   std::chrono::milliseconds patience{10'000};  // how long to wait for the server
 };
 
+/// Destroying it stops it, without another checkpoint.
 class durable_intake {
  public:
   /// `rt` and `link` outlive it. Throws config_error for notes that it did not write.
   durable_intake(rondo::runtime& rt, nats_link& link, durable_options options,
                  std::function<void(std::string const&)> log);
-  /// Stops without another checkpoint.
-  ~durable_intake();
   durable_intake(durable_intake const&) = delete;
   durable_intake& operator=(durable_intake const&) = delete;
 
@@ -72,8 +77,56 @@ class durable_intake {
   void checkpoint();
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  using clock = std::chrono::steady_clock;
+  using messages = std::map<std::uint64_t, stored_message>;  // by sequence
+
+  void run(std::stop_token const& stop);
+  void turn();
+  void claim();
+  void open(bool take_over);
+  bool is_mine() {
+    looked_ = clock::now();
+    return stream_->is_mine();
+  }
+  void meet_stream(stream_facts const& facts);
+  void fetch();
+  void take(stored_message m);
+  bool tell();
+  void settle(messages::iterator m, errc reason);
+  void end(messages::iterator m, std::string const& why);
+  bool is_due() const;
+  void write();
+  void trouble(std::string const& text);
+  void wait(std::chrono::milliseconds time);
+  void answer_wishes();
+  bool is_draining() {
+    std::lock_guard lock(mutex_);
+    return draining_;
+  }
+
+  rondo::runtime& rt_;
+  nats_link& link_;
+  durable_options const options_;
+  std::function<void(std::string const&)> const log_;
+  std::string const owner_;
+
+  // -- used by the thread, and by `start` before it
+  std::unique_ptr<nats_stream> stream_;
+  durable_notes notes_;
+  messages waiting_;  // not in a mailbox yet
+  messages taken_;    // in the set, and not yet in a checkpoint
+  bool another_owns_ = false;
+  nats_subscription alive_;     // tells other processes that this one lives
+  clock::time_point looked_{};  // when the consumer was last checked
+  clock::time_point wrote_{};   // the last checkpoint
+  std::string last_trouble_;
+
+  // -- between threads; guarded by the mutex
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool draining_ = false;
+  std::vector<std::promise<void>> wishes_;  // checkpoints that are waited for
+  std::jthread thread_;                     // last: it uses all of the above
 };
 
 }  // namespace rondo::service

@@ -66,11 +66,8 @@ struct nats_stream::state {
     return fmt::format("the consumer '{}' of the stream '{}'", options.durable, options.stream);
   }
   void make_consumer();
-  void add_consumer(std::string const& tried);
-  void remove_consumer();
   /// Null when there is none.
   consumer_info find_consumer() const;
-  void check_consumer(jsConsumerConfig const& there) const;
   void hear();
   void ask_for(int most, std::chrono::milliseconds timeout);
   bool has_queued() const;
@@ -79,9 +76,8 @@ struct nats_stream::state {
 };
 
 void nats_stream::state::make_stream() {
-  jsErrCode code{};
   jsStreamInfo* raw = nullptr;
-  auto const status = js_GetStreamInfo(&raw, js.get(), options.stream.c_str(), nullptr, &code);
+  auto const status = js_GetStreamInfo(&raw, js.get(), options.stream.c_str(), nullptr, nullptr);
   stream_info const found(raw);
   auto const tried = fmt::format("the JetStream stream '{}'", options.stream);
   std::vector<char const*> subjects;
@@ -112,75 +108,42 @@ void nats_stream::state::make_stream() {
   wanted.SubjectsLen = static_cast<int>(subjects.size());
   wanted.Retention = js_WorkQueuePolicy;
   wanted.Storage = js_FileStorage;
-  check_nats(js_AddStream(nullptr, js.get(), &wanted, nullptr, &code), tried,
+  check_nats(js_AddStream(nullptr, js.get(), &wanted, nullptr, nullptr), tried,
              fmt::format("it cannot be created for the subjects {}; another stream may store them",
                          fmt::join(options.subjects, ", ")));
 }
 
-void nats_stream::state::check_consumer(jsConsumerConfig const& there) const {
-  auto const differs = [&](std::string_view field, auto const& is, auto const& wanted) {
-    throw nats_error(
-        NATS_MISMATCH,
-        fmt::format(
-            "the consumer '{}' of the stream '{}': exists with {} = {}, expected {}; remove it, or use "
-            "its settings",
-            options.durable, options.stream, field, is, wanted));
-  };
-  if (there.DeliverSubject != nullptr && *there.DeliverSubject != '\0')
-    differs("deliver_subject", there.DeliverSubject, "none");
-  if (there.AckPolicy != js_AckExplicit) differs("ack_policy", static_cast<int>(there.AckPolicy), "explicit");
-  if (there.MaxAckPending != options.max_ack_pending)
-    differs("max_ack_pending", there.MaxAckPending, options.max_ack_pending);
-  if (there.AckWait != nanoseconds(options.ack_wait))
-    differs("ack_wait", fmt::format("{} ns", there.AckWait),
-            fmt::format("{} ns", nanoseconds(options.ack_wait)));
-}
-
 consumer_info nats_stream::state::find_consumer() const {
-  jsErrCode code{};
   jsConsumerInfo* raw = nullptr;
   auto const status =
-      js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
+      js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, nullptr);
   if (status != NATS_NOT_FOUND) check_nats(status, name(), "its name must not contain dots, blanks, * or >");
   return consumer_info(raw);
 }
 
-void nats_stream::state::add_consumer(std::string const& tried) {
-  jsErrCode code{};
+void nats_stream::state::make_consumer() {
+  auto const tried = name();
+  if (auto const found = find_consumer(); found != nullptr) {
+    if (owner_of(*found) != options.owner && !options.take_over)
+      throw nats_error(
+          NATS_NOT_PERMITTED,
+          fmt::format("{}: belongs to another process now, '{}'; only one process may take messages that "
+                      "its state depends on",
+                      tried, owner_of(*found)));
+    auto const status =
+        js_DeleteConsumer(js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, nullptr);
+    if (status != NATS_NOT_FOUND) check_nats(status, tried, "it cannot be replaced");
+  }
   jsConsumerConfig wanted;
   jsConsumerConfig_Init(&wanted);
   wanted.Durable = options.durable.c_str();
-  if (!options.owner.empty()) wanted.Description = options.owner.c_str();
+  wanted.Description = options.owner.c_str();
   wanted.DeliverPolicy = js_DeliverAll;
   wanted.AckPolicy = js_AckExplicit;
   wanted.AckWait = nanoseconds(options.ack_wait);
   wanted.MaxAckPending = options.max_ack_pending;
-  check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, &code), tried,
+  check_nats(js_AddConsumer(nullptr, js.get(), options.stream.c_str(), &wanted, nullptr, nullptr), tried,
              "a work queue has one consumer per subject; is there another?");
-}
-
-void nats_stream::state::remove_consumer() {
-  jsErrCode code{};
-  auto const status =
-      js_DeleteConsumer(js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &code);
-  if (status != NATS_NOT_FOUND) check_nats(status, name(), "it cannot be replaced");
-}
-
-void nats_stream::state::make_consumer() {
-  auto const tried = name();
-  if (auto const found = find_consumer(); found == nullptr)
-    add_consumer(tried);
-  else if (options.owner.empty())
-    check_consumer(*found->Config);
-  else if (owner_of(*found) == options.owner || options.take_over) {
-    remove_consumer();
-    add_consumer(tried);
-  } else
-    throw nats_error(
-        NATS_NOT_PERMITTED,
-        fmt::format("{}: belongs to another process now, '{}'; only one process may take messages that "
-                    "its state depends on",
-                    tried, owner_of(*found)));
 }
 
 // This uses the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array if an earlier fetch
@@ -283,34 +246,18 @@ std::vector<stored_message> nats_stream::fetch(int most, std::chrono::millisecon
 }
 
 stream_facts nats_stream::look() {
-  jsErrCode code{};
   jsStreamInfo* raw = nullptr;
   auto const& name = state_->options.stream;
-  check_nats(js_GetStreamInfo(&raw, state_->js.get(), name.c_str(), nullptr, &code),
+  check_nats(js_GetStreamInfo(&raw, state_->js.get(), name.c_str(), nullptr, nullptr),
              fmt::format("the JetStream stream '{}'", name), "was it removed?");
   stream_info const found(raw);
   auto const& s = raw->State;
-  return {raw->Created, s.Msgs == 0 ? s.LastSeq + 1 : s.FirstSeq, s.LastSeq, s.Msgs};
+  return {raw->Created, s.Msgs == 0 ? s.LastSeq + 1 : s.FirstSeq, s.LastSeq};
 }
 
 bool nats_stream::is_mine() {
   auto const found = state_->find_consumer();
   return found != nullptr && owner_of(*found) == state_->options.owner;
-}
-
-std::uint64_t nats_stream::publish(nats_message const& message, std::chrono::milliseconds timeout,
-                                   std::string const& id) {
-  jsPubOptions options;
-  jsPubOptions_Init(&options);
-  options.MaxWait = timeout.count();
-  if (!id.empty()) options.MsgId = id.c_str();
-  jsPubAck* raw = nullptr;
-  jsErrCode code{};
-  check_nats(js_PublishMsg(&raw, state_->js.get(), message.get(), &options, &code),
-             fmt::format("storing a message for '{}'", message.subject()),
-             "does a stream store this subject? Publish again with the same id");
-  owned<jsPubAck, jsPubAck_Destroy> const stored(raw);
-  return raw->Sequence;
 }
 
 }  // namespace rondo::service

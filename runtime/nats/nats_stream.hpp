@@ -1,11 +1,10 @@
-// A durable NATS queue: a JetStream stream and one durable consumer, shared by all that fetch from it.
+// A durable NATS queue: a JetStream stream and its one durable consumer, which belongs to one process.
 //
-// The server stores each message when it is published, delivers it to one of the fetchers, and redelivers it after
-// `ack_wait` (or when it is nak'ed) until it is acknowledged. Delivery is at least once, so the receiver must recognise a
-// redelivery by its sequence. An acknowledged message leaves the stream. Seen with nats-server 2.9: it confirms an
+// The server stores each message when it is published, delivers it to the consumer, and redelivers it after `ack_wait` until
+// it is acknowledged. Delivery is at least once, so the receiver must recognise a redelivery by its sequence. An acknowledged message leaves the stream. Seen with nats-server 2.9: it confirms an
 // acknowledgement before that is on its disk, so a server that is killed may redeliver an acknowledged message.
 //
-// Threads: one at a time in `fetch`; `publish` from any. One thread at a time per message, but any thread.
+// Threads: one at a time in `fetch`. One thread at a time per message, but any thread.
 #pragma once
 
 #include <vector>
@@ -18,13 +17,13 @@ struct nats_stream_options {
   std::string stream = "rondo";
   /// The subjects that the stream stores, such as `rondo.actor.>`.
   std::vector<std::string> subjects = {};
-  /// The consumer's name. All that use the same name share the messages.
+  /// The consumer's name.
   std::string durable = "rondo";
-  /// How many messages may be delivered and not yet acknowledged, over all fetchers.
+  /// How many messages may be delivered and not yet acknowledged.
   std::int64_t max_ack_pending = 1024;
   std::chrono::milliseconds ack_wait{30'000};
-  /// Not empty: the consumer belongs to one process at a time, which has this name. An existing consumer is replaced, so
-  /// that what its owner had not acknowledged is redelivered at once.
+  /// The process that the consumer belongs to. An existing consumer is replaced, so that what its owner had not
+  /// acknowledged is redelivered at once.
   std::string owner = {};
   /// Whether a consumer of another owner may be replaced. If not, finding one is an error, NATS_NOT_PERMITTED.
   bool take_over = true;
@@ -34,7 +33,6 @@ struct nats_stream_options {
 struct stream_facts {
   std::int64_t created_ns = 0;        // since 1970; a later stream of the same name has another time
   std::uint64_t first = 0, last = 0;  // sequences; first == last + 1 when it is empty
-  std::uint64_t messages = 0;
 };
 
 /// A message that must be acknowledged. One that is destroyed without that is redelivered after `ack_wait`.
@@ -62,9 +60,8 @@ class stored_message : public nats_message {
 
 class nats_stream {
  public:
-  /// Creates the stream and its consumer if they do not exist. Waits for the server for at most `timeout`. Throws
-  /// nats_error if the server has no JetStream, or has a stream or consumer of these names with other settings. `link`
-  /// outlives this.
+  /// Creates the stream if it does not exist, and its consumer. Waits for the server for at most `timeout`. Throws
+  /// nats_error if the server has no JetStream, or has a stream of this name with other settings. `link` outlives this.
   nats_stream(nats_link& link, nats_stream_options options, std::chrono::milliseconds timeout);
   ~nats_stream();
   nats_stream(nats_stream const&) = delete;
@@ -78,11 +75,6 @@ class nats_stream {
   stream_facts look();
   /// Whether the consumer exists and belongs to `owner`. Throws nats_error if the server does not answer.
   bool is_mine();
-
-  /// Returns the sequence once the server has stored the message. Messages with the same non-empty `id` within two minutes
-  /// are stored once. Throws nats_error if the server does not confirm in time: the message may or may not be stored.
-  std::uint64_t publish(nats_message const& message, std::chrono::milliseconds timeout,
-                        std::string const& id = {});
 
  private:
   struct state;

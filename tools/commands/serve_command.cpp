@@ -175,8 +175,9 @@ class server {
     log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
     notify_system("READY=1");
     wait_for_signal();
-    write_checkpoints();
-    log_left_out_now_and_then();
+    if (config_.checkpoint_every.count() != 0)
+      repeat(timer_, config_.checkpoint_every, [this] { return checkpoint(), true; });
+    repeat(failures_timer_, std::chrono::seconds(1), [this] { return log_left_out(), true; });
     context_.run();
     return finish();
   }
@@ -196,12 +197,12 @@ class server {
     if (auto const n = failures_logged_.take_left_out(std::chrono::steady_clock::now()); n != 0)
       log(fmt::format("{} more actor failures; `rondo top` shows which actors fail", n));
   }
-  void log_left_out_now_and_then() {
-    failures_timer_.expires_after(std::chrono::seconds(1));
-    failures_timer_.async_wait([this](error_code ec) {
-      if (ec) return;
-      log_left_out();
-      log_left_out_now_and_then();
+  /// Does the work after each pause, until it returns false.
+  template <class Work>
+  void repeat(boost::asio::steady_timer& timer, std::chrono::milliseconds pause, Work work) {
+    timer.expires_after(pause);
+    timer.async_wait([this, &timer, pause, work](error_code ec) {
+      if (!ec && work()) repeat(timer, pause, work);
     });
   }
 
@@ -222,7 +223,11 @@ class server {
     if (config_.recording.empty()) return;
     recording_.emplace(*runtime_, config_.recording);
     log(fmt::format("recording all messages to {}", config_.recording.string()));
-    flush_recording();
+    repeat(recording_timer_, std::chrono::milliseconds(500), [this] {
+      bool const kept = recording_->flush();
+      if (!kept) service_.count_failed_recording();
+      return kept;
+    });
   } catch (std::runtime_error const& e) {
     throw command_error(exit_no_output, e.what());
   }
@@ -275,25 +280,6 @@ class server {
         log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
       }
       wait_for_signal();
-    });
-  }
-
-  void flush_recording() {
-    recording_timer_.expires_after(std::chrono::milliseconds(500));
-    recording_timer_.async_wait([this](error_code ec) {
-      if (ec) return;
-      if (!recording_->flush()) return service_.count_failed_recording();
-      flush_recording();
-    });
-  }
-
-  void write_checkpoints() {
-    if (config_.checkpoint_every.count() == 0) return;
-    timer_.expires_after(config_.checkpoint_every);
-    timer_.async_wait([this](error_code ec) {
-      if (ec) return;
-      checkpoint();
-      write_checkpoints();
     });
   }
 

@@ -16,10 +16,10 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/service/json/struct_layout.hpp"
 #include "tools/commands/exit_codes.hpp"
 #include "tools/schemac/embed.hpp"
 #include "tools/schemac/header_writer.hpp"
-#include "tools/schemac/schema_model.hpp"
 
 namespace {
 
@@ -76,14 +76,14 @@ int main(int argc, char** argv) {
   try {
     // flatc names the binary schema after its source; the source is what the reader wants to hear about.
     auto const source = schema.filename().replace_extension(".fbs").string();
-    auto const header = rondo::schemac::write_header(rondo::schemac::read_schema(*bytes, source), includes);
+    auto const header = rondo::schemac::write_header(*bytes, source, includes);
     if (!write_file(output, header)) {
       return complain(rondo::exit_no_output, fmt::format("{}: cannot be written", output.string()));
     }
     if (!embedded.empty() && !write_file(embedded, rondo::schemac::embed_schema(*bytes, source))) {
       return complain(rondo::exit_no_output, fmt::format("{}: cannot be written", embedded.string()));
     }
-  } catch (rondo::schemac::schema_error const& e) {
+  } catch (rondo::service::schema_error const& e) {
     return complain(rondo::exit_bad_data, e.what());
   }
   return rondo::exit_done;

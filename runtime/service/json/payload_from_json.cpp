@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <limits>
 #include <system_error>
@@ -16,36 +17,6 @@
 namespace rondo::service {
 namespace {
 
-/// The range of an integer type, in words.
-template <class Integer>
-std::string accepted_integer() {
-  return fmt::format("a whole number from {} to {}", std::numeric_limits<Integer>::min(),
-                     std::numeric_limits<Integer>::max());
-}
-
-/// Calls use(Integer{}) with the integer type that stores this kind.
-template <class Use>
-auto with_integer(field_kind kind, Use use) {
-  switch (kind) {
-    case field_kind::int8:
-      return use(std::int8_t{});
-    case field_kind::uint8:
-      return use(std::uint8_t{});
-    case field_kind::int16:
-      return use(std::int16_t{});
-    case field_kind::uint16:
-      return use(std::uint16_t{});
-    case field_kind::int32:
-      return use(std::int32_t{});
-    case field_kind::uint32:
-      return use(std::uint32_t{});
-    case field_kind::int64:
-      return use(std::int64_t{});
-    default:
-      return use(std::uint64_t{});
-  }
-}
-
 std::string names_of(struct_layout const& s) {
   std::string text;
   for (auto const& f : s.fields) text += (text.empty() ? "" : ", ") + f.name;
@@ -54,21 +25,17 @@ std::string names_of(struct_layout const& s) {
 
 /// What one element of the field accepts, in words.
 std::string accepted(field_layout const& f) {
-  switch (f.kind) {
-    case field_kind::boolean:
-      return "true or false";
-    case field_kind::float32:
-    case field_kind::float64:
+  if (f.kind == field_kind::boolean) return "true or false";
+  if (f.kind == field_kind::nested)
+    return fmt::format("an object with fields of {}: {}", f.nested->name, names_of(*f.nested));
+  return with_number(f.kind, [&]<class Number>(Number) {
+    if (std::floating_point<Number>)
       return fmt::format("a number within the range of a {}, \"NaN\", \"Infinity\" or \"-Infinity\"",
                          name_of(f.kind));
-    case field_kind::nested:
-      return fmt::format("an object with fields of {}: {}", f.nested->name, names_of(*f.nested));
-    default: {
-      auto const number =
-          with_integer(f.kind, []<class Integer>(Integer) { return accepted_integer<Integer>(); });
-      return f.choices ? fmt::format("one of {}, or {}", names_of(*f.choices, ", "), number) : number;
-    }
-  }
+    using limits = std::numeric_limits<Number>;
+    auto const number = fmt::format("a whole number from {} to {}", limits::min(), limits::max());
+    return f.choices ? fmt::format("one of {}, or {}", names_of(*f.choices, ", "), number) : number;
+  });
 }
 
 std::string accepted_list(field_layout const& f) {
@@ -188,20 +155,16 @@ class writer {
       case field_kind::boolean:
         if (value.what != json_node::kind::flag) refuse(value, accepted(f));
         return store(at, static_cast<std::uint8_t>(value.flag));
-      case field_kind::float32:
-        return put_float<float>(f, value, at);
-      case field_kind::float64:
-        return put_float<double>(f, value, at);
       case field_kind::nested:
         if (value.what != json_node::kind::object) refuse(value, accepted(f));
         return put_struct(*f.nested, value, at);
       default:
-        return with_integer(f.kind, [&]<class Integer>(Integer) { put_integer<Integer>(f, value, at); });
+        return with_number(f.kind, [&]<class Number>(Number) { put_number<Number>(f, value, at); });
     }
   }
 
-  template <class Integer>
-  void put_integer(field_layout const& f, json_node const& value, std::size_t at) {
+  template <std::integral Integer>
+  void put_number(field_layout const& f, json_node const& value, std::size_t at) {
     if (f.choices && value.what == json_node::kind::string) {
       auto const found = std::ranges::find(f.choices->entries, value.text, &enum_entry::name);
       if (found == f.choices->entries.end())
@@ -217,8 +180,8 @@ class writer {
     store(at, number);
   }
 
-  template <class Float>
-  void put_float(field_layout const& f, json_node const& value, std::size_t at) {
+  template <std::floating_point Float>
+  void put_number(field_layout const& f, json_node const& value, std::size_t at) {
     Float number{};
     bool const fits = value.what == json_node::kind::number   ? read_float(value.text, number)
                       : value.what == json_node::kind::string ? read_word(value.text, number)

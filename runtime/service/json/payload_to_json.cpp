@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -66,37 +67,12 @@ class printer {
   }
 
   void print_element(field_layout const& f, std::size_t at) {
-    switch (f.kind) {
-      case field_kind::boolean:
-        return put(load<std::uint8_t>(at) != 0);
-      case field_kind::int8:
-        return print_integer<std::int8_t>(f, at);
-      case field_kind::uint8:
-        return print_integer<std::uint8_t>(f, at);
-      case field_kind::int16:
-        return print_integer<std::int16_t>(f, at);
-      case field_kind::uint16:
-        return print_integer<std::uint16_t>(f, at);
-      case field_kind::int32:
-        return print_integer<std::int32_t>(f, at);
-      case field_kind::uint32:
-        return print_integer<std::uint32_t>(f, at);
-      case field_kind::int64:
-        return print_integer<std::int64_t>(f, at);
-      case field_kind::uint64:
-        return print_integer<std::uint64_t>(f, at);
-      case field_kind::float32:
-        return print_float(load<float>(at));
-      case field_kind::float64:
-        return print_float(load<double>(at));
-      case field_kind::nested:
-        return print_struct(*f.nested, at);
-    }
+    if (f.kind == field_kind::boolean) return put(load<std::uint8_t>(at) != 0);
+    if (f.kind == field_kind::nested) return print_struct(*f.nested, at);
+    with_number(f.kind, [&]<class Number>(Number) { print_number(f, load<Number>(at)); });
   }
 
-  template <class Integer>
-  void print_integer(field_layout const& f, std::size_t at) {
-    auto const value = load<Integer>(at);
+  void print_number(field_layout const& f, std::integral auto value) {
     if (f.choices) {
       auto const bits = static_cast<std::uint64_t>(value);  // extends the sign, as the entries do
       auto const found = std::ranges::find(f.choices->entries, bits, &enum_entry::bits);
@@ -109,8 +85,7 @@ class printer {
   }
 
   // The shortest digits that read back to the same bits.
-  template <class Float>
-  void print_float(Float value) {
+  void print_number(field_layout const&, std::floating_point auto value) {
     if (std::isnan(value))
       text_ += "\"NaN\"";
     else if (std::isinf(value))

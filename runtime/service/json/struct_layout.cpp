@@ -23,34 +23,10 @@ int element_of(reflection::Type const& type) {
 }
 
 std::optional<field_kind> kind_of(int type) {
-  switch (type) {
-    case reflection::Bool:
-      return field_kind::boolean;
-    case reflection::Byte:
-      return field_kind::int8;
-    case reflection::UByte:
-      return field_kind::uint8;
-    case reflection::Short:
-      return field_kind::int16;
-    case reflection::UShort:
-      return field_kind::uint16;
-    case reflection::Int:
-      return field_kind::int32;
-    case reflection::UInt:
-      return field_kind::uint32;
-    case reflection::Long:
-      return field_kind::int64;
-    case reflection::ULong:
-      return field_kind::uint64;
-    case reflection::Float:
-      return field_kind::float32;
-    case reflection::Double:
-      return field_kind::float64;
-    case reflection::Obj:
-      return field_kind::nested;
-    default:
-      return std::nullopt;
-  }
+  static_assert(reflection::Double - reflection::Bool == static_cast<int>(field_kind::float64));
+  if (type == reflection::Obj) return field_kind::nested;
+  if (type < reflection::Bool || type > reflection::Double) return std::nullopt;
+  return static_cast<field_kind>(type - reflection::Bool);
 }
 
 bool is_integer(field_kind kind) { return kind >= field_kind::int8 && kind <= field_kind::uint64; }

@@ -34,7 +34,7 @@ struct schema_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What one element of a field is; enums are of the kind of integer that holds them.
+/// What one element of a field is; enums are of the kind of integer that holds them. Scalars in FlatBuffers' order.
 enum class field_kind : std::uint8_t {
   boolean,
   int8,

@@ -79,8 +79,8 @@ struct gpu_monitor::nvml {
     return {};
   }
 
-  gpu_line read_one(unsigned index) const {
-    gpu_line line;
+  reports::gpuT read_one(unsigned index) const {
+    reports::gpuT line;
     line.index = index;
     nvml_device device = nullptr;
     if (get_device(index, &device) != 0) return line;

@@ -6,27 +6,17 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "generated/telemetry_generated.h"
+
 namespace rondo::service {
 
-/// A number that the driver does not report is -1.
-struct gpu_line {
-  std::uint32_t index = 0;
-  std::string name{};
-  int utilization_percent = -1;
-  std::int64_t memory_used_bytes = -1, memory_total_bytes = -1;
-  int temperature_celsius = -1;
-  double power_watts = -1;
-  std::int64_t pcie_rx_bytes_per_second = -1, pcie_tx_bytes_per_second = -1;
-};
-
 struct gpu_reading {
-  std::vector<gpu_line> gpus{};
+  std::vector<reports::gpuT> gpus{};
   std::string unavailable{};  // why there are no GPUs; empty: there are
 };
 

@@ -98,19 +98,7 @@ std::unique_ptr<reports::copiesT> to_report(transfer_counts const& c) {
 
 void add_gpus(report& to, gpu_reading const& from) {
   to.gpus_unavailable = from.unavailable;
-  for (auto const& g : from.gpus) {
-    auto out = std::make_unique<reports::gpuT>();
-    out->index = g.index;
-    out->name = g.name;
-    out->utilization_percent = g.utilization_percent;
-    out->memory_used_bytes = g.memory_used_bytes;
-    out->memory_total_bytes = g.memory_total_bytes;
-    out->temperature_celsius = g.temperature_celsius;
-    out->power_watts = g.power_watts;
-    out->pcie_rx_bytes_per_second = g.pcie_rx_bytes_per_second;
-    out->pcie_tx_bytes_per_second = g.pcie_tx_bytes_per_second;
-    to.gpus.push_back(std::move(out));
-  }
+  for (auto const& g : from.gpus) to.gpus.push_back(std::make_unique<reports::gpuT>(g));
 }
 
 }  // namespace
