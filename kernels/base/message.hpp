@@ -103,12 +103,31 @@ struct message_name_of {
 
 namespace detail {
 
+/// Where the first template argument ends in `text`, which begins with it: at a semicolon or at the closing bracket of the whole list.
+/// Brackets of its own (`grid<int [4]>`), and characters (`tag<']'>`), belong to it.
+constexpr std::size_t end_of_argument(std::string_view text) noexcept {
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char const c = text[i];
+    if (c == '\'')
+      for (++i; i < text.size() && text[i] != '\''; ++i) i += text[i] == '\\';
+    else if (c == '[' || c == '(' || c == '{')
+      ++open;
+    else if (open == 0 && (c == ';' || c == ']'))
+      return i;
+    else if (c == ']' || c == ')' || c == '}')
+      --open;
+  }
+  return text.size();
+}
+
 template <class T>
 constexpr std::string_view spelled_name() noexcept {
   std::string_view text = __PRETTY_FUNCTION__;
   auto begin = text.find("T = ");
   begin = begin == std::string_view::npos ? text.find("T=") + 2 : begin + 4;
-  return text.substr(begin, text.find_first_of(";]", begin) - begin);
+  text.remove_prefix(begin);
+  return text.substr(0, end_of_argument(text));
 }
 
 constexpr std::uint32_t fnv1a(std::string_view text) noexcept {

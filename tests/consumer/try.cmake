@@ -14,7 +14,7 @@ if(found EQUAL -1)
   message(FATAL_ERROR "README.md does not hold the example as it stands in tests/consumer/project/clicks.cpp")
 endif()
 
-file(REMOVE_RECURSE ${work}/prefix ${work}/project ${work}/client_project ${work}/cuda_project)
+file(REMOVE_RECURSE ${work}/prefix ${work}/project ${work}/client_project ${work}/cuda_project ${work}/without_hd)
 run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
 # As plain C++, and with CUDA if this build has it.
 set(common -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
@@ -30,6 +30,18 @@ if(cuda_compiler)
       -D CMAKE_CUDA_COMPILER=${cuda_compiler} -D CMAKE_CUDA_ARCHITECTURES=90)
   run(${CMAKE_COMMAND} --build ${work}/cuda_project --target greet)
   run(${work}/cuda_project/greet)
+  # A handler without RONDO_HD has no code for the GPU: an error names it, though the installed headers are system headers.
+  file(COPY ${source}/project/ DESTINATION ${work}/without_hd)
+  file(READ ${source}/project/greetings.hpp header)
+  string(REPLACE "RONDO_HD " "" header "${header}")
+  file(WRITE ${work}/without_hd/greetings.hpp "${header}")
+  run(${CMAKE_COMMAND} -S ${work}/without_hd -B ${work}/without_hd/build ${common} -D with_cuda=ON
+      -D CMAKE_CUDA_COMPILER=${cuda_compiler} -D CMAKE_CUDA_ARCHITECTURES=90)
+  execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/without_hd/build --target greetings
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(status EQUAL 0 OR NOT output MATCHES "error: calling a __host__ function\\(\"greeter::on.*a_handler_needs_RONDO_HD")
+    message(FATAL_ERROR "a handler without RONDO_HD was to be refused by name; the build ended with ${status}:\n${output}")
+  endif()
 endif()
 run(${work}/project/clicks)
 if(NOT output STREQUAL "42 clicks\n")

@@ -65,6 +65,24 @@ static_assert(std::is_void_v<rondo::reply_to_t<counter, other>>);
 static_assert(rondo::type_name<add> == "message_test::add");
 static_assert(rondo::type_name<renamed> == "schema.renamed");
 static_assert(rondo::type_id<renamed> == rondo::detail::fnv1a("schema.renamed"));
+// Compilers end the list of template arguments with a bracket or a semicolon, which a name may also hold.
+template <class T>
+struct boxed {
+  T value;
+};
+template <char>
+struct tagged {};
+template <class T>
+auto local_of() {
+  struct local {};
+  return boxed<local>{};
+}
+static_assert(rondo::type_id<boxed<int[4]>> != rondo::type_id<boxed<int[5]>>);
+static_assert(rondo::type_name<boxed<int[4]>>.ends_with("4]>"));
+static_assert(rondo::type_name<tagged<']'>>.ends_with("']'>"));
+static_assert(rondo::type_name<tagged<'\''>> != rondo::type_name<tagged<';'>>);
+static_assert(rondo::type_name<boxed<tagged<'['>>>.find(';') == std::string_view::npos);
+static_assert(rondo::type_name<decltype(local_of<int[3]>())>.ends_with(">"));
 // Numbers that another process or an older build computed remain valid only if these do not change.
 static_assert(rondo::detail::fnv1a("") == 2166136261u && rondo::detail::fnv1a("a") == 0xe40c292cu);
 static_assert(rondo::detail::fnv1a("foobar") == 0xbf9cf968u);

@@ -65,9 +65,41 @@ __global__ void __maxnreg__(RONDO_CUDA_REGISTERS)
       host, windows[block_is_team ? 0 : warp]);
 }
 
+/// Called by code for both sides, as the ring kernel calls it, a member function without RONDO_HD would do nothing on the GPU: nvcc
+/// warns of that only outside of installed headers. Called by code for the GPU alone, it is an error that names the function.
+template <class B, class M>
+__device__ void a_handler_needs_RONDO_HD(B& state, context& ctx, std::byte const* payload) {
+  auto const& m = *reinterpret_cast<M const*>(payload);
+  if constexpr (detail::kind_of<B, M> == handler_kind::wide) {
+    state.tiles(ctx, m);
+    state.tile(ctx, m, 0u);
+    state.finish(ctx, m);
+  } else if constexpr (detail::kind_of<B, M> == handler_kind::batch) {
+    state.on(ctx, *reinterpret_cast<batch<M> const*>(payload));
+  } else {
+    state.on(ctx, m);
+  }
+}
+template <class B>
+__device__ void a_behaviour_needs_RONDO_HD(std::byte* at, context& ctx) {
+  auto* const state = new (at) B{};
+  if constexpr (detail::starts<B>) state->on_start(ctx);
+}
+
+template <class... Entries, class B>
+__device__ void need_handlers(messages<Entries...>, B* state, context* ctx) {
+  (a_handler_needs_RONDO_HD<B, typename detail::entry_traits<Entries>::request>(*state, *ctx, nullptr), ...);
+}
+template <class... Behaviours>
+__device__ void need_gpu_code(module_of<Behaviours...>*, context* ctx) {
+  (a_behaviour_needs_RONDO_HD<Behaviours>(nullptr, *ctx), ...);
+  (need_handlers(typename Behaviours::messages{}, static_cast<Behaviours*>(nullptr), ctx), ...);
+}
+
 /// Answers the host's queries for the time, from which it computes the difference of the two clocks.
 template <class Module>
 __global__ void meet_host(cuda_meeting* meeting) {
+  if (false) need_gpu_code(static_cast<Module*>(nullptr), nullptr);  // is compiled, and makes no code
   meeting->key = Module::key;
   for (std::uint32_t next = 1;; ++next) {
     std::uint32_t asked = 0;
