@@ -18,7 +18,8 @@ namespace rondo {
 /// Where the lanes of a reader share what they have fetched.
 struct io_window {
   submission items[bus_reader<submission>::window];
-  submission batch;  // the first item of the batch that is being carried out
+  submission batch;           // the first item of the batch that is being carried out
+  std::uint32_t epoch_ended;  // 1: some mailbox is no longer in its first epoch; for an io_team
 };
 
 /// Reads submissions in order and can refuse them; only an io_team can carry them out. Threads: as io_team, on the
@@ -75,23 +76,36 @@ class submission_reader {
   /// first of the batch at the head.
   RONDO_HD void conclude(submission const& s, errc reason) {
     if (slots_of(s) == 1 || s.ack.valid()) {
-      if (team_.leader()) conclude_alone(s, reason);
+      if (team_.leader()) conclude_alone(s, reason, 1);
       return;
     }
     for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
       publish(first + n);
       if (team_.leader())
-        for (std::uint32_t i = 0; i < n; ++i) conclude_alone(items[i], reason);
+        for (std::uint32_t i = 0; i < n; ++i)
+          conclude_alone(items[i], reason, first + i == 0 ? items[i].count : 0);
     });
   }
-  /// The same on one lane, for a submission that is alone or has an ack.
-  RONDO_HD void conclude_alone(submission const& s, errc reason) {
-    message_header const& h = s.body.header;
-    bool const is_ask = (h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0;
+  /// The same on one lane, for a submission that has an ack or is one message. `count`: as in returned_mail.
+  RONDO_HD void conclude_alone(submission const& s, errc reason, std::uint32_t count) {
     if (s.ack.valid())
       reply(s.ack, s.to, reason);
+    else if (is_ask(s))
+      reply(s.body.header.reply_to, s.to, reason);
+    else if (goes_back(s, reason))
+      return_message(s, reason, count);
     else if (s.kind == submission_kind::post)
-      is_ask ? reply(h.reply_to, s.to, reason) : dead_letter(s, reason);
+      emit_message(s, {.kind = event_kind::dead_letter, .reason = reason, .actor = s.to});
+  }
+  RONDO_HD static bool is_ask(submission const& s) noexcept {
+    message_header const& h = s.body.header;
+    return s.kind == submission_kind::post && (h.flags & flag_wants_reply) != 0 &&
+           (h.reply_to.index & host_ask_bit) != 0;
+  }
+  /// L5.
+  RONDO_HD static bool goes_back(submission const& s, errc reason) noexcept {
+    return (reason == errc::mailbox_full || reason == errc::arena_full) && s.kind == submission_kind::post &&
+           s.how != delivery::apart && !s.ack.valid() && !is_ask(s);
   }
 
   bus_reader<submission, Bus> in_;
@@ -106,8 +120,13 @@ class submission_reader {
     host_.emit(r);
   }
 
-  RONDO_HD void dead_letter(submission const& s, errc reason) {
-    device_event r{.kind = event_kind::dead_letter, .reason = reason, .actor = s.to};
+  RONDO_HD void return_message(submission const& s, errc reason, std::uint32_t count) {
+    returned_mail const about{s.epoch, s.how == delivery::resent, count};
+    device_event r{.kind = event_kind::returned, .reason = reason, .actor = s.to};
+    __builtin_memcpy(&r.detail, &about, sizeof about);
+    emit_message(s, r);
+  }
+  RONDO_HD void emit_message(submission const& s, device_event r) {
     r.body.header = s.body.header;
     r.body.bytes = s.body.bytes;
     copy_words(r.body.payload, s.body.payload, s.body.bytes);
@@ -123,7 +142,10 @@ class io_team : public submission_reader<Bus> {
   /// `orders`: the ticket below which the I/O team has carried out all that is awaited.
   RONDO_HD io_team(arena_ref arena, bus_ring_ref<submission, Bus> const& ring, atomic<std::uint64_t>& orders,
                    host_port const& host, team const& t, io_window& window) noexcept
-      : reader(ring, host, t, window), scheduler_(arena), orders_(orders) {}
+      : reader(ring, host, t, window), scheduler_(arena), orders_(orders) {
+    // Relaxed: this team has set it, in a grid before.
+    if (t.leader()) window.epoch_ended = arena.header().epoch_ended.load(memory_order::relaxed);
+  }
 
   /// Carries out submissions until `limit` messages are taken or none is left. A batch is taken whole. Returns
   /// the number of messages taken.
@@ -156,7 +178,7 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD bool is_handled_by(Handle const& handle, std::uint32_t i) {
     submission& s = this->window_.items[i];
     // Whoever awaits that the message is accepted is not to await its handler.
-    if (s.kind != submission_kind::post || s.count != 1 || s.ack.valid()) return false;
+    if (s.kind != submission_kind::post || s.count != 1 || s.ack.valid() || is_late(s)) return false;
     return handle(s.to, s.body);
   }
   /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited.
@@ -242,17 +264,47 @@ class io_team : public submission_reader<Bus> {
   }
   /// Each lane posts one message. They have no order among each other.
   RONDO_HD void post_apart(std::uint32_t first, std::uint32_t count) {
+    this->team_.sync();  // every lane sees which epochs lane 0 has ended
     if (auto const i = this->team_.lane(); i < count) {
       submission const& s = this->window_.items[first + i];
-      auto const outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
-      if (outcome != errc::ok || s.ack.valid()) this->conclude_alone(s, outcome);
+      auto const outcome = post(s);
+      if (outcome != errc::ok || s.ack.valid()) this->conclude_alone(s, outcome, 1);
     }
     this->team_.sync();
+  }
+
+  /// One lane posts one message.
+  RONDO_HD errc post(submission const& s) {
+    if (is_late(s)) return errc::mailbox_full;
+    auto const outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
+    if (reader::goes_back(s, outcome)) end_epoch(s);
+    return outcome;
+  }
+  /// Whether the epoch of `s` is over (L5).
+  RONDO_HD bool is_late(submission const& s) const noexcept {
+    arena_ref const& arena = scheduler_.arena();
+    // Relaxed: only this reader changes it.
+    return this->window_.epoch_ended != 0 && s.how != delivery::apart && arena.has_cell(s.to.index) &&
+           arena.epoch(s.to.index).load(memory_order::relaxed) != s.epoch;
+  }
+  RONDO_HD void end_epoch(submission const& s) noexcept {
+    arena_ref const& arena = scheduler_.arena();
+    // Relaxed, both: only this reader reads them.
+    arena.epoch(s.to.index).store(static_cast<std::uint16_t>(s.epoch + 1), memory_order::relaxed);
+    arena.header().epoch_ended.store(1, memory_order::relaxed);
+    this->window_.epoch_ended = 1;
+  }
+  /// Whether a late one is among the `count` items from `first` on. All lanes call it.
+  RONDO_HD bool has_late(submission const* first, std::uint32_t count) const {
+    bool late = false;
+    for (std::uint32_t i = 0; this->team_.leader() && i < count; ++i) late = late || is_late(first[i]);
+    return this->team_.broadcast(late);
   }
 
   /// False, without effect, if there is no room for all.
   RONDO_HD bool post_run(std::uint32_t first, std::uint32_t run) {
     auto const* const items = this->window_.items + first;
+    if (has_late(items, run)) return false;
     auto const r = scheduler_.reserve_by_lanes(this->team_, items->to, items->body.header.priority, run);
     if (r.status != errc::ok) return false;
     fill(r, 0, items, run);
@@ -265,7 +317,11 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD std::uint32_t carry_out_batch(submission const& first) {
     this->begin_batch(first);
     submission const& s = this->window_.batch;
-    auto const r = scheduler_.reserve_by_lanes(this->team_, s.to, s.body.header.priority, s.count);
+    reservation r{.status = errc::mailbox_full};
+    if (!has_late(&s, 1)) {
+      r = scheduler_.reserve_by_lanes(this->team_, s.to, s.body.header.priority, s.count);
+      if (this->team_.leader() && reader::goes_back(s, r.status)) end_epoch(s);
+    }
     if (r.status == errc::ok) {
       this->for_each_window(s.count, [&](std::uint32_t from, submission const* items, std::uint32_t n) {
         fill(r, from, items, n);
@@ -300,7 +356,7 @@ class io_team : public submission_reader<Bus> {
     } else if (s.kind == submission_kind::signal) {
       outcome = scheduler_.signal(s.to, s.count) ? errc::ok : errc::actor_gone;
     } else if (s.kind == submission_kind::post) {
-      outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
+      outcome = post(s);
     }
     if (is_awaited(s.kind))  // release: pairs with has_orders
       orders_.store(this->in_.head() + i + 1, memory_order::release);

@@ -25,6 +25,7 @@
 // Ordering
 //  publish  the writer's release store of a first chunk -> the reader's acquire load of it: the group, and all that the writer
 //           did before. A writer whose item is all that it has to say stores it relaxed.
+//  turn     a writer's exchange for a ticket -> the exchange for a later one.
 //  The rest is relaxed. In particular `consumed` orders nothing: if a slot were written too early, its tags would show it.
 // ASSUMES: aligned 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope release
 // makes the writes before it visible to the other side first. A team that fetches several items acquires only the first one's
@@ -105,10 +106,11 @@ struct bus_ring_ref {
   }
 
   /// Writes `count` items with fill(i, item) and publishes them as one group, all or none. Sets `ticket` to the
-  /// first one's. Never blocks. Precondition: 1 <= count <= slot_count.
+  /// first one's. Never blocks. Precondition: 1 <= count <= slot_count. What a writer did before it took an earlier ticket is
+  /// seen by `fill` (the edge `turn`).
   template <class Fill>
   RONDO_HD push_outcome try_push(std::uint32_t count, Fill fill, std::uint64_t& ticket) const {
-    auto const outcome = try_claim(count, ticket);
+    auto const outcome = try_claim(count, ticket, memory_order::acq_rel);
     if (outcome != push_outcome::pushed) return outcome;
     for (auto i = count; i-- > 0;) {
       Item item;
@@ -123,7 +125,7 @@ struct bus_ring_ref {
   /// Writes one item. `order`: release, or relaxed if the reader needs nothing else of what this thread has written.
   RONDO_HD push_outcome try_push(Item const& item, memory_order order) const {
     std::uint64_t ticket = 0;
-    auto const outcome = try_claim(1, ticket);
+    auto const outcome = try_claim(1, ticket, memory_order::relaxed);
     if (outcome != push_outcome::pushed) return outcome;
     bus.wrote(ticket);
     write(ticket, item, order);
@@ -151,8 +153,9 @@ struct bus_ring_ref {
   }
 
  private:
-  RONDO_HD push_outcome try_claim(std::uint32_t count, std::uint64_t& ticket) const noexcept {
-    // Relaxed, all of it: the exchange validates the tail, and `consumed` orders nothing.
+  RONDO_HD push_outcome try_claim(std::uint32_t count, std::uint64_t& ticket,
+                                  memory_order turn) const noexcept {
+    // Relaxed, the rest of it: the exchange validates the tail, and `consumed` orders nothing.
     auto tail = writers->tail.load(memory_order::relaxed);
     auto seen = writers->seen.load(memory_order::relaxed);
     for (;;) {
@@ -167,7 +170,7 @@ struct bus_ring_ref {
         writers->seen.store(seen, memory_order::relaxed);  // an older value is harmless
         if (!fits(tail, count, seen)) return full();
       }
-      if (writers->tail.compare_exchange(tail, tail + count, memory_order::relaxed, memory_order::relaxed)) {
+      if (writers->tail.compare_exchange(tail, tail + count, turn, memory_order::relaxed)) {
         ticket = tail;
         return push_outcome::pushed;
       }

@@ -13,6 +13,7 @@ namespace rondo {
 enum class event_kind : std::uint32_t {
   reply,          // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
   dead_letter,    // `actor` did not handle `body`, for `reason`
+  returned,       // `body` is to be sent to `actor` again; detail: returned_mail
   actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
                   // (failure_action); body.header.type: of the message; 0: it was on_start
   terminated,     // `actor` is gone; body.payload holds its actor_totals
@@ -32,6 +33,15 @@ enum class event_kind : std::uint32_t {
 
 /// The digest of a handler that ran for several messages at once: what it sent cannot be attributed to one of them.
 inline constexpr std::uint32_t untold_digest = ~0u;
+
+/// The detail of a `returned` event. The messages of a batch come back one after the other, with nothing for the same actor between.
+struct returned_mail {
+  std::uint16_t epoch;   // in which it was sent
+  std::uint16_t resent;  // 1: it had gone back before
+  std::uint32_t
+      count;  // of the batch that begins with this message; 1: it is alone; 0: a later one of its batch
+};
+static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 
 /// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. The others: the actor
 /// is terminated.

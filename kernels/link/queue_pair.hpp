@@ -12,6 +12,11 @@
 //     direct ring, `await_orders` precedes the first submission that may need one of them.
 //  L3 A submission has one outcome: it reaches the target's mailbox, or each message gets one completion with the reason.
 //  L4 A batch is one group of tickets, so it arrives whole.
+//  L5 A message for which nobody waits is not lost for want of room (G5). It goes back to the host (event_kind::returned) and ends
+//     the epoch of its mailbox. All later messages of that epoch find the mailbox full, or go back, too, even if there is room by
+//     then. So the host can send them again in their order (G2), in the next epoch: runtime/messaging/mail_lines.hpp. Whoever
+//     sends in an epoch looks once more, when he has his ticket, whether it is still that one; so all of an epoch have lower tickets
+//     than those of the next.
 // Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.
 #pragma once
 
@@ -21,12 +26,20 @@
 namespace rondo {
 
 enum class submission_kind : std::uint8_t {
+  nothing,       // its sender was too late (L5)
   post,          // `count` messages to `to`: this one and the rest of its group, of which only `body` counts
   launch,        // the payload is a launch_spec
   signal,        // `count` holds control_bits for `to`
   open_buffer,   // the payload is a buffer_order
   close_buffer,  // likewise; `base` is unused
   await_orders,  // of a direct ring: until the I/O team has taken the tickets below the one in the payload
+};
+
+/// How a post is ordered with others to the same mailbox.
+enum class delivery : std::uint8_t {
+  apart,  // not at all (a timer's, for example): a dead letter if there is no room
+  in_epoch,  // refused once its epoch is over; without room, an ask or an ack hears of it, and any other message goes back
+  resent,  // the same for a message that has gone back before
 };
 
 /// Whether a later submission in another ring may need what this one does.
@@ -43,6 +56,8 @@ struct buffer_order {
 /// A command from the host to the device. Its completion is a device_event.
 struct submission {
   submission_kind kind;
+  delivery how;         // of a post
+  std::uint16_t epoch;  // of a post that is not `apart`
   std::uint32_t count;
   actor_id to;
   actor_id ack;  // a host ask that the outcome completes; invalid: none

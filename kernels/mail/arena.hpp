@@ -71,7 +71,8 @@ struct arena_layout {
   std::uint64_t magic, bytes;
   arena_shape shape;
   std::uint32_t ready_entries, ring_entries;
-  std::uint64_t cells, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at, rings_at, heap_at;
+  std::uint64_t cells, epochs_at, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at,
+      rings_at, heap_at;
 };
 
 struct arena_header : arena_layout {
@@ -83,6 +84,7 @@ struct arena_header : arena_layout {
   alignas(64) atomic<std::uint32_t> idle_teams;  // looking for work, or parked
   alignas(64) atomic<std::uint32_t> open_jobs;   // wide jobs with unclaimed tiles
   alignas(64) atomic<std::uint32_t> journal;     // journal_bits; changes at safepoints
+  atomic<std::uint32_t> epoch_ended;             // 1: some cell's epoch is not 0
 };
 
 /// Extra duties of owners, for runtime/recording.hpp.
@@ -118,6 +120,11 @@ class arena_ref {
   /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
   RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index - first_actor_ < cells_; }
+  /// The epoch in which the mailbox with this index admits messages across a bus; see L5 of queue_pair.hpp. The actors of a cell
+  /// share it one after the other.
+  RONDO_HD atomic<std::uint32_t>& epoch(std::uint32_t index) const noexcept {
+    return at<atomic<std::uint32_t>>(header_->epochs_at)[index - first_actor_];
+  }
   /// Whether the actor belongs to another device.
   RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
     return (id.index & host_ask_bit) == 0 && device_of(id) != first_actor_ >> device_shift;
@@ -174,6 +181,7 @@ inline arena_layout plan_arena(arena_shape const& shape) noexcept {
     return offset;
   };
   h.cells = claim(sizeof(actor_cell) * shape.actors, 128);
+  h.epochs_at = claim(sizeof(atomic<std::uint32_t>) * shape.actors, 64);
   h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
   h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);
   h.ready_entries_at = claim(sizeof(ready_entry) * ready_bands * h.ready_entries, 64);

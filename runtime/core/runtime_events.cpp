@@ -11,6 +11,11 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
       return;  // see start_devices
     case event_kind::dead_letter:
       return watched.on_undelivered(r.actor, r.body.header.type, r.body.payload, r.body.bytes, r.reason);
+    case event_kind::returned: {
+      returned_mail about;
+      __builtin_memcpy(&about, &r.detail, sizeof about);
+      return devices.mail_of(r.actor).take_back({r.actor, r.body}, about);
+    }
     case event_kind::actor_failed:
       watched.on_failure(r);
       if (static_cast<failure_action>(r.detail) == failure_action::escalated) close(errc::handler_failed);

@@ -19,6 +19,17 @@ bool is_ask(message_header const& h) noexcept {
   return (h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0;
 }
 
+/// Calls f(outgoing) for each message of a batch, as far as it has come back, or for the one message.
+template <class Waiting, class F>
+void for_each(Waiting const& w, F f) {
+  outgoing m = w.m;
+  auto const count = w.count == 1 ? 1 : w.batch.size() / m.body.bytes;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (w.count != 1) __builtin_memcpy(m.body.payload, w.batch.data() + i * m.body.bytes, m.body.bytes);
+    f(m);
+  }
+}
+
 }  // namespace
 
 void mail_lines::wait_for_room(outgoing const& m, answer_handler handler) {
@@ -52,10 +63,42 @@ void mail_lines::forward(outgoing m) {
     else if (at != lines_.end() && at->second.waiting_messages.size() >= line_limit)
       refused = errc::mailbox_full;
     else
-      stand_in_line({.m = m, .patient = true, .forwarded = true}, ended);
+      stand_in_line({.m = m, .patient = true, .kept = true}, ended);
   }
   if (refused != errc::ok) return undelivered_(m, refused);
   end(ended);
+}
+
+void mail_lines::take_back(outgoing m, returned_mail about) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed()) {
+      auto const at = lines_.try_emplace(key_of(m.to)).first;
+      line& l = at->second;
+      bool const is_new = l.waiting_messages.empty();
+      l.full = true;
+      make_obstacle(at);  // before the epoch changes: see terms_for
+      if (about.resent != 0 && l.run != 0)
+        l.returned += about.count != 0 ? 1 : 0;
+      else
+        add_returned(l, m, about.count);
+      if (auto& epoch = epochs_[cell_of(m.to)]; epoch.load(memory_order::relaxed) == about.epoch)
+        epoch.store(static_cast<std::uint16_t>(about.epoch + 1), memory_order::release);  // see terms_for
+      if (is_new) try_later(at->first, l);  // otherwise its turn comes after the first one's verdict
+      return;
+    }
+  }
+  undelivered_(m, closed_for());
+}
+
+/// `count`: as in returned_mail.
+void mail_lines::add_returned(line& l, outgoing const& m, std::uint32_t count) {
+  if (count != 0)
+    l.coming_back =
+        &l.waiting_messages.emplace_back(waiting{.m = m, .patient = true, .kept = true, .count = count});
+  if (count == 1 || l.coming_back == nullptr) return;
+  auto& batch = l.coming_back->batch;
+  batch.insert(batch.end(), m.body.payload, m.body.payload + m.body.bytes);
 }
 
 std::vector<outgoing> mail_lines::forwarded(std::unique_lock<std::mutex>& held) const {
@@ -63,7 +106,7 @@ std::vector<outgoing> mail_lines::forwarded(std::unique_lock<std::mutex>& held) 
   held = std::unique_lock(mutex_);
   for (auto const& [key, l] : lines_)
     for (auto const& w : l.waiting_messages)
-      if (w.forwarded) all.push_back(w.m);
+      if (w.kept) for_each(w, [&](outgoing const& m) { all.push_back(m); });
   return all;
 }
 
@@ -71,7 +114,7 @@ std::size_t mail_lines::count_forwarded() const {
   std::size_t all = 0;
   std::lock_guard lock(mutex_);
   for (auto const& [key, l] : lines_)
-    all += static_cast<std::size_t>(std::ranges::count_if(l.waiting_messages, &waiting::forwarded));
+    for (auto const& w : l.waiting_messages) all += w.kept ? w.count : 0;
   return all;
 }
 
@@ -92,6 +135,8 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   auto const at = lines_.find(key_of(mail.to));
   if (at == lines_.end()) return {};
   line& l = at->second;
+  // A sender that has another priority may have sent a message that is yet to come back.
+  if (l.full && !route_.is_near()) return errc::mailbox_full;
   // From the end, where the sender's own last message is.
   if (std::none_of(l.waiting_messages.rbegin(), l.waiting_messages.rend(),
                    [&](waiting const& w) { return w.m.body.header.priority == mail.header.priority; }))
@@ -99,7 +144,8 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   if (l.full) return errc::mailbox_full;
   if (l.waiting_messages.size() >= line_limit) return errc::device_busy;
   if (mail.bytes > max_payload_bytes) return errc::payload_too_large;
-  waiting w{.m = {.to = mail.to, .body = {}}, .ack = ack, .count = mail.count};
+  bool const kept = !ack.valid() && !is_ask(mail.header);
+  waiting w{.m = {.to = mail.to, .body = {}}, .patient = kept, .kept = kept, .ack = ack, .count = mail.count};
   w.m.body.header = mail.header;
   w.m.body.bytes = mail.bytes;
   auto const* payload = static_cast<std::byte const*>(mail.payloads);
@@ -110,44 +156,69 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   return errc::ok;
 }
 
-/// Sends the first message of a line. Ok on a far route: it is in transit; if it is patient, on_verdict will be called.
-errc mail_lines::post_first(std::uint64_t key, waiting const& first) {
-  auto const& body = first.m.body;
-  auto const* const payload = first.count == 1 ? body.payload : first.batch.data();
-  auto const send = [&](actor_id ack) {
-    return route_.post({first.m.to, body.header, payload, body.bytes, body.bytes, first.count}, ack, true);
-  };
-  if (closed()) return closed_for();
-  if (route_.is_near() || !first.patient) {
-    auto const outcome = send(first.ack);
-    return outcome == errc::arena_full && first.forwarded ? errc::device_busy : outcome;
-  }
+errc mail_lines::send(waiting const& w, far_terms const& terms) const {
+  auto const& body = w.m.body;
+  return route_.post({w.m.to, body.header, w.payloads(), body.bytes, body.bytes, w.count}, terms, true);
+}
+
+/// On a far route. Ok: on_verdict will be called.
+errc mail_lines::send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms) {
   // On the system executor it runs where the event is received, so at a safepoint all verdicts are known.
   answer_handler on_event(boost::asio::bind_executor(
       boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
   auto const ack = completions_.open(on_event, 0);
-  if (!ack && first.forwarded && ack.error() == errc::ask_limit) return errc::device_busy;
+  if (!ack && w.kept && ack.error() == errc::ask_limit) return errc::device_busy;
   if (!ack) return static_cast<errc>(ack.error().value());
-  auto const outcome = send(*ack);
+  terms.ack = *ack;
+  auto const outcome = send(w, terms);
   if (outcome == errc::ok) return outcome;
   answer_handler unused;
   return completions_.withdraw(*ack, unused) ? outcome : errc::ok;  // else the runtime's end has completed it
 }
 
-/// Sends as many messages of a line as possible. Precondition: the caller holds mutex_, and none of them is in transit.
+/// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be called.
+errc mail_lines::send_run(std::uint64_t key, line& l) {
+  auto& all = l.waiting_messages;
+  if (l.run == 0) l.epoch = terms_for(all.front().m.to, {}).epoch;
+  for (auto next = std::next(all.begin(), l.run);; ++next, ++l.run) {
+    if (!next->is_whole()) return errc::device_busy;
+    auto const after = std::next(next);
+    if (l.run + 1 >= l.longest_run || after == all.end() || !after->kept || !after->is_whole())
+      return send_for_verdict(key, *next, {.how = delivery::in_epoch, .epoch = l.epoch});
+    auto const outcome = send(*next, {.how = delivery::resent, .epoch = l.epoch});
+    if (outcome != errc::ok) return outcome;
+  }
+}
+
+/// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it is
+/// patient, on_verdict will be called.
+errc mail_lines::send_first(std::uint64_t key, line& l) {
+  auto const& first = l.waiting_messages.front();
+  if (closed()) return closed_for();
+  if (route_.is_near()) {
+    auto const outcome = send(first, {});
+    return outcome == errc::arena_full && first.kept ? errc::device_busy : outcome;
+  }
+  if (first.kept) return send_run(key, l);
+  auto const terms = terms_for(first.m.to, first.ack);
+  return first.patient ? send_for_verdict(key, first, terms) : send(first, terms);
+}
+
+/// Sends as many messages of a line as possible. Precondition: the caller holds mutex_, and no verdict is awaited.
 void mail_lines::advance(lines::iterator at, messages& ended) {
   line& l = at->second;
   auto& all = l.waiting_messages;
   bool const near = route_.is_near();
   while (!all.empty()) {
-    auto const outcome = post_first(at->first, all.front());
+    auto const outcome = send_first(at->first, l);
     if (outcome == errc::device_busy) return make_obstacle(at), try_later(at->first, l);
     if (near && outcome == errc::mailbox_full) return l.full = true, make_obstacle(at);  // on_room continues
     if (!near && outcome == errc::ok) {
-      if (all.front().patient) return make_obstacle(at);  // on_verdict continues
-      all.pop_front();                                    // the device reports its outcome
+      if (l.awaits_verdict = all.front().patient; l.awaits_verdict) return make_obstacle(at);
+      all.pop_front();  // the device reports its outcome
       continue;
     }
+    if (l.run != 0) return;  // closed: close() ends the line
     all.front().outcome = outcome;
     ended.splice(ended.end(), all, all.begin());
   }
@@ -164,7 +235,8 @@ void mail_lines::resume(std::uint64_t key) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
-    if (auto const at = lines_.find(key); at != lines_.end()) advance(at, ended);
+    if (auto const at = lines_.find(key); at != lines_.end() && !at->second.awaits_verdict)
+      advance(at, ended);
   }
   end(ended);
 }
@@ -174,7 +246,7 @@ void mail_lines::on_room(actor_id actor) {
     resume(key_of(actor));  // on a far route the first message is in transit or will be retried
 }
 
-/// The device reports the outcome of a line's first message.
+/// The device reports the outcome of the message behind the run.
 void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
   messages ended;
   {
@@ -183,25 +255,38 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
     if (at == lines_.end()) return;  // it was closed
     line& l = at->second;
     auto& all = l.waiting_messages;
-    l.full = verdict == errc::mailbox_full;
-    bool const again = verdict == errc::device_busy || (verdict == errc::arena_full && all.front().forwarded);
-    if (l.full || again) {
-      // Messages whose senders do not wait for room fail.
-      for (auto w = all.begin(); l.full && w != all.end();) {
-        auto const next = std::next(w);
-        w->outcome = errc::mailbox_full;
-        if (!w->patient) ended.splice(ended.end(), all, w);
-        w = next;
-      }
-      try_later(key, l);
-    } else {
-      all.front().outcome = verdict;
-      ended.splice(ended.end(), all, all.begin());
-      l.pause = line{}.pause;
+    auto const taken = l.run - l.returned, returned = l.returned;
+    l.run = l.returned = 0;
+    l.awaits_verdict = false;
+    all.erase(all.begin(), std::next(all.begin(), taken));
+    auto const judged = std::next(all.begin(), returned);
+    bool const stays = verdict == errc::mailbox_full || verdict == errc::device_busy ||
+                       (verdict == errc::arena_full && judged->kept);
+    if (!stays) {
+      judged->outcome = verdict;
+      ended.splice(ended.end(), all, judged);
+    }
+    l.full = verdict == errc::mailbox_full || returned != 0;
+    l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
+    if (!stays || taken != 0) l.pause = line{}.pause;
+    if (!stays && returned == 0) {
       advance(at, ended);
+    } else {
+      if (l.full) fail_hasty(all, ended);
+      try_later(key, l);
     }
   }
   end(ended);
+}
+
+/// A mailbox is full: messages whose senders do not wait for room fail.
+void mail_lines::fail_hasty(messages& all, messages& ended) {
+  for (auto w = all.begin(); w != all.end();) {
+    auto const next = std::next(w);
+    w->outcome = errc::mailbox_full;
+    if (!w->patient) ended.splice(ended.end(), all, w);
+    w = next;
+  }
 }
 
 /// A far device does not report room, so this retries after a pause that grows to a millisecond.
@@ -221,22 +306,13 @@ void mail_lines::finish(answer_handler handler, errc reason) {
 /// Reports the outcomes of messages that have left their lines. Precondition: the caller does not hold mutex_.
 void mail_lines::end(messages& ended) {
   for (auto& w : ended) {
-    auto const& header = w.m.body.header;
-    if (w.forwarded) {
-      if (w.outcome != errc::ok) undelivered_(w.m, w.outcome);
-    } else if (w.patient) {
+    if (w.patient && !w.kept)
       finish(std::move(w.handler), w.outcome);
-    } else if (w.ack.valid() || is_ask(header)) {
-      completions_.complete(w.ack.valid() ? w.ack : header.reply_to, w.outcome, nullptr,
+    else if (!w.kept)
+      completions_.complete(w.ack.valid() ? w.ack : w.m.body.header.reply_to, w.outcome, nullptr,
                             completer::initiator);
-    } else {
-      for (std::uint32_t i = 0; i < w.count; ++i) {
-        if (w.count != 1)
-          __builtin_memcpy(w.m.body.payload, w.batch.data() + std::uint64_t{i} * w.m.body.bytes,
-                           w.m.body.bytes);
-        undelivered_(w.m, w.outcome);
-      }
-    }
+    else if (w.outcome != errc::ok)
+      for_each(w, [&](outgoing const& m) { undelivered_(m, w.outcome); });
   }
 }
 
@@ -246,8 +322,11 @@ errc mail_lines::close(errc reason) {
   {
     std::lock_guard lock(mutex_);
     for (auto& [key, l] : lines_) {
-      for (auto& w : l.waiting_messages) w.outcome = reason;
-      ended.splice(ended.end(), l.waiting_messages);
+      auto& all = l.waiting_messages;
+      // The device handles, refuses, or returns what is in transit.
+      all.erase(all.begin(), std::next(all.begin(), l.run - l.returned));
+      for (auto& w : all) w.outcome = reason;
+      ended.splice(ended.end(), all);
       if (l.is_obstacle) obstacles_.remove_line(actor_of(key));
     }
     lines_.clear();

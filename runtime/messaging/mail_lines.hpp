@@ -2,8 +2,13 @@
 // its mailbox or on the route.
 //
 // Order (G2): an actor's line is first come, first served, and a message does not overtake one of its own priority there. On
-// a far route the outcome of a message is unknown when it is sent. A message that waits for room is therefore sent alone, and
-// the next one follows when its verdict is known.
+// a far route the outcome of a message is unknown when it is sent. A message whose sender awaits room is therefore sent alone,
+// and the next one follows when its verdict is known.
+//
+// A message that was accepted and whose sender has left is *kept*: it stays in the line until its mailbox takes it. On a far route
+// these are the messages that found no room and came back, and all of their epoch with them (L5 of kernels/link/queue_pair.hpp).
+// Kept messages are sent in runs, of which only the last one gets a verdict. If one of a run finds no room, those after it come
+// back before that verdict, so the verdict tells how many were taken.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -30,21 +35,31 @@ class mail_lines {
   /// As messenger::dead_end.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// Senders check `obs` before they send.
-  mail_lines(route to_device, completions& asks, boost::asio::any_io_executor executor, obstacles& obs,
-             dead_end undelivered)
+  /// Senders check `obs` before they send. `mailboxes`: of the device, if its route is far.
+  mail_lines(route to_device, std::uint32_t mailboxes, completions& asks,
+             boost::asio::any_io_executor executor, obstacles& obs, dead_end undelivered)
       : route_(to_device),
         completions_(asks),
         executor_(std::move(executor)),
         obstacles_(obs),
-        undelivered_(std::move(undelivered)) {}
+        undelivered_(std::move(undelivered)),
+        epochs_(to_device.is_near() ? 0 : mailboxes) {}
 
+  /// For a message to this actor on a far route, with the mailbox's epoch. A sender takes it before it checks for lines: whoever
+  /// sees a new epoch sees the line of the messages that have come back, too.
+  far_terms terms_for(actor_id to, actor_id ack) const noexcept {
+    auto const cell = cell_of(to);
+    if (cell >= epochs_.size()) return {.ack = ack};
+    auto const& now = epochs_[cell];
+    return {ack, delivery::in_epoch, static_cast<std::uint16_t>(now.load(memory_order::acquire)), &now};
+  }
   /// The message waits for room; `handler` gets its outcome.
   void wait_for_room(outgoing const& m, answer_handler handler);
   /// The message waits for room on a far route; the mailbox's verdict completes `ack`.
   void wait_for_route(outgoing const& m, actor_id ack);
   /// As the messenger's functions with these names.
   void forward(outgoing m);
+  void take_back(outgoing m, returned_mail about);
   std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
   std::size_t count_forwarded() const;
 
@@ -59,21 +74,36 @@ class mail_lines {
   /// A message in a line.
   struct waiting {
     outgoing m;
-    bool patient = false;            // waits for room
-    bool forwarded = false;          // by another device; patient
-    answer_handler handler{};        // if patient and not forwarded
-    actor_id ack{};                  // if not patient: the ask that its outcome completes; may be invalid
+    bool patient = false;      // waits for room
+    bool kept = false;         // has no sender that hears of it; patient
+    answer_handler handler{};  // if patient and not kept
+    actor_id ack{};  // if not patient: the ask that its outcome completes; invalid: it is an ask itself
     std::uint32_t count = 1;         // of a batch
     std::vector<std::byte> batch{};  // its payloads
     errc outcome = errc::ok;
+
+    /// False while more of a batch are to come back.
+    bool is_whole() const noexcept {
+      return count == 1 || batch.size() == std::uint64_t{count} * m.body.bytes;
+    }
+    void const* payloads() const noexcept {
+      return count == 1 ? static_cast<void const*>(m.body.payload) : batch.data();
+    }
   };
   using messages = std::list<waiting>;  // a list, because its elements never move; see completions.cpp
 
-  /// The messages that wait for one actor. The first is being tried; on a far route it may be in transit.
+  /// The messages that wait for one actor. The first ones may be in transit on a far route: a run of kept messages, then one that
+  /// gets a verdict.
   struct line {
     messages waiting_messages;
-    bool is_obstacle = false;             // for senders that do not wait
-    bool full = false;                    // the mailbox had no room for the first message
+    bool is_obstacle = false;     // for senders that do not wait
+    bool full = false;            // the mailbox had no room for the first message
+    bool awaits_verdict = false;  // of the message behind the run
+    std::uint32_t run = 0;        // kept messages in transit
+    std::uint32_t returned = 0;   // those of the run that have come back
+    std::uint16_t epoch = 0;      // of the run
+    std::uint32_t longest_run = 32;
+    waiting* coming_back = nullptr;       // the batch of which more are to come back
     std::chrono::microseconds pause{20};  // until the next try
     std::unique_ptr<boost::asio::steady_timer> timer{};
   };
@@ -81,14 +111,20 @@ class mail_lines {
 
   // The maximum length of a line for messages that were forwarded or whose senders do not wait.
   static constexpr std::size_t line_limit = 1024;
+  static constexpr std::uint32_t run_limit = 256;
 
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
   void stand_in_line(waiting w, messages& ended);
-  errc post_first(std::uint64_t key, waiting const& first);
+  void add_returned(line& l, outgoing const& m, std::uint32_t count);
+  errc send(waiting const& w, far_terms const& terms) const;
+  errc send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms);
+  errc send_run(std::uint64_t key, line& l);
+  errc send_first(std::uint64_t key, line& l);
   void advance(lines::iterator at, messages& ended);
   void resume(std::uint64_t key);
   void on_verdict(std::uint64_t key, errc verdict);
+  static void fail_hasty(messages& all, messages& ended);
   void try_later(std::uint64_t key, line& l);
   void make_obstacle(lines::iterator at);
   void end(messages& ended);
@@ -101,6 +137,8 @@ class mail_lines {
   dead_end undelivered_;
   mutable std::mutex mutex_;
   lines lines_;  // guarded by mutex_
+  std::vector<atomic<std::uint32_t>>
+      epochs_;  // by mailbox of a far route; written with mutex_ held; its low half counts
 };
 
 }  // namespace rondo

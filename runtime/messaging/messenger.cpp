@@ -22,7 +22,7 @@ void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now
 
 }  // namespace
 
-messenger::messenger(route to_device, completions& asks, trace_log& traces,
+messenger::messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
                      boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered)
     : route_(to_device),
       completions_(asks),
@@ -30,7 +30,8 @@ messenger::messenger(route to_device, completions& asks, trace_log& traces,
       samples_(traces.samples()),
       executor_(std::move(executor)),
       spin_ns_(spin_ns),
-      lines_(std::make_unique<mail_lines>(to_device, asks, executor_, obstacles_, std::move(undelivered))) {}
+      lines_(std::make_unique<mail_lines>(to_device, mailboxes, asks, executor_, obstacles_,
+                                          std::move(undelivered))) {}
 
 messenger::~messenger() = default;
 
@@ -45,7 +46,11 @@ bool messenger::takes_next_trace() noexcept { return traces_.takes_next(); }
 std::optional<errc> messenger::join_line(mail_view const& mail, actor_id ack) {
   return lines_->join(mail, ack);
 }
+far_terms messenger::terms_for(actor_id to, actor_id ack) const noexcept {
+  return lines_->terms_for(to, ack);
+}
 void messenger::forward(outgoing m) { lines_->forward(std::move(m)); }
+void messenger::take_back(outgoing m, returned_mail about) { lines_->take_back(std::move(m), about); }
 std::vector<outgoing> messenger::forwarded(std::unique_lock<std::mutex>& held) const {
   return lines_->forwarded(held);
 }
@@ -82,6 +87,7 @@ void messenger::send_request(outgoing& request, actor_id ask, std::uint64_t time
   h.flags |= flag_wants_reply;
   set_deadline(h, timeout_ns, now);
   auto const refused = send(request);
+  if (refused == errc::device_busy && !route_.is_near()) return lines_->wait_for_route(request, {});
   if (refused != errc::ok) completions_.complete(ask, refused, nullptr, completer::initiator);
 }
 

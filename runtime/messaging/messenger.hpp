@@ -31,14 +31,14 @@ class messenger {
   /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `asks` and `traces` are shared by the whole runtime.
-  messenger(route to_device, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
-            std::uint64_t spin_ns, dead_end undelivered);
+  /// `mailboxes`: the number of the device's. `asks` and `traces` are shared by the whole runtime.
+  messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
+            boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered);
   ~messenger();
 
   /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
-  /// ask completes with mailbox_full, or it becomes a dead letter. Fails with mailbox_full while earlier messages of its
-  /// priority wait for room in the same mailbox.
+  /// ask completes with mailbox_full, or it waits for room in the actor's line. Fails with mailbox_full while earlier messages
+  /// of its priority wait for room in the same mailbox.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (samples_ && takes_next_trace()) [[unlikely]]
       return try_post_traced(to, header, payload, bytes, 0);
@@ -73,8 +73,10 @@ class messenger {
   /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
   /// 1024 messages wait for the same actor, it fails with mailbox_full.
   void forward(outgoing m);
-  /// The forwarded messages that are not in a mailbox yet, in order for each actor. They stay in their lines while `held`
-  /// holds its lock.
+  /// A far device has returned this message: it waits in its actor's line, and is sent again.
+  void take_back(outgoing m, returned_mail about);
+  /// The accepted messages that are not in a mailbox yet and have no waiting sender, in order for each actor. They stay in their
+  /// lines while `held` holds its lock.
   std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
   std::size_t count_forwarded() const;
 
@@ -95,16 +97,18 @@ class messenger {
 
  private:
   errc send(mail_view const& mail, actor_id ack = {}) {
+    auto const terms = route_.is_near() ? far_terms{} : terms_for(mail.to, ack);  // first: see mail_lines
     if (obstacles_.any()) [[unlikely]]
       if (auto const outcome = join_line(mail, ack)) return *outcome;
-    return route_.post(mail, ack);
+    return route_.post(mail, terms);
   }
   errc send(outgoing const& m, actor_id ack = {}) {
     return send({m.to, m.body.header, m.body.payload, m.body.bytes}, ack);
   }
 
-  /// As mail_lines::join.
+  /// As mail_lines::join and terms_for.
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);
+  far_terms terms_for(actor_id to, actor_id ack) const noexcept;
   bool takes_next_trace() noexcept;
   /// Sends the request of this open ask, which ends at once if the request is refused. `timeout_ns` counts from `now`; 0: none.
   void send_request(outgoing& request, actor_id ask, std::uint64_t timeout_ns, std::uint64_t now);

@@ -6,6 +6,7 @@
 // Ownership: refers to the device's arena or queue; a route must not outlive its device. Threads: any, concurrently.
 #pragma once
 
+#include "kernels/link/queue_pair.hpp"
 #include "kernels/mail/scheduler.hpp"
 #include "runtime/base/guest.hpp"
 
@@ -22,13 +23,28 @@ struct mail_view {
   std::uint32_t count = 1;
 };
 
+/// What a far route needs to know of a message beyond its mail_view.
+struct far_terms {
+  actor_id
+      ack{};  // the ask that gets the mailbox's verdict: ok, mailbox_full, actor_gone, ...; invalid: none
+  delivery how = delivery::apart;
+  std::uint16_t epoch = 0;                           // of the mailbox, when the sender looked for obstacles
+  atomic<std::uint32_t> const* epoch_now = nullptr;  // null: nobody can change it
+
+  /// To be called when the submission has its ticket (L5 of queue_pair.hpp). Acquire, by the ticket: the edge `turn`.
+  bool are_late() const noexcept {
+    return epoch_now != nullptr &&
+           static_cast<std::uint16_t>(epoch_now->load(memory_order::relaxed)) != epoch;
+  }
+};
+
 /// The entrance to a device that shares no memory with its senders.
 class far_mail {
  public:
-  /// Submits all of `mail` or nothing, without waiting; device_busy if the queue to the device is full. After ok, the mailbox's
-  /// verdict (ok, mailbox_full, actor_gone, ...) completes the ask `ack`. If `ack` is invalid, a refused message becomes a
-  /// dead letter.
-  virtual errc submit(mail_view const& mail, actor_id ack) = 0;
+  /// Submits all of `mail` or nothing, without waiting; device_busy if the queue to the device is full, mailbox_full if the epoch
+  /// of `terms` is over. After ok, a refused message
+  /// without an ack completes its ask, comes back (event_kind::returned), or becomes a dead letter: see L5 of queue_pair.hpp.
+  virtual errc submit(mail_view const& mail, far_terms const& terms) = 0;
 
  protected:
   ~far_mail() = default;
@@ -44,10 +60,10 @@ class route {
 
   /// Sends all of `mail` or nothing, without waiting. Errors on a near route: actor_gone, mailbox_full, arena_full; on a far
   /// route: device_busy, payload_too_large, and stopped or device_lost once it is closed. On a far route, ok means that the
-  /// messages are in transit; the other errors come as the verdict. `ack` is as in far_mail, and ignored on a near route.
+  /// messages are in transit, and `terms`, which a near route ignores, say what follows a refusal.
   /// With `want_room`, if the mailbox of a near route is full, the host is notified (event_kind::room) when there is room.
-  errc post(mail_view const& mail, actor_id ack = {}, bool want_room = false) const {
-    if (arena_ == nullptr) return far_->submit(mail, ack);
+  errc post(mail_view const& mail, far_terms const& terms = {}, bool want_room = false) const {
+    if (arena_ == nullptr) return far_->submit(mail, terms);
     if (mail.count == 1) return post_near(mail.to, mail.header, mail.payloads, mail.bytes, want_room);
     return sender().post_batch(mail.to, mail.header, static_cast<std::byte const*>(mail.payloads), mail.bytes,
                                mail.stride, mail.count, want_room);

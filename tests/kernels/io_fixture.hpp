@@ -23,6 +23,8 @@ struct io_fixture {
     auto const fill = [&](std::uint32_t i, submission& s) {
       s = {};
       s.kind = kind;
+      s.how = how;
+      s.epoch = epoch;
       s.count = count;
       s.to = to;
       s.ack = ack;
@@ -62,6 +64,20 @@ struct io_fixture {
     }
     return numbers;
   }
+
+  /// The mail of one of several actors, which stays claimed.
+  std::vector<std::uint32_t> take_from(actor_id id) {
+    scheduler owner{arena.ref()};
+    std::vector<std::uint32_t> numbers;
+    if (!owner.claim(id.index, actor_word::queued_mask)) return numbers;
+    owned_mail mail{owner, id};
+    for (note n{}; mail.try_take(n);) numbers.push_back(n.number);
+    return numbers;
+  }
+
+  // Of the next posts.
+  delivery how = delivery::apart;
+  std::uint16_t epoch = 0;
 
   test_arena arena;
   test_ring<submission> down;

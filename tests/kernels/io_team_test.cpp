@@ -109,17 +109,8 @@ TEST_CASE("messages that follow each other to one mailbox are posted together, e
   CHECK((f.events[1].kind == event_kind::reply && f.events[1].reason == errc::mailbox_full));
   CHECK((f.events[2].kind == event_kind::dead_letter && f.events[2].reason == errc::mailbox_full));
   CHECK(reinterpret_cast<note const*>(f.events[2].body.payload)->number == 8);
-  scheduler owner{f.arena.ref()};
-  auto const numbers = [&](actor_id id) {
-    std::vector<std::uint32_t> all;
-    std::uint32_t index = id.index;
-    if (!owner.claim(index, actor_word::queued_mask)) return all;
-    owned_mail mail{owner, id};
-    for (note n{}; mail.try_take(n);) all.push_back(n.number);
-    return all;
-  };
-  CHECK(numbers(a) == std::vector<std::uint32_t>{0, 1, 2, 6});
-  CHECK(numbers(b) == std::vector<std::uint32_t>{4, 5, 3});
+  CHECK(f.take_from(a) == std::vector<std::uint32_t>{0, 1, 2, 6});
+  CHECK(f.take_from(b) == std::vector<std::uint32_t>{4, 5, 3});
 }
 
 TEST_CASE("a batch larger than the window is posted or refused as a whole", "[io_team][G5]") {
@@ -140,6 +131,59 @@ TEST_CASE("a batch larger than the window is posted or refused as a whole", "[io
   std::vector<std::uint32_t> expected{100};
   for (std::uint32_t n = 0; n < 21; ++n) expected.push_back(n);
   CHECK(f.take_all(id) == expected);
+}
+
+TEST_CASE("a message without room goes back, and all later ones of its epoch with it", "[io_team][G2][G5]") {
+  for (auto const first : {std::uint16_t{0}, std::uint16_t{0xffff}}) {
+    io_fixture f{32};
+    auto const id = f.arena.launch_taker(0, 2), other = f.arena.launch_taker(1, 8);
+    f.how = delivery::in_epoch;
+    f.epoch = first;
+    for (std::uint32_t cell : {0u, 1u}) f.arena.ref().epoch(cell).store(first, memory_order::relaxed);
+    for (std::uint32_t n = 0; n < 4; ++n) REQUIRE(f.post(id, {{0, n}}));
+    CHECK(f.team().step(64) == 4);
+    CHECK(f.take_all(id) == std::vector<std::uint32_t>{0, 1});
+    // There is room again, but the epoch is over.
+    auto ask = note_header();
+    ask.flags = flag_wants_reply;
+    ask.reply_to = {host_ask_bit | 9, 1};
+    REQUIRE(f.post(id, {{0, 4}, {0, 5}}));
+    REQUIRE(f.post(id, {{0, 6}}, some_ack));
+    REQUIRE(f.post(id, {{0, 7}}, {}, ask));
+    REQUIRE(f.post(other, {{0, 8}}, some_ack));
+    f.how = delivery::resent;
+    REQUIRE(f.post(id, {{0, 9}}));
+    f.how = delivery::apart;
+    REQUIRE(f.post(id, {{0, 10}}));
+    f.how = delivery::in_epoch;
+    f.epoch = static_cast<std::uint16_t>(first + 1);
+    REQUIRE(f.post(id, {{0, 11}}));
+    CHECK(f.team().step(64) == 8);
+    CHECK(f.take_from(id) == std::vector<std::uint32_t>{10, 11});
+    CHECK(f.take_from(other) == std::vector<std::uint32_t>{8});
+
+    std::vector<std::uint32_t> back;
+    std::vector<std::string> ends;
+    for (auto const& e : f.events) {
+      if (e.kind != event_kind::returned) {
+        ends.push_back(std::string(e.body.header.reply_to == some_ack ? "ack " : "ask ") +
+                       (e.reason == errc::ok             ? "ok"
+                        : e.reason == errc::mailbox_full ? "full"
+                                                         : "other"));
+        continue;
+      }
+      returned_mail about;
+      std::memcpy(&about, &e.detail, sizeof about);
+      auto const number = reinterpret_cast<note const*>(e.body.payload)->number;
+      CHECK(about.epoch == first);
+      CHECK(about.resent == (number == 9 ? 1 : 0));
+      CHECK(about.count == (number == 4 ? 2u : number == 5 ? 0u : 1u));
+      CHECK(e.actor == id);
+      back.push_back(number);
+    }
+    CHECK(back == std::vector<std::uint32_t>{2, 3, 4, 5, 9});
+    CHECK(ends == std::vector<std::string>{"ack full", "ask full", "ack ok"});
+  }
 }
 
 TEST_CASE("a signal reaches its actor, and the ack reports an actor that is gone", "[io_team][G7]") {

@@ -1,4 +1,6 @@
 // Both rings between host and device: submissions through the I/O team, completions to one poller.
+#include <deque>
+
 #include "kernels/grid/io_team.hpp"
 #include "runtime/device/queue/host_queues.hpp"
 #include "tests/model/arena_world.hpp"
@@ -176,6 +178,79 @@ void ending_answers_everybody(execution& x) {
   w.check_that_each_ended_once();
 }
 
+/// The host's part of L5, as runtime/messaging/mail_lines.hpp has it: what has come back waits in a line.
+struct returning_host {
+  queue_world& w;
+  actor_id to;
+  atomic<std::uint32_t>& epoch = w.x.shared<atomic<std::uint32_t>>();
+  atomic<std::uint32_t>& waits = w.x.shared<atomic<std::uint32_t>>();  // 1: senders stay away
+  std::deque<note> line{};  // the poller's; the first one is in transit
+
+  /// False: the epoch was over.
+  bool submit(note const& n, actor_id ack, std::uint32_t in) const {
+    auto const header = note_header();
+    far_terms const terms{ack, delivery::in_epoch, static_cast<std::uint16_t>(in), &epoch};
+    for (;; relax())
+      if (auto const outcome = w.queues.submit({to, header, &n, sizeof n}, terms);
+          outcome != errc::device_busy)
+        return outcome == errc::ok;
+  }
+  /// A sender's try_tell, until nothing waits.
+  void send(note const& n) const {
+    for (;; relax()) {
+      auto const in = epoch.load(memory_order::acquire);
+      if (waits.load(memory_order::relaxed) == 0 && submit(n, {}, in)) return;
+    }
+  }
+  void resend() const { submit(line.front(), {host_ask_bit | 1, 1}, epoch.load(memory_order::relaxed)); }
+  void on_event(device_event const& r) {
+    if (r.kind == event_kind::returned) {
+      returned_mail about;
+      note n;
+      __builtin_memcpy(&about, &r.detail, sizeof about);
+      __builtin_memcpy(&n, r.body.payload, sizeof n);
+      waits.store(1, memory_order::relaxed);
+      if (epoch.load(memory_order::relaxed) == about.epoch)
+        epoch.store(about.epoch + 1u, memory_order::release);
+      line.push_back(n);
+      if (line.size() == 1) resend();
+      return;
+    }
+    w.x.require(r.kind == event_kind::reply && !line.empty(), "a verdict comes for what is in transit");
+    if (r.reason == errc::ok) line.pop_front();
+    if (!line.empty()) return resend();
+    waits.store(0, memory_order::relaxed);
+  }
+};
+
+/// Three notes to a mailbox with room for one, which is empty again by the time that the third comes: none is lost or overtaken.
+void returned_mail_keeps_its_order(execution& x) {
+  arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  queue_world w{x, 2, 2, true};
+  returning_host host{w, a.launch(0, 1)};
+  w.emitters.store(1, memory_order::relaxed);
+  x.thread("sender", [&] {
+    for (std::uint32_t n = 0; n < 3; ++n) host.send({0, n});
+  });
+  x.thread("device", [&] {
+    io_window window;
+    io_team<module_of<taker>> io{a.arena(), w.queues.queues().down, w.orders, w.port(), team{0}, window};
+    scheduler sched{a.arena(), true};
+    owned_mail mail{sched, 0};
+    ledger taken;
+    for (std::uint32_t steps = 0; taken.taken < 3; ++steps) {
+      if (io.step(1) == 0) relax();
+      note n{};
+      if (steps % 2 == 1 && mail.try_take(n)) taken.enter(x, n);
+    }
+    while (io.step(1) != 0) {
+    }
+    w.emitter_ends();
+  });
+  x.thread("poller", [&] { w.queues.poller().run([&](device_event const& r) { host.on_event(r); }); });
+  x.run();
+}
+
 /// A team has written a completion and halts; the host knows that, and waits until the sink has processed the completion.
 /// Then another one arrives, and the end.
 void poller_drains(execution& x) {
@@ -215,6 +290,8 @@ std::vector<scenario> queue_pair_scenarios() {
       {"queue_pair_end",
        "when the device ends, what was accepted ends once, and who is refused hears why; then it goes on",
        ending_answers_everybody, bounds{2, 1}, bounds{1, 1}},
+      {"queue_return", "a message that finds no room comes back, and is neither lost nor overtaken",
+       returned_mail_keeps_its_order, bounds{2, 0}, bounds{1, 0}},
       {"queue_drain", "who drains the poller finds that the sink has had every completion", poller_drains,
        bounds{2, 2}, bounds{2, 1}},
   };

@@ -42,7 +42,7 @@ TEST_CASE("emulated: an ack reports the mailbox's answer, and a batch goes in as
   std::vector<note> const notes(9, note{0, 1});
   message_header const h = note_header();
   auto const send = [&](void const* payloads, std::uint32_t bytes, std::uint32_t count, actor_id ack = {}) {
-    return d->mail().post({s.id, h, payloads, bytes, bytes, count}, ack);
+    return d->mail().post({s.id, h, payloads, bytes, bytes, count}, {ack});
   };
   for (std::uint32_t n = 0; n < 3; ++n)
     REQUIRE(send(notes.data(), sizeof(note), 9, test_device::ack(n)) == errc::ok);

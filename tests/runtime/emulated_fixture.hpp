@@ -106,7 +106,7 @@ class test_device {
   errc tell(actor_id to, Message const& m, actor_id ack = {}) {
     message_header h;
     h.type = type_id<Message>;
-    return dev_->mail().post({.to = to, .header = h, .payloads = &m, .bytes = sizeof m}, ack);
+    return dev_->mail().post({.to = to, .header = h, .payloads = &m, .bytes = sizeof m}, {ack});
   }
   /// Waits for room in the submission ring; true if the ring took the message.
   template <class Message>

@@ -62,20 +62,25 @@ class host_queues final : public far_mail {
   }
 
   /// Fails with payload_too_large for a batch larger than the ring.
-  errc submit(mail_view const& mail, actor_id ack) override {
+  errc submit(mail_view const& mail, far_terms const& terms) override {
     if (mail.count == 0) return errc::ok;
     if (mail.bytes > max_payload_bytes || mail.count > queues_.down.slot_count)
       return errc::payload_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
-    return push(mail.to, mail.header.priority, mail.count, [&](std::uint32_t i, submission& s) {
-      s.kind = submission_kind::post;
+    std::optional<bool> late;  // known when there is a ticket
+    auto const outcome = push(mail.to, mail.header.priority, mail.count, [&](std::uint32_t i, submission& s) {
+      if (!late) late = terms.are_late();
+      s.kind = *late ? submission_kind::nothing : submission_kind::post;
+      s.how = terms.how;
+      s.epoch = terms.epoch;
       s.count = mail.count;
       s.to = mail.to;
-      s.ack = ack;
+      s.ack = *late ? actor_id{} : terms.ack;
       s.body.header = mail.header;
       s.body.bytes = mail.bytes;
       __builtin_memcpy(s.body.payload, payloads + std::uint64_t{i} * mail.stride, mail.bytes);
     });
+    return outcome == errc::ok && *late ? errc::mailbox_full : outcome;
   }
 
   errc launch(launch_spec const& spec) {
@@ -87,6 +92,8 @@ class host_queues final : public far_mail {
     return patiently([&] {
       return push(to, default_priority, 1, [&](std::uint32_t, submission& s) {
         s.kind = submission_kind::signal;
+        s.how = delivery::apart;
+        s.epoch = 0;
         s.count = control;
         s.to = to;
         s.ack = {};
@@ -138,6 +145,9 @@ class host_queues final : public far_mail {
   static auto with_payload(submission_kind kind, Payload const& payload) {
     return [kind, &payload](std::uint32_t, submission& s) {
       s.kind = kind;
+      s.how = delivery::apart;
+      s.epoch = 0;
+      s.count = 1;
       s.to = s.ack = {};
       s.body.bytes = sizeof payload;
       __builtin_memcpy(s.body.payload, &payload, sizeof payload);
