@@ -18,7 +18,9 @@ namespace {
 std::chrono::steady_clock::time_point when(std::uint64_t device_ns) {
   auto const now = now_ns();
   auto const left = device_ns > now ? device_ns - now : 0;
-  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(left);
+  // A far deadline is beyond the clock's range. The sweep that comes too early finds nothing, and sets the timer again.
+  constexpr std::chrono::nanoseconds longest = std::chrono::days(1);
+  return std::chrono::steady_clock::now() + std::min(std::chrono::nanoseconds(left), longest);
 }
 
 /// Names appear on terminals and in logs. Throws std::invalid_argument.

@@ -63,8 +63,7 @@ actor_id any_ref::ask(std::uint32_t type, std::span<std::byte const> payload, as
     return {};
   }
   return messenger_->ask(outgoing_for(id_, payload, header_for(type, {.priority = options.priority})),
-                         static_cast<std::uint64_t>(options.timeout.count()), options.trace,
-                         std::move(handler));
+                         options.timeout, options.trace, std::move(handler));
 }
 
 }  // namespace rondo

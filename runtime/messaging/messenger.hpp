@@ -8,6 +8,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -64,11 +65,12 @@ class messenger {
   /// is full, but waits behind others for the same actor. `trace` 0: no trace is requested.
   void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
 
-  /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none. Returns the ask's id; invalid if no ask could be
-  /// opened.
-  actor_id ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler);
+  /// Sends a request; `handler` gets the answer. A timeout of zero or less: timed_out, and nothing is sent. Returns the ask's
+  /// id; invalid if no ask was opened.
+  actor_id ask(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace,
+               answer_handler handler);
   /// The same, but the calling thread waits for the answer.
-  answer ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace);
+  answer ask_blocking(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace);
 
   /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
   /// 1024 messages wait for the same actor, it fails with mailbox_full.
@@ -106,8 +108,8 @@ class messenger {
   /// As mail_lines::join.
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);
   bool takes_next_trace() noexcept;
-  /// Sends the request of this open ask, which ends at once if the request is refused. `timeout_ns` counts from `now`; 0: none.
-  void send_request(outgoing& request, actor_id ask, std::uint64_t timeout_ns, std::uint64_t now);
+  /// Sends the request of this open ask, which ends at once if the request is refused. `timeout` counts from `now`.
+  void send_request(outgoing& request, actor_id ask, std::chrono::nanoseconds timeout, std::uint64_t now);
   void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
   bool begin_trace(outgoing& m, std::uint64_t trace);
   void note_call(outgoing const& m, errc outcome);

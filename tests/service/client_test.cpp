@@ -87,3 +87,26 @@ TEST_CASE("an ask ends at its deadline, regardless of the service", "[service][G
   REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
   REQUIRE(clicks.ask(basics::get{}, 20ms, rondo::block).error() == errc::timed_out);
 }
+
+TEST_CASE("an ask through a client with a timeout of zero or less ends with timed_out and is not sent",
+          "[service][G12]") {
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  auto const timeout = GENERATE(0ns, -1ns, std::chrono::nanoseconds::min());
+  REQUIRE(clicks.ask(basics::add_and_get{1}, timeout, rondo::block).error() == errc::timed_out);
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 0);
+  REQUIRE(c.request({}, 0ms).ec == errc::timed_out);
+}
+
+TEST_CASE("an ask through a client without a timeout, or with a very long one, waits for its answer",
+          "[service][G12]") {
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  auto const ask = [&](auto timeout) { return clicks.ask(basics::add_and_get{1}, timeout, rondo::block); };
+  REQUIRE(ask(rondo::no_timeout).value().value == 1);
+  REQUIRE(ask(std::chrono::hours::max()).value().value == 2);
+  REQUIRE(ask(std::chrono::years(292)).value().value == 3);
+  REQUIRE(ask(2h).value().value == 4);  // longer than the field of the protocol holds
+}

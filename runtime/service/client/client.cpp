@@ -33,7 +33,7 @@ void client::send(destination const& to, std::uint32_t type, std::span<std::byte
   i.payload.assign(payload.begin(), payload.end());
   i.options = options;
   i.on_answer.swap(handler);  // Boost 1.81: it must not be assigned
-  if (options.deadline.count() > 0) i.until = link::clock::now() + options.deadline;
+  i.until = link::after(options.deadline);
   link_->submit(std::move(i));
 }
 
@@ -42,7 +42,7 @@ void client::request(std::span<std::byte const> frame, std::chrono::milliseconds
   link::item i;
   i.frame.assign(frame.begin(), frame.end());
   i.on_response = std::move(handler);
-  i.until = link::clock::now() + timeout;
+  i.until = link::after(time_limit(timeout));
   link_->submit(std::move(i));
 }
 

@@ -75,7 +75,7 @@ class client {
   };
   struct send_options {
     std::uint8_t priority = default_priority;
-    std::chrono::microseconds deadline{0};  // 0: none
+    time_limit deadline = no_timeout;  // zero or less: timed_out at once, and nothing is sent
     bool wants_reply = false;
     bool wait_for_room = false;
     std::uint64_t trace = 0;  // not 0: the service records its path under this id
@@ -86,7 +86,8 @@ class client {
   /// The last error, in words: of the connection, or reported by the service.
   std::string last_words() const;
 
-  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent.
+  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent. A timeout of zero or less:
+  /// timed_out, and nothing is sent.
   using response_handler = std::function<void(response_bytes)>;
   void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
   /// The same, and waits for the response.
@@ -120,7 +121,7 @@ class client_ref {
         [](auto handler, client* c, actor_id to, Message body, tell_options o) {
           c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
                   {.priority = o.priority,
-                   .deadline = o.deadline,
+                   .deadline = o.deadline.count() > 0 ? time_limit(o.deadline) : time_limit(),
                    .wait_for_room = o.wait_for_room,
                    .trace = o.trace},
                   answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
@@ -135,10 +136,7 @@ class client_ref {
     return boost::asio::async_initiate<Token, void(error_code, reply)>(
         [](auto handler, client* c, actor_id to, Message body, ask_options o) {
           c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
-                  {.priority = o.priority,
-                   .deadline = std::chrono::ceil<std::chrono::microseconds>(o.timeout),
-                   .wants_reply = true,
-                   .trace = o.trace},
+                  {.priority = o.priority, .deadline = o.timeout, .wants_reply = true, .trace = o.trace},
                   answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
         },
         token, client_, id_, m, options);
