@@ -2,7 +2,7 @@
 //
 // A ref is two words, does not own the actor, and must not outlive its runtime. It names one generation of the
 // actor: once that has terminated, every use fails with actor_gone (G7). Threads: any. Completion handlers run on
-// their associated executor, by default on the runtime's own thread.
+// their associated executor, by default on the runtime's own thread; a pending operation keeps work there.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -13,6 +13,7 @@
 #include "kernels/actor/context.hpp"
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/messenger.hpp"
+#include "runtime/messaging/time_limit.hpp"
 #include "runtime/messaging/typed_answer.hpp"
 
 namespace rondo {
@@ -27,7 +28,7 @@ struct tell_options {
 };
 
 struct ask_options {
-  std::chrono::nanoseconds timeout{0};  // 0: none
+  time_limit timeout = no_timeout;  // zero or less: timed_out at once, and nothing is sent
   std::uint8_t priority = default_priority;
   std::uint64_t trace = 0;  // as in tell_options
 };
@@ -97,12 +98,12 @@ class actor_ref {
                                                                      Token&& token = {}) const {
     using reply = reply_to_t<Behaviour, Message>;
     auto const request = outgoing_for(m, header_for<Message>({.priority = options.priority}));
-    auto const timeout = static_cast<std::uint64_t>(options.timeout.count());
+    std::chrono::nanoseconds const timeout = options.timeout;
     if constexpr (std::is_same_v<std::decay_t<Token>, block_t>) {
       return typed_result<reply>(messenger_->ask_blocking(request, timeout, options.trace));
     } else {
       return boost::asio::async_initiate<Token, void(error_code, reply)>(
-          [](auto handler, messenger* to, outgoing o, std::uint64_t t, std::uint64_t trace) {
+          [](auto handler, messenger* to, outgoing o, std::chrono::nanoseconds t, std::uint64_t trace) {
             to->ask(o, t, trace,
                     answer_handler(detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
           },

@@ -8,6 +8,8 @@
 #include <boost/asio/system_executor.hpp>
 #include <utility>
 
+#include "runtime/messaging/handler_work.hpp"
+
 namespace rondo {
 
 /// For threads that are not inside an initiating function: a team, a poller. Takes one hop; a handler of the system executor
@@ -20,7 +22,9 @@ void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
     if (executor.template target<boost::asio::system_executor>() != nullptr)
       return std::move(handler)(std::move(outcome));
   }
-  boost::asio::dispatch(executor, [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
+  // Until dispatch has returned: once the handler was called, its executor's owner may destroy what dispatch still uses.
+  auto const kept = detail::tracked(executor);
+  boost::asio::dispatch(kept, [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
     std::move(handler)(std::move(outcome));
   });
 }

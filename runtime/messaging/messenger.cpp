@@ -6,27 +6,36 @@
 #include "kernels/base/clock.hpp"
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/messaging/mail_lines.hpp"
+#include "runtime/messaging/time_limit.hpp"
 #include "runtime/messaging/trace_log.hpp"
+#include "runtime/os/own_threads.hpp"
 
 namespace rondo {
 
 namespace {
 
 /// Gives a request its deadline. If the header cannot hold it, only the host keeps time.
-void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now) noexcept {
-  auto const us = (timeout_ns + 999) / 1000;
-  if (timeout_ns == 0 || us > 0xffff'ffffu) return;
+void set_deadline(message_header& h, std::chrono::nanoseconds timeout, std::uint64_t now) noexcept {
+  auto const us = std::chrono::ceil<std::chrono::microseconds>(timeout).count();
+  if (us > 0xffff'ffff) return;
   h.deadline_us = static_cast<std::uint32_t>(us);
   h.stamp(now);
+}
+
+/// For the table of asks, where 0 means that there is none.
+std::uint64_t deadline_of(std::chrono::nanoseconds timeout, std::uint64_t now) noexcept {
+  return timeout == no_timeout ? 0 : now + static_cast<std::uint64_t>(timeout.count());
 }
 
 }  // namespace
 
 messenger::messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
-                     boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered)
+                     own_threads const& threads, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
+                     dead_end undelivered)
     : route_(to_device),
       completions_(asks),
       traces_(traces),
+      threads_(threads),
       samples_(traces.samples()),
       executor_(std::move(executor)),
       spin_ns_(spin_ns),
@@ -81,17 +90,18 @@ void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler
 
 // -- asks
 
-void messenger::send_request(outgoing& request, actor_id ask, std::uint64_t timeout_ns, std::uint64_t now) {
+void messenger::send_request(outgoing& request, actor_id ask, std::chrono::nanoseconds timeout,
+                             std::uint64_t now) {
   auto& h = request.body.header;
   h.reply_to = ask;
   h.flags |= flag_wants_reply;
-  set_deadline(h, timeout_ns, now);
+  set_deadline(h, timeout, now);
   auto const refused = send(request);
   if (refused == errc::device_busy && !route_.is_near()) return lines_->wait_for_route(request, {});
   if (refused != errc::ok) completions_.complete(ask, refused, nullptr, completer::initiator);
 }
 
-actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace,
+actor_id messenger::ask(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace,
                         answer_handler handler) {
   // The cancellation slot is taken from the handler before that moves into the table. A cancellation that comes after
   // the answer names a past generation and has no effect.
@@ -100,8 +110,9 @@ actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_
     auto noted = noting(request, std::move(handler));
     handler.swap(noted);
   }
+  if (timeout.count() <= 0) return finish(std::move(handler), errc::timed_out), actor_id{};
   auto const now = now_ns();  // after begin_trace: it may become the message's time of sending
-  auto const id = completions_.open(handler, timeout_ns == 0 ? 0 : now + timeout_ns);
+  auto const id = completions_.open(handler, deadline_of(timeout, now));
   if (!id) {
     finish(std::move(handler), static_cast<errc>(id.error().value()));
     return {};
@@ -110,17 +121,23 @@ actor_id messenger::ask(outgoing request, std::uint64_t timeout_ns, std::uint64_
     slot.assign([this, id = *id](boost::asio::cancellation_type) {
       completions_.complete(id, errc::cancelled, nullptr, completer::initiator);
     });
-  send_request(request, *id, timeout_ns, now);
+  send_request(request, *id, timeout, now);
   return *id;
 }
 
-answer messenger::ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace) {
+answer messenger::ask_blocking(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace) {
   bool const traced = begin_trace(request, trace);
-  auto const now = timeout_ns == 0 ? 0 : now_ns();
-  auto const id = completions_.open_blocking(timeout_ns == 0 ? 0 : now + timeout_ns);
-  if (!id && traced) note_call(request, static_cast<errc>(id.error().value()));
-  if (!id) return {static_cast<errc>(id.error().value()), {}};
-  send_request(request, *id, timeout_ns, now);
+  auto const refuse = [&](errc reason) {
+    if (traced) note_call(request, reason);
+    return answer{reason, {}};
+  };
+  if (threads_.would_deadlock()) [[unlikely]]
+    return refuse(errc::would_deadlock);
+  if (timeout.count() <= 0) return refuse(errc::timed_out);
+  auto const now = timeout == no_timeout ? 0 : now_ns();
+  auto const id = completions_.open_blocking(deadline_of(timeout, now));
+  if (!id) return refuse(static_cast<errc>(id.error().value()));
+  send_request(request, *id, timeout, now);
   auto const got = completions_.wait(*id, spin_ns_);
   if (traced) note_call(request, got.reason);
   return got;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@ namespace rondo {
 
 class completions;
 class mail_lines;
+class own_threads;
 class trace_log;
 
 class messenger {
@@ -31,9 +33,11 @@ class messenger {
   /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `mailboxes`: the number of the device's. `asks` and `traces` are shared by the whole runtime.
+  /// `mailboxes`: the number of the device's. `asks`, `traces`, and `threads`, which complete the asks, are shared by the whole
+  /// runtime.
   messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
-            boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered);
+            own_threads const& threads, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
+            dead_end undelivered);
   ~messenger();
 
   /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
@@ -64,11 +68,12 @@ class messenger {
   /// is full, but waits behind others for the same actor. `trace` 0: no trace is requested.
   void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
 
-  /// Sends a request; `handler` gets the answer. `timeout_ns` 0: none. Returns the ask's id; invalid if no ask could be
-  /// opened.
-  actor_id ask(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace, answer_handler handler);
-  /// The same, but the calling thread waits for the answer.
-  answer ask_blocking(outgoing request, std::uint64_t timeout_ns, std::uint64_t trace);
+  /// Sends a request; `handler` gets the answer. A timeout of zero or less: timed_out, and nothing is sent. Returns the ask's
+  /// id; invalid if no ask was opened.
+  actor_id ask(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace,
+               answer_handler handler);
+  /// The same, but the calling thread waits for the answer. Fails with would_deadlock on one of the runtime's own threads.
+  answer ask_blocking(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace);
 
   /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
   /// 1024 messages wait for the same actor, it fails with mailbox_full.
@@ -92,6 +97,8 @@ class messenger {
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }
+  /// For `block`.
+  friend own_threads const* threads_of(messenger const* m) noexcept { return &m->threads_; }
   /// Whether a post's outcome is final.
   bool is_near() const noexcept { return route_.is_near(); }
 
@@ -110,8 +117,8 @@ class messenger {
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);
   far_terms terms_for(actor_id to, actor_id ack) const noexcept;
   bool takes_next_trace() noexcept;
-  /// Sends the request of this open ask, which ends at once if the request is refused. `timeout_ns` counts from `now`; 0: none.
-  void send_request(outgoing& request, actor_id ask, std::uint64_t timeout_ns, std::uint64_t now);
+  /// Sends the request of this open ask, which ends at once if the request is refused. `timeout` counts from `now`.
+  void send_request(outgoing& request, actor_id ask, std::chrono::nanoseconds timeout, std::uint64_t now);
   void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
   bool begin_trace(outgoing& m, std::uint64_t trace);
   void note_call(outgoing const& m, errc outcome);
@@ -121,6 +128,7 @@ class messenger {
   route route_;
   completions& completions_;
   trace_log& traces_;
+  own_threads const& threads_;
   bool const samples_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;

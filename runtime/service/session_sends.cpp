@@ -52,8 +52,10 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
                          });
   std::chrono::microseconds const limit{s.deadline_us()};
   if (s.wants_reply()) {
+    time_limit const timeout =
+        s.deadline_us() == 0 ? time_limit() : time_limit(limit);  // on the wire, 0 means none
     auto const ask =
-        to->ask(s.type(), payload, {.timeout = limit, .priority = s.priority(), .trace = s.trace()},
+        to->ask(s.type(), payload, {.timeout = timeout, .priority = s.priority(), .trace = s.trace()},
                 std::move(handler));
     keyed ? core_.keys.note_ask(id_, s.key(), ask) : remember(ask);
   } else if (to->is_near() && !s.wait_for_room())

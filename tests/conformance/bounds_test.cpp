@@ -72,7 +72,7 @@ TEST_CASE("tells and asks allocate nothing", "[G10][allocations]") {
       sum += i;
     if (i % 8 == 0) {
       if (actor.try_tell(std::span<add const>(batch))) ++refused;
-      failed = failed || !asked_for_long() || !actor.ask(get{}, 0ns, rondo::block);
+      failed = failed || !asked_for_long() || !actor.ask(get{}, rondo::no_timeout, rondo::block);
     }
   }
   counting = false;

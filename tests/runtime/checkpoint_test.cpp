@@ -204,7 +204,8 @@ TEST_CASE("a waiting ask of the host is handled after a restore, but not answere
   auto first = start();
   auto const n = first->launch<notebook>("n", {.active = false});
   std::atomic<int> ended{0};
-  n.ask(get_marks{}, 0s, [&](rondo::error_code ec, mark_list) { ended = ec == errc::stopped ? 1 : 2; });
+  n.ask(get_marks{}, rondo::no_timeout,
+        [&](rondo::error_code ec, mark_list) { ended = ec == errc::stopped ? 1 : 2; });
   tell(n, mark{1});
   rondo::checkpoint(*first, s.file);
   first.reset();

@@ -1,4 +1,12 @@
 // The C++ client of a service.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <future>
+
 #include "runtime/lifecycle.hpp"
 #include "tests/catch.hpp"
 #include "tests/service/service_fixture.hpp"
@@ -86,4 +94,80 @@ TEST_CASE("an ask ends at its deadline, regardless of the service", "[service][G
   auto const clicks = c.find<basics::counter>("clicks").value();
   REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
   REQUIRE(clicks.ask(basics::get{}, 20ms, rondo::block).error() == errc::timed_out);
+}
+
+TEST_CASE("an ask through a client with a timeout of zero or less ends with timed_out and is not sent",
+          "[service][G12]") {
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  auto const timeout = GENERATE(0ns, -1ns, std::chrono::nanoseconds::min());
+  REQUIRE(clicks.ask(basics::add_and_get{1}, timeout, rondo::block).error() == errc::timed_out);
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 0);
+  REQUIRE(c.request({}, 0ms).ec == errc::timed_out);
+}
+
+TEST_CASE("an ask through a client without a timeout, or with a very long one, waits for its answer",
+          "[service][G12]") {
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  auto const ask = [&](auto timeout) { return clicks.ask(basics::add_and_get{1}, timeout, rondo::block); };
+  REQUIRE(ask(rondo::no_timeout).value().value == 1);
+  REQUIRE(ask(std::chrono::hours::max()).value().value == 2);
+  REQUIRE(ask(std::chrono::years(292)).value().value == 3);
+  REQUIRE(ask(2h).value().value == 4);  // longer than the field of the protocol holds
+}
+
+TEST_CASE("an ask through a client keeps its handler's context running", "[service]") {
+  boost::asio::io_context io;
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  int called = 0;
+  clicks.ask(
+      basics::get{}, rondo::no_timeout,
+      boost::asio::bind_executor(io, [&](rondo::error_code ec, basics::total) { called += ec ? 100 : 1; }));
+  c.send({clicks.id(), {}}, rondo::type_id<basics::get>, std::as_bytes(std::span("")), {.wants_reply = true},
+         rondo::answer_handler(boost::asio::bind_executor(
+             io, [&](rondo::answer const& a) { called += a.reason != errc::ok ? 100 : 1; })));
+  io.poll();
+  REQUIRE_FALSE(io.stopped());
+  REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
+  io.restart();
+  io.run();
+  REQUIRE(called == 2);
+}
+
+TEST_CASE("a blocking request fails on the client's own thread, and in a forked child", "[service]") {
+  ::alarm(60);  // if it blocked
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  auto const refused = [&] {
+    return clicks.ask(basics::get{}, rondo::no_timeout, rondo::block).error() == errc::would_deadlock &&
+           clicks.tell(basics::add{1}, {}, rondo::block) == errc::would_deadlock &&
+           c.find<basics::counter>("clicks").error() == errc::would_deadlock;
+  };
+  std::promise<bool> on_its_thread, without_executor;
+  clicks.ask(basics::get{}, 60s,
+             [&](rondo::error_code, basics::total) { without_executor.set_value(refused()); });
+  REQUIRE(without_executor.get_future().get());
+  clicks.ask(
+      basics::get{}, 60s,
+      boost::asio::bind_executor(boost::asio::system_executor(), [&](rondo::error_code, basics::total) {
+        on_its_thread.set_value(refused());
+      }));
+  REQUIRE(on_its_thread.get_future().get());
+  auto const child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(refused() ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 0);
+  ::alarm(0);
 }

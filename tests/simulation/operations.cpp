@@ -15,7 +15,9 @@ using rondo::error_code;
 
 namespace {
 
-std::chrono::nanoseconds timeout_of(operation const& o) { return std::chrono::microseconds(o.deadline_us); }
+std::chrono::nanoseconds timeout_of(operation const& o) {
+  return o.deadline_us == 0 ? rondo::no_timeout : std::chrono::microseconds(o.deadline_us);
+}
 
 }  // namespace
 

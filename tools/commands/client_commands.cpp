@@ -48,8 +48,9 @@ void send_one(send_arguments const& a, bool wants_reply) {
   auto const name = b.CreateString(a.actor);
   auto const bytes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(payload.data()), payload.size());
   auto deadline_us = a.deadline_us;
-  if (deadline_us == 0 && wants_reply)  // the actor need not answer a client that has given up
-    deadline_us = static_cast<std::uint32_t>(std::min(a.where.timeout_s * 1e6, 4e9));
+  // The actor need not answer a client that has given up. A longer timeout does not fit in the field.
+  if (deadline_us == 0 && wants_reply && a.where.timeout_s <= 4000)
+    deadline_us = static_cast<std::uint32_t>(a.where.timeout_s * 1e6);
   auto const& o = with.request<wire::outcome>(
       request_frame(b, 1,
                     wire::Createsend(b, nullptr, name, m.id, static_cast<std::uint8_t>(a.priority),

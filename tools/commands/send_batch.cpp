@@ -64,7 +64,7 @@ class batch {
     lines_.emplace_back();
     with_.link().send({{}, actor}, m.id, bytes,
                       {.priority = static_cast<std::uint8_t>(priority),
-                       .deadline = std::chrono::microseconds(deadline_us),
+                       .deadline = deadline_us == 0 ? no_timeout : std::chrono::microseconds(deadline_us),
                        .wants_reply = a_.wants_reply,
                        .wait_for_room = !a_.wants_reply},
                       answer_handler([this, slot](answer const& a) { come(slot, a); }));

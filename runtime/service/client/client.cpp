@@ -27,13 +27,18 @@ result<actor_id> client::find_untyped(std::string const& name, std::string_view 
 
 void client::send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
                   send_options options, answer_handler handler) {
+  submit(to, type, payload, options, rondo::detail::with_work(std::move(handler)));
+}
+
+void client::submit(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
+                    send_options options, answer_handler handler) {
   link::item i;
   i.to = to;
   i.type = type;
   i.payload.assign(payload.begin(), payload.end());
   i.options = options;
   i.on_answer.swap(handler);  // Boost 1.81: it must not be assigned
-  if (options.deadline.count() > 0) i.until = link::clock::now() + options.deadline;
+  i.until = link::after(options.deadline);
   link_->submit(std::move(i));
 }
 
@@ -42,11 +47,13 @@ void client::request(std::span<std::byte const> frame, std::chrono::milliseconds
   link::item i;
   i.frame.assign(frame.begin(), frame.end());
   i.on_response = std::move(handler);
-  i.until = link::clock::now() + timeout;
+  i.until = link::after(time_limit(timeout));
   link_->submit(std::move(i));
 }
 
 response_bytes client::request(std::span<std::byte const> frame, std::chrono::milliseconds timeout) {
+  if (threads()->would_deadlock())
+    return {errc::would_deadlock, make_error_code(errc::would_deadlock).message(), {}};
   std::promise<response_bytes> done;
   request(frame, timeout, [&done](response_bytes r) { done.set_value(std::move(r)); });
   return done.get_future().get();
@@ -62,5 +69,6 @@ std::uint64_t client::connections_made() const noexcept {
   return link_->said([](link const& l) { return l.connections; });
 }
 std::size_t client::open() const { return link_->count_open(); }
+own_threads const* client::threads() const noexcept { return &link_->threads; }
 
 }  // namespace rondo::service

@@ -9,8 +9,8 @@
 // Messages that had not been sent yet go to the new service.
 //
 // Owns one thread. Threads: all functions from any thread. Completion handlers run on their executor or, without one, on
-// the client's thread, where they must not block. Lifetime: outlives all uses of its refs. Requests that are open when it
-// is destroyed complete with cancelled.
+// the client's thread, where blocking requests fail with would_deadlock. Lifetime: outlives all uses of its refs. Requests that
+// are open when it is destroyed complete with cancelled.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -75,7 +75,7 @@ class client {
   };
   struct send_options {
     std::uint8_t priority = default_priority;
-    std::chrono::microseconds deadline{0};  // 0: none
+    time_limit deadline = no_timeout;  // zero or less: timed_out at once, and nothing is sent
     bool wants_reply = false;
     bool wait_for_room = false;
     std::uint64_t trace = 0;  // not 0: the service records its path under this id
@@ -86,10 +86,11 @@ class client {
   /// The last error, in words: of the connection, or reported by the service.
   std::string last_words() const;
 
-  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent.
+  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent. A timeout of zero or less:
+  /// timed_out, and nothing is sent.
   using response_handler = std::function<void(response_bytes)>;
   void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
-  /// The same, and waits for the response.
+  /// The same, and waits for the response. Errors: also would_deadlock, on this client's thread and after a fork.
   response_bytes request(std::span<std::byte const> frame, std::chrono::milliseconds timeout);
 
   /// The service's name; empty before the first connection.
@@ -98,9 +99,19 @@ class client {
   std::uint64_t connections_made() const noexcept;
   /// The number of requests without a response.
   std::size_t open() const;
+  /// For `block`.
+  friend own_threads const* threads_of(client const* c) noexcept { return c->threads(); }
 
  private:
   class link;
+  template <class Behaviour>
+  friend class client_ref;
+
+  /// As `send`, for a handler that keeps the work on its executor.
+  void submit(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
+              send_options options, answer_handler handler);
+  own_threads const* threads() const noexcept;
+
   std::shared_ptr<link> link_;
 };
 
@@ -118,12 +129,12 @@ class client_ref {
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [](auto handler, client* c, actor_id to, Message body, tell_options o) {
-          c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
-                  {.priority = o.priority,
-                   .deadline = o.deadline,
-                   .wait_for_room = o.wait_for_room,
-                   .trace = o.trace},
-                  answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
+          c->submit({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
+                    {.priority = o.priority,
+                     .deadline = o.deadline.count() > 0 ? time_limit(o.deadline) : time_limit(),
+                     .wait_for_room = o.wait_for_room,
+                     .trace = o.trace},
+                    answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
         },
         token, client_, id_, m, options);
   }
@@ -134,12 +145,10 @@ class client_ref {
     using reply = reply_to_t<Behaviour, Message>;
     return boost::asio::async_initiate<Token, void(error_code, reply)>(
         [](auto handler, client* c, actor_id to, Message body, ask_options o) {
-          c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
-                  {.priority = o.priority,
-                   .deadline = std::chrono::ceil<std::chrono::microseconds>(o.timeout),
-                   .wants_reply = true,
-                   .trace = o.trace},
-                  answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
+          c->submit(
+              {to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
+              {.priority = o.priority, .deadline = o.timeout, .wants_reply = true, .trace = o.trace},
+              answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
         },
         token, client_, id_, m, options);
   }

@@ -30,6 +30,14 @@ void connect_to(asio::io_context& context, typename Protocol::endpoint const& wh
   });
 }
 
+/// The rest of a limit for the wire, where 0 means that there is none; as also for a rest that the field cannot hold.
+std::uint32_t deadline_us(std::chrono::steady_clock::time_point until) {
+  using std::chrono::microseconds;
+  if (until == std::chrono::steady_clock::time_point::max()) return 0;
+  auto const left = std::chrono::ceil<microseconds>(until - std::chrono::steady_clock::now()).count();
+  return left > 0xffff'ffff ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(left, 1));
+}
+
 }  // namespace
 
 client::link::link(client_options options) : options_(std::move(options)) {
@@ -39,7 +47,10 @@ client::link::link(client_options options) : options_(std::move(options)) {
 }
 
 void client::link::run() {
-  thread_ = std::thread([this] { context_.run(); });
+  thread_ = std::thread([this] {
+    own_threads::scope const own(&threads);
+    context_.run();
+  });
 }
 
 void client::link::stop() {
@@ -59,6 +70,8 @@ void client::link::submit(item i) {
 
 void client::link::take(item i) {
   if (stopped_) return end(std::move(i), errc::cancelled, "the client was stopped");
+  if (i.until <= clock::now())
+    return end(std::move(i), errc::timed_out, "its deadline passed before it was sent");
   auto const id = next_id_++;
   auto const until = i.until;
   open_.try_emplace(id, std::move(i));
@@ -190,12 +203,6 @@ void client::link::send_item(std::uint64_t id, item& i) {
     reinterpret_cast<flatbuffers::Table*>(r)->SetField<std::uint64_t>(wire::request::VT_ID, id, 0);
     return write(i.frame);
   }
-  auto left = i.options.deadline;
-  if (left.count() > 0) {
-    // Subtract the time that it has already waited here.
-    left -= std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - i.since);
-    left = std::clamp(left, std::chrono::microseconds(1), std::chrono::microseconds(0xffff'ffff));
-  }
   auto const settled = open_.begin()->first;
   auto& b = frame_builder();
   auto const name =
@@ -203,11 +210,10 @@ void client::link::send_item(std::uint64_t id, item& i) {
   auto const payload =
       b.CreateVector(reinterpret_cast<std::uint8_t const*>(i.payload.data()), i.payload.size());
   wire::actor_name const actor{i.to.id.index, i.to.id.generation};
-  write(request_frame(
-      b, id,
-      wire::Createsend(b, i.to.name.empty() ? &actor : nullptr, name, i.type, i.options.priority,
-                       i.options.wants_reply, i.options.wait_for_room,
-                       static_cast<std::uint32_t>(left.count()), id, settled, payload, i.options.trace)));
+  write(request_frame(b, id,
+                      wire::Createsend(b, i.to.name.empty() ? &actor : nullptr, name, i.type,
+                                       i.options.priority, i.options.wants_reply, i.options.wait_for_room,
+                                       deadline_us(i.until), id, settled, payload, i.options.trace)));
 }
 
 void client::link::write(std::span<std::byte const> frame) {

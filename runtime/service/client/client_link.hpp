@@ -36,10 +36,15 @@ class client::link : public std::enable_shared_from_this<link> {
     response_handler on_response{};
 
     clock::time_point until = clock::time_point::max();
-    clock::time_point since = clock::now();
     bool sent = false;
     bool is_send() const noexcept { return on_response == nullptr; }
   };
+
+  /// The end of a limit that begins now.
+  static clock::time_point after(std::chrono::nanoseconds limit) noexcept {
+    auto const now = clock::now();
+    return limit < clock::time_point::max() - now ? now + limit : clock::time_point::max();
+  }
 
   explicit link(client_options options);
   void run();
@@ -51,6 +56,8 @@ class client::link : public std::enable_shared_from_this<link> {
     return f(*this);
   }
   std::size_t count_open() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+  own_threads const threads{};  // its thread
 
   // Guarded by said_mutex_.
   std::string service_name, last_words;
