@@ -19,7 +19,7 @@ struct reservation {
   mail_ring_ref ring{};
 };
 
-/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full, or
+/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full, batch_too_large, or
 /// arena_full. With `want_room`, a full mailbox records that a sender waits, and the host is notified when there is
 /// room. `spare_ring` is the free ring that the caller holds, before and after the call; 0: none.
 RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority,
@@ -70,7 +70,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
       if (next.bits() == bits
               ? cell.word.load(memory_order::relaxed) == bits  // relaxed, both: the bits alone are asked for
               : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::relaxed)) {
-        r.status = errc::mailbox_full;
+        r.status = count <= capacity ? errc::mailbox_full : errc::batch_too_large;
         break;
       }
       bits = cell.word.load(memory_order::acquire);

@@ -62,8 +62,11 @@ constexpr std::array entries{
           "the calling thread would wait for itself, or for threads that a fork has left behind: in handlers "
           "use "
           "a callback or a coroutine instead of rondo::block; after a fork, make a new runtime or client"},
+    entry{"batch_too_large",
+          "the batch has more messages than the mailbox holds: send smaller batches, or raise the actor's "
+          "capacity"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::would_deadlock) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::batch_too_large) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <span>
+#include <vector>
 
 #include "kernels/actor/context.hpp"
 #include "runtime/messaging/blocking.hpp"
@@ -30,7 +31,11 @@ struct tell_options {
 struct ask_options {
   time_limit timeout = no_timeout;  // zero or less: timed_out at once, and nothing is sent
   std::uint8_t priority = default_priority;
-  std::uint64_t trace = 0;  // as in tell_options
+  bool wait_for_room = false;  // until the timeout: a full mailbox is not an error
+  std::uint64_t trace = 0;     // as in tell_options
+
+  /// For a messenger.
+  messenger::ask_terms terms() const noexcept { return {timeout, wait_for_room, trace}; }
 };
 
 /// The header fields that these options set.
@@ -57,7 +62,8 @@ class actor_ref {
   friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
 
   /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
-  /// stopped, device_lost, or handler_failed. Never overtakes an earlier message of its priority (G2): while a tell waits
+  /// stopped, device_lost, or handler_failed. A message that was accepted is never lost for want of room: on a device with its
+  /// own memory it waits in the host until its mailbox takes it. Never overtakes an earlier message of its priority (G2): while a tell waits
   /// for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
@@ -67,8 +73,8 @@ class actor_ref {
       return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
     return messenger_->try_post(id_, header, &m, sizeof m);
   }
-  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell, and payload_too_large
-  /// for a batch that a device with its own memory cannot take at once.
+  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell; batch_too_large for one that the mailbox never
+  /// has room for, and payload_too_large for one that a device with its own memory cannot take at once.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(std::span<Message const> batch,
                                                          tell_options options = {})
@@ -79,7 +85,8 @@ class actor_ref {
   /// Sends and completes with void(error_code) once the mailbox has accepted or refused the message; errors as try_tell.
   /// With wait_for_room, a full mailbox is not an error: the message waits in the actor's line. Waiting messages are
   /// sent in the order of their calls, awaited or not. On a device with its own memory, each is sent once the previous one
-  /// has arrived.
+  /// has arrived. A message that waits leaves the line with `timed_out` at its deadline, and with `cancelled` through the
+  /// token's cancellation slot.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires takes<Behaviour, Message>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
@@ -90,24 +97,37 @@ class actor_ref {
         },
         token, messenger_, outgoing_for(m, header_for<Message>(options)), options);
   }
+  /// The same for all of `batch`, which is copied: adjacent in the mailbox, or none. Errors also as the try_tell of a batch.
+  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
+  requires takes<Behaviour, Message>
+  auto tell(std::span<Message const> batch, tell_options options = {}, Token&& token = {}) const {
+    return boost::asio::async_initiate<Token, void(error_code)>(
+        [](auto handler, messenger* to, actor_id actor, std::vector<Message> messages, tell_options how) {
+          auto const header = header_for<Message>(how);
+          to->post_batch({actor, header, messages.data(), sizeof(Message), sizeof(Message),
+                          static_cast<std::uint32_t>(messages.size())},
+                         how.wait_for_room,
+                         answer_handler(detail::typed_answer<decltype(handler), void>{std::move(handler)}));
+        },
+        token, messenger_, id_, std::vector<Message>(batch.begin(), batch.end()), options);
+  }
 
-  /// Asks and completes with void(error_code, Reply). Does not wait for room in the mailbox. Errors: those of try_tell, and
+  /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and
   /// timed_out, cancelled, handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
                                                                      Token&& token = {}) const {
     using reply = reply_to_t<Behaviour, Message>;
     auto const request = outgoing_for(m, header_for<Message>({.priority = options.priority}));
-    std::chrono::nanoseconds const timeout = options.timeout;
     if constexpr (std::is_same_v<std::decay_t<Token>, block_t>) {
-      return typed_result<reply>(messenger_->ask_blocking(request, timeout, options.trace));
+      return typed_result<reply>(messenger_->ask_blocking(request, options.terms()));
     } else {
       return boost::asio::async_initiate<Token, void(error_code, reply)>(
-          [](auto handler, messenger* to, outgoing o, std::chrono::nanoseconds t, std::uint64_t trace) {
-            to->ask(o, t, trace,
+          [](auto handler, messenger* to, outgoing o, ask_options how) {
+            to->ask(o, how.terms(),
                     answer_handler(detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
           },
-          token, messenger_, request, timeout, options.trace);
+          token, messenger_, request, options);
     }
   }
   template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>

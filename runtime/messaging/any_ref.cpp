@@ -64,7 +64,7 @@ actor_id any_ref::ask(std::uint32_t type, std::span<std::byte const> payload, as
     return {};
   }
   return messenger_->ask(outgoing_for(id_, payload, header_for(type, {.priority = options.priority})),
-                         options.timeout, options.trace, detail::with_work(std::move(handler)));
+                         options.terms(), detail::with_work(std::move(handler)));
 }
 
 }  // namespace rondo

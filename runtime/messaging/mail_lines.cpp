@@ -32,14 +32,121 @@ void for_each(Waiting const& w, F f) {
 
 }  // namespace
 
-void mail_lines::wait_for_room(outgoing const& m, answer_handler handler) {
+// -- into a line, and out of it without the mailbox
+
+mail_lines::waiting mail_lines::entry_of(mail_view const& mail) {
+  waiting w{.m = {.to = mail.to, .body = {}}, .count = mail.count};
+  w.m.body.header = mail.header;
+  w.m.body.bytes = mail.bytes;
+  auto const* payload = static_cast<std::byte const*>(mail.payloads);
+  if (mail.count == 1) __builtin_memcpy(w.m.body.payload, payload, mail.bytes);
+  for (std::uint32_t i = 0; mail.count != 1 && i < mail.count; ++i, payload += mail.stride)
+    w.batch.insert(w.batch.end(), payload, payload + mail.bytes);
+  return w;
+}
+
+void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
     if (closed()) return finish(std::move(handler), closed_for());
-    stand_in_line({.m = m, .patient = true, .handler = std::move(handler)}, ended);
+    auto slot = boost::asio::get_associated_cancellation_slot(handler);
+    auto w = entry_of(mail);
+    w.patient = true;
+    w.handler = std::move(handler);
+    w.number = ++last_number_;
+    if (auto const& h = mail.header; h.deadline_us != 0) {
+      auto const now = now_ns(), limit = std::uint64_t{h.deadline_us} * 1000, age = h.age_ns(now);
+      w.deadline_ns = age < limit ? now + (limit - age) : now;
+      expect(w.deadline_ns);
+    }
+    if (slot.is_connected())
+      slot.assign([this, key = key_of(mail.to), number = w.number](boost::asio::cancellation_type) {
+        cancel(key, number);
+      });
+    stand_in_line(std::move(w), ended);
   }
   end(ended);
+}
+
+void mail_lines::wait_for_room(mail_view const& request) {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed()) return;  // its ask has been completed
+    auto w = entry_of(request);
+    w.patient = true;
+    stand_in_line(std::move(w), ended);
+  }
+  end(ended);
+}
+
+/// Whether the message is the request of an ask that was answered, cancelled, or timed out.
+bool mail_lines::is_over(waiting const& w) const noexcept {
+  return !w.kept && !w.ack.valid() && is_ask(w.m.body.header) &&
+         !completions_.is_waiting(w.m.body.header.reply_to);
+}
+
+/// For messages with handlers.
+bool mail_lines::is_in_transit(line const& l, waiting const& w) noexcept {
+  return l.awaits_verdict && &w == &*std::next(l.waiting_messages.begin(), l.run);
+}
+
+void mail_lines::cancel(std::uint64_t key, std::uint64_t number) {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    auto const at = lines_.find(key);
+    if (at == lines_.end()) return;
+    auto& all = at->second.waiting_messages;
+    auto const w = std::ranges::find(all, number, &waiting::number);
+    if (w == all.end() || is_in_transit(at->second, *w)) return;
+    w->outcome = errc::cancelled;
+    ended.splice(ended.end(), all, w);
+    close_up(at);
+  }
+  end(ended);
+}
+
+/// Precondition: the caller holds mutex_.
+void mail_lines::expect(std::uint64_t deadline_ns) {
+  if (deadline_ns >= nearest_deadline_ns_) return;
+  nearest_deadline_ns_ = deadline_ns;
+  auto const now = now_ns();
+  deadline_timer_.expires_after(std::chrono::nanoseconds(deadline_ns > now ? deadline_ns - now : 0));
+  deadline_timer_.async_wait([this](boost::system::error_code ec) {
+    if (!ec) expire();
+  });
+}
+
+/// Messages whose deadline has passed leave their lines.
+void mail_lines::expire() {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    nearest_deadline_ns_ = ~0ull;
+    auto nearest = nearest_deadline_ns_;
+    auto const now = now_ns();
+    for (auto at = lines_.begin(); at != lines_.end(); at = close_up(at)) {
+      auto& all = at->second.waiting_messages;
+      for (auto next = all.begin(); next != all.end();) {
+        auto const w = next++;
+        if (w->deadline_ns > now) nearest = std::min(nearest, w->deadline_ns);
+        if (w->deadline_ns > now || is_in_transit(at->second, *w)) continue;
+        w->outcome = errc::timed_out;
+        ended.splice(ended.end(), all, w);
+      }
+    }
+    expect(nearest);
+  }
+  end(ended);
+}
+
+/// Removes a line if it is empty. Returns the next one.
+mail_lines::lines::iterator mail_lines::close_up(lines::iterator at) {
+  if (!at->second.waiting_messages.empty()) return std::next(at);
+  if (at->second.is_obstacle) obstacles_.remove_line(actor_of(at->first));
+  return lines_.erase(at);
 }
 
 /// Precondition: the caller holds mutex_; `w` is patient.
@@ -118,12 +225,14 @@ std::size_t mail_lines::count_forwarded() const {
   return all;
 }
 
-void mail_lines::wait_for_route(outgoing const& m, actor_id ack) {
+void mail_lines::wait_for_route(mail_view const& mail, actor_id ack) {
   std::lock_guard lock(mutex_);
   if (closed()) return;  // its ask has been completed
-  auto const at = lines_.try_emplace(key_of(m.to)).first;
-  at->second.waiting_messages.push_back({.m = m, .ack = ack});
-  if (at->second.waiting_messages.size() != 1) return;
+  auto const at = lines_.try_emplace(key_of(mail.to)).first;
+  auto& all = at->second.waiting_messages;
+  all.push_back(entry_of(mail));
+  all.back().ack = ack;
+  if (all.size() != 1) return;
   make_obstacle(at);
   try_later(at->first, at->second);
 }
@@ -144,14 +253,9 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   if (l.full) return errc::mailbox_full;
   if (l.waiting_messages.size() >= line_limit) return errc::device_busy;
   if (mail.bytes > max_payload_bytes) return errc::payload_too_large;
-  bool const kept = !ack.valid() && !is_ask(mail.header);
-  waiting w{.m = {.to = mail.to, .body = {}}, .patient = kept, .kept = kept, .ack = ack, .count = mail.count};
-  w.m.body.header = mail.header;
-  w.m.body.bytes = mail.bytes;
-  auto const* payload = static_cast<std::byte const*>(mail.payloads);
-  if (mail.count == 1) __builtin_memcpy(w.m.body.payload, payload, mail.bytes);
-  for (std::uint32_t i = 0; mail.count != 1 && i < mail.count; ++i, payload += mail.stride)
-    w.batch.insert(w.batch.end(), payload, payload + mail.bytes);
+  auto w = entry_of(mail);
+  w.ack = ack;
+  w.patient = w.kept = !ack.valid() && !is_ask(mail.header);
   l.waiting_messages.push_back(std::move(w));
   return errc::ok;
 }
@@ -210,6 +314,10 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
   auto& all = l.waiting_messages;
   bool const near = route_.is_near();
   while (!all.empty()) {
+    if (l.run == 0 && is_over(all.front())) {
+      all.pop_front();
+      continue;
+    }
     auto const outcome = send_first(at->first, l);
     if (outcome == errc::device_busy) return make_obstacle(at), try_later(at->first, l);
     if (near && outcome == errc::mailbox_full) return l.full = true, make_obstacle(at);  // on_room continues
@@ -222,8 +330,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
     all.front().outcome = outcome;
     ended.splice(ended.end(), all, all.begin());
   }
-  if (l.is_obstacle) obstacles_.remove_line(actor_of(at->first));
-  lines_.erase(at);
+  close_up(at);
 }
 
 /// Makes senders that do not wait check the line. Precondition: the caller holds mutex_.
@@ -260,20 +367,21 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
     l.awaits_verdict = false;
     all.erase(all.begin(), std::next(all.begin(), taken));
     auto const judged = std::next(all.begin(), returned);
-    bool const stays = verdict == errc::mailbox_full || verdict == errc::device_busy ||
+    bool const again = verdict == errc::mailbox_full || verdict == errc::device_busy ||
                        (verdict == errc::arena_full && judged->kept);
+    bool const stays = again && judged->deadline_ns > now_ns();
     if (!stays) {
-      judged->outcome = verdict;
+      judged->outcome = again ? errc::timed_out : verdict;
       ended.splice(ended.end(), all, judged);
     }
     l.full = verdict == errc::mailbox_full || returned != 0;
     l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
     if (!stays || taken != 0) l.pause = line{}.pause;
-    if (!stays && returned == 0) {
+    if (!again && returned == 0) {
       advance(at, ended);
     } else {
       if (l.full) fail_hasty(all, ended);
-      try_later(key, l);
+      all.empty() ? void(close_up(at)) : try_later(key, l);
     }
   }
   end(ended);
@@ -306,13 +414,15 @@ void mail_lines::finish(answer_handler handler, errc reason) {
 /// Reports the outcomes of messages that have left their lines. Precondition: the caller does not hold mutex_.
 void mail_lines::end(messages& ended) {
   for (auto& w : ended) {
-    if (w.patient && !w.kept)
+    if (w.handler)
       finish(std::move(w.handler), w.outcome);
-    else if (!w.kept)
+    else if (w.outcome == errc::ok)
+      continue;  // it is in the mailbox, which an ack has heard, and an ask's answer is to come
+    else if (w.kept)
+      for_each(w, [&](outgoing const& m) { undelivered_(m, w.outcome); });
+    else
       completions_.complete(w.ack.valid() ? w.ack : w.m.body.header.reply_to, w.outcome, nullptr,
                             completer::initiator);
-    else if (w.outcome != errc::ok)
-      for_each(w, [&](outgoing const& m) { undelivered_(m, w.outcome); });
   }
 }
 

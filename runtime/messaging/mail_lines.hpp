@@ -53,10 +53,13 @@ class mail_lines {
     auto const& now = epochs_[cell];
     return {ack, delivery::in_epoch, static_cast<std::uint16_t>(now.load(memory_order::acquire)), &now};
   }
-  /// The message waits for room; `handler` gets its outcome.
-  void wait_for_room(outgoing const& m, answer_handler handler);
-  /// The message waits for room on a far route; the mailbox's verdict completes `ack`.
-  void wait_for_route(outgoing const& m, actor_id ack);
+  /// The messages wait for room, all or none. `handler` gets their outcome: timed_out at their deadline, and `cancelled` through
+  /// its cancellation slot, unless they are already in transit.
+  void wait_for_room(mail_view const& mail, answer_handler handler);
+  /// The request of an open ask waits for room, unless the ask is over by then.
+  void wait_for_room(mail_view const& request);
+  /// The messages wait for room on a far route, all or none. The verdict completes `ack`; if that is invalid, they are one request.
+  void wait_for_route(mail_view const& mail, actor_id ack);
   /// As the messenger's functions with these names.
   void forward(outgoing m);
   void take_back(outgoing m, returned_mail about);
@@ -74,12 +77,15 @@ class mail_lines {
   /// A message in a line.
   struct waiting {
     outgoing m;
-    bool patient = false;      // waits for room
-    bool kept = false;         // has no sender that hears of it; patient
-    answer_handler handler{};  // if patient and not kept
-    actor_id ack{};  // if not patient: the ask that its outcome completes; invalid: it is an ask itself
-    std::uint32_t count = 1;         // of a batch
-    std::vector<std::byte> batch{};  // its payloads
+    bool patient = false;  // waits for room
+    bool kept = false;     // has no sender that hears of it; patient
+    // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs to.
+    answer_handler handler{};
+    actor_id ack{};
+    std::uint64_t number = 0;           // of one with a handler
+    std::uint64_t deadline_ns = ~0ull;  // likewise, on the device's clock
+    std::uint32_t count = 1;            // of a batch
+    std::vector<std::byte> batch{};     // its payloads
     errc outcome = errc::ok;
 
     /// False while more of a batch are to come back.
@@ -116,6 +122,13 @@ class mail_lines {
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
   void stand_in_line(waiting w, messages& ended);
+  static waiting entry_of(mail_view const& mail);
+  bool is_over(waiting const& w) const noexcept;
+  static bool is_in_transit(line const& l, waiting const& w) noexcept;
+  void cancel(std::uint64_t key, std::uint64_t number);
+  void expect(std::uint64_t deadline_ns);
+  void expire();
+  lines::iterator close_up(lines::iterator at);
   void add_returned(line& l, outgoing const& m, std::uint32_t count);
   errc send(waiting const& w, far_terms const& terms) const;
   errc send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms);
@@ -135,10 +148,12 @@ class mail_lines {
   boost::asio::any_io_executor executor_;
   obstacles& obstacles_;
   dead_end undelivered_;
-  mutable std::mutex mutex_;
-  lines lines_;  // guarded by mutex_
-  std::vector<atomic<std::uint32_t>>
-      epochs_;  // by mailbox of a far route; written with mutex_ held; its low half counts
+  mutable std::mutex mutex_;  // guards the members below, but for reading epochs
+  lines lines_;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t nearest_deadline_ns_ = ~0ull;  // that the timer awaits
+  boost::asio::steady_timer deadline_timer_{executor_};
+  std::vector<atomic<std::uint32_t>> epochs_;  // by mailbox of a far route; the low halves count
 };
 
 }  // namespace rondo

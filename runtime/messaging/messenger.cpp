@@ -72,47 +72,47 @@ errc messenger::close(errc reason) { return lines_->close(reason); }
 void messenger::post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler) {
   if (begin_trace(m, trace)) {
     auto noted = noting(m, std::move(handler));
-    return post_begun(m, wait_for_room, std::move(noted));
+    return post_batch(view_of(m), wait_for_room, std::move(noted));
   }
-  post_begun(m, wait_for_room, std::move(handler));
+  post_batch(view_of(m), wait_for_room, std::move(handler));
 }
 
-void messenger::post_begun(outgoing const& m, bool wait_for_room, answer_handler handler) {
-  if (wait_for_room) return lines_->wait_for_room(m, std::move(handler));
-  if (route_.is_near()) return finish(std::move(handler), send(m));
+void messenger::post_batch(mail_view const& batch, bool wait_for_room, answer_handler handler) {
+  if (batch.count == 0) return finish(std::move(handler), closed_for());
+  if (wait_for_room) return lines_->wait_for_room(batch, std::move(handler));
+  if (route_.is_near()) return finish(std::move(handler), send(batch));
   // The device reports the mailbox's verdict with a completion, as if the message were an ask.
   auto const ack = completions_.open(handler, 0);
   if (!ack) return finish(std::move(handler), static_cast<errc>(ack.error().value()));
-  auto const refused = send(m, *ack);
-  if (refused == errc::device_busy) return lines_->wait_for_route(m, *ack);
+  auto const refused = send(batch, *ack);
+  if (refused == errc::device_busy) return lines_->wait_for_route(batch, *ack);
   if (refused != errc::ok) completions_.complete(*ack, refused, nullptr, completer::initiator);
 }
 
 // -- asks
 
-void messenger::send_request(outgoing& request, actor_id ask, std::chrono::nanoseconds timeout,
-                             std::uint64_t now) {
+void messenger::send_request(outgoing& request, actor_id ask, ask_terms const& terms, std::uint64_t now) {
   auto& h = request.body.header;
   h.reply_to = ask;
   h.flags |= flag_wants_reply;
-  set_deadline(h, timeout, now);
+  set_deadline(h, terms.timeout, now);
+  if (terms.wait_for_room) return lines_->wait_for_room(view_of(request));
   auto const refused = send(request);
-  if (refused == errc::device_busy && !route_.is_near()) return lines_->wait_for_route(request, {});
+  if (refused == errc::device_busy && !route_.is_near()) return lines_->wait_for_route(view_of(request), {});
   if (refused != errc::ok) completions_.complete(ask, refused, nullptr, completer::initiator);
 }
 
-actor_id messenger::ask(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace,
-                        answer_handler handler) {
+actor_id messenger::ask(outgoing request, ask_terms terms, answer_handler handler) {
   // The cancellation slot is taken from the handler before that moves into the table. A cancellation that comes after
   // the answer names a past generation and has no effect.
   auto slot = boost::asio::get_associated_cancellation_slot(handler);
-  if (begin_trace(request, trace)) {
+  if (begin_trace(request, terms.trace)) {
     auto noted = noting(request, std::move(handler));
     handler.swap(noted);
   }
-  if (timeout.count() <= 0) return finish(std::move(handler), errc::timed_out), actor_id{};
+  if (terms.timeout.count() <= 0) return finish(std::move(handler), errc::timed_out), actor_id{};
   auto const now = now_ns();  // after begin_trace: it may become the message's time of sending
-  auto const id = completions_.open(handler, deadline_of(timeout, now));
+  auto const id = completions_.open(handler, deadline_of(terms.timeout, now));
   if (!id) {
     finish(std::move(handler), static_cast<errc>(id.error().value()));
     return {};
@@ -121,23 +121,23 @@ actor_id messenger::ask(outgoing request, std::chrono::nanoseconds timeout, std:
     slot.assign([this, id = *id](boost::asio::cancellation_type) {
       completions_.complete(id, errc::cancelled, nullptr, completer::initiator);
     });
-  send_request(request, *id, timeout, now);
+  send_request(request, *id, terms, now);
   return *id;
 }
 
-answer messenger::ask_blocking(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace) {
-  bool const traced = begin_trace(request, trace);
+answer messenger::ask_blocking(outgoing request, ask_terms terms) {
+  bool const traced = begin_trace(request, terms.trace);
   auto const refuse = [&](errc reason) {
     if (traced) note_call(request, reason);
     return answer{reason, {}};
   };
   if (threads_.would_deadlock()) [[unlikely]]
     return refuse(errc::would_deadlock);
-  if (timeout.count() <= 0) return refuse(errc::timed_out);
-  auto const now = timeout == no_timeout ? 0 : now_ns();
-  auto const id = completions_.open_blocking(deadline_of(timeout, now));
+  if (terms.timeout.count() <= 0) return refuse(errc::timed_out);
+  auto const now = terms.timeout == no_timeout ? 0 : now_ns();
+  auto const id = completions_.open_blocking(deadline_of(terms.timeout, now));
   if (!id) return refuse(static_cast<errc>(id.error().value()));
-  send_request(request, *id, timeout, now);
+  send_request(request, *id, terms, now);
   auto const got = completions_.wait(*id, spin_ns_);
   if (traced) note_call(request, got.reason);
   return got;

@@ -67,13 +67,18 @@ class messenger {
   /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room`, the message does not fail if the mailbox
   /// is full, but waits behind others for the same actor. `trace` 0: no trace is requested.
   void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
+  /// The same for a batch, all or none. It is not traced.
+  void post_batch(mail_view const& batch, bool wait_for_room, answer_handler handler);
 
-  /// Sends a request; `handler` gets the answer. A timeout of zero or less: timed_out, and nothing is sent. Returns the ask's
-  /// id; invalid if no ask was opened.
-  actor_id ask(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace,
-               answer_handler handler);
+  struct ask_terms {
+    std::chrono::nanoseconds timeout;  // zero or less: timed_out, and nothing is sent
+    bool wait_for_room;                // until the timeout, behind others for the same actor
+    std::uint64_t trace;               // as for post
+  };
+  /// Sends a request; `handler` gets the answer. Returns the ask's id; invalid if no ask was opened.
+  actor_id ask(outgoing request, ask_terms terms, answer_handler handler);
   /// The same, but the calling thread waits for the answer. Fails with would_deadlock on one of the runtime's own threads.
-  answer ask_blocking(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace);
+  answer ask_blocking(outgoing request, ask_terms terms);
 
   /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
   /// 1024 messages wait for the same actor, it fails with mailbox_full.
@@ -109,17 +114,17 @@ class messenger {
       if (auto const outcome = join_line(mail, ack)) return *outcome;
     return route_.post(mail, terms);
   }
-  errc send(outgoing const& m, actor_id ack = {}) {
-    return send({m.to, m.body.header, m.body.payload, m.body.bytes}, ack);
-  }
+  errc send(outgoing const& m, actor_id ack = {}) { return send(view_of(m), ack); }
 
   /// As mail_lines::join and terms_for.
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);
   far_terms terms_for(actor_id to, actor_id ack) const noexcept;
   bool takes_next_trace() noexcept;
   /// Sends the request of this open ask, which ends at once if the request is refused. `timeout` counts from `now`.
-  void send_request(outgoing& request, actor_id ask, std::chrono::nanoseconds timeout, std::uint64_t now);
-  void post_begun(outgoing const& m, bool wait_for_room, answer_handler handler);
+  void send_request(outgoing& request, actor_id ask, ask_terms const& terms, std::uint64_t now);
+  static mail_view view_of(outgoing const& m) noexcept {
+    return {m.to, m.body.header, m.body.payload, m.body.bytes};
+  }
   bool begin_trace(outgoing& m, std::uint64_t trace);
   void note_call(outgoing const& m, errc outcome);
   answer_handler noting(outgoing const& m, answer_handler handler);

@@ -223,14 +223,14 @@ struct returning_host {
   }
 };
 
-/// Three notes to a mailbox with room for one, which is empty again by the time that the third comes: none is lost or overtaken.
+/// Four notes to a mailbox with room for one, which is often empty again when the next one comes: none is lost or overtaken.
 void returned_mail_keeps_its_order(execution& x) {
   arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   queue_world w{x, 2, 2, true};
   returning_host host{w, a.launch(0, 1)};
   w.emitters.store(1, memory_order::relaxed);
   x.thread("sender", [&] {
-    for (std::uint32_t n = 0; n < 3; ++n) host.send({0, n});
+    for (std::uint32_t n = 0; n < 4; ++n) host.send({0, n});
   });
   x.thread("device", [&] {
     io_window window;
@@ -238,7 +238,7 @@ void returned_mail_keeps_its_order(execution& x) {
     scheduler sched{a.arena(), true};
     owned_mail mail{sched, 0};
     ledger taken;
-    for (std::uint32_t steps = 0; taken.taken < 3; ++steps) {
+    for (std::uint32_t steps = 0; taken.taken < 4; ++steps) {
       if (io.step(1) == 0) relax();
       note n{};
       if (steps % 2 == 1 && mail.try_take(n)) taken.enter(x, n);
