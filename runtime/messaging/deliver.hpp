@@ -16,14 +16,15 @@ namespace rondo {
 /// runs right here, without allocation.
 template <class Executor, class Handler, class Outcome>
 void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
-  auto const executor = boost::asio::get_associated_executor(handler, fallback);
+  auto executor = boost::asio::get_associated_executor(handler, fallback);
   if constexpr (requires { executor.template target<boost::asio::system_executor>(); }) {
     // As dispatch would, but dispatch first allocates memory for the handler.
     if (executor.template target<boost::asio::system_executor>() != nullptr)
       return std::move(handler)(std::move(outcome));
   }
-  // Until dispatch has returned: once the handler was called, its executor's owner may destroy what dispatch still uses.
-  auto const kept = detail::tracked(executor);
+  // Work until dispatch has returned: once the handler was called, the executor's context may be destroyed, while dispatch and
+  // the executor still use it. Moved, so that no other copy of the executor is left here.
+  auto const kept = detail::tracked(std::move(executor));
   boost::asio::dispatch(kept, [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
     std::move(handler)(std::move(outcome));
   });

@@ -11,7 +11,7 @@ namespace rondo::detail {
 
 /// An executor that counts as work while it exists.
 template <class Executor>
-auto tracked(Executor const& executor) {
+auto tracked(Executor executor) {
   return boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked);
 }
 
