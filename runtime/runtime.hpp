@@ -87,11 +87,12 @@ class runtime {
   bool is_waiting(actor_id ask) const noexcept;
 
   /// Sends a copy of `m` every `period` until the returned timer is destroyed. A copy that cannot be delivered becomes a dead
-  /// letter.
+  /// letter. Throws std::invalid_argument if `to` is an actor of another runtime.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
                             tell_options options = {}) {
+    require_own(to.mail(), to.id());
     return every_untyped(period, to.id(), type_id<Message>, std::as_bytes(std::span(&m, 1)), options);
   }
 
@@ -143,6 +144,7 @@ class runtime {
   }
   result<actor_id> find_untyped(std::string_view name, std::string_view behaviour) const;
   messenger& mail_of(actor_id actor) const noexcept;
+  void require_own(messenger const& home, actor_id actor) const;
   timer every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
                       std::span<std::byte const> payload, tell_options options);
 

@@ -83,8 +83,9 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
       graphs([this](actor_id id) { return names.of_actor(id); }) {
   auto const spin_ns = settings.polling ? ~0ull >> 1 : std::uint64_t{settings.spin_us} * 1000;
   for (auto& d : devices)
-    d.mail = std::make_unique<messenger>(d.dev->mail(), asks, traces, context.get_executor(), spin_ns,
-                                         [this](outgoing const& o, errc why) { not_forwarded(o, why); });
+    d.mail = std::make_unique<messenger>(
+        d.dev->mail(), asks, traces, context.get_executor(), spin_ns,
+        [this](outgoing const& o, errc why) { not_forwarded(o, why); }, control);
   asks.on_nearer_deadline([this](std::uint64_t deadline_ns) {
     boost::asio::post(context, [this, deadline_ns] { expect_deadline(deadline_ns); });
   });

@@ -53,7 +53,12 @@ class actor_ref {
   actor_id id() const noexcept { return id_; }
   /// The address to put into messages, so that other actors can send to this one.
   address<Behaviour> where() const noexcept { return {id_}; }
-  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
+  /// The same actor of the same runtime.
+  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept {
+    return a.id_ == b.id_ && a.messenger_ == b.messenger_;
+  }
+  /// For operations with their own headers, such as runtime/lifecycle.hpp.
+  messenger& mail() const noexcept { return *messenger_; }
 
   /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
   /// stopped, device_lost, or handler_failed. Never overtakes an earlier message of its priority (G2): while a tell waits

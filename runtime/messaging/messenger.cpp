@@ -23,14 +23,16 @@ void set_deadline(message_header& h, std::uint64_t timeout_ns, std::uint64_t now
 }  // namespace
 
 messenger::messenger(route to_device, completions& asks, trace_log& traces,
-                     boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered)
+                     boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered,
+                     actor_control& control)
     : route_(to_device),
       completions_(asks),
       traces_(traces),
       samples_(traces.samples()),
       executor_(std::move(executor)),
       spin_ns_(spin_ns),
-      lines_(std::make_unique<mail_lines>(to_device, asks, executor_, obstacles_, std::move(undelivered))) {}
+      lines_(std::make_unique<mail_lines>(to_device, asks, executor_, obstacles_, std::move(undelivered))),
+      control_(control) {}
 
 messenger::~messenger() = default;
 

@@ -21,6 +21,7 @@
 
 namespace rondo {
 
+class actor_control;  // runtime/core/actor_control.hpp
 class completions;
 class mail_lines;
 class trace_log;
@@ -31,9 +32,9 @@ class messenger {
   /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `asks` and `traces` are shared by the whole runtime.
+  /// `asks`, `traces`, and `control` are shared by the whole runtime.
   messenger(route to_device, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
-            std::uint64_t spin_ns, dead_end undelivered);
+            std::uint64_t spin_ns, dead_end undelivered, actor_control& control);
   ~messenger();
 
   /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
@@ -90,6 +91,8 @@ class messenger {
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }
+  /// What starts lifecycle operations on these actors.
+  actor_control& control() const noexcept { return control_; }
   /// Whether a post's outcome is final.
   bool is_near() const noexcept { return route_.is_near(); }
 
@@ -122,6 +125,7 @@ class messenger {
   std::uint64_t spin_ns_;
   obstacles obstacles_;
   std::unique_ptr<mail_lines> lines_;
+  actor_control& control_;
 };
 
 }  // namespace rondo

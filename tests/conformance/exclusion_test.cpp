@@ -46,12 +46,12 @@ TEST_CASE("a mailbox holds exactly its capacity, then reports that it is full", 
     CHECK(tell(actor, add{1}) == errc::mailbox_full);
     CHECK(ask(actor, get{}).error() == errc::mailbox_full);
     CHECK(tell(actor, add{1}, {.priority = 255}) == errc::mailbox_full);
-    REQUIRE_FALSE(activate(*rt, actor.id()));
+    REQUIRE_FALSE(activate(actor));
     REQUIRE(eventually([&] {  // until the mailbox has room for the question
       auto const answer = ask(actor, get{});
       return answer && answer->value == capacity;
     }));
-    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+    REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
   }
   auto const t = at_rest(*rt);
   CHECK(t.conserved());
@@ -77,7 +77,7 @@ TEST_CASE("a tell that does not wait is refused or dead-lettered by a full mailb
     REQUIRE(letters.wait_for(3));
     for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
   }
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   REQUIRE(eventually([&] { return ask(actor, get{}).has_value(); }));
   CHECK(ask(actor, get{}).value().value == 4);
   CHECK(at_rest(*rt).conserved());
@@ -95,12 +95,12 @@ TEST_CASE("a batch is accepted as a whole or not at all", "[G5]") {
   auto const second = actor.try_tell(std::span<add const>(six));
   CHECK(second == (shares_memory(v) ? errc::mailbox_full : errc::ok));
   CHECK_FALSE(tell(actor, add{1}));
-  CHECK(inspect(*rt, actor.id()).now.waiting == 7);
+  CHECK(inspect(actor).now.waiting == 7);
   if (!shares_memory(v)) {
     REQUIRE(letters.wait_for(6));
     CHECK(letters.count() == 6);
   }
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(ask(actor, get{}).value().value == 7);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("tells that wait for room complete when there is room, and none is los
     });
   CHECK(tell(actor, add{1000}) == errc::mailbox_full);  // the other tells still wait: there is no new room
   CHECK(completed == 0);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   REQUIRE(eventually([&] { return completed == senders; }));
   CHECK(failed == 0);
   REQUIRE(eventually([&] {
@@ -139,7 +139,7 @@ TEST_CASE("a sender that waits for room is notified when the actor terminates", 
   auto waited = waiter.get_future();
   actor.tell(add{1}, {.wait_for_room = true}, [&](error_code ec) { waiter.set_value(ec); });
   CHECK(tell(actor, add{1}) == errc::mailbox_full);
-  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::discard));
+  REQUIRE_FALSE(terminate(actor, rondo::termination::discard));
   REQUIRE(waited.wait_for(patience) == std::future_status::ready);
   CHECK(waited.get() == errc::actor_gone);
 }
@@ -152,7 +152,7 @@ TEST_CASE("an actor that sends to a full actor gets an error and continues", "[G
   REQUIRE_FALSE(tell(full, add{1}));
   auto const asker = rt->launch<messenger>("asker");
   CHECK(ask(asker, consult{full.id(), 1}).value().value == ~0ull);
-  REQUIRE_FALSE(activate(*rt, full.id()));
+  REQUIRE_FALSE(activate(full));
   // The actor answers before it releases the slot of the question, so its only slot may be in use for a moment.
   REQUIRE(eventually([&] { return ask(full, get{}).has_value(); }));
   CHECK(eventually([&] { return ask(asker, consult{full.id(), 1}).value().value == 1 + 7; }));
