@@ -103,8 +103,9 @@ class runtime {
   trace_log& traces() const noexcept;
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription is destroyed.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
-  /// The same for each failure of an actor, and for each handler that runs longer than handler_limit_ms. A build without
-  /// telemetry (kernels/base/telemetry.hpp) does not detect the latter.
+  /// The same for each failure of an actor, for what completion handlers and subscribers throw on threads of the runtime, and for
+  /// each handler that runs longer than handler_limit_ms. A build without telemetry (kernels/base/telemetry.hpp) does not detect
+  /// the latter. If `handler` itself throws, stderr says so once.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
   // -- devices and memory. Precondition: device < device_count()

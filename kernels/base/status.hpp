@@ -40,6 +40,8 @@ enum class errc : std::uint32_t {
   wrong_size,            // the payload's size does not match its message type
   outcome_unknown,       // the service stopped with the message in flight; it may have been handled
   service_refuses,       // the service does not allow this client to do this; its text says why
+  wrong_reply,           // the handler replied with another type than its message declares
+  exception_thrown,      // the handler threw an exception, on a host thread
 };
 
 }  // namespace rondo

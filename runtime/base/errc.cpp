@@ -58,8 +58,12 @@ constexpr std::array entries{
     entry{"outcome_unknown",
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},
+    entry{"wrong_reply",
+          "the handler replied with another type than its message declares: reply with the type that "
+          "rondo::ask names"},
+    entry{"exception_thrown", "the actor's code threw an exception: the failure report has its text"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::service_refuses) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::exception_thrown) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -10,6 +10,7 @@
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/run_handlers.hpp"
 
 namespace rondo {
 
@@ -94,13 +95,14 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
     watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
   service_ = std::thread([this] {
     prepare_thread("rondo-service", -1);
-    context.run();
+    auto const report = [this](char const* text) { watched.on_thrown("a completion handler", text); };
+    run_handlers(context, report);
     // A handler that was called before the stop may have begun an operation, which was refused: its handler is called, too. With a
     // limit, because some handlers try again for ever.
     context.restart();
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
-    while (context.poll_one() != 0 && std::chrono::steady_clock::now() < until) {
-    }
+    for (bool more = true; more && std::chrono::steady_clock::now() < until;)
+      call_caught([&] { more = context.poll_one() != 0; }, report);
   });
 }
 
@@ -143,7 +145,6 @@ void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
     core->gate_->open = nullptr;
   }
   core->copier_.stop();
-  core->copier_.join();
   if (core->recording) core->recording->flush();
   static std::mutex mutex;
   static auto& abandoned = *new std::list<std::unique_ptr<runtime_core>>;

@@ -245,7 +245,7 @@ TEST_CASE("subscriptions end on destruction, even inside their own handler", "[r
 
 TEST_CASE("a subscription that another handler of the same event has ended is not called", "[runtime]") {
   boost::asio::io_context context;
-  rondo::hub<int> events(context.get_executor());
+  rondo::hub<int> events(context.get_executor(), [](char const*) {});
   std::optional<rondo::subscription> first, last;
   int calls = 0;
   first = events.subscribe([&](int) { last.reset(), ++calls; });
