@@ -7,9 +7,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
+#include <cstdio>
 #include <random>
 
 #include "runtime/messaging/deliver.hpp"
+#include "runtime/os/run_handlers.hpp"
 
 namespace rondo::service {
 
@@ -39,7 +41,11 @@ client::link::link(client_options options) : options_(std::move(options)) {
 }
 
 void client::link::run() {
-  thread_ = std::thread([this] { context_.run(); });
+  thread_ = std::thread([this] {
+    run_handlers(context_, [](char const* text) {
+      std::fprintf(stderr, "rondo: a completion handler of a client threw an exception: %s\n", text);
+    });
+  });
 }
 
 void client::link::stop() {
