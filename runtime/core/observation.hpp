@@ -89,8 +89,8 @@ class observation {
   past past_;
   // Of living actors, by index and generation: an actor takes memory only after a failure, until it is gone.
   std::map<std::pair<std::uint32_t, std::uint32_t>, actor_failure> last_failures_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>
-      thrown_;                      // texts for the failures that follow
+  // Texts of exceptions, until the failures that follow them.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> thrown_;
   bool report_has_thrown_ = false;  // only the context's thread uses it
 };
 

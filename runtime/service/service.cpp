@@ -12,13 +12,11 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <cstdio>
 #include <future>
 #include <mutex>
 #include <random>
 #include <thread>
 
-#include "kernels/base/exceptions.hpp"
 #include "runtime/checkpoint.hpp"
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/service/json/qualified_names.hpp"
@@ -57,11 +55,6 @@ void require_guarded(endpoint const& e, bool has_token_and_tls) {
       fmt::format("{}: other machines can reach this address, so it needs token_file, tls_certificate and "
                   "tls_key; set them, or listen on 127.0.0.1 or a unix socket",
                   e.text()));
-}
-
-void say_log_threw(std::string const& line, char const* text) {
-  std::fprintf(stderr, "rondo: the service's log threw an exception: %s; the line was: %s\n", text,
-               line.c_str());
 }
 
 /// Lets another thread run on this processor. False if that took long.
@@ -308,9 +301,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
     core.schemas.emplace_back(bytes, bytes + s.size());
   }
   core.checkpoint_file = parts_->config.checkpoint;
-  core.log = [to = std::move(log)](std::string const& line) {
-    if (to) call_caught([&] { to(line); }, [&](char const* text) { say_log_threw(line, text); });
-  };
+  core.log_to(std::move(log));
   parts_->set_limits(parts_->config.limits);
   core.slow_work = parts_->slow.get_executor();
   checkpoint_with([&core] { rondo::checkpoint(core.rt, core.checkpoint_file); });
