@@ -57,6 +57,11 @@ result<listed_actor> runtime::listed(actor_id actor) const {
 }
 std::vector<behaviour_info> const& runtime::behaviours() const noexcept { return core_->behaviours(); }
 messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->devices.mail_of(actor); }
+void runtime::require_own(messenger const& home, actor_id actor) const {
+  if (!core_->devices.has_device_of(actor) || &home != &mail_of(actor))
+    throw std::invalid_argument(
+        "runtime::every: the actor belongs to another runtime; call that one's `every`");
+}
 void runtime::cancel(actor_id ask) { core_->asks.complete(ask, errc::cancelled, nullptr); }
 bool runtime::is_waiting(actor_id ask) const noexcept { return core_->asks.is_waiting(ask); }
 timer runtime::every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,

@@ -87,11 +87,12 @@ class runtime {
   bool is_waiting(actor_id ask) const noexcept;
 
   /// Sends a copy of `m` every `period` until the returned timer is destroyed. A copy that cannot be delivered becomes a dead
-  /// letter.
+  /// letter. Throws std::invalid_argument if `to` is an actor of another runtime.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
                             tell_options options = {}) {
+    require_own(to.mail(), to.id());
     return every_untyped(period, to.id(), type_id<Message>, std::as_bytes(std::span(&m, 1)), options);
   }
 
@@ -102,8 +103,9 @@ class runtime {
   trace_log& traces() const noexcept;
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription is destroyed.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
-  /// The same for each failure of an actor, and for each handler that runs longer than handler_limit_ms. A build without
-  /// telemetry (kernels/base/telemetry.hpp) does not detect the latter.
+  /// The same for each failure of an actor, for what completion handlers and subscribers throw on threads of the runtime, and for
+  /// each handler that runs longer than handler_limit_ms. A build without telemetry (kernels/base/telemetry.hpp) does not detect
+  /// the latter. If `handler` itself throws, stderr says so once.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
   // -- devices and memory. Precondition: device < device_count()
@@ -143,6 +145,7 @@ class runtime {
   }
   result<actor_id> find_untyped(std::string_view name, std::string_view behaviour) const;
   messenger& mail_of(actor_id actor) const noexcept;
+  void require_own(messenger const& home, actor_id actor) const;
   timer every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
                       std::span<std::byte const> payload, tell_options options);
 

@@ -17,7 +17,7 @@ measurement launch(sample_budget const& budget, placement where) {
       auto const number = launches.begin();
       auto const actor = rt.launch<echo>("", how);
       launches.end(expect("the first ask", actor.ask(ping_of(number), ask_options{}, block)).words[0]);
-      if (auto const ended = rondo::terminate(rt, actor.id(), termination::drain, block))
+      if (auto const ended = rondo::terminate(actor, termination::drain, block))
         throw boost::system::system_error(ended, "terminating an actor");
     }
     return launches.finish("launch_to_answer_ns", 1);

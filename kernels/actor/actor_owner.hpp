@@ -62,7 +62,9 @@ class actor_owner {
     // Acquire: pairs with scheduler::signal. The bit is cleared before control is read, so no signal is lost.
     cell_.word.fetch_and(~actor_word::signalled, memory_order::acquire);
     auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
-    if ((asked & control_start) != 0) {
+    if ((asked & control_construct) != 0) {
+      if (auto const made = construct(); made != errc::ok) supervise(made, 0);
+    } else if ((asked & control_start) != 0) {
       auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_);
       if (started.failure != errc::ok) supervise(started.failure, 0);
     }
@@ -75,6 +77,18 @@ class actor_owner {
     if ((asked & control_activate) != 0 && sleeps_last) set_active(true);
     if ((asked & control_deactivate) != 0) set_active(false);
     if ((asked & control_activate) != 0 && !sleeps_last) set_active(true);
+  }
+
+  /// Constructs a fresh state; on_start follows before the next message. If the constructor throws, the actor has no state, and
+  /// must fail or try again.
+  RONDO_HD errc construct() {
+    context ctx{scheduler_, team_, host_, self_};
+    message_header const none{};
+    ctx.begin(none);
+    detail::run_caught(ctx, [&] { Module::construct(cell_.behaviour(), arena_.state(cell_)); });
+    if (ctx.failure() == errc::ok && Module::has_start(cell_.behaviour()))
+      cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
+    return ctx.failure();
   }
 
   RONDO_HD void set_active(bool active) {
@@ -130,14 +144,7 @@ class actor_owner {
   RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
     context ctx{scheduler_, team_, host_, self_};
     ctx.begin(h);
-    if ((h.reply_to.index & host_ask_bit) != 0)
-      return ctx.answer_host({h.reply_to, h.correlation}, reason, 0, nullptr, 0);
-    message_header answer;
-    answer.type = type_id<rejected>;
-    answer.correlation = h.correlation;
-    answer.flags = flag_is_reply;
-    rejected const body{reason, h.type};
-    ctx.post(h.reply_to, answer, &body, sizeof body);  // an asker that is gone or full gets no answer
+    ctx.refuse({h.reply_to, h.correlation}, reason, h.type);
   }
 
   /// Completes a message without handling it: rejected if its sender waits for an answer, otherwise a dead letter.
@@ -218,10 +225,8 @@ class actor_owner {
       host_.emit(r);
     };
     if (cell_.supervise.rule == on_failure::restart && may_restart()) {
-      Module::construct(cell_.behaviour(), arena_.state(cell_));
-      if (Module::has_start(cell_.behaviour()))
-        cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
       report(failure_action::restarted);
+      cell_.control.fetch_or(control_construct, memory_order::relaxed);  // relaxed: read by this thread
       return true;
     }
     report(cell_.supervise.rule == on_failure::escalate ? failure_action::escalated

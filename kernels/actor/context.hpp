@@ -27,6 +27,7 @@ struct send_options {
 struct reply_token {
   actor_id to{};
   std::uint32_t correlation = 0;
+  std::uint32_t reply_type = 0;  // the type id that the message declares for its reply; 0: none
 };
 
 class context {
@@ -52,29 +53,30 @@ class context {
   }
 
   /// Answers the message being handled. Fails with wrong_state if no sender waits for an answer or if it was already
-  /// given. If the asker is an actor, fails with the errors of `tell`.
+  /// given. If the asker is an actor, fails with the errors of `tell`. A reply of another type than the message declares is
+  /// not sent, and the handler fails with wrong_reply.
   template <message_type Reply>
   RONDO_HD errc reply(Reply const& answer) noexcept {
     if ((header_->flags & flag_wants_reply) == 0 || answered_) return errc::wrong_state;
+    if (!is_declared<Reply>(reply_type_)) [[unlikely]]
+      return fail(errc::wrong_reply), errc::wrong_reply;
     answered_ = true;
-    return team_.leader() ? reply_to({header_->reply_to, header_->correlation}, answer) : errc::ok;
+    return team_.leader() ? send_reply(asker(), answer) : errc::ok;
   }
   /// Promises a later answer: the ask stays open when the handler returns.
   RONDO_HD reply_token defer() noexcept {
     answered_ = true;
-    return {header_->reply_to, header_->correlation};
+    return asker();
   }
-  /// Sends the answer that `token` promised.
+  /// Sends the answer that `token` promised. Fails with wrong_state if no sender waits for it. If it has another type than the
+  /// token's message declares, the asker gets wrong_reply, and so does this handler, which fails.
   template <message_type Reply>
   RONDO_HD errc reply_to(reply_token token, Reply const& answer) noexcept {
-    message_header h;
-    h.type = type_id<Reply>;
-    h.correlation = token.correlation;
-    h.flags = flag_is_reply;
-    note_payload(answer);
-    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
-    answer_host(token, errc::ok, h.type, &answer, sizeof answer);
-    return errc::ok;
+    if (!token.to.valid()) return errc::wrong_state;
+    if (is_declared<Reply>(token.reply_type)) [[likely]]
+      return send_reply(token, answer);
+    refuse(token, errc::wrong_reply, 0);
+    return fail(errc::wrong_reply), errc::wrong_reply;
   }
 
   /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, or arena_full. The host forwards a message
@@ -117,9 +119,10 @@ class context {
   /// (kernels/buffers/buffer_lease.hpp).
   RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
 
-  /// Replays the graph that the host captured for this actor; see kernels/actor/captured.hpp. Blocks the team.
+  /// Replays the graph that the host captured for this actor; see kernels/actor/captured.hpp. Blocks the team. Exceptions of
+  /// its steps pass through.
   RONDO_HD errc replay(void const* request, std::uint32_t request_bytes, void* reply,
-                       std::uint32_t reply_bytes) const noexcept {
+                       std::uint32_t reply_bytes) const {
 #if defined(__CUDA_ARCH__)
     return errc::no_graph;
 #else
@@ -140,6 +143,21 @@ class context {
     sent_ = 0;
     digest_ = 0;
   }
+  /// The type id that the message declares for its reply; 0: none.
+  RONDO_HD void expect(std::uint32_t reply_type) noexcept { reply_type_ = reply_type; }
+  /// Answers with the value that the handler returned, unless it has failed, replied, or deferred its answer.
+  template <class Reply>
+  RONDO_HD void reply_with(Reply const& returned) noexcept {
+    if (failure_ == errc::ok) static_cast<void>(reply(returned));
+  }
+  /// Fails the handler because it threw an exception with this text, which the host gets first.
+  [[gnu::cold, gnu::noinline]] RONDO_HD void fail_thrown(char const* text) noexcept {
+    device_event r{.kind = event_kind::threw, .actor = self_};
+    while (r.body.bytes < max_payload_bytes && text[r.body.bytes] != 0) ++r.body.bytes;
+    __builtin_memcpy(r.body.payload, text, r.body.bytes);
+    host_.emit(r);
+    fail(errc::exception_thrown);
+  }
   RONDO_HD bool answered() const noexcept { return answered_; }
   /// A hash of everything sent so far, in order, while the journal is on; otherwise 0.
   RONDO_HD std::uint32_t digest() const noexcept { return digest_; }
@@ -153,6 +171,16 @@ class context {
     if (is_watched()) [[unlikely]]
       return post_watched(to, header, payload, bytes);
     return post_anywhere(to, header, payload, bytes);
+  }
+  /// Sends an asker the reason why there is no answer. `type`: of the request; 0: unknown.
+  RONDO_CALL RONDO_HD void refuse(reply_token token, errc reason, std::uint32_t type) noexcept {
+    if ((token.to.index & host_ask_bit) != 0) return answer_host(token, reason, 0, nullptr, 0);
+    message_header answer;
+    answer.type = type_id<rejected>;
+    answer.correlation = token.correlation;
+    answer.flags = flag_is_reply;
+    rejected const body{reason, type};
+    post(token.to, answer, &body, sizeof body);  // an asker that is gone or full gets no answer
   }
   /// Completes the host's ask `token` with `reason`, and with a payload if there is an answer.
   RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
@@ -168,6 +196,25 @@ class context {
   }
 
  private:
+  RONDO_HD reply_token asker() const noexcept {
+    return {header_->reply_to, header_->correlation, reply_type_};
+  }
+  template <class Reply>
+  RONDO_HD static bool is_declared(std::uint32_t reply_type) noexcept {
+    return reply_type == 0 || reply_type == type_id<Reply>;
+  }
+  template <class Reply>
+  RONDO_HD errc send_reply(reply_token token, Reply const& answer) noexcept {
+    message_header h;
+    h.type = type_id<Reply>;
+    h.correlation = token.correlation;
+    h.flags = flag_is_reply;
+    note_payload(answer);
+    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
+    answer_host(token, errc::ok, h.type, &answer, sizeof answer);
+    return errc::ok;
+  }
+
   RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,
                               std::uint32_t bytes) const noexcept {
     auto const outcome = scheduler_.post(to, header, payload, bytes);
@@ -258,8 +305,9 @@ class context {
   message_header const* header_ = nullptr;
   bool answered_ = false;
   errc failure_ = errc::ok;
-  std::uint32_t const journal_;  // journal_bits
-  std::uint32_t sent_ = 0;       // tagged messages that this handler call has sent
+  std::uint32_t reply_type_ = 0;  // see expect
+  std::uint32_t const journal_;   // journal_bits
+  std::uint32_t sent_ = 0;        // tagged messages that this handler call has sent
   std::uint32_t digest_ = 0;
 };
 

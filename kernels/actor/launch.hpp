@@ -46,9 +46,15 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
   cell.totals.counted_ring.store(0, memory_order::relaxed);
-  bool const starts = Module::has_start(spec.behaviour) && !spec.restored;
-  cell.control.store(control_for(spec.id.generation, starts ? std::uint32_t{control_start} : 0),
-                     memory_order::relaxed);
+  bool made = true;
+  call_caught([&] { Module::construct(spec.behaviour, arena.state(cell)); },
+              [&](char const*) { made = false; });  // its first owner tries again, and reports what it throws
+  std::uint32_t const first = spec.restored                       ? 0u
+                              : !made                             ? std::uint32_t{control_construct}
+                              : Module::has_start(spec.behaviour) ? std::uint32_t{control_start}
+                                                                  : 0u;
+  bool const starts = first != 0;
+  cell.control.store(control_for(spec.id.generation, first), memory_order::relaxed);
   cell.generation.store(spec.id.generation, memory_order::relaxed);
   cell.state.store(static_cast<std::uint32_t>(spec.active ? lifecycle::active : lifecycle::launched),
                    memory_order::relaxed);
@@ -56,7 +62,6 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     cell.totals.publish({});
     cell.latency.clear();
   }
-  Module::construct(spec.behaviour, arena.state(cell));
   if (spec.ring_id != 0) {
     ring_entry& ring = arena.ring(spec.ring_id);
     ring.set_place(spec.ring_offset, spec.ring_slots);
@@ -77,7 +82,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
                     .with_generation(spec.id.generation);
     if (!spec.active) word = word.with(actor_word::paused);
     if (spec.pinned) word = word.with(actor_word::pinned);
-    // Signalled from the start: on_start runs before any mail is handled.
+    // Signalled from the start: on_start, or another construction, runs before any mail is handled.
     if (starts) word = word.with(actor_word::signalled).queued_for(0);
     // Release: publishes the cell to senders and to the first owner.
     if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;

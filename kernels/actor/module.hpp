@@ -7,6 +7,8 @@
 // and, for each message, one of
 //
 //   void on(context&, Message const&);                one at a time
+//   Reply on(context&, Message const&);               the same; the value that it returns is its reply, unless it failed,
+//                                                     replied, or deferred its answer
 //   void on(context&, batch<Message> const&);         several adjacent messages; only for tells
 //   uint32_t tiles(context&, Message const&);         a wide message: returns its number of tiles,
 //   void tile(context&, Message const&, uint32_t);    ... each of which some team runs;
@@ -18,12 +20,17 @@
 //   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
 //   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an actor whose
 //                                                     behaviour was Old in the previous module (rondo::upgrade)
+//
+// An exception of the behaviour's code fails the handler with exception_thrown, as context::fail does: what it sent before
+// stays sent. A GPU has no exceptions. If several lanes run a handler, one that throws on some of them must not keep the others
+// waiting at a sync.
 #pragma once
 
 #include <concepts>
 #include <new>
 
 #include "kernels/actor/context.hpp"
+#include "kernels/base/exceptions.hpp"
 
 namespace rondo {
 
@@ -112,26 +119,65 @@ inline constexpr handler_kind kind_of = handles_wide<B, M>    ? handler_kind::wi
                                         : handles_batch<B, M> ? handler_kind::batch
                                                               : handler_kind::one;
 
+/// Runs a behaviour's own code. An exception fails the handler of `ctx`.
+template <class Code>
+RONDO_HOT RONDO_HD inline void run_caught(context& ctx, Code const& code) {
+  call_caught(code, [&ctx](char const* text) { ctx.fail_thrown(text); });
+}
+
+/// What the handler of one message at a time returns; void for other kinds of handlers.
+template <class B, class M>
+struct returned_by {
+  using type = void;
+};
+template <class B, class M>
+requires(kind_of<B, M> == handler_kind::one && handles_one<B, M>) struct returned_by<B, M> {
+  using type = std::remove_cvref_t<decltype(std::declval<B&>().on(std::declval<context&>(),
+                                                                  std::declval<M const&>()))>;
+};
+template <class B, class M>
+inline constexpr bool returns_reply = !std::is_void_v<typename returned_by<B, M>::type>;
+template <class B, class M>
+inline constexpr bool returns_well =
+    !returns_reply<B, M> || std::is_same_v<typename returned_by<B, M>::type, reply_to_t<B, M>>;
+
 template <class B, class M>
 RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
-  if constexpr (kind_of<B, M> == handler_kind::one) b.on(ctx, *reinterpret_cast<M const*>(payload));
+  if constexpr (kind_of<B, M> == handler_kind::one) {
+    auto const& m = *reinterpret_cast<M const*>(payload);
+    ctx.expect(reply_id_of<B, M>);
+    run_caught(ctx, [&] {
+      if constexpr (returns_reply<B, M>)
+        ctx.reply_with(b.on(ctx, m));
+      else
+        b.on(ctx, m);
+    });
+  }
 }
 
 template <class B, class M>
 RONDO_HD void call_batch(B& b, context& ctx, batch<M> const& messages) {
-  if constexpr (kind_of<B, M> == handler_kind::batch) b.on(ctx, messages);
+  if constexpr (kind_of<B, M> == handler_kind::batch) {
+    ctx.expect(reply_id_of<B, M>);
+    run_caught(ctx, [&] { b.on(ctx, messages); });
+  }
 }
 
 template <class B, class M>
 RONDO_HD std::uint32_t call_wide(wide_step step, B& b, context& ctx, M const& m, std::uint32_t tile) {
+  std::uint32_t tiles = 0;
   if constexpr (handles_wide<B, M>) {
-    if (step == wide_step::tiles) return b.tiles(ctx, m);
-    if (step == wide_step::tile)
-      b.tile(ctx, m, tile);
-    else
-      b.finish(ctx, m);
+    ctx.expect(reply_id_of<B, M>);
+    run_caught(ctx, [&] {
+      if (step == wide_step::tiles)
+        tiles = b.tiles(ctx, m);
+      else if (step == wide_step::tile)
+        b.tile(ctx, m, tile);
+      else
+        b.finish(ctx, m);
+    });
   }
-  return 0;
+  return tiles;
 }
 
 }  // namespace detail
@@ -185,7 +231,7 @@ struct module_of {
     return result;
   }
 
-  /// Constructs a behaviour's state at `at`.
+  /// Constructs a behaviour's state at `at`. Exceptions of its constructor pass through.
   RONDO_HD static void construct(std::uint16_t behaviour, std::byte* at) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) { new (at) B{}; });
   }
@@ -196,7 +242,8 @@ struct module_of {
   }
   RONDO_HD static void start(std::uint16_t behaviour, std::byte* state, context& ctx) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      if constexpr (detail::starts<B>) reinterpret_cast<B*>(state)->on_start(ctx);
+      if constexpr (detail::starts<B>)
+        detail::run_caught(ctx, [&] { reinterpret_cast<B*>(state)->on_start(ctx); });
     });
   }
 
@@ -256,6 +303,10 @@ struct module_of {
              detail::handles_batch<B, typename detail::entry_traits<Entries>::request> ||
              detail::handles_one<B, typename detail::entry_traits<Entries>::request>)&&...);
   }
+  template <class B, class... Entries>
+  static constexpr bool all_return_well(messages<Entries...>) {
+    return (detail::returns_well<B, typename detail::entry_traits<Entries>::request> && ...);
+  }
   template <class... Entries>
   static constexpr bool told_apart(messages<Entries...>) {
     std::uint32_t const ids[] = {type_id<typename detail::entry_traits<Entries>::request>..., 0};
@@ -268,6 +319,9 @@ struct module_of {
                 "a behaviour lists a message twice, or two whose names have the same hash: rename one");
   static_assert((all_handled<Behaviours>(typename Behaviours::messages{}) && ...),
                 "a behaviour lists a message that it has no handler for: on(context&, Message const&)");
+  static_assert(
+      (all_return_well<Behaviours>(typename Behaviours::messages{}) && ...),
+      "a handler returns nothing, or the reply that rondo::ask<Message, Reply> declares for its message");
 };
 
 /// Names a module: RONDO_MODULE(counters, counter, summary)

@@ -158,6 +158,7 @@ concept message_type = std::is_class_v<T> && std::is_trivially_copyable_v<T> && 
 
 template <class T>
 struct checked_message {
+  static_assert(std::is_class_v<T>, "a message must be a struct");
   static_assert(std::is_trivially_copyable_v<T>,
                 "a message must be trivially copyable; put larger data in a buffer");
   static_assert(sizeof(T) <= max_payload_bytes,
@@ -166,7 +167,8 @@ struct checked_message {
   using type = T;
 };
 
-/// In a list of messages: `Request` is answered with `Reply` through context::reply.
+/// In a list of messages: `Request` is answered with `Reply`. A handler that replies with another type fails with
+/// wrong_reply.
 template <class Request, class Reply>
 struct ask {
   using request = typename checked_message<Request>::type;
@@ -219,5 +221,16 @@ concept takes = detail::find_entry<Message, typename Behaviour::messages>::taken
 /// The reply type of an ask, or void for a message without a reply.
 template <class Behaviour, class Message>
 using reply_to_t = typename detail::reply_of<Message, typename Behaviour::messages>::type;
+
+namespace detail {
+template <class Reply>
+inline constexpr std::uint32_t reply_id = type_id<Reply>;
+template <>
+inline constexpr std::uint32_t reply_id<void> = 0;
+}  // namespace detail
+
+/// The type id of the reply of an ask, or 0 for a message without a reply.
+template <class Behaviour, class Message>
+inline constexpr std::uint32_t reply_id_of = detail::reply_id<reply_to_t<Behaviour, Message>>;
 
 }  // namespace rondo

@@ -15,7 +15,8 @@ enum class event_kind : std::uint32_t {
   dead_letter,    // `actor` did not handle `body`, for `reason`
   returned,       // `body` is to be sent to `actor` again; detail: returned_mail
   actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
-                  // (failure_action); body.header.type: of the message; 0: it was on_start
+                  // (failure_action); body.header.type: of the message; 0: it was on_start or the constructor
+  threw,          // code of `actor` threw; body.payload: the beginning of the text. Its actor_failed follows
   terminated,     // `actor` is gone; body.payload holds its actor_totals
   state_changed,  // `actor` is now in lifecycle state `detail`
   room,           // `actor`'s mailbox was full and has room again

@@ -35,6 +35,7 @@ enum control_bits : std::uint32_t {
   control_inspect = 16,     // report depths to the host
   control_start = 32,       // run the behaviour's on_start
   control_sleep_last = 64,  // with both of the first two (after a restore): deactivation came last
+  control_construct = 128,  // construct a fresh state, then run on_start
 };
 
 inline constexpr std::uint32_t control_mask = 0xff;

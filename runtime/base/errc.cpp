@@ -59,14 +59,16 @@ constexpr std::array entries{
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},
     entry{"would_deadlock",
-          "the calling thread would wait for itself, or for threads that a fork has left behind: in handlers "
-          "use "
+          "the calling thread would wait for itself, or for threads that a fork has left behind: in handlers use "
           "a callback or a coroutine instead of rondo::block; after a fork, make a new runtime or client"},
     entry{"batch_too_large",
-          "the batch has more messages than the mailbox holds: send smaller batches, or raise the actor's "
-          "capacity"},
+          "the batch has more messages than the mailbox holds: send smaller batches, or raise the capacity"},
+    entry{"wrong_reply",
+          "the handler replied with another type than its message declares: reply with the type that "
+          "rondo::ask names"},
+    entry{"exception_thrown", "the actor's code threw an exception: the failure report has its text"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::batch_too_large) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::exception_thrown) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

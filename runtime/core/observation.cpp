@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "kernels/base/clock.hpp"
 
@@ -100,14 +101,45 @@ void observation::on_failure(device_event const& r) {
     last_failures_[{r.actor.index, r.actor.generation}] = {r.reason, static_cast<failure_action>(r.detail),
                                                            r.body.header.type, now_ns()};
   }
-  report(fmt::format("actor '{}' ({}) failed: {}; {}", names_.of_actor(r.actor),
-                     names_.of_behaviour(r.behaviour), make_error_code(r.reason).message(),
-                     actions[r.detail]));
+  auto const type = r.body.header.type;
+  auto const thrown = take_thrown(r.actor);
+  report(fmt::format("actor '{}' ({}) failed{}{}: {}{}{}; {}", names_.of_actor(r.actor),
+                     names_.of_behaviour(r.behaviour), type == 0 ? " at its start" : " in a handler of ",
+                     names_.of_type(type), make_error_code(r.reason).message(), thrown.empty() ? "" : ": ",
+                     thrown, actions[r.detail]));
+}
+
+void observation::on_threw(device_event const& r) {
+  std::string text(reinterpret_cast<char const*>(r.body.payload), r.body.bytes);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';  // reports are lines
+  std::lock_guard lock(mutex_);
+  thrown_.try_emplace({r.actor.index, r.actor.generation}, std::move(text));
+}
+
+/// The text of the exception that made this actor fail; empty if there was none.
+std::string observation::take_thrown(actor_id actor) {
+  std::lock_guard lock(mutex_);
+  auto const at = thrown_.extract({actor.index, actor.generation});
+  return at.empty() ? std::string() : std::move(at.mapped());
+}
+
+void observation::on_thrown(char const* whose, char const* text) {
+  report(fmt::format("{} threw an exception: {}", whose, text));
+}
+
+/// Not a report, which would come back to the same subscriber.
+void observation::on_thrown_report(char const* text) {
+  if (std::exchange(report_has_thrown_, true)) return;
+  std::fprintf(stderr,
+               "rondo: a subscriber of failure reports threw an exception: %s; this is said only once\n",
+               text);
 }
 
 void observation::on_terminated(actor_id actor, actor_totals const& totals) {
   std::lock_guard lock(mutex_);
   last_failures_.erase({actor.index, actor.generation});
+  thrown_.erase({actor.index, actor.generation});
   past_.retired += totals;
 }
 

@@ -32,8 +32,9 @@ class observation {
         names_(names),
         asks_(asks),
         traces_(traces),
-        dead_letters_(context.get_executor()),
-        reports_(context.get_executor()),
+        dead_letters_(context.get_executor(),
+                      [this](char const* text) { on_thrown("a subscriber of dead letters", text); }),
+        reports_(context.get_executor(), [this](char const* text) { on_thrown_report(text); }),
         watch_timer_(context) {}
 
   telemetry snapshot();
@@ -50,7 +51,11 @@ class observation {
   // -- events
 
   void report(std::string failure) { reports_.publish(std::move(failure)); }
+  /// Code of the program threw an exception with this text on a thread of the runtime. `whose`: as in "a completion handler".
+  void on_thrown(char const* whose, char const* text);
   void on_failure(device_event const& r);
+  /// Code of an actor threw an exception. Its failure follows.
+  void on_threw(device_event const& r);
   void on_undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, errc why);
   /// A traced message has completed.
   void on_hop(device_event const& r);
@@ -68,6 +73,8 @@ class observation {
  private:
   struct look;
 
+  void on_thrown_report(char const* text);
+  std::string take_thrown(actor_id actor);
   std::optional<actor_failure> last_failure_of(actor_snapshot const& actor) const;
 
   device_set& devices_;
@@ -82,6 +89,9 @@ class observation {
   past past_;
   // Of living actors, by index and generation: an actor takes memory only after a failure, until it is gone.
   std::map<std::pair<std::uint32_t, std::uint32_t>, actor_failure> last_failures_;
+  // Texts of exceptions, until the failures that follow them.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> thrown_;
+  bool report_has_thrown_ = false;  // only the context's thread uses it
 };
 
 }  // namespace rondo

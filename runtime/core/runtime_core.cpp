@@ -10,6 +10,7 @@
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/run_handlers.hpp"
 
 namespace rondo {
 
@@ -85,9 +86,9 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
       graphs([this](actor_id id) { return names.of_actor(id); }) {
   auto const spin_ns = settings.polling ? ~0ull >> 1 : std::uint64_t{settings.spin_us} * 1000;
   for (auto& d : devices)
-    d.mail = std::make_unique<messenger>(d.dev->mail(), d.dev->shape().actors, asks, traces, threads,
-                                         context.get_executor(), spin_ns,
-                                         [this](outgoing const& o, errc why) { not_forwarded(o, why); });
+    d.mail = std::make_unique<messenger>(
+        d.dev->mail(), d.dev->shape().actors, asks, traces, threads, context.get_executor(), spin_ns,
+        [this](outgoing const& o, errc why) { not_forwarded(o, why); }, control);
   asks.on_nearer_deadline([this](std::uint64_t deadline_ns) {
     boost::asio::post(context, [this, deadline_ns] { expect_deadline(deadline_ns); });
   });
@@ -98,13 +99,14 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
   service_ = std::thread([this] {
     prepare_thread("rondo-service", -1);
     own_threads::scope const own(&threads);
-    context.run();
+    auto const report = [this](char const* text) { watched.on_thrown("a completion handler", text); };
+    run_handlers(context, report);
     // A handler that was called before the stop may have begun an operation, which was refused: its handler is called, too. With a
     // limit, because some handlers try again for ever.
     context.restart();
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
-    while (context.poll_one() != 0 && std::chrono::steady_clock::now() < until) {
-    }
+    for (bool more = true; more && std::chrono::steady_clock::now() < until;)
+      call_caught([&] { more = context.poll_one() != 0; }, report);
   });
 }
 
@@ -147,7 +149,6 @@ void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
     core->gate_->open = nullptr;
   }
   core->copier_.stop();
-  core->copier_.join();
   if (core->recording) core->recording->flush();
   static std::mutex mutex;
   static auto& abandoned = *new std::list<std::unique_ptr<runtime_core>>;

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -31,6 +30,7 @@
 #include "runtime/messaging/completions.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/os/own_threads.hpp"
+#include "runtime/os/task_thread.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/state/recording_file.hpp"
 #include "runtime/state/replayer.hpp"
@@ -134,7 +134,7 @@ class runtime_core {
   std::once_flag stopped_once_;
   stop_report stop_report_;
   std::thread service_;
-  boost::asio::thread_pool copier_{1};
+  task_thread copier_{[this](char const* text) { watched.on_thrown("a completion handler", text); }};
 };
 
 }  // namespace rondo

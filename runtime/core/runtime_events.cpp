@@ -20,6 +20,8 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
       watched.on_failure(r);
       if (static_cast<failure_action>(r.detail) == failure_action::escalated) close(errc::handler_failed);
       return;
+    case event_kind::threw:
+      return watched.on_threw(r);
     case event_kind::terminated:
       return on_terminated(r);
     case event_kind::state_changed:

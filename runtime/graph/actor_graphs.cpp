@@ -72,21 +72,17 @@ std::shared_ptr<actor_graphs::captured> actor_graphs::find(actor_id actor) {
 }
 
 errc actor_graphs::replay(actor_id actor, void const* request, std::uint32_t request_bytes, void* reply,
-                          std::uint32_t reply_bytes) noexcept {
-  try {
-    auto const r = find(actor);
-    if (!r) return errc::no_graph;
-    std::lock_guard busy(r->busy);
-    if (!r->steps) return errc::no_graph;  // its first capture failed or is in progress
-    if (r->request_bytes != request_bytes || r->reply_bytes != reply_bytes) return errc::payload_too_large;
-    auto* const here = r->here.span().data();
-    std::memcpy(here, request, request_bytes);
-    if (!r->steps->replay()) return errc::device_lost;
-    std::memcpy(reply, here + reply_offset(request_bytes), reply_bytes);
-    return errc::ok;
-  } catch (...) {  // out of memory in a map, or a step that threw
-    return errc::handler_failed;
-  }
+                          std::uint32_t reply_bytes) {
+  auto const r = find(actor);
+  if (!r) return errc::no_graph;
+  std::lock_guard busy(r->busy);
+  if (!r->steps) return errc::no_graph;  // its first capture failed or is in progress
+  if (r->request_bytes != request_bytes || r->reply_bytes != reply_bytes) return errc::payload_too_large;
+  auto* const here = r->here.span().data();
+  std::memcpy(here, request, request_bytes);
+  if (!r->steps->replay()) return errc::device_lost;
+  std::memcpy(reply, here + reply_offset(request_bytes), reply_bytes);
+  return errc::ok;
 }
 
 }  // namespace rondo

@@ -36,7 +36,7 @@ class actor_graphs final : public graph_player {
   /// fails, and any exception of the work. The earlier graph then stays.
   void capture(capture_request const& what, graph_engine& engine, memory_pair const& memory);
   errc replay(actor_id actor, void const* request, std::uint32_t request_bytes, void* reply,
-              std::uint32_t reply_bytes) noexcept override;
+              std::uint32_t reply_bytes) override;
 
  private:
   struct captured {

@@ -6,6 +6,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "kernels/base/exceptions.hpp"
+
 namespace rondo {
 
 namespace {
@@ -347,7 +349,10 @@ void buffer_pool::unbind(std::uint32_t slot) noexcept {
 void buffer_pool::report(buffer_ref ref, char const* what) const noexcept {
   auto const text = "buffer_pool: " + describe(ref) + what;
   if (options_.report)
-    options_.report(text);
+    call_caught([&] { options_.report(text); },
+                [](char const* thrown) {
+                  std::fprintf(stderr, "buffer_pool: its `report` threw an exception: %s\n", thrown);
+                });
   else
     std::fprintf(stderr, "%s\n", text.c_str());
 }

@@ -2,7 +2,8 @@
 //
 // A ref is two words, does not own the actor, and must not outlive its runtime. It names one generation of the
 // actor: once that has terminated, every use fails with actor_gone (G7). Threads: any. Completion handlers run on
-// their associated executor, by default on the runtime's own thread; a pending operation keeps work there.
+// their associated executor, by default on the runtime's own thread; a pending operation keeps work there. What they throw on the
+// runtime's own thread becomes a failure report.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -59,7 +60,12 @@ class actor_ref {
   actor_id id() const noexcept { return id_; }
   /// The address to put into messages, so that other actors can send to this one.
   address<Behaviour> where() const noexcept { return {id_}; }
-  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
+  /// The same actor of the same runtime.
+  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept {
+    return a.id_ == b.id_ && a.messenger_ == b.messenger_;
+  }
+  /// For operations with their own headers, such as runtime/lifecycle.hpp.
+  messenger& mail() const noexcept { return *messenger_; }
 
   /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
   /// stopped, device_lost, or handler_failed. A message that was accepted is never lost for want of room: on a device with its

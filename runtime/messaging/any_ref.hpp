@@ -18,6 +18,8 @@ class any_ref {
 
   actor_id id() const noexcept { return id_; }
   behaviour_info const& behaviour() const noexcept { return *behaviour_; }
+  /// As actor_ref::mail.
+  messenger& mail() const noexcept { return *messenger_; }
 
   /// The actor's message with this type id; null if it does not take it.
   message_info const* find_message(std::uint32_t type) const noexcept;

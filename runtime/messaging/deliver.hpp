@@ -1,4 +1,7 @@
 // Delivery of an outcome to a completion handler, on the handler's associated executor.
+//
+// An exception of a handler must not end the thread that delivers, such as a team. An executor that queues the handler throws
+// it from its own run(). One that runs it right here does not, so the exception is thrown again on the fallback.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -6,11 +9,26 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <exception>
 #include <utility>
 
 #include "runtime/messaging/handler_work.hpp"
 
 namespace rondo {
+
+namespace detail {
+
+/// Calls `code`. What it throws, `fallback` throws from its run(), even if this is called inside it: Asio then keeps the exception.
+template <class Executor, class Code>
+void throw_on(Executor const& fallback, Code const& code) {
+  try {
+    code();
+  } catch (...) {
+    boost::asio::dispatch(fallback, [thrown = std::current_exception()] { std::rethrow_exception(thrown); });
+  }
+}
+
+}  // namespace detail
 
 /// For threads that are not inside an initiating function: a team, a poller. Takes one hop; a handler of the system executor
 /// runs right here, without allocation.
@@ -20,13 +38,15 @@ void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
   if constexpr (requires { executor.template target<boost::asio::system_executor>(); }) {
     // As dispatch would, but dispatch first allocates memory for the handler.
     if (executor.template target<boost::asio::system_executor>() != nullptr)
-      return std::move(handler)(std::move(outcome));
+      return detail::throw_on(fallback, [&] { std::move(handler)(std::move(outcome)); });
   }
-  // Work until dispatch has returned: once the handler was called, the executor's context may be destroyed, while dispatch and
-  // the executor still use it. Moved, so that no other copy of the executor is left here.
-  auto const kept = detail::tracked(std::move(executor));
-  boost::asio::dispatch(kept, [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
-    std::move(handler)(std::move(outcome));
+  detail::throw_on(fallback, [&] {
+    // Work until dispatch has returned: once the handler was called, the executor's context may be destroyed, while dispatch and
+    // the executor still use it. Moved, so that no other copy of the executor is left here.
+    auto const kept = detail::tracked(std::move(executor));
+    boost::asio::dispatch(kept, [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
+      std::move(handler)(std::move(outcome));
+    });
   });
 }
 

@@ -31,7 +31,7 @@ std::uint64_t deadline_of(std::chrono::nanoseconds timeout, std::uint64_t now) n
 
 messenger::messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
                      own_threads const& threads, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
-                     dead_end undelivered)
+                     dead_end undelivered, actor_control& control)
     : route_(to_device),
       completions_(asks),
       traces_(traces),
@@ -40,7 +40,8 @@ messenger::messenger(route to_device, std::uint32_t mailboxes, completions& asks
       executor_(std::move(executor)),
       spin_ns_(spin_ns),
       lines_(std::make_unique<mail_lines>(to_device, mailboxes, asks, executor_, obstacles_,
-                                          std::move(undelivered))) {}
+                                          std::move(undelivered))),
+      control_(control) {}
 
 messenger::~messenger() = default;
 

@@ -22,6 +22,7 @@
 
 namespace rondo {
 
+class actor_control;  // runtime/core/actor_control.hpp
 class completions;
 class mail_lines;
 class own_threads;
@@ -33,11 +34,11 @@ class messenger {
   /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `mailboxes`: the number of the device's. `asks`, `traces`, and `threads`, which complete the asks, are shared by the whole
-  /// runtime.
+  /// `mailboxes`: the number of the device's. `asks`, `traces`, `threads`, which complete the asks, and `control` are shared by the
+  /// whole runtime.
   messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
             own_threads const& threads, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
-            dead_end undelivered);
+            dead_end undelivered, actor_control& control);
   ~messenger();
 
   /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
@@ -104,6 +105,8 @@ class messenger {
   boost::asio::any_io_executor executor() const { return executor_; }
   /// For `block`.
   friend own_threads const* threads_of(messenger const* m) noexcept { return &m->threads_; }
+  /// What starts lifecycle operations on these actors.
+  actor_control& control() const noexcept { return control_; }
   /// Whether a post's outcome is final.
   bool is_near() const noexcept { return route_.is_near(); }
 
@@ -139,6 +142,7 @@ class messenger {
   std::uint64_t spin_ns_;
   obstacles obstacles_;
   std::unique_ptr<mail_lines> lines_;
+  actor_control& control_;
 };
 
 }  // namespace rondo

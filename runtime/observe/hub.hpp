@@ -10,17 +10,22 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/exceptions.hpp"
 #include "runtime/observe/events.hpp"
 
 namespace rondo {
 
+/// An exception of a handler does not keep the others from being called.
 /// Threads: any. After a subscription has ended, its handler is not called again. If another thread ends it while its handler
 /// runs, the call continues, and destroys the handler when it returns.
 template <class Event>
 class hub {
  public:
-  explicit hub(boost::asio::any_io_executor executor)
-      : executor_(std::move(executor)), state_(std::make_shared<state>()) {}
+  /// `on_throw` gets the text of each exception of a handler, on the thread that calls handlers.
+  hub(boost::asio::any_io_executor executor, std::function<void(char const*)> on_throw)
+      : executor_(std::move(executor)), state_(std::make_shared<state>()) {
+    state_->on_throw = std::move(on_throw);
+  }
 
   subscription subscribe(std::function<void(Event const&)> f) {
     auto h = std::make_shared<handler>(std::move(f));
@@ -41,14 +46,15 @@ class hub {
       auto const handlers = state->handlers;  // a handler may subscribe
       lock.unlock();
       for (auto const& one : handlers)
-        if (auto const h = one.lock()) (*h)(event);
+        if (auto const h = one.lock()) call_caught([&] { (*h)(event); }, state->on_throw);
     });
   }
 
  private:
   using handler = std::function<void(Event const&)>;
   struct state {
-    std::mutex mutex;
+    std::function<void(char const*)> on_throw;
+    std::mutex mutex;                              // guards the member below
     std::vector<std::weak_ptr<handler>> handlers;  // in the order of subscribing; the subscriptions own them
   };
   boost::asio::any_io_executor executor_;

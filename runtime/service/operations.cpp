@@ -89,13 +89,13 @@ void control(service_core& core, peer const& client, std::uint64_t id, wire::con
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
   switch (r.kind()) {
     case wire::control_kind_activate:
-      return rondo::activate(core.rt, to->id(), outcome_to(client, id));
+      return rondo::activate(*to, outcome_to(client, id));
     case wire::control_kind_deactivate:
-      return rondo::deactivate(core.rt, to->id(), outcome_to(client, id));
+      return rondo::deactivate(*to, outcome_to(client, id));
     case wire::control_kind_terminate_drain:
-      return rondo::terminate(core.rt, to->id(), termination::drain, outcome_to(client, id));
+      return rondo::terminate(*to, termination::drain, outcome_to(client, id));
     case wire::control_kind_terminate_discard:
-      return rondo::terminate(core.rt, to->id(), termination::discard, outcome_to(client, id));
+      return rondo::terminate(*to, termination::discard, outcome_to(client, id));
   }
   client->respond(outcome_frame(id, errc::service_refuses, "unknown kind of control"));
 }
@@ -167,26 +167,25 @@ void inspect(service_core& core, peer const& client, std::uint64_t id, wire::ins
   if (refused(client, id, role::read, actor)) return;
   auto const to = core.rt.find_any(actor);
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
-  rondo::inspect(core.rt, to->id(),
-                 asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id()](
-                                                                  error_code ec, inspection found) {
-                   auto const e = core.rt.listed(who);
-                   if (!ec && !e) ec = e.error();
-                   if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
-                   auto& b = frame_builder();
-                   actor_report const report{e->name, {}, e->options.device, found.now};
-                   std::vector<wire::depth> depths;
-                   for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
-                   auto const line = line_of(b, *e, core.rt.behaviours()[e->behaviour].name,
-                                             capacity_of(core, *e), found.now);
-                   auto const by_priority = b.CreateVectorOfStructs(depths);
-                   auto const& t = found.now.totals;
-                   client->respond(response_frame(
-                       b, id,
+  rondo::inspect(*to, asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id()](
+                                                                       error_code ec, inspection found) {
+    auto const e = core.rt.listed(who);
+    if (!ec && !e) ec = e.error();
+    if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
+    auto& b = frame_builder();
+    actor_report const report{e->name, {}, e->options.device, found.now};
+    std::vector<wire::depth> depths;
+    for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
+    auto const line =
+        line_of(b, *e, core.rt.behaviours()[e->behaviour].name, capacity_of(core, *e), found.now);
+    auto const by_priority = b.CreateVectorOfStructs(depths);
+    auto const& t = found.now.totals;
+    client->respond(
+        response_frame(b, id,
                        wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
                                               report.mean_latency_ns(), report.latency_ns(0.5),
                                               report.latency_ns(0.99), by_priority)));
-                 }));
+  }));
 }
 
 void describe(service_core& core, peer const& client, std::uint64_t id) {

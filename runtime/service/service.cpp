@@ -301,7 +301,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
     core.schemas.emplace_back(bytes, bytes + s.size());
   }
   core.checkpoint_file = parts_->config.checkpoint;
-  core.log = log ? std::move(log) : [](std::string const&) {};
+  core.log_to(std::move(log));
   parts_->set_limits(parts_->config.limits);
   core.slow_work = parts_->slow.get_executor();
   checkpoint_with([&core] { rondo::checkpoint(core.rt, core.checkpoint_file); });

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <utility>
 
+#include "kernels/base/exceptions.hpp"
 #include "runtime/service/session.hpp"
 
 namespace rondo::service {
@@ -28,6 +30,16 @@ void service_core::look_at_clock(clock::time_point time) {
 void service_core::log_drop(drop_reason why, std::string const& line) {
   counters.count_drop(why);
   if (drops_logged[static_cast<std::size_t>(why)].admits(now())) log(line);
+}
+
+void service_core::log_to(std::function<void(std::string const&)> write) {
+  log = [write = std::move(write)](std::string const& line) {
+    auto const on_throw = [&line](char const* text) {
+      std::fprintf(stderr, "rondo: the service's log threw an exception: %s; the line was: %s\n", text,
+                   line.c_str());
+    };
+    if (write) call_caught([&] { write(line); }, on_throw);
+  };
 }
 
 std::uint64_t service_core::abandon_all() {

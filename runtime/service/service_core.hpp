@@ -42,6 +42,8 @@ struct service_core {
   void look_at_clock(clock::time_point time);
   /// Counts a connection that is dropped or not accepted, and logs it, unless too many were for the same reason.
   void log_drop(drop_reason why, std::string const& line);
+  /// Sets `log`. `write` may be empty; what it throws goes to stderr.
+  void log_to(std::function<void(std::string const&)> write);
   /// Relaxed: the number is only compared with a limit.
   static std::uint32_t relaxed_add(std::atomic<std::uint32_t>& to, int n) noexcept {
     return to.fetch_add(static_cast<std::uint32_t>(n), std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "runtime/os/run_handlers.hpp"
 #include "runtime/sharing/exporter_state.hpp"
 
 namespace rondo {
@@ -48,7 +49,7 @@ buffer_exporter::state::state(memfd_resource& m, buffer_exporter_options o)
       clock(io) {
   wait_at_door();
   tick();
-  thread = std::thread([this] { io.run(); });
+  thread = std::thread([this] { run_handlers(io, say_thrown); });
 }
 
 buffer_exporter::state::~state() {
@@ -66,8 +67,14 @@ buffer_exporter::state::~state() {
   thread.join();
 }
 
+void buffer_exporter::state::say_thrown(char const* text) {
+  std::fprintf(stderr, "buffer_exporter: `report` or `joined` threw an exception: %s\n", text);
+}
+
 void buffer_exporter::state::say(std::string const& line) const {
-  if (!line.empty()) options.report("buffer_exporter " + options.path.string() + ": " + line);
+  if (!line.empty())
+    call_caught([&] { options.report("buffer_exporter " + options.path.string() + ": " + line); },
+                say_thrown);
 }
 
 result<shared_buffer_ref> buffer_exporter::state::open(std::uint64_t offset, std::uint64_t bytes,

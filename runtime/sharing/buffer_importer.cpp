@@ -13,11 +13,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
+#include "runtime/os/run_handlers.hpp"
 #include "runtime/sharing/packet_socket.hpp"
 
 namespace rondo {
@@ -79,8 +81,10 @@ struct buffer_importer::state {
     listen();
     watch();
     thread = std::thread([this] {
-      own_threads::scope const own(&threads);
-      io.run();
+        own_threads::scope const own(&threads);
+        run_handlers(io, [](char const* text) {
+          std::fprintf(stderr, "rondo: a receiver of buffer_importer threw an exception: %s\n", text);
+        });
     });
   }
 

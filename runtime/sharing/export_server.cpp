@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "kernels/base/exceptions.hpp"
+
 namespace rondo {
 
 namespace {
@@ -115,7 +117,7 @@ bool buffer_exporter::state::shake_hands(connection& c, packet const& p) {
     return end(c, counts.refused, "process " + std::to_string(c.who.pid) + " was refused: " + fault);
   }
   if (!send_welcome(c, row)) return end(c, counts.refused, {});  // it is already gone
-  if (options.joined) options.joined(c.number);
+  if (options.joined) call_caught([&] { options.joined(c.number); }, say_thrown);
   return true;
 }
 

@@ -25,6 +25,8 @@ struct buffer_exporter::state {
   // -- on any thread
 
   void say(std::string const& line) const;
+  /// A function of the program threw an exception with this text.
+  static void say_thrown(char const* text);
   std::uint64_t offset_of(std::byte const* at) const {
     return static_cast<std::uint64_t>(at - memory.data());
   }

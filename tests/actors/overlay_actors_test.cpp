@@ -183,13 +183,13 @@ TEST_CASE("a snapshot of priority 255 overtakes frames that wait in the mailbox"
   stage s;
   REQUIRE(s.open() == errc::ok);
   // While it is deactivated, the camera keeps all mail: the snapshot is sent last, and its priority decides.
-  REQUIRE_FALSE(rondo::deactivate(s.rt, s.looking.id(), block));
+  REQUIRE_FALSE(rondo::deactivate(s.looking, block));
   std::vector<std::future<frame_done>> answers;
   for (int n = 0; n < 5; ++n) answers.push_back(s.send(s.make(n)));
   std::promise<snapshot_noted> noted;
   s.looking.ask(snapshot{1, 77}, ask_options{.priority = priority},
                 [&](error_code, snapshot_noted const& answer) { noted.set_value(answer); });
-  REQUIRE_FALSE(rondo::activate(s.rt, s.looking.id(), block));
+  REQUIRE_FALSE(rondo::activate(s.looking, block));
   auto const answer = noted.get_future().get();
   CHECK(answer.ticket == 77);
   CHECK(answer.started == (priority == control ? 0 : 5));
@@ -250,7 +250,7 @@ TEST_CASE("a camera refuses frames that it cannot use, and continues", "[overlay
 TEST_CASE("a frame for a painter that is gone is answered with the reason", "[overlay][G7]") {
   stage s;
   REQUIRE(s.open() == errc::ok);
-  REQUIRE_FALSE(rondo::terminate(s.rt, s.painting.id(), termination::drain, block));
+  REQUIRE_FALSE(rondo::terminate(s.painting, termination::drain, block));
   CHECK(static_cast<errc>(s.send(s.make(0)).get().status) == errc::actor_gone);
   CHECK(static_cast<errc>(s.send(s.make(1)).get().status) == errc::actor_gone);
 }

@@ -7,6 +7,7 @@
 #include "kernels/actor/module.hpp"
 #include "tests/conformance/editor.hpp"
 #include "tests/conformance/scaler.hpp"
+#include "tests/conformance/thrower.hpp"
 
 namespace conformance {
 
@@ -385,6 +386,6 @@ struct exclusive {
 };
 
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
-             editor, scaler)
+             editor, scaler, thrower, throwers_together, throws_at_start, throws_when_made, liar)
 
 }  // namespace conformance

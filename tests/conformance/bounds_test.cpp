@@ -123,9 +123,9 @@ TEST_CASE("stop ends all asks, refuses later calls, and can be called again", "[
   CHECK(tell(actor, add{1}, {.wait_for_room = true}) == errc::stopped);
   CHECK(ask(actor, get{}).error() == errc::stopped);
   CHECK(rt->try_launch<adder>("too late").error() == errc::stopped);
-  CHECK(terminate(*rt, actor.id(), rondo::termination::drain) == errc::stopped);
-  CHECK(deactivate(*rt, actor.id()) == errc::stopped);
-  CHECK_THROWS_AS(inspect(*rt, actor.id()), boost::system::system_error);
+  CHECK(terminate(actor, rondo::termination::drain) == errc::stopped);
+  CHECK(deactivate(actor) == errc::stopped);
+  CHECK_THROWS_AS(inspect(actor), boost::system::system_error);
   CHECK(rt->stop().stopped);
 }
 

@@ -162,7 +162,7 @@ TEST_CASE("priorities, deadlines and termination hold for a captured actor", "[c
   REQUIRE_FALSE(tell(actor, scale{5, 0}, {.priority = 100}));
   std::this_thread::sleep_for(1ms);  // longer than the deadline
   keeper.open();
-  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
   CHECK(order == std::vector<std::uint32_t>{1, 3, 5, 2});
   REQUIRE(dead.wait_for(1));
   CHECK(dead.all().front().reason == errc::timed_out);
@@ -206,7 +206,7 @@ TEST_CASE("a captured actor and its mail are restored from a checkpoint", "[capt
   rondo::capture_graph<scaler>(*rt, "scaler", p.device, field.work());  // before its mail is handled
   rondo::restore(*rt, file.path);
   auto const actor = rt->find<scaler>("scaler").value();
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(ask(actor, scale{1, 10}).value().sum == 80);
 }
 

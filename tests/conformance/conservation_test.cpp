@@ -76,7 +76,7 @@ TEST_CASE("terminations, failures and quarantine lose no message", "[G1]") {
       }
       actor.ask(get{}, rondo::ask_options{}, asked.handler());
       ++accepted;
-      REQUIRE_FALSE(terminate(*rt, actor.id(), how));
+      REQUIRE_FALSE(terminate(actor, how));
       auto const answer = asked.wait();
       CHECK(answer == (how == rondo::termination::drain ? errc::ok : errc::terminated));
       CHECK(asked.calls->load() == 1);
@@ -107,7 +107,7 @@ TEST_CASE("mail of a deactivated actor is counted as waiting, by priority", "[G1
   for (int level = 0; level < 16; ++level)
     for (int i = 0; i <= level; ++i)
       REQUIRE_FALSE(tell(actor, add{1}, {.priority = static_cast<std::uint8_t>(level * 17)}));
-  auto const found = inspect(*rt, actor.id());
+  auto const found = inspect(actor);
   CHECK(found.now.state == rondo::lifecycle::launched);
   CHECK(found.now.waiting == 16 * 17 / 2);
   REQUIRE(found.depths.size() == 16);  // more than one page of the report
@@ -118,7 +118,7 @@ TEST_CASE("mail of a deactivated actor is counted as waiting, by priority", "[G1
   auto const t = at_rest(*rt, 16 * 17 / 2);
   CHECK(t.conserved());
   CHECK(report_of(t, actor.id()).now.totals.handled == 0);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(ask(actor, get{}, 0).value().value == 16 * 17 / 2);
   CHECK(at_rest(*rt).conserved());
 }

@@ -66,7 +66,7 @@ TEST_CASE("asks of a deactivated actor end at their deadlines, in any order", "[
   for (std::size_t i = 0; i < asks.size(); ++i)
     actor.ask(get{}, std::chrono::milliseconds(1 + (i * 17) % 40), asks[i].handler());
   for (auto& a : asks) CHECK(a.wait() == errc::timed_out);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   REQUIRE(ask(actor, get{}));
   auto const t = at_rest(*rt);
   CHECK(report_of(t, actor.id()).now.totals.rejected == 40);

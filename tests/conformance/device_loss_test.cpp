@@ -49,8 +49,7 @@ TEST_CASE("a lost device ends each pending operation once, and names what ran", 
   deferring.ask(later{}, {.timeout = 1h}, asked[4].handler());
   std::promise<error_code> controlled;
   auto control = controlled.get_future();
-  rondo::terminate(*rt, running.id(), rondo::termination::drain,
-                   [&](error_code ec) { controlled.set_value(ec); });
+  rondo::terminate(running, rondo::termination::drain, [&](error_code ec) { controlled.set_value(ec); });
 
   device.lose();
   waits.join();
@@ -78,7 +77,7 @@ TEST_CASE("a lost device ends each pending operation once, and names what ran", 
   CHECK(tell(running, add{1}, {.wait_for_room = true}) == errc::device_lost);
   CHECK(ask(deferring, get{}).error() == errc::device_lost);
   CHECK(rt->try_launch<adder>("too late").error() == errc::device_lost);
-  CHECK(deactivate(*rt, asleep.id()) == errc::device_lost);
+  CHECK(deactivate(asleep) == errc::device_lost);
   CHECK(rt->snapshot().asks_waiting == 0);
 
   keeper.open();
@@ -115,7 +114,7 @@ TEST_CASE("after a loss a new runtime resumes from the last checkpoint", "[G9]")
   rondo::restore(*second, file.path);
   auto const kept = second->find<adder>("kept").value(), slept = second->find<adder>("asleep").value();
   CHECK(ask(kept, get{}).value().value == 42);
-  REQUIRE_FALSE(activate(*second, slept.id()));
+  REQUIRE_FALSE(activate(slept));
   CHECK(ask(slept, get{}, 0).value().value == 21);
   CHECK(at_rest(*second).conserved());
   rt.reset();

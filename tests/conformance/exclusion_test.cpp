@@ -46,12 +46,12 @@ TEST_CASE("a mailbox holds exactly its capacity, then reports that it is full", 
     CHECK(tell(actor, add{1}) == errc::mailbox_full);
     CHECK(ask(actor, get{}).error() == errc::mailbox_full);
     CHECK(tell(actor, add{1}, {.priority = 255}) == errc::mailbox_full);
-    REQUIRE_FALSE(activate(*rt, actor.id()));
+    REQUIRE_FALSE(activate(actor));
     REQUIRE(eventually([&] {  // until the mailbox has room for the question
       auto const answer = ask(actor, get{});
       return answer && answer->value == capacity;
     }));
-    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+    REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
   }
   auto const t = at_rest(*rt);
   CHECK(t.conserved());
@@ -73,7 +73,7 @@ TEST_CASE("a tell that does not wait is refused by a full mailbox, or waits for 
   accepted += (one ? 0 : 50) + (two ? 0 : 20);
   // Once the device has sent something back, nothing is accepted.
   CHECK(eventually([&] { return actor.try_tell(add{0}) == errc::mailbox_full; }));
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(eventually([&] { return ask_last(actor, get{}).value == accepted; }));
   CHECK(letters.count() == 0);
   CHECK(at_rest(*rt).conserved());
@@ -90,8 +90,8 @@ TEST_CASE("a batch is accepted as a whole or not at all", "[G5]") {
   CHECK(second == (shares_memory(v) ? errc::mailbox_full : errc::ok));
   // A batch that waits in the host is not overtaken.
   CHECK(tell(actor, add{1}) == (shares_memory(v) ? errc::ok : errc::mailbox_full));
-  CHECK(inspect(*rt, actor.id()).now.waiting == (shares_memory(v) ? 7u : 6u));
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  CHECK(inspect(actor).now.waiting == (shares_memory(v) ? 7u : 6u));
+  REQUIRE_FALSE(activate(actor));
   CHECK(eventually([&] { return ask_last(actor, get{}).value == (shares_memory(v) ? 7u : 12u); }));
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("tells that wait for room complete when there is room, and none is los
     });
   CHECK(tell(actor, add{1000}) == errc::mailbox_full);  // the other tells still wait: there is no new room
   CHECK(completed == 0);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   REQUIRE(eventually([&] { return completed == senders; }));
   CHECK(failed == 0);
   REQUIRE(eventually([&] {
@@ -130,7 +130,7 @@ TEST_CASE("a sender that waits for room is notified when the actor terminates", 
   auto waited = waiter.get_future();
   actor.tell(add{1}, {.wait_for_room = true}, [&](error_code ec) { waiter.set_value(ec); });
   CHECK(tell(actor, add{1}) == errc::mailbox_full);
-  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::discard));
+  REQUIRE_FALSE(terminate(actor, rondo::termination::discard));
   REQUIRE(waited.wait_for(patience) == std::future_status::ready);
   CHECK(waited.get() == errc::actor_gone);
 }
@@ -143,7 +143,7 @@ TEST_CASE("an actor that sends to a full actor gets an error and continues", "[G
   REQUIRE_FALSE(tell(full, add{1}));
   auto const asker = rt->launch<messenger>("asker");
   CHECK(ask(asker, consult{full.id(), 1}).value().value == ~0ull);
-  REQUIRE_FALSE(activate(*rt, full.id()));
+  REQUIRE_FALSE(activate(full));
   // The actor answers before it releases the slot of the question, so its only slot may be in use for a moment.
   REQUIRE(eventually([&] { return ask(full, get{}).has_value(); }));
   CHECK(eventually([&] { return ask(asker, consult{full.id(), 1}).value().value == 1 + 7; }));

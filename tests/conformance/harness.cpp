@@ -140,21 +140,6 @@ losable start_losable(rondo::config const& settings) {
   return {std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen)), device};
 }
 
-rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id) {
-  struct found {
-    error_code ec;
-    rondo::inspection what;
-  };
-  auto const done = std::make_shared<std::promise<found>>();
-  auto result = done->get_future();
-  rondo::inspect(rt, id, [done](error_code ec, rondo::inspection i) { done->set_value({ec, std::move(i)}); });
-  if (result.wait_for(patience) != std::future_status::ready)
-    throw std::runtime_error("an inspection did not complete in time");
-  auto f = result.get();
-  if (f.ec) throw boost::system::system_error(f.ec, "inspecting");
-  return std::move(f.what);
-}
-
 rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting) {
   rondo::telemetry t;
   if (eventually([&] { return t = rt.snapshot(), t.waiting == still_waiting && t.conserved(); })) return t;

@@ -80,16 +80,34 @@ auto ask_last(rondo::actor_ref<Behaviour> const& to, Message const& m) {
     throw std::runtime_error("no room for a question in time");
   return answer.value();
 }
-inline error_code terminate(rondo::runtime& rt, rondo::actor_id id, rondo::termination how) {
-  return outcome_of([&](auto handler) { rondo::terminate(rt, id, how, std::move(handler)); });
+template <class Behaviour>
+error_code terminate(rondo::actor_ref<Behaviour> const& actor, rondo::termination how) {
+  return outcome_of([&](auto handler) { rondo::terminate(actor, how, std::move(handler)); });
 }
-inline error_code activate(rondo::runtime& rt, rondo::actor_id id) {
-  return outcome_of([&](auto handler) { rondo::activate(rt, id, std::move(handler)); });
+template <class Behaviour>
+error_code activate(rondo::actor_ref<Behaviour> const& actor) {
+  return outcome_of([&](auto handler) { rondo::activate(actor, std::move(handler)); });
 }
-inline error_code deactivate(rondo::runtime& rt, rondo::actor_id id) {
-  return outcome_of([&](auto handler) { rondo::deactivate(rt, id, std::move(handler)); });
+template <class Behaviour>
+error_code deactivate(rondo::actor_ref<Behaviour> const& actor) {
+  return outcome_of([&](auto handler) { rondo::deactivate(actor, std::move(handler)); });
 }
-rondo::inspection inspect(rondo::runtime& rt, rondo::actor_id id);
+/// Throws boost::system::system_error.
+template <class Behaviour>
+rondo::inspection inspect(rondo::actor_ref<Behaviour> const& actor) {
+  struct found {
+    error_code ec;
+    rondo::inspection what;
+  };
+  auto const done = std::make_shared<std::promise<found>>();
+  auto result = done->get_future();
+  rondo::inspect(actor, [done](error_code ec, rondo::inspection i) { done->set_value({ec, std::move(i)}); });
+  if (result.wait_for(patience) != std::future_status::ready)
+    throw std::runtime_error("an inspection did not complete in time");
+  auto f = result.get();
+  if (f.ec) throw boost::system::system_error(f.ec, "inspecting");
+  return std::move(f.what);
+}
 
 /// A checkpoint file that is removed with the object.
 struct scratch_file {

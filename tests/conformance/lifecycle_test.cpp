@@ -10,7 +10,7 @@ TEST_CASE("a ref of a terminated actor answers that it is gone", "[G7]") {
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
   auto const actor = rt->launch<adder>("short");
-  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
   CHECK(tell(actor, add{1}) == errc::actor_gone);
   CHECK(tell(actor, add{1}, {.wait_for_room = true}) == errc::actor_gone);
   CHECK(ask(actor, get{}).error() == errc::actor_gone);
@@ -22,10 +22,10 @@ TEST_CASE("a ref of a terminated actor answers that it is gone", "[G7]") {
     REQUIRE(letters.wait_for(1));
     CHECK(letters.all().front().reason == errc::actor_gone);
   }
-  CHECK(activate(*rt, actor.id()) == errc::actor_gone);
-  CHECK(deactivate(*rt, actor.id()) == errc::actor_gone);
-  CHECK(terminate(*rt, actor.id(), rondo::termination::discard) == errc::actor_gone);
-  CHECK_THROWS_AS(inspect(*rt, actor.id()), boost::system::system_error);
+  CHECK(activate(actor) == errc::actor_gone);
+  CHECK(deactivate(actor) == errc::actor_gone);
+  CHECK(terminate(actor, rondo::termination::discard) == errc::actor_gone);
+  CHECK_THROWS_AS(inspect(actor), boost::system::system_error);
 }
 
 TEST_CASE("a successor with the same name and cell never gets its predecessors' mail", "[G7]") {
@@ -34,19 +34,19 @@ TEST_CASE("a successor with the same name and cell never gets its predecessors' 
   auto const rt = start(v.settings);
   auto const first = rt->launch<adder>("name", {.capacity = 8});
   REQUIRE_FALSE(tell(first, add{1}));
-  REQUIRE_FALSE(terminate(*rt, first.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(first, rondo::termination::drain));
   // 64 lives later the cell's word holds the same low bits of the generation.
   for (int life = 1; life < 64; ++life) {
     auto const other = rt->launch<adder>("name", {.capacity = 8});
     REQUIRE(other.id().index == first.id().index);
-    REQUIRE_FALSE(terminate(*rt, other.id(), rondo::termination::discard));
+    REQUIRE_FALSE(terminate(other, rondo::termination::discard));
   }
   auto const last = rt->launch<adder>("name", {.capacity = 8});
   REQUIRE(last.id().index == first.id().index);
   REQUIRE(last.id().generation == first.id().generation + 64);
   CHECK(tell(first, add{100}) == errc::actor_gone);
   CHECK(ask(first, get{}).error() == errc::actor_gone);
-  CHECK(terminate(*rt, first.id(), rondo::termination::discard) == errc::actor_gone);
+  CHECK(terminate(first, rondo::termination::discard) == errc::actor_gone);
   CHECK(ask(last, get{}).value().value == 0);
   CHECK(rt->find<adder>("name").value() == last);
   CHECK(at_rest(*rt).conserved());
@@ -58,7 +58,7 @@ TEST_CASE("an address that an actor kept reaches nobody after the actor is gone"
   auto const rt = start(v.settings);
   auto const source = rt->launch<messenger>("source");
   auto const old = rt->launch<adder>("target");
-  REQUIRE_FALSE(terminate(*rt, old.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(old, rondo::termination::drain));
   auto const successor = rt->launch<adder>("target");
   REQUIRE(successor.id().index == old.id().index);
   CHECK(ask(source, consult{old.id(), 1}).value().value == ~0ull);  // its request was refused
@@ -72,19 +72,19 @@ TEST_CASE("a deactivated actor keeps its mail and handles none until it is activ
   auto const rt = start(v.settings);
   auto const actor = rt->launch<adder>("actor", {.capacity = 20, .pinned = pinned});
   REQUIRE_FALSE(tell(actor, add{1}));
-  REQUIRE_FALSE(deactivate(*rt, actor.id()));
-  auto const before = inspect(*rt, actor.id());
+  REQUIRE_FALSE(deactivate(actor));
+  auto const before = inspect(actor);
   CHECK(before.now.state == rondo::lifecycle::deactivated);
   for (int i = 0; i < 10; ++i) REQUIRE_FALSE(tell(actor, add{1}, {.priority = 200}));
-  REQUIRE_FALSE(deactivate(*rt, actor.id()));  // repeating it changes nothing
-  auto const asleep = inspect(*rt, actor.id());
+  REQUIRE_FALSE(deactivate(actor));  // repeating it changes nothing
+  auto const asleep = inspect(actor);
   CHECK(asleep.now.totals.handled == before.now.totals.handled);
   REQUIRE(asleep.depths.size() >= 1);
   CHECK(asleep.depths.front().priority == 200);
   CHECK(asleep.depths.front().messages == 10);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(ask(actor, get{}).value().value == 11);
-  CHECK(inspect(*rt, actor.id()).now.state == rondo::lifecycle::active);
+  CHECK(inspect(actor).now.state == rondo::lifecycle::active);
 }
 
 // Regression: a caller's operation was reported as done when another caller's was, and was carried out later.
@@ -101,21 +101,21 @@ TEST_CASE("an actor that was reported deactivated stays so, whoever activated it
   for (int round = 0; round < 40; ++round) {
     for (int i = 0; i < 80; ++i) REQUIRE_FALSE(actor.try_tell(mark{handled.get(), at.get()}));
     std::atomic<bool> woke{false};
-    std::thread wakes([&] { woke = !activate(*rt, actor.id()); });
-    std::thread sleeps([&] { deactivate(*rt, actor.id()); });
-    bool done = !activate(*rt, actor.id());
+    std::thread wakes([&] { woke = !activate(actor); });
+    std::thread sleeps([&] { deactivate(actor); });
+    bool done = !activate(actor);
     wakes.join();
-    done = done && woke && !deactivate(*rt, actor.id());  // all activations are reported as done
+    done = done && woke && !deactivate(actor);  // all activations are reported as done
     std::uint32_t const before = handled;
     // Operations submitted before a question take effect before its answer. A late activation would show up here.
     for (int i = 0; i < 3; ++i) done = done && ask(other, get{}).has_value();
-    disturbed += inspect(*rt, actor.id()).now.state != rondo::lifecycle::deactivated;
+    disturbed += inspect(actor).now.state != rondo::lifecycle::deactivated;
     disturbed += handled != before;
     sleeps.join();
     REQUIRE(done);
   }
   CHECK(disturbed == 0);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(eventually([&] { return handled == 40 * 80; }));
 }
 
@@ -127,11 +127,11 @@ TEST_CASE("an actor launched inactive handles nothing before it is activated", "
   REQUIRE_FALSE(tell(actor, add{1}));
   pending<total> asked;
   actor.ask(get{}, rondo::ask_options{}, asked.handler());
-  auto const found = inspect(*rt, actor.id());
+  auto const found = inspect(actor);
   CHECK(found.now.state == rondo::lifecycle::launched);
   CHECK(found.now.totals.handled == 0);
   CHECK_FALSE(asked.is_ready());
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK_FALSE(asked.wait());
   CHECK(asked.reply->value == 1);
 }
@@ -151,7 +151,7 @@ TEST_CASE("termination with drain handles waiting mail, with discard dead-letter
     for (int i = 0; i < 12; ++i) REQUIRE_FALSE(tell(actor, mark{clock.get(), marks.get()}));
     pending<total> asked;
     actor.ask(get{}, rondo::ask_options{}, asked.handler());
-    REQUIRE_FALSE(terminate(*rt, actor.id(), how));
+    REQUIRE_FALSE(terminate(actor, how));
     CHECK(clock == (drains ? 12 : 0));
     CHECK(asked.wait() == (drains ? errc::ok : errc::terminated));
     CHECK_FALSE(rt->find<adder>("actor"));
@@ -194,7 +194,7 @@ TEST_CASE("termination during traffic ends each message once", "[G8][G1]") {
       }
     });
   CHECK(eventually([&] { return accepted > 50; }));
-  CHECK_FALSE(terminate(*rt, actor.id(), how));
+  CHECK_FALSE(terminate(actor, how));
   for (auto& t : senders) t.join();
   auto const t = at_rest(*rt);
   CHECK(t.conserved());
@@ -212,7 +212,7 @@ TEST_CASE("a name is free again after its actor has terminated", "[G8]") {
     CHECK(rt->try_launch<adder>("phoenix").error() == errc::name_taken);
     REQUIRE_FALSE(tell(actor, add{std::uint64_t(i)}));
     CHECK(ask(actor, get{}).value().value == std::uint64_t(i));  // no state of its predecessor
-    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+    REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
   }
 }
 

@@ -82,7 +82,7 @@ TEST_CASE("an actor that ends while messages wait to be sent again leaves a dead
   std::uint64_t accepted = 0;
   for (std::uint32_t i = 0; i < 40; ++i) accepted += !actor.try_tell(note{0, 1, i});
   CHECK(accepted >= 2);
-  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::discard));
+  REQUIRE_FALSE(terminate(actor, rondo::termination::discard));
   CHECK(eventually([&] { return rt->snapshot().dead_letters == accepted; }));
   auto const t = at_rest(*rt);
   CHECK(t.conserved());
@@ -104,7 +104,7 @@ TEST_CASE("a checkpoint keeps messages that wait to be sent again", "[G1][G5]") 
   auto const rt = start(v.settings);
   rondo::restore(*rt, file.path);
   auto const actor = rt->find<orderly>("orderly").value();
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(eventually([&] { return report_of(rt->snapshot(), actor.id()).now.totals.handled == accepted; }));
   auto const t = ask_last(actor, get{});
   CHECK(t.handled == accepted);
@@ -120,16 +120,16 @@ TEST_CASE("one program has the same outcomes on every device, refusals included"
     seen.add("ask a full mailbox", ask(sleeper, get{}).error());
     seen.add("urgent tell", tell(sleeper, add{1}, {.priority = 255}));
     seen.add("a name that is taken", rt->try_launch<adder>("sleeper").error());
-    seen.add("activate", activate(*rt, sleeper.id()));
+    seen.add("activate", activate(sleeper));
     auto const sum = ask_last(sleeper, get{});
     seen.lines.push_back("sum " + std::to_string(sum.value));
     auto const frail = rt->launch<adder>("frail", {.supervise = {.poison_after = 1, .max_restarts = 1}});
     seen.add("tell a poison", tell(frail, boom{}));
     seen.add("ask after a restart", ask(frail, get{}).error());
-    seen.add("terminate", terminate(*rt, sleeper.id(), rondo::termination::drain));
+    seen.add("terminate", terminate(sleeper, rondo::termination::drain));
     seen.add("tell who is gone", tell(sleeper, add{1}));
     seen.add("ask who is gone", ask(sleeper, get{}).error());
-    seen.add("terminate again", terminate(*rt, sleeper.id(), rondo::termination::drain));
+    seen.add("terminate again", terminate(sleeper, rondo::termination::drain));
     seen.add("find", rt->find<adder>("sleeper").error());
     auto const t = at_rest(*rt);
     seen.lines.push_back(std::to_string(t.retired.handled) + " handled, " + std::to_string(t.dead_letters) +

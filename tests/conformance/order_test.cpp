@@ -135,7 +135,7 @@ TEST_CASE("an urgent message for a batch handler is handled once, and the older 
   REQUIRE_FALSE(tell(actor, sample{1}));
   REQUIRE_FALSE(tell(actor, sample{10}));
   REQUIRE_FALSE(tell(actor, sample{100}, {.priority = 200}));
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   CHECK(ask(actor, get{}, 0).value().handled == 111);  // the sum of the samples
 }
 

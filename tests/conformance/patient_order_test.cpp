@@ -33,7 +33,7 @@ TEST_CASE("tells that wait for room and are not awaited keep their order", "[G2]
   outcomes told;
   for (std::uint32_t i = 0; i < before; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
   REQUIRE(eventually([&] { return told.ok == 3; }));
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   for (std::uint32_t i = before; i < before + after; ++i)
     actor.tell(note{0, 1, i}, patiently, told.handler());
   REQUIRE(told.all_ended(before + after));
@@ -82,7 +82,7 @@ TEST_CASE("a tell that does not wait is refused while others of its priority wai
   actor.ask(get{}, rondo::ask_options{}, [&](error_code ec, tally) { impatient.handler()(ec); });
   REQUIRE(impatient.all_ended(1));
   CHECK(impatient.full == 1);
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   REQUIRE(told.all_ended(5));
   CHECK(told.ok == 5);
   CHECK(ask_last(actor, get{}).disorder == 0);
@@ -135,12 +135,12 @@ TEST_CASE("a message queued behind one that finds no room becomes a dead letter 
     all_taken += taken;
     REQUIRE(letters.wait_for(all_taken));
     for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
-    REQUIRE_FALSE(activate(*rt, actor.id()));
+    REQUIRE_FALSE(activate(actor));
     REQUIRE(told.all_ended(1));
     auto const t = ask_last(actor, get{});
     CHECK(t.handled == 2);
     CHECK(t.disorder == 0);
-    REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::drain));
+    REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
     return taken;
   };
   // A device with its own memory queues them unless it has already reported that the mailbox is full.
@@ -159,7 +159,7 @@ TEST_CASE("senders that wait for an actor are notified when it terminates", "[G2
   outcomes told;
   for (std::uint32_t i = 0; i < 10; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
   REQUIRE(eventually([&] { return told.ok == 1; }));
-  REQUIRE_FALSE(terminate(*rt, actor.id(), rondo::termination::discard));
+  REQUIRE_FALSE(terminate(actor, rondo::termination::discard));
   REQUIRE(told.all_ended(10));
   CHECK(told.ok == 1);
   CHECK(told.other == 9);
@@ -185,7 +185,7 @@ TEST_CASE("batches and asks wait for room, in order with single messages", "[G2]
   REQUIRE(
       eventually([&] { return told.ok == 2; }));  // there was room for the first batch and one more message
   CHECK_FALSE(asks[0].is_ready());
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   for (std::uint32_t i = 0; i < asks.size(); ++i) {
     CHECK_FALSE(asks[i].wait());
     CHECK(asks[i].reply->handled == 4 * (i + 1));
@@ -225,7 +225,7 @@ TEST_CASE("what waits for room leaves at its deadline, and when it is cancelled"
   stop_ask.emit(boost::asio::cancellation_type::all);
   CHECK(asked.wait() == errc::cancelled);
 
-  REQUIRE_FALSE(activate(*rt, actor.id()));
+  REQUIRE_FALSE(activate(actor));
   auto const t = ask_last(actor, get{});
   CHECK(t.handled == 1);
   CHECK(at_rest(*rt).conserved());

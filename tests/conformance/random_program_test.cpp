@@ -115,7 +115,7 @@ class program {
                 ++counts->ended;
               });
     // This command follows the ask, so by the time it is answered a full mailbox has been reported.
-    inspect(*rt_, l.ref.id());
+    inspect(l.ref);
     auto const end = static_cast<errc>(ended_with->load());
     if (!l.active) {
       if (had_room)
@@ -137,26 +137,25 @@ class program {
 
   depths depths_of(life const& l) {
     depths found;
-    for (auto const& d : inspect(*rt_, l.ref.id()).depths) found[d.priority] += d.messages;
+    for (auto const& d : inspect(l.ref).depths) found[d.priority] += d.messages;
     return found;
   }
 
   void put_to_sleep(life& l) {
-    REQUIRE_FALSE(deactivate(*rt_, l.ref.id()));
+    REQUIRE_FALSE(deactivate(l.ref));
     if (l.active) l.waiting = depths_of(l);  // from here on the model tracks it
     l.active = false;
   }
 
   void wake(life& l) {
-    REQUIRE_FALSE(activate(*rt_, l.ref.id()));
+    REQUIRE_FALSE(activate(l.ref));
     l.active = true;
     l.waiting.clear();
   }
 
   void replace(life& l) {
     bool const drains = roll(2) == 0;
-    REQUIRE_FALSE(
-        terminate(*rt_, l.ref.id(), drains ? rondo::termination::drain : rondo::termination::discard));
+    REQUIRE_FALSE(terminate(l.ref, drains ? rondo::termination::drain : rondo::termination::discard));
     CHECK(tell(l.ref, add{1}) == errc::actor_gone);
     past_.push_back(l);
     launch(l, past_.back().name);
@@ -177,8 +176,7 @@ class program {
   }
 
   void check() {
-    for (auto const& l : lives_)
-      inspect(*rt_, l.ref.id());  // wait for its launch, if that is still in progress
+    for (auto const& l : lives_) inspect(l.ref);  // wait for its launch, if that is still in progress
     std::uint64_t asleep = 0;
     for (auto const& l : lives_) asleep += l.active ? 0 : l.depth();
     auto const t = at_rest(*rt_, asleep);

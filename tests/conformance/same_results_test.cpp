@@ -107,7 +107,7 @@ TEST_CASE("actors send to and ask each other", "[G6]") {
   CHECK(ask(middle, consult{sum.id(), 1}).value().value == 210 + 7);  // with the request's correlation
   CHECK(ask(middle, consult{sum.id(), 0}).value().value ==
         1000 + static_cast<std::uint64_t>(errc::no_reply));  // it was answered with `rejected`
-  REQUIRE_FALSE(terminate(*rt, sum.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(sum, rondo::termination::drain));
   CHECK(ask(middle, consult{sum.id(), 1}).value().value == ~0ull);
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("an actor lives on the device that it was launched on", "[several]") {
     REQUIRE_FALSE(tell(actor, add{d + 1}));
     CHECK(ask(rt->find<adder>(name).value(), get{}).value().value == d + 1);
     CHECK(rt->try_launch<adder>(name).error() == errc::name_taken);
-    CHECK(inspect(*rt, actor.id()).now.totals.handled == 2);
+    CHECK(inspect(actor).now.totals.handled == 2);
   }
   CHECK(rt->list().size() == rt->device_count());
   auto const t = at_rest(*rt);
@@ -46,7 +46,7 @@ TEST_CASE("an actor lives on the device that it was launched on", "[several]") {
   for (auto const& a : t.actors) CHECK(a.name == "on " + std::to_string(a.device));
   CHECK_THROWS_WITH(rt->launch<adder>("nowhere", {.device = 9}), Contains("device 9") && Contains("nowhere"));
   auto const last = rt->find<adder>("on 1").value();
-  REQUIRE_FALSE(terminate(*rt, last.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(last, rondo::termination::drain));
   CHECK(tell(last, add{1}) == errc::actor_gone);
   CHECK(rondo::device_of(rt->launch<adder>("on 1", {.device = 1}).id()) == 1);
 }
@@ -88,7 +88,7 @@ TEST_CASE("requests and answers cross between devices", "[several]") {
   CHECK(ask(here, consult{there.id(), 1}).value().value == 35 + 7);
   // Not answered: the asker gets an error.
   CHECK(ask(here, consult{there.id(), 0}).value().value == 1000 + static_cast<std::uint64_t>(errc::no_reply));
-  REQUIRE_FALSE(terminate(*rt, there.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(there, rondo::termination::drain));
   CHECK(ask(here, consult{there.id(), 1}).value().value ==
         1000 + static_cast<std::uint64_t>(errc::actor_gone));
   at_rest(*rt);
@@ -102,7 +102,7 @@ TEST_CASE("a message that cannot cross is a dead letter with its reason", "[seve
   auto const subscription = rt->on_dead_letter(letters.handler());
   auto const here = rt->launch<messenger>("here");
   auto const there = rt->launch<adder>("there", {.device = 1});
-  REQUIRE_FALSE(terminate(*rt, there.id(), rondo::termination::drain));
+  REQUIRE_FALSE(terminate(there, rondo::termination::drain));
   auto const nowhere = rondo::actor_id{99u << rondo::device_shift, 1};
   for (auto const& to : {there.id(), nowhere}) {
     auto const before = letters.count();
@@ -129,7 +129,7 @@ TEST_CASE("messages beyond the limit of those that cross to one actor are dead l
     dead = t.dead_letters;
     return t.waiting == 4 && t.crossing + dead == 1496 && dead >= 1500 - 1028 && dead <= 1500 - 1024;
   }));
-  REQUIRE_FALSE(activate(*rt, asleep.id()));
+  REQUIRE_FALSE(activate(asleep));
   REQUIRE(eventually([&] { return handled_by(*rt, asleep.id()) == 1500 - dead; }));
   CHECK(ask(asleep, get{}).value().disorder <= 4);  // a gap where one of the four made room for a later one
   CHECK(at_rest(*rt).dead_letters == dead);
@@ -155,7 +155,7 @@ TEST_CASE("a checkpoint keeps crossing messages", "[several][G1][G2][G9]") {
   auto const finish = [&](rondo::runtime& rt) {
     auto const asleep = rt.find<orderly>("asleep").value();
     REQUIRE(crossing(rt, 18));
-    REQUIRE_FALSE(activate(rt, asleep.id()));
+    REQUIRE_FALSE(activate(asleep));
     REQUIRE(eventually([&] { return handled_by(rt, asleep.id()) == 20; }));
     CHECK(ask(asleep, get{}).value().disorder == 0);
     CHECK(at_rest(rt).dead_letters == 0);

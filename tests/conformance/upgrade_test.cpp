@@ -41,7 +41,7 @@ TEST_CASE("actors continue under a new module with their states and their mail",
   CHECK(ask(pinned, get{}).value().value == 101);
   CHECK(ask(rt->find<counting_adder>("pinned").value(), get_more{}).value().adds == 1);
   CHECK(read_all(log) == std::vector<std::uint32_t>{1, 2, 3, 4});
-  REQUIRE_FALSE(activate(*rt, asleep.id()));
+  REQUIRE_FALSE(activate(asleep));
   auto const woken = rt->find<counting_adder>("asleep").value();
   CHECK(ask(woken, get_more{}, 0).value().sum == 1000);
   CHECK(ask(woken, get_more{}, 0).value().adds == 4);
@@ -51,7 +51,7 @@ TEST_CASE("actors continue under a new module with their states and their mail",
   auto const fresh = rt->launch<counting_adder>("fresh");
   CHECK(ask(fresh, get{}).value().value == 0);
   CHECK(rt->try_launch<adder>("stale").error() == errc::not_found);
-  CHECK_FALSE(terminate(*rt, pooled.id(), rondo::termination::drain));
+  CHECK_FALSE(terminate(pooled, rondo::termination::drain));
   auto const t = at_rest(*rt);
   CHECK(report_of(t, pinned.id()).behaviour == rondo::type_name<counting_adder>);
 }
@@ -78,7 +78,7 @@ TEST_CASE("an upgrade that is impossible changes nothing, and reports the reason
   {
     auto const foreign = rt->launch<batcher>("foreign");
     CHECK_THAT(why_not(), Contains("foreign") && Contains("conformance::batcher"));
-    REQUIRE_FALSE(terminate(*rt, foreign.id(), rondo::termination::drain));
+    REQUIRE_FALSE(terminate(foreign, rondo::termination::drain));
   }
   hold_at(actor, at);
   CHECK_THAT(why_not(), Contains("adder") && Contains("hold"));

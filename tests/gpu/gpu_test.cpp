@@ -119,7 +119,7 @@ TEST_CASE("a deadline has the same meaning on host and GPU", "[gpu][G12]") {
   for (int i = 0; i < 10; ++i)
     REQUIRE(actor.try_tell(trap{}, {.deadline = 1ms}) == errc::ok);  // each would fault the device
   std::this_thread::sleep_for(5ms);
-  REQUIRE_FALSE(rondo::activate(rt, actor.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(actor, rondo::block));
   CHECK(actor.ask(count_up{}, 10s, rondo::block).value().value == 1);
 }
 

@@ -109,8 +109,8 @@ TEST_CASE("requests beyond the limit are refused, and none is left open at the e
   linked at("limit");
   nats_link other({.url = at.server.url()});
   answering service(at.link, 2);
-  auto const id = service.rt->find<basics::echo>("mirror")->id();
-  REQUIRE_FALSE(rondo::deactivate(*service.rt, id, rondo::block));  // so that it keeps its mail
+  auto const mirror = service.rt->find<basics::echo>("mirror").value();
+  REQUIRE_FALSE(rondo::deactivate(mirror, rondo::block));  // so that it keeps its mail
   inbox heard;
   auto const replies = other.subscribe(
       "replies", "", [&](nats_message const& m) { heard.put(std::to_string(m.headers().status.value())); });
@@ -119,7 +119,7 @@ TEST_CASE("requests beyond the limit are refused, and none is left open at the e
   REQUIRE(heard.wait_for(3));
   CHECK(heard.sorted() == std::vector<std::string>(3, std::to_string(static_cast<int>(errc::ask_limit))));
   CHECK(service.it.drain(20ms) == 2);
-  REQUIRE_FALSE(rondo::activate(*service.rt, id, rondo::block));
+  REQUIRE_FALSE(rondo::activate(mirror, rondo::block));
   CHECK(service.it.drain(patience) == 0);
   REQUIRE(heard.wait_for(5));
   CHECK(heard.sorted()[1] == "0");

@@ -49,10 +49,10 @@ TEST_CASE("a coroutine launches, tells, asks and terminates", "[ask]") {
     co_await c.tell(add{40}, {.priority = 255});
     co_await c.tell(add{100}, {.wait_for_room = true});
     total const t = co_await c.ask(get{}, patience);
-    co_await rondo::deactivate(r, c.id());
-    co_await rondo::activate(r, c.id());
-    auto const found = co_await rondo::inspect(r, c.id());
-    co_await rondo::terminate(r, c.id(), rondo::termination::drain);
+    co_await rondo::deactivate(c);
+    co_await rondo::activate(c);
+    auto const found = co_await rondo::inspect(c);
+    co_await rondo::terminate(c, rondo::termination::drain);
     co_return t.value * 10 + found.now.totals.handled;
   };
   CHECK(run_in(*rt, use(*rt)) == 1424);
@@ -142,13 +142,15 @@ TEST_CASE("a completion handler is never called before its initiating function r
   auto const rt = start();
   auto const full = rt->launch<counter>("full", {.capacity = 1, .active = false});
   REQUIRE_FALSE(full.try_tell(add{1}));
+  auto const gone = rt->launch<counter>("gone");
+  REQUIRE_FALSE(rondo::terminate(gone, rondo::termination::discard, rondo::block));
   // On the runtime's thread a refusal could be delivered at once, which must not happen.
   std::promise<std::vector<int>> done;
   asio::post(rt->executor(), [&] {
     auto const order = std::make_shared<std::vector<int>>();
     full.tell(add{1}, {}, [order](error_code) { order->push_back(2); });
     full.ask(get{}, {}, [order](error_code, total) { order->push_back(2); });
-    rondo::deactivate(*rt, rondo::actor_id{77, 1}, [&done, order](error_code) {
+    rondo::deactivate(gone, [&done, order](error_code) {
       order->push_back(2);
       done.set_value(*order);
     });
@@ -163,7 +165,7 @@ TEST_CASE("futures carry answers and errors", "[ask]") {
   soon(c.tell(add{9}, {}, asio::use_future));
   CHECK(soon(c.ask(get{}, patience, asio::use_future)).value == 9);
   CHECK(error_of([&] { soon(c.ask(later{}, 1ms, asio::use_future)); }) == errc::timed_out);
-  soon(rondo::terminate(*rt, c.id(), rondo::termination::drain, asio::use_future));
+  soon(rondo::terminate(c, rondo::termination::drain, asio::use_future));
   CHECK(error_of([&] { soon(c.ask(get{}, patience, asio::use_future)); }) == errc::actor_gone);
 }
 
@@ -173,9 +175,9 @@ TEST_CASE("a waiting thread gets results as values", "[ask]") {
   CHECK_FALSE(c.tell(add{3}, {}, rondo::block));
   CHECK(c.ask(get{}, patience, rondo::block).value().value == 3);
   CHECK(c.ask(later{}, 1ms, rondo::block).error() == errc::timed_out);
-  CHECK(rondo::inspect(*rt, c.id(), rondo::block).value().now.totals.accepted >= 3);
-  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::discard, rondo::block));
-  CHECK(rondo::inspect(*rt, c.id(), rondo::block).error() == errc::actor_gone);
+  CHECK(rondo::inspect(c, rondo::block).value().now.totals.accepted >= 3);
+  CHECK_FALSE(rondo::terminate(c, rondo::termination::discard, rondo::block));
+  CHECK(rondo::inspect(c, rondo::block).error() == errc::actor_gone);
 }
 
 TEST_CASE("more asks than the table holds are refused, in every form", "[ask]") {
@@ -187,7 +189,7 @@ TEST_CASE("more asks than the table holds are refused, in every form", "[ask]") 
   auto first = c.ask(get{}, {}, asio::use_future), second = c.ask(get{}, {}, asio::use_future);
   CHECK(c.ask(get{}, patience, rondo::block).error() == errc::ask_limit);
   CHECK(error_of([&] { soon(c.ask(get{}, patience, asio::use_future)); }) == errc::ask_limit);
-  CHECK_FALSE(rondo::activate(*rt, c.id(), rondo::block));
+  CHECK_FALSE(rondo::activate(c, rondo::block));
   soon(std::move(first));
   soon(std::move(second));
   CHECK(c.ask(get{}, patience, rondo::block));

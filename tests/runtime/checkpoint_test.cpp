@@ -39,10 +39,10 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
   auto const owner = first->launch<journal>("owner", {.capacity = 7, .pinned = true});
   tell(gone, item{0, 0});
   report_of(gone);
-  REQUIRE_FALSE(rondo::terminate(*first, gone.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(gone, rondo::termination::drain, rondo::block));
   auto const second_life = first->launch<journal>("second life");
   REQUIRE(second_life.id().index == gone.id().index);
-  REQUIRE_FALSE(rondo::terminate(*first, gap.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(gap, rondo::termination::drain, rondo::block));
   for (std::uint64_t i = 0; i < 500; ++i)
     for (auto const& j : {kept, owner, second_life}) tell(j, item{1, i});
   for (auto const& j : {kept, owner, second_life}) report_of(j);
@@ -76,7 +76,7 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
   }
   // The free cell is still free, and the generations continue.
   REQUIRE(second->launch<journal>("new").id() == rondo::actor_id{gap.id().index, 1});
-  REQUIRE_FALSE(rondo::terminate(*second, second_life.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(second_life, rondo::termination::drain, rondo::block));
   REQUIRE(second->launch<journal>("third life").id().generation == second_life.id().generation + 1);
   at_rest(*second);
 }
@@ -106,13 +106,13 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in its orig
   tell(n, mark{10}, {.priority = 140});
   tell(n, mark{11});
   std::atomic<bool> inactive{false};
-  rondo::deactivate(*first, n.id(), [&](rondo::error_code) { inactive = true; });
+  rondo::deactivate(n, [&](rondo::error_code) { inactive = true; });
   tell(n, mark{12}, {.priority = 255});  // on every device it is taken after the signal to deactivate
   opened_gates = 2;
   REQUIRE(eventually([&] { return inactive.load(); }));
   rondo::checkpoint(*first, s.file);
   auto const before = first->snapshot();
-  REQUIRE_FALSE(rondo::activate(*first, n.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(n, rondo::block));
   auto const expected = marks_of(n);
   REQUIRE(before.waiting == 9);
   REQUIRE(expected == std::vector<std::uint32_t>{3, 8, 7, 12, 5, 9, 10, 1, 4, 11, 2, 6});
@@ -125,7 +125,7 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in its orig
   REQUIRE(after.waiting == before.waiting);
   REQUIRE(report_named(after, "n").now.state == rondo::lifecycle::deactivated);
   auto const again = find<notebook>(*second, "n");
-  REQUIRE_FALSE(rondo::activate(*second, again.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(again, rondo::block));
   REQUIRE(marks_of(again) == expected);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("an inactive actor is inactive after a restore, and its mailbox is as 
   REQUIRE_FALSE(l.try_tell(item{2, 299}));
   REQUIRE(l.try_tell(item{2, 300}) == errc::mailbox_full);
   for (auto const& j : {f, l, find<journal>(*second, "empty")})
-    REQUIRE_FALSE(rondo::activate(*second, j.id(), rondo::block));
+    REQUIRE_FALSE(rondo::activate(j, rondo::block));
   at_rest(*second);
   REQUIRE(report_of(f).next[0] == 5);
   REQUIRE(report_of(l).next[2] == 300);
@@ -171,11 +171,11 @@ TEST_CASE("addresses in states and requests between actors stay valid, and on_st
   auto const filler = first->launch<journal>("");
   auto const j = first->launch<journal>("journal");
   auto const c = first->launch<courier>("courier");
-  REQUIRE_FALSE(rondo::terminate(*first, filler.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(filler, rondo::termination::drain, rondo::block));
   tell(c, meet{j.where()});
   tell(c, pass_on{{0, 0}});
   REQUIRE(eventually([&] { return report_of(j).taken == 1; }));
-  REQUIRE_FALSE(rondo::deactivate(*first, j.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(j, rondo::block));
   tell(c, ask_peer{});
   tell(c, pass_on{{0, 1}});
   REQUIRE(eventually([&] { return first->snapshot().waiting == 2; }));
@@ -189,7 +189,7 @@ TEST_CASE("addresses in states and requests between actors stay valid, and on_st
   auto const j2 = find<journal>(*second, "journal");
   auto const c2 = find<courier>(*second, "courier");
   REQUIRE(c2.ask(get_answer{}, 30s, rondo::block)->answers == 0);
-  REQUIRE_FALSE(rondo::activate(*second, j2.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(j2, rondo::block));
   REQUIRE(eventually([&] { return c2.ask(get_answer{}, 30s, rondo::block)->answers == 1; }));
   REQUIRE(c2.ask(get_answer{}, 30s, rondo::block)->taken == 1);
   tell(c2, pass_on{{0, 2}});
@@ -214,7 +214,7 @@ TEST_CASE("a waiting ask of the host is handled after a restore, but not answere
   auto second = start();
   rondo::restore(*second, s.file);
   auto const again = find<notebook>(*second, "n");
-  REQUIRE_FALSE(rondo::activate(*second, again.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(again, rondo::block));
   REQUIRE(marks_of(again) == std::vector<std::uint32_t>{1});
   auto const t = at_rest(*second);
   REQUIRE(t.live.handled == 3);
@@ -243,7 +243,7 @@ TEST_CASE("a deadline continues while its message is in a file", "[checkpoint][G
   auto const letters = second->on_dead_letter([&](rondo::dead_letter const& l) { reason = l.reason; });
   rondo::restore(*second, s.file);
   auto const again = find<notebook>(*second, "n");
-  REQUIRE_FALSE(rondo::activate(*second, again.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(again, rondo::block));
   REQUIRE(marks_of(again) == std::vector<std::uint32_t>{2, 3});
   REQUIRE(eventually([&] { return reason == errc::timed_out; }));
   REQUIRE(second->snapshot().live.dead == 1);
@@ -259,7 +259,7 @@ TEST_CASE("an actor that was draining continues to drain and ends after a restor
   REQUIRE(eventually([] { return entered_gate == ~0u; }));
   for (std::uint32_t i = 0; i < 5; ++i) tell(n, mark{i});
   std::atomic<bool> over{false};
-  rondo::terminate(*first, n.id(), rondo::termination::drain, [&](rondo::error_code) { over = true; });
+  rondo::terminate(n, rondo::termination::drain, [&](rondo::error_code) { over = true; });
   rondo::checkpoint(*first, s.file);
   REQUIRE(eventually([&] { return over.load(); }));
   first.reset();
@@ -300,17 +300,15 @@ TEST_CASE("a runtime can restore its own checkpoint, and its refs then work agai
   report_of(j);
   rondo::checkpoint(*rt, s.file);
   tell(j, item{0, 1});
-  for (auto const& r : {j, k})
-    REQUIRE_FALSE(rondo::terminate(*rt, r.id(), rondo::termination::drain, rondo::block));
+  for (auto const& r : {j, k}) REQUIRE_FALSE(rondo::terminate(r, rondo::termination::drain, rondo::block));
   rondo::restore(*rt, s.file);
   REQUIRE(report_of(j).taken == 1);
   REQUIRE(report_of(k).taken == 0);
   at_rest(*rt);
 
-  for (auto const& r : {j, k})
-    REQUIRE_FALSE(rondo::terminate(*rt, r.id(), rondo::termination::drain, rondo::block));
+  for (auto const& r : {j, k}) REQUIRE_FALSE(rondo::terminate(r, rondo::termination::drain, rondo::block));
   auto const successor = rt->launch<journal>("successor");
-  REQUIRE_FALSE(rondo::terminate(*rt, successor.id(), rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(successor, rondo::termination::drain, rondo::block));
   REQUIRE(error_of([&] { rondo::restore(*rt, s.file); }).find("now belongs to another actor") !=
           std::string::npos);
   REQUIRE(rt->list().empty());

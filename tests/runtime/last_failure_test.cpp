@@ -54,7 +54,7 @@ TEST_CASE("a successor in the same cell does not inherit a failure", "[telemetry
   };
   auto const first = launch("first");
   auto const failed_ns = fails(first, "first");
-  REQUIRE_FALSE(rondo::terminate(*rt, first.id(), rondo::termination::discard, rondo::block));
+  REQUIRE_FALSE(rondo::terminate(first, rondo::termination::discard, rondo::block));
   auto const second = launch("second");
   REQUIRE(second.id().index == first.id().index);
   CHECK_FALSE(failure_of(*rt, "second"));

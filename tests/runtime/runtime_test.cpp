@@ -122,7 +122,7 @@ TEST_CASE("actors, pinned teams and memory run out with an error", "[runtime]") 
   CHECK(rt->try_launch<counter>("deep", {.capacity = 1u << 25}).error() == errc::out_of_memory);
   for (int i = 0; i < 4; ++i) rt->launch<counter>("");
   CHECK(rt->try_launch<counter>("").error() == errc::actor_limit);
-  CHECK_FALSE(rondo::terminate(*rt, pinned[0].id(), rondo::termination::drain, rondo::block));
+  CHECK_FALSE(rondo::terminate(pinned[0], rondo::termination::drain, rondo::block));
   // Its team notices after a while that it is free.
   CHECK(eventually([&] { return rt->try_launch<counter>("again", {.pinned = true}).has_value(); }));
 }
@@ -138,11 +138,27 @@ TEST_CASE("find and list return the living actors by name and behaviour", "[runt
   std::multiset<std::string> names;
   for (auto const& e : rt->list()) names.insert(e.name);
   CHECK(names == std::multiset<std::string>{"", "a", "b"});
-  CHECK_FALSE(rondo::terminate(*rt, a.id(), rondo::termination::drain, rondo::block));
+  CHECK_FALSE(rondo::terminate(a, rondo::termination::drain, rondo::block));
   CHECK(rt->find<counter>("a").error() == errc::not_found);
   REQUIRE(rt->behaviours().size() == 2);
   CHECK(rt->behaviours()[0].name == rondo::type_name<counter>);
   CHECK(rt->behaviours()[0].messages.size() == 5);
+}
+
+TEST_CASE("a lifecycle operation reaches the actor of its ref, not another runtime's with the same id",
+          "[runtime][G7]") {
+  auto const one = start(), other = start();
+  auto const a = one->launch<counter>("c"), b = other->launch<counter>("c");
+  REQUIRE(a.id() == b.id());
+  CHECK_FALSE(a == b);
+  CHECK_FALSE(rondo::deactivate(b, rondo::block));
+  CHECK(rondo::inspect(a, rondo::block).value().now.state == rondo::lifecycle::active);
+  CHECK(rondo::inspect(b, rondo::block).value().now.state == rondo::lifecycle::deactivated);
+  CHECK_FALSE(rondo::activate(other->at(b.id()).value(), rondo::block));
+  CHECK_FALSE(rondo::terminate(a, rondo::termination::drain, rondo::block));
+  CHECK(one->at(a.id()).error() == errc::actor_gone);
+  CHECK(b.ask(get{}, patience, rondo::block).value().value == 0);
+  CHECK_THROWS_AS(one->every(1h, b, add{1}), std::invalid_argument);
 }
 
 TEST_CASE("a timer repeats its message until it is destroyed", "[runtime]") {
@@ -221,7 +237,7 @@ TEST_CASE("subscriptions end on destruction, even inside their own handler", "[r
     rondo::subscription const gone = std::move(self_ending);
   });
   for (int i = 0; i < 3; ++i) REQUIRE_FALSE(c.try_tell(add{1}));
-  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::discard, rondo::block));
+  CHECK_FALSE(rondo::terminate(c, rondo::termination::discard, rondo::block));
   CHECK(eventually([&] { return lasting == 3; }));
   CHECK(single == 1);
   CHECK(rt->snapshot().dead_letters == 3);
@@ -229,7 +245,7 @@ TEST_CASE("subscriptions end on destruction, even inside their own handler", "[r
 
 TEST_CASE("a subscription that another handler of the same event has ended is not called", "[runtime]") {
   boost::asio::io_context context;
-  rondo::hub<int> events(context.get_executor());
+  rondo::hub<int> events(context.get_executor(), [](char const*) {});
   std::optional<rondo::subscription> first, last;
   int calls = 0;
   first = events.subscribe([&](int) { last.reset(), ++calls; });
@@ -250,9 +266,9 @@ TEST_CASE("a completion handler may use the runtime while that is destroyed", "[
       [&, rt = rt.get()](error_code ec, rondo::inspection const&) {
         if (ec) return last.set_value(ec);
         ++inspections;
-        rondo::inspect(*rt, c.id(), inspect_again);
+        rondo::inspect(c, inspect_again);
       };
-  rondo::inspect(*rt, c.id(), inspect_again);
+  rondo::inspect(c, inspect_again);
   REQUIRE(eventually([&] { return inspections > 10; }));
   rt.reset();
   CHECK(soon(last.get_future()) == errc::stopped);

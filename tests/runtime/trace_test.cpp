@@ -84,7 +84,7 @@ TEST_CASE("a trace contains what callers were told, and why a message was not ha
   auto const trace = rt->traces().new_trace();
   REQUIRE_FALSE(a.try_tell(add{1}, {.deadline = 1us, .trace = trace}));
   std::this_thread::sleep_for(1ms);
-  rondo::activate(*rt, a.id(), rondo::block);
+  rondo::activate(a, rondo::block);
   auto const hops = trace_of(*rt, trace, 2);
   REQUIRE(hops.size() == 2);
   auto const& late = hops[0].on_host ? hops[1] : hops[0];

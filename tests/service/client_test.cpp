@@ -92,7 +92,7 @@ TEST_CASE("an ask ends at its deadline, regardless of the service", "[service][G
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
-  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(s.rt->at(clicks.id()).value(), rondo::block));
   REQUIRE(clicks.ask(basics::get{}, 20ms, rondo::block).error() == errc::timed_out);
 }
 

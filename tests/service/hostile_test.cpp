@@ -221,13 +221,13 @@ TEST_CASE("a service that shuts down answers open requests, and reports how many
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
-  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(s.rt->at(clicks.id()).value(), rondo::block));
   auto answered = clicks.ask(basics::add_and_get{1}, 30s, boost::asio::use_future);
   REQUIRE(eventually([&] { return s.rt->snapshot().waiting == 1; }));
   std::uint64_t left = 99;
   std::jthread ender([&] { left = s.it->stop(); });
   REQUIRE(eventually([&] { return drops(s, drop_reason::shutdown) != 0; }));
-  REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(s.rt->at(clicks.id()).value(), rondo::block));
   REQUIRE(answered.get().value == 1);
   ender.join();
   REQUIRE(left == 0);
@@ -240,7 +240,7 @@ TEST_CASE("a request that is still unanswered after shutdown is counted", "[serv
   raw_client c(s.it->listens_at().front());
   c.hello();
   REQUIRE(c.receive()->body_as_welcome() != nullptr);
-  REQUIRE_FALSE(rondo::deactivate(*s.rt, s.rt->find_any("clicks")->id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(s.rt->find_any("clicks").value(), rondo::block));
   REQUIRE(c.send(c.frame_for(2, "clicks", basics::get{}, true)));
   REQUIRE(eventually([&] { return s.rt->snapshot().waiting == 1; }));
   REQUIRE(s.it->stop() == 1);

@@ -53,7 +53,7 @@ struct guest_client : raw_client {
 TEST_CASE("a client's asks end with its connection, whether it is being read or not", "[service][limits]") {
   served s(with_limits({.open_requests = 16}));
   auto const clicks = s.rt->find_any("clicks").value();
-  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(clicks, rondo::block));
   for (int const asks : {3, 16}) {
     {
       guest_client leaver(s.it->listens_at().front());
@@ -71,7 +71,7 @@ TEST_CASE("a keyed ask outlives its connection, and the next connection gets its
           "[service][limits]") {
   served s;
   auto const clicks = s.rt->find_any("clicks").value();
-  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(clicks, rondo::block));
   auto const at = s.it->listens_at().front();
   {
     raw_client first(at);
@@ -80,7 +80,7 @@ TEST_CASE("a keyed ask outlives its connection, and the next connection gets its
     REQUIRE(eventually([&] { return s.rt->snapshot().asks_waiting == 1; }));
   }
   REQUIRE(eventually([&] { return s.it->connections() == 0; }));
-  REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(clicks, rondo::block));
   raw_client again(at);
   again.hello(7);
   REQUIRE(again.send(again.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));

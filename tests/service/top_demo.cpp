@@ -101,13 +101,9 @@ int main(int argc, char** argv) {
     source.next = [&] { return watcher.gather(); };
     source.inspect = [&](std::string const& name) {
       std::vector<std::pair<std::uint32_t, std::uint32_t>> depths;
-      for (auto const& e : rt.list())
-        if (e.name == name) {
-          std::promise<rondo::inspection> found;
-          rondo::inspect(rt, e.id,
-                         [&](rondo::error_code, rondo::inspection i) { found.set_value(std::move(i)); });
-          for (auto const& d : found.get_future().get().depths) depths.emplace_back(d.priority, d.messages);
-        }
+      if (auto const actor = rt.find_any(name))
+        if (auto const found = rondo::inspect(*actor, rondo::block))
+          for (auto const& d : found->depths) depths.emplace_back(d.priority, d.messages);
       return depths;
     };
     if (once)

@@ -167,7 +167,7 @@ void stage::perform(operation const& o) {
       return set_active(p, true);
     case action::inspect:
       if (has_actor)
-        rondo::inspect(*rt_, p.ref.id(), [this, index = p.life](error_code ec, rondo::inspection const& i) {
+        rondo::inspect(p.ref, [this, index = p.life](error_code ec, rondo::inspection const& i) {
           std::uint32_t waiting = 0;
           for (auto const& d : i.depths) waiting += d.messages;
           if (!ec && waiting > book_.lives[index].how.capacity)

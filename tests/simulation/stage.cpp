@@ -112,16 +112,15 @@ void stage::begin_waking(std::uint32_t index) {
 void stage::set_active(place p, bool active) {
   if (p.life == nobody) return;
   auto const index = p.life;
-  auto const id = p.ref.id();
   if (active) {
     begin_waking(index);
-    auto const ec = rondo::activate(*rt_, id, rondo::block);
+    auto const ec = rondo::activate(p.ref, rondo::block);
     --book_.lives[index].waking;
     return count(std::string("activate ") + text_of(ec));
   }
   auto const wakes = book_.lives[index].wakes;
   bool const alone = book_.lives[index].waking == 0;
-  auto const ec = rondo::deactivate(*rt_, id, rondo::block);
+  auto const ec = rondo::deactivate(p.ref, rondo::block);
   count(std::string("deactivate ") + text_of(ec));
   if (!ec && alone && book_.lives[index].wakes == wakes) book_.lives[index].paused = true;
 }
@@ -137,7 +136,7 @@ void stage::terminate(operation const& o, rondo::termination how) {
   auto const index = p.life;
   begin_waking(index);
   if (how == rondo::termination::discard) book_.lives[index].discarded = true;
-  auto const ec = rondo::terminate(*rt_, p.ref.id(), how, rondo::block);
+  auto const ec = rondo::terminate(p.ref, how, rondo::block);
   --book_.lives[index].waking;
   count(std::string("terminate ") + text_of(ec));
   if (!ec || ec == errc::actor_gone) book_.lives[index].gone = true;

@@ -7,9 +7,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
+#include <cstdio>
 #include <random>
 
 #include "runtime/messaging/deliver.hpp"
+#include "runtime/os/run_handlers.hpp"
 
 namespace rondo::service {
 
@@ -49,7 +51,9 @@ client::link::link(client_options options) : options_(std::move(options)) {
 void client::link::run() {
   thread_ = std::thread([this] {
     own_threads::scope const own(&threads);
-    context_.run();
+    run_handlers(context_, [](char const* text) {
+      std::fprintf(stderr, "rondo: a completion handler of a client threw an exception: %s\n", text);
+    });
   });
 }
 

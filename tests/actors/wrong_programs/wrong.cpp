@@ -12,13 +12,28 @@ struct refund {
   int number;
 };
 
+struct price_of {};
+struct price {
+  int cents;
+};
+#if RONDO_WRONG == 5
+using declared = int;
+#else
+using declared = price;
+#endif
+
 struct shop {
 #if RONDO_WRONG == 2
   using messages = rondo::messages<order, refund>;
 #else
-  using messages = rondo::messages<order>;
+  using messages = rondo::messages<order, rondo::ask<price_of, declared>>;
 #endif
   RONDO_HD void on(rondo::context&, order const&) {}
+#if RONDO_WRONG == 4
+  RONDO_HD refund on(rondo::context&, price_of const&) { return {1}; }
+#else
+  RONDO_HD price on(rondo::context&, price_of const&) { return {1}; }
+#endif
 };
 RONDO_MODULE(shops, shop)
 
