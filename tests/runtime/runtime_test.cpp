@@ -54,6 +54,7 @@ static_assert(!rondo::takes<counter, total> && !rondo::takes<idler, add>);
 TEST_CASE("an unavailable device is refused with advice", "[runtime]") {
   CHECK_THAT(text_of([] { start(with_device("abacus")); }),
              Contains("abacus") && Contains("unknown") && Contains("cpu"));
+  CHECK_THAT(text_of([] { start(with_device("none")); }), Contains("'none'") && Contains("choose cpu"));
   CHECK_THAT(text_of([] { start(with_device("metal")); }),
              Contains("metal") && Contains("choose the device cpu or auto"));
 #if !defined(RONDO_HAS_CUDA)
