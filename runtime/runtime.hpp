@@ -36,10 +36,13 @@ class runtime_core;
 
 class runtime {
  public:
-  /// Starts the devices that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
+  /// Starts the devices that the environment asks for (config_from_environment). Throws config_error, std::runtime_error,
+  /// std::system_error.
   template <class Module>
-  explicit runtime(use_t<Module>, config settings = {})
-      : runtime(std::move(settings), program_of<Module>()) {}
+  explicit runtime(use_t<Module>) : runtime(config_from_environment(), program_of<Module>()) {}
+  /// Starts the devices that `settings` asks for, whatever the environment says. Throws as above.
+  template <class Module>
+  runtime(use_t<Module>, config settings) : runtime(std::move(settings), program_of<Module>()) {}
   /// The same on devices that the caller has made for `settings` and `Module`, each for its index in the list.
   template <class Module>
   runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)

@@ -77,6 +77,26 @@ TEST_CASE("a setting out of range is refused before anything starts", "[runtime]
   CHECK_THROWS_AS(start(c), rondo::config_error);
 }
 
+TEST_CASE("a runtime without a config takes it from the environment, and one with a config does not",
+          "[runtime]") {
+  REQUIRE(::setenv("RONDO_TEAMS", "3", 1) == 0);
+  REQUIRE(::setenv("RONDO_DEVICE", "cpu", 1) == 0);
+  auto const from_environment = rondo::runtime{rondo::use<unregistered>}.settings();
+  auto const from_code = rondo::runtime{rondo::use<unregistered>, with_device("cpu")}.settings();
+  ::setenv("RONDO_TEAMS", "many", 1);
+  auto const refused = text_of([] { rondo::runtime{rondo::use<unregistered>}; });
+  ::setenv("RONDO_TEAMS", "2", 1);
+  ::setenv("RONDO_DEVICE", "metal", 1);
+  auto const unavailable = text_of([] { rondo::runtime{rondo::use<unregistered>}; });
+  ::unsetenv("RONDO_TEAMS");
+  ::unsetenv("RONDO_DEVICE");
+  CHECK(from_environment.teams == 3);
+  CHECK(from_environment.device == "cpu");
+  CHECK(from_code.teams == 0);
+  CHECK_THAT(refused, Contains("RONDO_TEAMS") && Contains("many"));
+  CHECK_THAT(unavailable, Contains("device 'metal' (RONDO_DEVICE)"));
+}
+
 TEST_CASE("auto chooses a device and gives the reason", "[runtime]") {
   auto const rt = start(with_device("auto"));
   CHECK_FALSE(rt->reason().empty());
