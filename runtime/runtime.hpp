@@ -89,8 +89,8 @@ class runtime {
   void cancel(actor_id ask);
   bool is_waiting(actor_id ask) const noexcept;
 
-  /// Sends a copy of `m` every `period` until the returned timer is destroyed. A copy that cannot be delivered becomes a dead
-  /// letter.
+  /// Sends a copy of `m` every `period` until the returned timer is destroyed, or the actor has terminated. A copy that cannot be
+  /// delivered, such as to a full mailbox, becomes a dead letter.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,

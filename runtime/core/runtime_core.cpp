@@ -267,9 +267,12 @@ timer runtime_core::every(std::chrono::nanoseconds period, actor_id to, std::uin
                           std::span<std::byte const> payload, tell_options options) {
   return timer(context.get_executor(), period,
                [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
+                 // Nothing that it sends can arrive any more.
+                 if (closed() || !actors.behaviour_of(to)) return false;
                  auto header = plain_header(options);
                  header.type = type;
                  send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
+                 return true;
                });
 }
 

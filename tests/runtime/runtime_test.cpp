@@ -231,6 +231,25 @@ TEST_CASE("a timer's message that cannot be delivered is a dead letter", "[runti
   CHECK(body.amount == 7);
 }
 
+TEST_CASE("a timer goes on while its actor is full, and ends with it", "[runtime]") {
+  auto const settings = GENERATE(as<std::string>{}, "cpu", "emulated");
+  INFO(settings);
+  auto const rt = start(with_device(settings));
+  std::atomic<int> full{0}, gone{0};
+  auto const subscription = rt->on_dead_letter(
+      [&](rondo::dead_letter const& l) { ++(l.reason == errc::mailbox_full ? full : gone); });
+  auto const c = rt->launch<counter>("c", {.capacity = 1, .active = false});
+  auto const t = rt->every(1ms, c, add{7});
+  CHECK(eventually([&] { return full >= 3; }));
+  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::discard, rondo::block));
+  // A timer that went on would be due twenty times until the other one is.
+  std::promise<void> later_on;
+  boost::asio::steady_timer pause(rt->executor(), 20ms);
+  pause.async_wait([&](error_code) { later_on.set_value(); });
+  soon(later_on.get_future());
+  CHECK(gone <= 2);  // the message that waited, and one that was on its way
+}
+
 TEST_CASE("subscriptions end on destruction, even inside their own handler", "[runtime]") {
   auto const rt = start();
   auto const c = rt->launch<counter>("c", {.active = false});
