@@ -55,12 +55,13 @@ class runtime {
   // -- actors
 
   /// Launches an actor. With an empty name, only its ref reaches it. Throws boost::system::system_error with name_taken,
-  /// actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of 0, an unknown device, or a name of
-  /// more than 255 bytes or with control characters.
+  /// unknown_behaviour, actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of 0, an unknown device, or
+  /// a name of more than 255 bytes or with control characters.
   template <class Behaviour>
   actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
     auto const made = try_launch<Behaviour>(std::move(name), options);
-    return made ? *made : throw boost::system::system_error(made.error(), "launching an actor");
+    if (!made) not_launched(made.error(), type_name<Behaviour>);
+    return *made;
   }
   template <class Behaviour>
   result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options = {}) {
@@ -144,6 +145,7 @@ class runtime {
     if (!id) return id.error();
     return actor_ref<Behaviour>{mail_of(*id), *id};
   }
+  [[noreturn]] void not_launched(error_code why, std::string_view behaviour) const;
   result<actor_id> find_untyped(std::string_view name, std::string_view behaviour) const;
   messenger& mail_of(actor_id actor) const noexcept;
   timer every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,

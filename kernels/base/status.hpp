@@ -40,6 +40,7 @@ enum class errc : std::uint32_t {
   wrong_size,            // the payload's size does not match its message type
   outcome_unknown,       // the service stopped with the message in flight; it may have been handled
   service_refuses,       // the service does not allow this client to do this; its text says why
+  unknown_behaviour,     // the runtime's module does not have this behaviour
 };
 
 }  // namespace rondo

@@ -58,8 +58,10 @@ constexpr std::array entries{
     entry{"outcome_unknown",
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},
+    entry{"unknown_behaviour",
+          "the module that this runtime runs does not have this behaviour: add it to RONDO_MODULE"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::service_refuses) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::unknown_behaviour) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -201,7 +201,7 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
   std::shared_lock const held(launching);  // also keeps the module unchanged
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
-  if (found == known.end()) return errc::not_found;
+  if (found == known.end()) return errc::unknown_behaviour;
   if (!devices.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "

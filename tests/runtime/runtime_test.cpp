@@ -119,7 +119,11 @@ TEST_CASE("launching validates its options", "[runtime]") {
   rt->launch<counter>("taken");
   CHECK_THAT(text_of([&] { rt->launch<counter>("taken"); }), Contains("another actor has this name"));
   CHECK(rt->try_launch<idler>("taken").error() == errc::name_taken);
-  CHECK(rt->try_launch_untyped("x", "no such behaviour", {}).error() == errc::not_found);
+  CHECK(rt->try_launch_untyped("x", "no such behaviour", {}).error() == errc::unknown_behaviour);
+  CHECK(rt->try_launch<nothing_to_do>("x").error() == errc::unknown_behaviour);
+  auto const foreign = text_of([&] { rt->launch<nothing_to_do>("x"); });
+  CHECK_THAT(foreign, Contains(std::string(rondo::type_name<nothing_to_do>)));
+  for (auto const& known : rt->behaviours()) CHECK_THAT(foreign, Contains(std::string(known.name)));
   CHECK(rt->list().size() == 1);
   CHECK(rt->launch<counter>(std::string(255, 'n')).id().valid());
 }
