@@ -127,7 +127,9 @@ void runtime_core::start_devices() {
 
 void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
   auto const report = core->stop();
-  for (auto const& line : report.stuck) std::fprintf(stderr, "rondo: did not stop: %s\n", line.c_str());
+  for (auto const& line : report.stuck)
+    std::fprintf(stderr, "rondo: did not stop within %u ms (stop_timeout_ms): %s\n",
+                 core->settings.stop_timeout_ms, line.c_str());
   boost::asio::post(core->context, [&core = *core] {
     core.deadline_timer_.cancel();
     core.watched.stop_watching();
@@ -154,13 +156,12 @@ stop_report runtime_core::stop() {
   std::call_once(stopped_once_, [this] {
     close(errc::stopped);
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
-    for (auto& d : devices) {
-      auto report = d.dev->stop(until - std::chrono::steady_clock::now());
+    for (std::uint32_t d = 0; d < devices.size(); ++d) {
+      auto report = devices[d].dev->stop(until - std::chrono::steady_clock::now());
       stop_report_.stopped = stop_report_.stopped && report.stopped;
+      for (auto const& t : report.teams) stop_report_.stuck.push_back(names.of_busy_team(d, t, "hangs in"));
       std::ranges::move(report.stuck, std::back_inserter(stop_report_.stuck));
     }
-    if (!stop_report_.stopped)
-      for (auto& line : names.busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     end_pending(errc::stopped);
     if (!stop_report_.stopped) return;
     std::unique_lock const held(launching);  // no device reports any longer
