@@ -34,7 +34,7 @@ struct config {
   std::uint32_t round_ms = 10;          // milliseconds after which a round ends
 
   std::uint32_t actors = 1024;                              // maximum number of actors
-  std::uint32_t mail_blocks = 0;                            // shared by the mailboxes; 0: automatic
+  std::uint32_t mail_blocks = 0;                            // shared mail rings; 0: actors + teams, <= 16384
   std::uint32_t default_capacity = 32;                      // of a mailbox, in messages
   std::uint64_t state_bytes = 0;                            // for the states of all actors; 0: automatic
   std::uint32_t asks = 4096;                                // maximum number of open asks
