@@ -35,7 +35,7 @@ std::vector<revival> revivals_of(checkpoint_image const& image) {
                                 .pinned = a.pinned,
                                 .active = false,
                                 .supervise = a.supervise};
-    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity});
+    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity, a.totals.handled});
   }
   return all;
 }

@@ -28,6 +28,8 @@ struct listed_actor {
   std::uint64_t state_bytes = 0;
   actor_options options;
   launch_spec spec{};
+  std::uint64_t begun_ns = 0;  // on the host's clock: when it was launched, or restored from a checkpoint
+  std::uint64_t handled_before = 0;  // messages that it had handled when it was restored
 };
 
 }  // namespace rondo

@@ -322,6 +322,38 @@ TEST_CASE("the table of a snapshot contains actors and their counts", "[runtime]
   CHECK(t.actors[0].behaviour == rondo::type_name<counter>);
   CHECK(t.actors[0].mean_latency_ns() > 0);
   CHECK(t.actors[0].latency_ns(0.5) <= t.actors[0].latency_ns(0.99));
+  CHECK(t.actors[0].min_latency_ns() <= t.actors[0].mean_latency_ns());
+  CHECK(t.actors[0].mean_latency_ns() <= t.actors[0].max_latency_ns());
+}
+
+TEST_CASE("a snapshot says for how long an actor has lived, and its mean rate since then", "[runtime]") {
+  auto const rt = start();
+  auto const before = rondo::now_ns();
+  auto const c = rt->launch<counter>("c");
+  CHECK(rt->snapshot().actors.at(0).mean_rate() == 0);
+  for (int i = 0; i < 20; ++i) REQUIRE(c.ask(get{}, patience, rondo::block));
+  REQUIRE(eventually([&] { return rt->snapshot().live.handled == 20; }));
+  auto const seen = rt->snapshot().actors.at(0);
+  auto const most = rondo::now_ns() - before;
+  CHECK(seen.uptime_ns > 0);
+  CHECK(seen.uptime_ns <= most);
+  CHECK(seen.mean_rate() >= 20e9 / static_cast<double>(most));
+  // What it handled before a checkpoint does not count.
+  auto restored = seen;
+  restored.handled_before = 20;
+  CHECK(restored.mean_rate() == 0);
+}
+
+TEST_CASE("the latencies of an actor lie between the ends of the buckets", "[runtime]") {
+  rondo::actor_report r;
+  CHECK(r.min_latency_ns() == 0);
+  CHECK(r.max_latency_ns() == 0);
+  r.now.latency_counts[rondo::latency_histogram::bucket_of(1000)] = 1;
+  r.now.latency_counts[rondo::latency_histogram::bucket_of(70'000)] = 1;
+  CHECK(r.min_latency_ns() <= 1000);
+  CHECK(r.min_latency_ns() > 500);
+  CHECK(r.max_latency_ns() >= 70'000);
+  CHECK(r.max_latency_ns() < 140'000);
 }
 
 TEST_CASE("a hundred thousand actors are launched and each handles a message", "[runtime]") {
