@@ -52,6 +52,7 @@ launch_spec directory::cells::describe(launch_spec memory, entry const& e, std::
   memory.capacity = capacity;
   memory.supervise = e.options.supervise;
   memory.behaviour = e.behaviour;
+  memory.batch = static_cast<std::uint8_t>(e.options.batch);
   memory.pinned = e.options.pinned;
   memory.active = e.options.active;
   return memory;

@@ -47,6 +47,9 @@ void require_valid(std::string const& name, actor_options const& options, std::u
     refuse(fmt::format("capacity {} is more than a mailbox can hold ({})", capacity, ticket_mask / 4));
   if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
     refuse(fmt::format("poison_after is {}, but a message is tried 1 to {} times", tries, max_attempts));
+  if (options.batch == 0 || options.batch > max_batch)
+    refuse(fmt::format("batch is {}, but a batch handler gets 1 to {} messages at once", options.batch,
+                       max_batch));
   if (options.device >= device_count)
     refuse(fmt::format("there is no device {}; this runtime has {}, counted from 0; list it in `device`",
                        options.device, device_count));

@@ -116,6 +116,9 @@ TEST_CASE("launching validates its options", "[runtime]") {
              Contains("vast") && Contains("1073741824"));
   CHECK_THAT(text_of([&] { rt->launch<counter>("never", {.supervise = {.poison_after = 0}}); }),
              Contains("never") && Contains("poison_after"));
+  for (std::uint32_t const batch : {0u, 65u})
+    CHECK_THAT(text_of([&] { rt->launch<counter>("crowd", {.batch = batch}); }),
+               Contains("crowd") && Contains("1 to 64 messages"));
   rt->launch<counter>("taken");
   CHECK_THAT(text_of([&] { rt->launch<counter>("taken"); }), Contains("another actor has this name"));
   CHECK(rt->try_launch<idler>("taken").error() == errc::name_taken);
