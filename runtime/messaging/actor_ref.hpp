@@ -8,6 +8,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <functional>
 #include <span>
 
 #include "kernels/actor/context.hpp"
@@ -43,17 +44,30 @@ inline message_header plain_header(tell_options options) noexcept {
   return h;
 }
 
+namespace detail {
+/// Whether a ref to a `From` is also a ref to a `To`; see messages_ref.hpp.
+template <class To, class From>
+inline constexpr bool can_stand_for = false;
+}  // namespace detail
+
 template <class Behaviour>
 class actor_ref {
  public:
   /// Names no actor; may only be assigned to and compared.
   actor_ref() = default;
   actor_ref(messenger& m, actor_id id) noexcept : messenger_(&m), id_(id) {}
+  template <class Other>
+  requires detail::can_stand_for<Behaviour, Other> actor_ref(actor_ref<Other> const& other)
+  noexcept : messenger_(other.messenger_), id_(other.id_) {}
 
   actor_id id() const noexcept { return id_; }
   /// The address to put into messages, so that other actors can send to this one.
   address<Behaviour> where() const noexcept { return {id_}; }
+  /// Refs of one runtime: equal if they name the same life of an actor; ordered by the actors' places.
   friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept { return a.id_ == b.id_; }
+  friend std::strong_ordering operator<=>(actor_ref const& a, actor_ref const& b) noexcept {
+    return a.id_ <=> b.id_;
+  }
 
   /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
   /// stopped, device_lost, or handler_failed. Never overtakes an earlier message of its priority (G2): while a tell waits
@@ -123,6 +137,9 @@ class actor_ref {
   }
 
  private:
+  template <class>
+  friend class actor_ref;
+
   template <class Message>
   outgoing outgoing_for(Message const& m, message_header const& header) const noexcept {
     outgoing o;
@@ -150,3 +167,16 @@ class actor_ref {
 };
 
 }  // namespace rondo
+
+template <>
+struct std::hash<rondo::actor_id> {
+  std::size_t operator()(rondo::actor_id id) const noexcept {
+    return std::hash<std::uint64_t>{}(std::uint64_t{id.generation} << 32 | id.index);
+  }
+};
+template <class Behaviour>
+struct std::hash<rondo::actor_ref<Behaviour>> {
+  std::size_t operator()(rondo::actor_ref<Behaviour> const& ref) const noexcept {
+    return std::hash<rondo::actor_id>{}(ref.id());
+  }
+};

@@ -18,6 +18,11 @@ class any_ref {
 
   actor_id id() const noexcept { return id_; }
   behaviour_info const& behaviour() const noexcept { return *behaviour_; }
+  /// As for actor_ref.
+  friend bool operator==(any_ref const& a, any_ref const& b) noexcept { return a.id_ == b.id_; }
+  friend std::strong_ordering operator<=>(any_ref const& a, any_ref const& b) noexcept {
+    return a.id_ <=> b.id_;
+  }
 
   /// The actor's message with this type id; null if it does not take it.
   message_info const* find_message(std::uint32_t type) const noexcept;
@@ -43,3 +48,10 @@ class any_ref {
 };
 
 }  // namespace rondo
+
+template <>
+struct std::hash<rondo::any_ref> {
+  std::size_t operator()(rondo::any_ref const& ref) const noexcept {
+    return std::hash<rondo::actor_id>{}(ref.id());
+  }
+};
