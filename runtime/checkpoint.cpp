@@ -34,8 +34,9 @@ std::vector<revival> revivals_of(checkpoint_image const& image) {
                                 .capacity = a.capacity,
                                 .pinned = a.pinned,
                                 .active = false,
+                                .batch = a.batch,
                                 .supervise = a.supervise};
-    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity});
+    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity, a.totals.handled});
   }
   return all;
 }

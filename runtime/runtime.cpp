@@ -1,5 +1,8 @@
 #include "runtime/runtime.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "runtime/base/guest.hpp"
 #include "runtime/core/runtime_core.hpp"
 
@@ -31,6 +34,15 @@ runtime::~runtime() { runtime_core::retire(core_); }
 result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view behaviour,
                                              actor_options const& options) {
   return core_->launch(std::move(name), behaviour, options);
+}
+void runtime::not_launched(error_code why, std::string_view behaviour) const {
+  std::string what = fmt::format("launching a '{}'", behaviour);
+  if (why == errc::unknown_behaviour) {
+    std::vector<std::string_view> known;
+    for (auto const& b : behaviours()) known.push_back(b.name);
+    what += fmt::format(", but the behaviours of this module are: {}", fmt::join(known, ", "));
+  }
+  throw boost::system::system_error(why, what);
 }
 result<actor_id> runtime::find_untyped(std::string_view name, std::string_view behaviour) const {
   auto const found = core_->actors.find(name);

@@ -36,10 +36,13 @@ class runtime_core;
 
 class runtime {
  public:
-  /// Starts the devices that `settings` asks for. Throws config_error, std::runtime_error, std::system_error.
+  /// Starts the devices that the environment asks for (config_from_environment). Throws config_error, std::runtime_error,
+  /// std::system_error.
   template <class Module>
-  explicit runtime(use_t<Module>, config settings = {})
-      : runtime(std::move(settings), program_of<Module>()) {}
+  explicit runtime(use_t<Module>) : runtime(config_from_environment(), program_of<Module>()) {}
+  /// Starts the devices that `settings` asks for, whatever the environment says. Throws as above.
+  template <class Module>
+  runtime(use_t<Module>, config settings) : runtime(std::move(settings), program_of<Module>()) {}
   /// The same on devices that the caller has made for `settings` and `Module`, each for its index in the list.
   template <class Module>
   runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)
@@ -52,12 +55,13 @@ class runtime {
   // -- actors
 
   /// Launches an actor. With an empty name, only its ref reaches it. Throws boost::system::system_error with name_taken,
-  /// actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of 0, an unknown device, or a name of
-  /// more than 255 bytes or with control characters.
+  /// unknown_behaviour, actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of 0, an unknown device, or
+  /// a name of more than 255 bytes or with control characters.
   template <class Behaviour>
   actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
     auto const made = try_launch<Behaviour>(std::move(name), options);
-    return made ? *made : throw boost::system::system_error(made.error(), "launching an actor");
+    if (!made) not_launched(made.error(), type_name<Behaviour>);
+    return *made;
   }
   template <class Behaviour>
   result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options = {}) {
@@ -86,8 +90,9 @@ class runtime {
   void cancel(actor_id ask);
   bool is_waiting(actor_id ask) const noexcept;
 
-  /// Sends a copy of `m` every `period` until the returned timer is destroyed. A copy that cannot be delivered becomes a dead
-  /// letter. Throws std::invalid_argument if `to` is an actor of another runtime.
+  /// Sends a copy of `m` every `period` until the returned timer is destroyed, or the actor has terminated. A copy that cannot be
+  /// delivered, such as to a full mailbox, becomes a dead letter. Throws std::invalid_argument if `to` is an actor of another
+  /// runtime.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
@@ -143,6 +148,7 @@ class runtime {
     if (!id) return id.error();
     return actor_ref<Behaviour>{mail_of(*id), *id};
   }
+  [[noreturn]] void not_launched(error_code why, std::string_view behaviour) const;
   result<actor_id> find_untyped(std::string_view name, std::string_view behaviour) const;
   messenger& mail_of(actor_id actor) const noexcept;
   void require_own(messenger const& home, actor_id actor) const;

@@ -2,7 +2,8 @@
 // its team's lanes.
 //
 // A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`,
-// `tell_later`, and `fail` take effect once: call them on all lanes with the same arguments.
+// `tell_later`, and `fail` take effect once, and `should_stop` gives all the same answer: call them on all lanes with the same
+// arguments.
 #pragma once
 
 #include "kernels/base/team.hpp"
@@ -112,6 +113,12 @@ class context {
     host_.emit(r);
   }
 
+  /// Whether this handler should return soon: the runtime stops, or is to stand still for a checkpoint or the end of a round, or the
+  /// actor terminates. A long handler asks now and then; to continue after a standstill, it sends its actor a message. Loads two or
+  /// three words that rarely change. A pinned actor on a device with its own memory does not learn here that it is to terminate: its
+  /// team takes that request after the handler.
+  RONDO_HD bool should_stop() const noexcept { return team_.broadcast(team_.leader() && is_waited_for()); }
+
   /// Reports that the handler failed. The actor's supervision rule decides what follows.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { failure_ = reason; }
 
@@ -215,6 +222,15 @@ class context {
     return errc::ok;
   }
 
+  RONDO_HD bool is_waited_for() const noexcept {
+    arena_ref const& arena = scheduler_.arena();
+    if (arena.stopping()) return true;
+    // Relaxed, both: requests; nothing is read through them.
+    actor_cell const& cell = arena.cell(self_.index);
+    auto const state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+    return (cell.control.load(memory_order::relaxed) & (control_drain | control_discard)) != 0 ||
+           state == lifecycle::terminating || state == lifecycle::discarding;
+  }
   RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,
                               std::uint32_t bytes) const noexcept {
     auto const outcome = scheduler_.post(to, header, payload, bytes);

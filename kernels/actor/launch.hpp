@@ -18,6 +18,7 @@ struct launch_spec {
   supervision supervise;
   std::uint32_t team;  // the team that a pinned actor owns
   std::uint16_t behaviour;
+  std::uint8_t batch;  // the most messages that a batch handler gets at once; 0: max_batch
   bool pinned;
   bool active;         // false: keeps its mail until it is activated
   bool ring_has_past;  // the ring's memory was used before and must be cleared
@@ -36,6 +37,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.behaviour_index.store(spec.behaviour, memory_order::relaxed);
   cell.team.store(spec.team, memory_order::relaxed);
   cell.supervise = spec.supervise;
+  cell.batch = spec.batch != 0 ? spec.batch : max_batch;
   cell.state_offset = spec.state_offset;
   cell.window_start_ns = 0;
   cell.window_restarts = 0;

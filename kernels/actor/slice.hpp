@@ -239,7 +239,7 @@ class slice : private actor_owner<Module> {
   /// order.
   RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
     if (!priority_lists().in_order()) return 1;
-    auto most = quota < max_batch ? quota : max_batch;
+    auto most = quota < cell_.batch ? quota : cell_.batch;
     if (ring_.slot_count < most) most = ring_.slot_count;
     message_header const& first = ring_.slot(ticket).header;
     for (std::uint32_t count = 1;;) {

@@ -4,6 +4,7 @@
 // the same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
 #pragma once
 
+#include <compare>
 #include <string_view>
 #include <type_traits>
 
@@ -21,6 +22,10 @@ struct actor_id {
 
   RONDO_HD friend constexpr bool operator==(actor_id a, actor_id b) noexcept {
     return a.index == b.index && a.generation == b.generation;
+  }
+  /// By index, then by generation.
+  friend constexpr std::strong_ordering operator<=>(actor_id a, actor_id b) noexcept {
+    return a.index != b.index ? a.index <=> b.index : a.generation <=> b.generation;
   }
   /// True for an id that was assigned. Its actor may have terminated since.
   RONDO_HD constexpr bool valid() const noexcept { return index != ~0u; }

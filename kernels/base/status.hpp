@@ -44,6 +44,7 @@ enum class errc : std::uint32_t {
   batch_too_large,       // the batch has more messages than the mailbox holds
   wrong_reply,           // the handler replied with another type than its message declares
   exception_thrown,      // the handler threw an exception, on a host thread
+  unknown_behaviour,     // the runtime's module does not have this behaviour
 };
 
 }  // namespace rondo

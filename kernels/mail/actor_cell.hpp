@@ -79,6 +79,7 @@ struct alignas(128) actor_cell {
   atomic<std::uint32_t> team;     // of a pinned actor; a late sender may wake a successor's in vain
 
   latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
+  std::uint32_t batch;        // the most messages that a batch handler gets at once
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -121,6 +122,18 @@ void validate(config const& settings) {
   for (auto const& f : config_fields::all()) {
     config_fields::set(scratch, f, config_fields::get(settings, f), "configuration");
   }
+}
+
+void set_field(config& settings, std::string_view field, std::string const& text, std::string_view option) {
+  set_from_text(settings, *config_fields::find(field), text, option);
+}
+
+std::string setting_name(config const& settings, std::string_view field) {
+  auto const& f = *config_fields::find(field);
+  auto const variable = variable_of(f);
+  auto const* const text = std::getenv(variable.c_str());
+  return text != nullptr && config_fields::gives(text, f, config_fields::get(settings, f)) ? variable
+                                                                                           : f.name;
 }
 
 std::string describe_config_fields() {

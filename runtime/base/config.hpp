@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "runtime/base/config_error.hpp"
 
@@ -33,7 +34,7 @@ struct config {
   std::uint32_t round_ms = 10;          // milliseconds after which a round ends
 
   std::uint32_t actors = 1024;                              // maximum number of actors
-  std::uint32_t mail_blocks = 0;                            // shared by the mailboxes; 0: automatic
+  std::uint32_t mail_blocks = 0;                            // shared mail rings; 0: actors + teams, <= 16384
   std::uint32_t default_capacity = 32;                      // of a mailbox, in messages
   std::uint64_t state_bytes = 0;                            // for the states of all actors; 0: automatic
   std::uint32_t asks = 4096;                                // maximum number of open asks
@@ -80,6 +81,14 @@ config config_from_environment(config base, char const* const* environment);
 
 /// Checks a config that was filled in by code. Throws config_error for the first field that is out of range.
 void validate(config const& settings);
+
+/// Sets one field to the value of an option of the command line. Throws config_error, whose text begins with `option`.
+/// Precondition: there is such a field.
+void set_field(config& settings, std::string_view field, std::string const& text, std::string_view option);
+
+/// What an error calls the field: `RONDO_TEAMS` if the environment set it to this value (or to a list with this value), otherwise
+/// its own name. Precondition: there is such a field.
+std::string setting_name(config const& settings, std::string_view field);
 
 /// Text for --help: all fields with type, default, range, and meaning, a few lines each.
 std::string describe_config_fields();

@@ -162,6 +162,11 @@ bool fits(field const& f, std::string_view text) {
                              [&](std::string_view part) { return is_one_of(f.words, part); });
 }
 
+/// A runtime's actors run on a device, so there is no runtime without one.
+std::string_view advice(field const& f, std::string_view text) {
+  return f.name == "device" && text == "none" ? " (for no GPU, choose cpu)" : "";
+}
+
 [[noreturn]] void refuse_value(std::string_view origin, field const& f, std::string_view given) {
   refuse(origin, f.name, fmt::format("{} is refused; it must be {}", given, accepted(f)));
 }
@@ -242,7 +247,7 @@ void set(config& settings, field const& f, value const& given, std::string_view 
     settings.** choice = static_cast<rondo::ring_mode>(found - f.choices.begin());
   } else if (auto const* string = std::get_if<std::string config::*>(&f.where)) {
     auto const& text = std::get<std::string>(given);
-    if (!fits(f, text)) refuse_value(origin, f, fmt::format("'{}'", shortened(text)));
+    if (!fits(f, text)) refuse_value(origin, f, fmt::format("'{}'{}", shortened(text), advice(f, text)));
     settings.** string = text;
   } else {
     auto const number = std::get<std::uint64_t>(given);
@@ -255,6 +260,15 @@ void set(config& settings, field const& f, value const& given, std::string_view 
       settings.*std::get<std::uint64_t config::*>(f.where) = number;
     }
   }
+}
+
+bool gives(std::string_view text, field const& f, value const& v) {
+  if (auto const* number = std::get_if<std::uint64_t>(&v)) return parse_number(text) == *number;
+  if (auto const* flag = std::get_if<bool>(&v)) return text == (*flag ? "true" : "false");
+  auto const& wanted = std::get<std::string>(v);
+  if (text == wanted) return true;
+  auto const parts = split(text, ",");
+  return f.is_list && std::ranges::find(parts, wanted) != parts.end();
 }
 
 void refuse(std::string_view origin, std::string_view name, std::string_view reason) {

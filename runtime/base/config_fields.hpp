@@ -69,6 +69,9 @@ value get(config const& settings, field const& f);
 /// Checks `given` and stores it in its member. Throws config_error; its text starts with `origin`.
 void set(config& settings, field const& f, value const& given, std::string_view origin);
 
+/// Whether `text` is how a file or variable would give `v`, or a list with `v` in it.
+bool gives(std::string_view text, field const& f, value const& v);
+
 /// Throws config_error: origin, name, reason.
 [[noreturn]] void refuse(std::string_view origin, std::string_view name, std::string_view reason);
 

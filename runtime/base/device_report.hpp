@@ -22,10 +22,18 @@ struct queue_counts {
   std::uint32_t submission_slots = 0, completion_slots = 0;
 };
 
-/// The outcome of stopping a device.
+/// A team that did not leave its handler.
+struct stuck_team {
+  std::uint32_t team = 0;   // of its device
+  std::uint32_t actor = 0;  // the index of its actor's cell
+  std::uint32_t type = 0;   // of the message
+};
+
+/// The outcome of stopping a device, or a whole runtime.
 struct stop_report {
   bool stopped = true;             // all teams stopped in time
-  std::vector<std::string> stuck;  // otherwise, one line per team that did not
+  std::vector<std::string> stuck;  // otherwise, one line for each team or thread that did not
+  std::vector<stuck_team> teams;   // the teams in a device's report; a runtime has named them in `stuck`
 };
 
 }  // namespace rondo

@@ -67,8 +67,10 @@ constexpr std::array entries{
           "the handler replied with another type than its message declares: reply with the type that "
           "rondo::ask names"},
     entry{"exception_thrown", "the actor's code threw an exception: the failure report has its text"},
+    entry{"unknown_behaviour",
+          "the module that this runtime runs does not have this behaviour: add it to RONDO_MODULE"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::exception_thrown) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::unknown_behaviour) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

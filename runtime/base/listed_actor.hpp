@@ -15,7 +15,8 @@ struct actor_options {
   // Has its own team, which polls its mailbox: the lowest latency. On a device with its own memory that team also takes what hosts
   // send, between two handlers: so the outcome of an awaited tell waits for the handler that runs.
   bool pinned = false;
-  bool active = true;  // false: keeps its mail until it is activated
+  bool active = true;               // false: keeps its mail until it is activated
+  std::uint32_t batch = max_batch;  // the most messages that a batch handler gets at once; 1 to 64
   supervision supervise{};
 };
 
@@ -28,6 +29,8 @@ struct listed_actor {
   std::uint64_t state_bytes = 0;
   actor_options options;
   launch_spec spec{};
+  std::uint64_t begun_ns = 0;  // on the host's clock: when it was launched, or restored from a checkpoint
+  std::uint64_t handled_before = 0;  // messages that it had handled when it was restored
 };
 
 }  // namespace rondo

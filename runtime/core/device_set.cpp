@@ -1,5 +1,7 @@
 #include "runtime/core/device_set.hpp"
 
+#include "runtime/os/profiler_range.hpp"
+
 namespace rondo {
 
 namespace {
@@ -30,6 +32,7 @@ device_set::device_set(std::vector<chosen_device> chosen) {
 
 bool device_set::at_safepoint(std::chrono::nanoseconds limit, arena_access access,
                               std::function<void(std::vector<arena_ref> const&)> const& use) {
+  [[maybe_unused]] profiler_range const range("safepoint");
   auto const until = std::chrono::steady_clock::now() + limit;
   std::vector<arena_ref> arenas;
   // Nested safepoints: when the last device has reached one, all have.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/base/clock.hpp"
+
 namespace rondo {
 
 std::optional<arena_heap::piece> arena_heap::take(std::uint64_t bytes, std::uint64_t alignment) {
@@ -50,6 +52,7 @@ launch_spec directory::cells::describe(launch_spec memory, entry const& e, std::
   memory.capacity = capacity;
   memory.supervise = e.options.supervise;
   memory.behaviour = e.behaviour;
+  memory.batch = static_cast<std::uint8_t>(e.options.batch);
   memory.pinned = e.options.pinned;
   memory.active = e.options.active;
   return memory;
@@ -73,6 +76,8 @@ result<launch_spec> directory::add(std::string name, std::uint16_t behaviour, st
   e.behaviour = behaviour;
   e.state_bytes = state_bytes;
   e.options = options;
+  e.begun_ns = now_ns();
+  e.handled_before = 0;
   e.live = true;
   if (!name.empty()) names_.emplace(name, e.id);
   e.name = std::move(name);
@@ -133,7 +138,7 @@ errc directory::revive_one(revival const& a, launch_spec& spec) {
   if (e.live || (e.id.generation >= a.id.generation && !same)) return errc::wrong_state;
   launch_spec memory{};
   if (!on.claim_memory(memory, cell, a.state_bytes, a.capacity)) return errc::out_of_memory;
-  e = {a.id, a.name, a.behaviour, true, a.state_bytes, a.options, {}};
+  e = {a.id, a.name, a.behaviour, true, a.state_bytes, a.options, {}, now_ns(), a.handled};
   e.spec = on.describe(memory, e, a.capacity);
   e.spec.restored = true;
   if (!a.name.empty()) names_.emplace(a.name, a.id);

@@ -42,6 +42,7 @@ struct revival {
   std::uint64_t state_bytes;
   actor_options options;
   std::uint32_t capacity;
+  std::uint64_t handled = 0;
 };
 
 class directory {

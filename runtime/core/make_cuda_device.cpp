@@ -29,7 +29,7 @@ std::string why_no_cuda(std::uint64_t module_key) {
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place) {
   auto const refuse = [&](std::string const& why) -> std::runtime_error {
     return std::runtime_error(
-        fmt::format("device '{}' is not available: {}; or choose the device cpu or auto", c.device, why));
+        fmt::format("{} is not available: {}; or choose the device cpu or auto", named_device(c), why));
   };
   auto const* const program = find_cuda_program(module_key);
   if (program == nullptr) throw refuse(no_cuda_program);

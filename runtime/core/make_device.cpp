@@ -51,8 +51,8 @@ queue_device_options queue_options_for(config const& c) {
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults, std::uint32_t place) {
   if (c.lanes > max_lanes)
-    throw config_error("lanes: a team of the emulated device has at most " + std::to_string(max_lanes) +
-                       " lanes, not " + std::to_string(c.lanes));
+    throw config_error(setting_name(c, "lanes") + ": a team of the emulated device has at most " +
+                       std::to_string(max_lanes) + " lanes, not " + std::to_string(c.lanes));
   auto const options = queue_options_for(c);
   auto emulation = emulation_options_for(c);
   emulation.faults = faults;
@@ -67,7 +67,8 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   // The default is one ring per actor, plus one per team, because each team may keep one for itself.
   s.rings = c.mail_blocks != 0 ? c.mail_blocks : std::min(c.actors + teams + pinned_teams, 16384u);
   if (std::uint64_t{s.actors} + s.rings >= 1u << 20)  // limit of the `ring` field in an actor's word
-    throw config_error("mail_blocks: actors and mail_blocks together must stay below 1048576");
+    throw config_error(setting_name(c, c.mail_blocks != 0 ? "mail_blocks" : "actors") +
+                       ": actors and mail_blocks together must stay below 1048576");
   s.ring_slots = std::max(2u, ceil_power_of_two(std::min(c.default_capacity, 1024u)));
   s.teams = teams + pinned_teams;
   s.quota = c.quota;
@@ -89,7 +90,7 @@ chosen_device make_device(program const& p, config const& c, std::uint32_t place
     return {make_emulated_device(find_emulated_program(p.key), c, {}, place),
             "requested by the configuration"};
   if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
-  if (c.device != "cpu" && c.device != "auto") refuse_device(c.device);
+  if (c.device != "cpu" && c.device != "auto") refuse_device(c);
   std::string reason = "requested by the configuration";
   if (c.device == "auto") {
     reason = why_no_cuda(p.key);
@@ -110,7 +111,8 @@ std::vector<chosen_device> make_devices(program const& p, config const& c) {
   std::stringstream names(c.device);
   for (auto one = c; std::getline(names, one.device, ',');) {
     if (all.size() == max_devices)
-      throw config_error("device: a runtime has at most " + std::to_string(max_devices) + " devices");
+      throw config_error(setting_name(c, "device") + ": a runtime has at most " +
+                         std::to_string(max_devices) + " devices");
     all.push_back(make_device(p, one, static_cast<std::uint32_t>(all.size())));
   }
   return all;
@@ -119,21 +121,29 @@ std::vector<chosen_device> make_devices(program const& p, config const& c) {
 #if !defined(RONDO_HAS_CUDA)
 chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
   throw std::runtime_error(
-      "device '" + c.device +
-      "' was requested, but this build has no CUDA device: build with the CUDA toolkit "
+      named_device(c) +
+      " was requested, but this build has no CUDA device: build with the CUDA toolkit "
       "(nvcc in CUDACXX, PATH, or /usr/local/cuda/bin), or choose the device cpu or auto");
 }
 device_opener cuda_opener(int) { return {}; }
 std::string why_no_cuda(std::uint64_t) { return "this build has no CUDA device"; }
 #endif
 
-void refuse_device(std::string const& name) {
-  if (name == "metal")
+std::string named_device(config const& c) {
+  auto const setting = setting_name(c, "device");
+  return "device '" + c.device + "'" + (setting == "device" ? "" : " (" + setting + ")");
+}
+
+void refuse_device(config const& c) {
+  if (c.device == "metal")
     throw std::runtime_error(
-        "device 'metal' was requested, but this build has no Metal device; choose the device cpu or auto");
+        named_device(c) +
+        " was requested, but this build has no Metal device; choose the device cpu or auto");
+  if (c.device == "none")
+    throw config_error(named_device(c) + " is refused: actors run on a device; for no GPU, choose cpu");
   throw config_error(
-      "device '" + name +
-      "' is unknown: use auto, cpu, emulated, cuda, cuda:N, or metal, or several separated by commas");
+      named_device(c) +
+      " is unknown: use auto, cpu, emulated, cuda, cuda:N, or metal, or several separated by commas");
 }
 
 }  // namespace rondo

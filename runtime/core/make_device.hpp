@@ -29,8 +29,10 @@ std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& pr
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);
 /// Empty if there is a GPU and the module was compiled for CUDA; otherwise why `auto` chooses the CPU.
 std::string why_no_cuda(std::uint64_t module_key);
+/// How an error calls the one device that `c` names: "device 'cuda' (RONDO_DEVICE)" if a variable set it.
+std::string named_device(config const& c);
 /// Throws std::runtime_error for a device that is unknown or not available.
-[[noreturn]] void refuse_device(std::string const& name);
+[[noreturn]] void refuse_device(config const& c);
 
 /// The devices that `c.device` lists, in its order. Throws std::runtime_error if a requested device is not available.
 std::vector<chosen_device> make_devices(program const& p, config const& c);

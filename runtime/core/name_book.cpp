@@ -35,15 +35,19 @@ std::string name_book::of_team(std::uint32_t device, std::size_t team) const {
              : fmt::format("team {} of device {} ({})", team, device, devices_[device].dev->info().name);
 }
 
+std::string name_book::of_busy_team(std::uint32_t device, stuck_team const& t, char const* does) const {
+  return fmt::format("{} {} actor '{}', in a handler of {}", of_team(device, t.team), does, of_cell(t.actor),
+                     of_type(t.type));
+}
+
 std::vector<std::string> name_book::busy_teams(char const* does) const {
   std::vector<std::string> lines;
   for (std::uint32_t d = 0; d < devices_.size(); ++d) {
     std::vector<team_snapshot> teams;
     devices_[d].dev->read_teams(teams);
-    for (std::size_t t = 0; t < teams.size(); ++t)
+    for (std::uint32_t t = 0; t < teams.size(); ++t)
       if (teams[t].actor_plus_one != 0)
-        lines.push_back(fmt::format("{} {} actor '{}', in a handler of {}", of_team(d, t), does,
-                                    of_cell(teams[t].actor_plus_one - 1), of_type(teams[t].type)));
+        lines.push_back(of_busy_team(d, {t, teams[t].actor_plus_one - 1, teams[t].type}, does));
   }
   return lines;
 }

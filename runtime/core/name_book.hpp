@@ -26,7 +26,9 @@ class name_book {
   std::string of_type(std::uint32_t type) const;
   std::string of_behaviour(std::uint32_t index) const;
   std::string of_team(std::uint32_t device, std::size_t team) const;
-  /// A line for each team that is running a handler: "team 1 <does> actor 'x', in a handler of y".
+  /// "team 1 <does> actor 'x', in a handler of y".
+  std::string of_busy_team(std::uint32_t device, stuck_team const& t, char const* does) const;
+  /// Such a line for each team that is running a handler.
   std::vector<std::string> busy_teams(char const* does) const;
 
  private:

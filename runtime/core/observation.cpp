@@ -22,8 +22,9 @@ telemetry observation::snapshot() {
     for (auto const& a : actors) {
       if (a.state == lifecycle::terminated || a.state == lifecycle::free) continue;
       auto const entry = actors_.find(actor_id{a.index, a.generation});
-      t.actors.push_back(
-          {entry ? entry->name : std::string(), names_.of_behaviour(a.behaviour), d, a, last_failure_of(a)});
+      t.actors.push_back({entry ? entry->name : std::string(), names_.of_behaviour(a.behaviour), d, a,
+                          last_failure_of(a), entry ? now_ns() - entry->begun_ns : 0,
+                          entry ? entry->handled_before : 0});
       t.live += a.totals;
       t.waiting += a.waiting;
     }

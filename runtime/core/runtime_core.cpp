@@ -50,6 +50,9 @@ void require_valid(std::string const& name, actor_options const& options, std::u
     refuse(fmt::format("capacity {} is more than a mailbox can hold ({})", capacity, ticket_mask / 4));
   if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
     refuse(fmt::format("poison_after is {}, but a message is tried 1 to {} times", tries, max_attempts));
+  if (options.batch == 0 || options.batch > max_batch)
+    refuse(fmt::format("batch is {}, but a batch handler gets 1 to {} messages at once", options.batch,
+                       max_batch));
   if (options.device >= device_count)
     refuse(fmt::format("there is no device {}; this runtime has {}, counted from 0; list it in `device`",
                        options.device, device_count));
@@ -134,7 +137,9 @@ void runtime_core::start_devices() {
 
 void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
   auto const report = core->stop();
-  for (auto const& line : report.stuck) std::fprintf(stderr, "rondo: did not stop: %s\n", line.c_str());
+  for (auto const& line : report.stuck)
+    std::fprintf(stderr, "rondo: did not stop within %u ms (stop_timeout_ms): %s\n",
+                 core->settings.stop_timeout_ms, line.c_str());
   boost::asio::post(core->context, [&core = *core] {
     core.deadline_timer_.cancel();
     core.watched.stop_watching();
@@ -160,13 +165,12 @@ stop_report runtime_core::stop() {
   std::call_once(stopped_once_, [this] {
     close(errc::stopped);
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
-    for (auto& d : devices) {
-      auto report = d.dev->stop(until - std::chrono::steady_clock::now());
+    for (std::uint32_t d = 0; d < devices.size(); ++d) {
+      auto report = devices[d].dev->stop(until - std::chrono::steady_clock::now());
       stop_report_.stopped = stop_report_.stopped && report.stopped;
+      for (auto const& t : report.teams) stop_report_.stuck.push_back(names.of_busy_team(d, t, "hangs in"));
       std::ranges::move(report.stuck, std::back_inserter(stop_report_.stuck));
     }
-    if (!stop_report_.stopped)
-      for (auto& line : names.busy_teams("hangs in")) stop_report_.stuck.push_back(std::move(line));
     end_pending(errc::stopped);
     if (!stop_report_.stopped) return;
     std::unique_lock const held(launching);  // no device reports any longer
@@ -207,7 +211,7 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
   std::shared_lock const held(launching);  // also keeps the module unchanged
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
-  if (found == known.end()) return errc::not_found;
+  if (found == known.end()) return errc::unknown_behaviour;
   if (!devices.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "
@@ -278,9 +282,12 @@ timer runtime_core::every(std::chrono::nanoseconds period, actor_id to, std::uin
                           std::span<std::byte const> payload, tell_options options) {
   return timer(context.get_executor(), period,
                [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
+                 // Nothing that it sends can arrive any more.
+                 if (closed() || !actors.behaviour_of(to)) return false;
                  auto header = plain_header(options);
                  header.type = type;
                  send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
+                 return true;
                });
 }
 

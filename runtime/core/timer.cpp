@@ -10,14 +10,13 @@ namespace {
 /// Owned by its timer. A due action that finds it gone is not called.
 struct repetition : std::enable_shared_from_this<repetition> {
   repetition(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds every,
-             std::function<void()> what)
+             std::function<bool()> what)
       : clock(executor, every), period(every), action(std::move(what)) {}
 
   void arm() {
     clock.async_wait([weak = weak_from_this()](boost::system::error_code ec) {
       auto const self = weak.lock();
-      if (ec || !self) return;
-      self->action();
+      if (ec || !self || !self->action()) return;
       self->clock.expires_at(self->clock.expiry() + self->period);
       self->arm();
     });
@@ -25,13 +24,13 @@ struct repetition : std::enable_shared_from_this<repetition> {
 
   boost::asio::steady_timer clock;
   std::chrono::nanoseconds period;
-  std::function<void()> action;
+  std::function<bool()> action;
 };
 
 }  // namespace
 
 timer::timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds period,
-             std::function<void()> action) {
+             std::function<bool()> action) {
   auto const r = std::make_shared<repetition>(executor, period, std::move(action));
   r->arm();
   repetition_ = r;

@@ -12,10 +12,10 @@ namespace rondo {
 class timer {
  public:
   timer() = default;
-  /// Calls `action` on `executor` every `period`, first after one period. Does not drift: each time is a multiple of `period`
-  /// after the start.
+  /// Calls `action` on `executor` every `period`, first after one period, until it returns false. Does not drift: each time is a
+  /// multiple of `period` after the start.
   timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds period,
-        std::function<void()> action);
+        std::function<bool()> action);
   timer(timer&&) = default;
   timer& operator=(timer&&) = default;
 

@@ -3,6 +3,8 @@
 #include <boost/system/system_error.hpp>
 #include <cstring>
 
+#include "runtime/os/profiler_range.hpp"
+
 namespace rondo {
 
 namespace {
@@ -80,6 +82,7 @@ errc actor_graphs::replay(actor_id actor, void const* request, std::uint32_t req
   if (r->request_bytes != request_bytes || r->reply_bytes != reply_bytes) return errc::payload_too_large;
   auto* const here = r->here.span().data();
   std::memcpy(here, request, request_bytes);
+  [[maybe_unused]] profiler_range const range("graph");
   if (!r->steps->replay()) return errc::device_lost;
   std::memcpy(reply, here + reply_offset(request_bytes), reply_bytes);
   return errc::ok;

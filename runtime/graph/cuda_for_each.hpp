@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/graph/block_size.hpp"
+
 namespace rondo {
 
 template <class Element>
@@ -17,7 +19,7 @@ __global__ void for_each_kernel(std::uint32_t count, Element element) {
 template <class Element>
 void launch_for_each(void* stream, std::uint32_t count, Element element) {
   if (count == 0) return;
-  constexpr std::uint32_t threads = 256;
+  auto const threads = block_size_for(count);
   for_each_kernel<<<(count - 1) / threads + 1, threads, 0, static_cast<cudaStream_t>(stream)>>>(count,
                                                                                                 element);
   if (auto const e = cudaGetLastError(); e != cudaSuccess)

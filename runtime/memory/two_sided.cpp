@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/base/clock.hpp"
+#include "runtime/os/profiler_range.hpp"
 
 namespace rondo {
 
@@ -12,6 +13,11 @@ namespace {
 
 void add(std::atomic<std::uint64_t>& to, std::uint64_t n) noexcept {
   to.fetch_add(n, std::memory_order_relaxed);  // relaxed: a statistic
+}
+
+bool carry(buffer_home& home, std::span<copy_job const> jobs) {
+  [[maybe_unused]] profiler_range const range("copies of buffers");
+  return home.copy(jobs);
 }
 
 }  // namespace
@@ -91,7 +97,7 @@ error_code two_sided::bring(side to) {
   bool older = false;
   if (auto const e = prepare(to, older); e || !older) return e;
   auto const one = job(to);
-  if (!memory_.device->home()->copy({&one, 1})) return errc::device_lost;
+  if (!carry(*memory_.device->home(), {&one, 1})) return errc::device_lost;
   add(memory_.counts->batches, 1);
   arrived(to);
   return {};
@@ -117,7 +123,7 @@ error_code sync_all(side to, std::span<two_sided* const> all) {
         left.begin(), left.end(), [home](due const& d) { return d.data->memory_.device->home() == home; });
     batch.clear();
     for (auto d = left.begin(); d != others; ++d) batch.push_back(d->job);
-    if (!home->copy(batch)) return errc::device_lost;
+    if (!carry(*home, batch)) return errc::device_lost;
     add(left.front().data->memory_.counts->batches, 1);
     for (auto d = left.begin(); d != others; ++d) d->data->arrived(to);
     left.erase(left.begin(), others);
@@ -137,7 +143,7 @@ error_code two_sided::prefetch(side to) {
     auto const began_ns = now_ns();
     bool well = false;
     try {
-      well = home->copy({&job, 1});
+      well = carry(*home, {&job, 1});
     } catch (...) {  // treated as a failed copy: the thread that waits for it gets the error
     }
     std::lock_guard lock(b.mutex);

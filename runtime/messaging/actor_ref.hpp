@@ -4,11 +4,14 @@
 // actor: once that has terminated, every use fails with actor_gone (G7). Threads: any. Completion handlers run on
 // their associated executor, by default on the runtime's own thread; a pending operation keeps work there. What they throw on the
 // runtime's own thread becomes a failure report.
+//
+// messages_ref.hpp has refs that name messages instead of a behaviour.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -50,19 +53,30 @@ inline message_header plain_header(tell_options options) noexcept {
   return h;
 }
 
+namespace detail {
+/// Whether a ref to a `From` is also a ref to a `To`; see messages_ref.hpp.
+template <class To, class From>
+inline constexpr bool can_stand_for = false;
+}  // namespace detail
+
 template <class Behaviour>
 class actor_ref {
  public:
   /// Names no actor; may only be assigned to and compared.
   actor_ref() = default;
   actor_ref(messenger& m, actor_id id) noexcept : messenger_(&m), id_(id) {}
+  template <class Other>
+  requires detail::can_stand_for<Behaviour, Other> actor_ref(actor_ref<Other> const& other)
+  noexcept : messenger_(other.messenger_), id_(other.id_) {}
 
   actor_id id() const noexcept { return id_; }
   /// The address to put into messages, so that other actors can send to this one.
   address<Behaviour> where() const noexcept { return {id_}; }
-  /// The same actor of the same runtime.
-  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept {
-    return a.id_ == b.id_ && a.messenger_ == b.messenger_;
+  /// Equal: the same life of an actor of the same runtime. Ordered by the actors' places.
+  friend bool operator==(actor_ref const& a, actor_ref const& b) noexcept = default;
+  friend std::strong_ordering operator<=>(actor_ref const& a, actor_ref const& b) noexcept {
+    auto const by_place = a.id_ <=> b.id_;
+    return by_place != 0 ? by_place : std::compare_three_way{}(a.messenger_, b.messenger_);
   }
   /// For operations with their own headers, such as runtime/lifecycle.hpp.
   messenger& mail() const noexcept { return *messenger_; }
@@ -150,6 +164,9 @@ class actor_ref {
   }
 
  private:
+  template <class>
+  friend class actor_ref;
+
   template <class Message>
   outgoing outgoing_for(Message const& m, message_header const& header) const noexcept {
     outgoing o;
@@ -177,3 +194,16 @@ class actor_ref {
 };
 
 }  // namespace rondo
+
+template <>
+struct std::hash<rondo::actor_id> {
+  std::size_t operator()(rondo::actor_id id) const noexcept {
+    return std::hash<std::uint64_t>{}(std::uint64_t{id.generation} << 32 | id.index);
+  }
+};
+template <class Behaviour>
+struct std::hash<rondo::actor_ref<Behaviour>> {
+  std::size_t operator()(rondo::actor_ref<Behaviour> const& ref) const noexcept {
+    return std::hash<rondo::actor_id>{}(ref.id());
+  }
+};

@@ -18,7 +18,14 @@ class any_ref {
 
   actor_id id() const noexcept { return id_; }
   behaviour_info const& behaviour() const noexcept { return *behaviour_; }
-  /// As actor_ref::mail.
+  /// As for actor_ref.
+  friend bool operator==(any_ref const& a, any_ref const& b) noexcept {
+    return a.id_ == b.id_ && a.messenger_ == b.messenger_;
+  }
+  friend std::strong_ordering operator<=>(any_ref const& a, any_ref const& b) noexcept {
+    auto const by_place = a.id_ <=> b.id_;
+    return by_place != 0 ? by_place : std::compare_three_way{}(a.messenger_, b.messenger_);
+  }
   messenger& mail() const noexcept { return *messenger_; }
 
   /// The actor's message with this type id; null if it does not take it.
@@ -45,3 +52,10 @@ class any_ref {
 };
 
 }  // namespace rondo
+
+template <>
+struct std::hash<rondo::any_ref> {
+  std::size_t operator()(rondo::any_ref const& ref) const noexcept {
+    return std::hash<rondo::actor_id>{}(ref.id());
+  }
+};

@@ -30,6 +30,23 @@ double actor_report::mean_latency_ns() const {
              : static_cast<double>(now.totals.latency_sum_ns) / now.totals.latency_samples;
 }
 
+double actor_report::min_latency_ns() const {
+  for (int b = 0; b < latency_histogram::buckets; ++b)
+    if (now.latency_counts[b] != 0) return static_cast<double>(latency_histogram::floor_ns(b));
+  return 0;
+}
+
+double actor_report::max_latency_ns() const {
+  for (int b = latency_histogram::buckets; b-- > 0;)
+    if (now.latency_counts[b] != 0) return static_cast<double>(latency_histogram::floor_ns(b + 1));
+  return 0;
+}
+
+double actor_report::mean_rate() const {
+  auto const handled = now.totals.handled - std::min(now.totals.handled, handled_before);
+  return uptime_ns == 0 ? 0 : static_cast<double>(handled) * 1e9 / static_cast<double>(uptime_ns);
+}
+
 bool telemetry::conserved() const {
   return live.accepted + retired.accepted == live.ended() + retired.ended() + waiting;
 }

@@ -25,11 +25,19 @@ struct actor_report {
   std::uint32_t device = 0;  // index in `devices`
   actor_snapshot now;
   std::optional<actor_failure> last_failure{};  // since the runtime began
+  std::uint64_t uptime_ns = 0;       // since its launch, or since it was restored from a checkpoint
+  std::uint64_t handled_before = 0;  // messages that it had handled when it was restored
 
+  /// Messages per second that it has handled on average in its uptime.
+  double mean_rate() const;
   /// The q-quantile of the sampled latencies, in ns. Interpolated within a bucket (two per octave), so within a fifth of
   /// the true value. 0 without samples.
   double latency_ns(double q) const;
   double mean_latency_ns() const;
+  /// Bounds of all sampled latencies: the lower end of the shortest one's bucket, and the upper end of the longest one's. 0 without
+  /// samples.
+  double min_latency_ns() const;
+  double max_latency_ns() const;
 };
 
 struct device_report {

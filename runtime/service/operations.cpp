@@ -66,7 +66,7 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
                               client->from().peer, limits.actors));
   std::string why;
   auto const behaviour = full_behaviour_name(core.rt.behaviours(), text_of(r.behaviour()), why);
-  if (behaviour.empty()) return client->respond(outcome_frame(id, errc::not_found, why));
+  if (behaviour.empty()) return client->respond(outcome_frame(id, errc::unknown_behaviour, why));
   actor_options options{.device = r.device(), .pinned = r.pinned(), .active = r.active()};
   if (r.capacity() != 0) options.capacity = r.capacity();
   try {

@@ -88,6 +88,7 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   // Relaxed, all loads: the safepoint orders what owners wrote.
   a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
+  a.batch = cell.batch;
   a.supervise = cell.supervise;
   a.overtakes = cell.overtakes;
   for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);

@@ -87,7 +87,8 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
   auto const arriving = pack(b, a.arriving);
   return schemas::Createsaved_actor(b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned,
                                     a.paused, static_cast<std::uint8_t>(a.state), a.control, &supervise,
-                                    a.overtakes, &totals, latency, state, mail, arriving);
+                                    a.overtakes, &totals, latency, state, mail, arriving,
+                                    static_cast<std::uint8_t>(a.batch));
 }
 
 /// An upper bound of the body's size, because FlatBuffers aborts the program if a buffer exceeds its limit.
@@ -212,6 +213,8 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
               from.mail()->headers()->size() <= from.capacity(),
           "is inconsistent: '{}' has {} messages and a capacity of {}", a.name,
           from.mail()->headers()->size(), from.capacity());
+  require(from.batch() != 0 && from.batch() <= max_batch, "is inconsistent: the batch of '{}' is {}", a.name,
+          from.batch());
   auto const state = static_cast<lifecycle>(from.state_of_life());
   require(state >= lifecycle::launched && state <= lifecycle::discarding,
           "is inconsistent: the lifecycle state of '{}' is {}", a.name, from.state_of_life());
@@ -223,6 +226,7 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   require(a.id.generation != 0, "is inconsistent: '{}' has no generation", a.name);
   a.behaviour = from.behaviour();
   a.capacity = from.capacity();
+  a.batch = from.batch();
   a.pinned = from.pinned();
   a.paused = from.paused();
   a.state = state;

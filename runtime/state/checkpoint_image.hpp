@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/message.hpp"
-#include "kernels/mail/actor_cell.hpp"
+#include "kernels/actor/module.hpp"
 
 namespace rondo {
 
@@ -21,7 +20,7 @@ struct saved_actor {
   actor_id id;
   std::string name;
   std::uint16_t behaviour = 0;
-  std::uint32_t capacity = 0;
+  std::uint32_t capacity = 0, batch = max_batch;
   bool pinned = false, paused = false;
   lifecycle state = lifecycle::launched;
   std::uint32_t control = 0;  // pending control_bits

@@ -50,7 +50,7 @@ TEST_CASE("actors continue under a new module with their states and their mail",
 
   auto const fresh = rt->launch<counting_adder>("fresh");
   CHECK(ask(fresh, get{}).value().value == 0);
-  CHECK(rt->try_launch<adder>("stale").error() == errc::not_found);
+  CHECK(rt->try_launch<adder>("stale").error() == errc::unknown_behaviour);
   CHECK_FALSE(terminate(pooled, rondo::termination::drain));
   auto const t = at_rest(*rt);
   CHECK(report_of(t, pinned.id()).behaviour == rondo::type_name<counting_adder>);

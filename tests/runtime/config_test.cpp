@@ -2,6 +2,7 @@
 #include "runtime/base/config.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -71,6 +72,32 @@ bool has(std::string const& text, std::string_view part) {
 
 }  // namespace
 
+TEST_CASE("an error names the variable that set a field, or else the field", "[config]") {
+  rondo::config c;
+  c.lanes = 33;
+  c.device = "cuda:1";
+  c.polling = true;
+  CHECK(rondo::setting_name(c, "lanes") == "lanes");
+  std::pair<char const*, char const*> const variables[] = {
+      {"RONDO_LANES", "33"}, {"RONDO_DEVICE", "cpu,cuda:1"}, {"RONDO_POLLING", "true"}, {"RONDO_TEAMS", "7"}};
+  for (auto const& [name, text] : variables) REQUIRE(::setenv(name, text, 1) == 0);
+  auto const lanes = rondo::setting_name(c, "lanes"), device = rondo::setting_name(c, "device"),
+             polling = rondo::setting_name(c, "polling"), teams = rondo::setting_name(c, "teams");
+  for (auto const& [name, text] : variables) ::unsetenv(name);
+  CHECK(lanes == "RONDO_LANES");
+  CHECK(device == "RONDO_DEVICE");
+  CHECK(polling == "RONDO_POLLING");
+  CHECK(teams == "teams");  // the program set another value
+}
+
+TEST_CASE("an error of an option of the command line names the option", "[config]") {
+  rondo::config c;
+  rondo::set_field(c, "device", "cpu,emulated", "--device");
+  CHECK(c.device == "cpu,emulated");
+  has(refusal([&] { rondo::set_field(c, "device", "abacus", "--device"); }),
+      "--device: device: 'abacus' is refused");
+}
+
 TEST_CASE("an empty object gives the defaults", "[config]") {
   CHECK(load("{}") == rondo::config{});
   CHECK_NOTHROW(rondo::validate(rondo::config{}));
@@ -114,6 +141,10 @@ TEST_CASE("each documented device name is accepted, others are not", "[config]")
         "it must be auto alone, or one or several, separated by commas, of cpu, emulated, cuda, cuda:N, "
         "metal");
   }
+}
+
+TEST_CASE("the device none is refused with what was probably meant", "[config]") {
+  has(refusal_from("RONDO_DEVICE=none"), "RONDO_DEVICE: device: 'none' (for no GPU, choose cpu) is refused");
 }
 
 TEST_CASE("a refusal names file, line, field and reason", "[config]") {

@@ -54,6 +54,7 @@ static_assert(!rondo::takes<counter, total> && !rondo::takes<idler, add>);
 TEST_CASE("an unavailable device is refused with advice", "[runtime]") {
   CHECK_THAT(text_of([] { start(with_device("abacus")); }),
              Contains("abacus") && Contains("unknown") && Contains("cpu"));
+  CHECK_THAT(text_of([] { start(with_device("none")); }), Contains("'none'") && Contains("choose cpu"));
   CHECK_THAT(text_of([] { start(with_device("metal")); }),
              Contains("metal") && Contains("choose the device cpu or auto"));
 #if !defined(RONDO_HAS_CUDA)
@@ -76,6 +77,26 @@ TEST_CASE("a setting out of range is refused before anything starts", "[runtime]
   CHECK_THROWS_AS(start(c), rondo::config_error);
 }
 
+TEST_CASE("a runtime without a config takes it from the environment, and one with a config does not",
+          "[runtime]") {
+  REQUIRE(::setenv("RONDO_TEAMS", "3", 1) == 0);
+  REQUIRE(::setenv("RONDO_DEVICE", "cpu", 1) == 0);
+  auto const from_environment = rondo::runtime{rondo::use<unregistered>}.settings();
+  auto const from_code = rondo::runtime{rondo::use<unregistered>, with_device("cpu")}.settings();
+  ::setenv("RONDO_TEAMS", "many", 1);
+  auto const refused = text_of([] { rondo::runtime{rondo::use<unregistered>}; });
+  ::setenv("RONDO_TEAMS", "2", 1);
+  ::setenv("RONDO_DEVICE", "metal", 1);
+  auto const unavailable = text_of([] { rondo::runtime{rondo::use<unregistered>}; });
+  ::unsetenv("RONDO_TEAMS");
+  ::unsetenv("RONDO_DEVICE");
+  CHECK(from_environment.teams == 3);
+  CHECK(from_environment.device == "cpu");
+  CHECK(from_code.teams == 0);
+  CHECK_THAT(refused, Contains("RONDO_TEAMS") && Contains("many"));
+  CHECK_THAT(unavailable, Contains("device 'metal' (RONDO_DEVICE)"));
+}
+
 TEST_CASE("auto chooses a device and gives the reason", "[runtime]") {
   auto const rt = start(with_device("auto"));
   CHECK_FALSE(rt->reason().empty());
@@ -95,10 +116,17 @@ TEST_CASE("launching validates its options", "[runtime]") {
              Contains("vast") && Contains("1073741824"));
   CHECK_THAT(text_of([&] { rt->launch<counter>("never", {.supervise = {.poison_after = 0}}); }),
              Contains("never") && Contains("poison_after"));
+  for (std::uint32_t const batch : {0u, 65u})
+    CHECK_THAT(text_of([&] { rt->launch<counter>("crowd", {.batch = batch}); }),
+               Contains("crowd") && Contains("1 to 64 messages"));
   rt->launch<counter>("taken");
   CHECK_THAT(text_of([&] { rt->launch<counter>("taken"); }), Contains("another actor has this name"));
   CHECK(rt->try_launch<idler>("taken").error() == errc::name_taken);
-  CHECK(rt->try_launch_untyped("x", "no such behaviour", {}).error() == errc::not_found);
+  CHECK(rt->try_launch_untyped("x", "no such behaviour", {}).error() == errc::unknown_behaviour);
+  CHECK(rt->try_launch<nothing_to_do>("x").error() == errc::unknown_behaviour);
+  auto const foreign = text_of([&] { rt->launch<nothing_to_do>("x"); });
+  CHECK_THAT(foreign, Contains(std::string(rondo::type_name<nothing_to_do>)));
+  for (auto const& known : rt->behaviours()) CHECK_THAT(foreign, Contains(std::string(known.name)));
   CHECK(rt->list().size() == 1);
   CHECK(rt->launch<counter>(std::string(255, 'n')).id().valid());
 }
@@ -226,6 +254,25 @@ TEST_CASE("a timer's message that cannot be delivered is a dead letter", "[runti
   CHECK(body.amount == 7);
 }
 
+TEST_CASE("a timer goes on while its actor is full, and ends with it", "[runtime]") {
+  auto const settings = GENERATE(as<std::string>{}, "cpu", "emulated");
+  INFO(settings);
+  auto const rt = start(with_device(settings));
+  std::atomic<int> full{0}, gone{0};
+  auto const subscription = rt->on_dead_letter(
+      [&](rondo::dead_letter const& l) { ++(l.reason == errc::mailbox_full ? full : gone); });
+  auto const c = rt->launch<counter>("c", {.capacity = 1, .active = false});
+  auto const t = rt->every(1ms, c, add{7});
+  CHECK(eventually([&] { return full >= 3; }));
+  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::discard, rondo::block));
+  // A timer that went on would be due twenty times until the other one is.
+  std::promise<void> later_on;
+  boost::asio::steady_timer pause(rt->executor(), 20ms);
+  pause.async_wait([&](error_code) { later_on.set_value(); });
+  soon(later_on.get_future());
+  CHECK(gone <= 2);  // the message that waited, and one that was on its way
+}
+
 TEST_CASE("subscriptions end on destruction, even inside their own handler", "[runtime]") {
   auto const rt = start();
   auto const c = rt->launch<counter>("c", {.active = false});
@@ -294,6 +341,38 @@ TEST_CASE("the table of a snapshot contains actors and their counts", "[runtime]
   CHECK(t.actors[0].behaviour == rondo::type_name<counter>);
   CHECK(t.actors[0].mean_latency_ns() > 0);
   CHECK(t.actors[0].latency_ns(0.5) <= t.actors[0].latency_ns(0.99));
+  CHECK(t.actors[0].min_latency_ns() <= t.actors[0].mean_latency_ns());
+  CHECK(t.actors[0].mean_latency_ns() <= t.actors[0].max_latency_ns());
+}
+
+TEST_CASE("a snapshot says for how long an actor has lived, and its mean rate since then", "[runtime]") {
+  auto const rt = start();
+  auto const before = rondo::now_ns();
+  auto const c = rt->launch<counter>("c");
+  CHECK(rt->snapshot().actors.at(0).mean_rate() == 0);
+  for (int i = 0; i < 20; ++i) REQUIRE(c.ask(get{}, patience, rondo::block));
+  REQUIRE(eventually([&] { return rt->snapshot().live.handled == 20; }));
+  auto const seen = rt->snapshot().actors.at(0);
+  auto const most = rondo::now_ns() - before;
+  CHECK(seen.uptime_ns > 0);
+  CHECK(seen.uptime_ns <= most);
+  CHECK(seen.mean_rate() >= 20e9 / static_cast<double>(most));
+  // What it handled before a checkpoint does not count.
+  auto restored = seen;
+  restored.handled_before = 20;
+  CHECK(restored.mean_rate() == 0);
+}
+
+TEST_CASE("the latencies of an actor lie between the ends of the buckets", "[runtime]") {
+  rondo::actor_report r;
+  CHECK(r.min_latency_ns() == 0);
+  CHECK(r.max_latency_ns() == 0);
+  r.now.latency_counts[rondo::latency_histogram::bucket_of(1000)] = 1;
+  r.now.latency_counts[rondo::latency_histogram::bucket_of(70'000)] = 1;
+  CHECK(r.min_latency_ns() <= 1000);
+  CHECK(r.min_latency_ns() > 500);
+  CHECK(r.max_latency_ns() >= 70'000);
+  CHECK(r.max_latency_ns() < 140'000);
 }
 
 TEST_CASE("a hundred thousand actors are launched and each handles a message", "[runtime]") {

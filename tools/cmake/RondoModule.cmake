@@ -10,6 +10,9 @@ endforeach()
 # `target` links rondo::runtime. With SCHEMAS, message headers are generated for it. One source may be a .cu file with
 # RONDO_CUDA_MODULE(name) (runtime/device/cuda/cuda_module.hpp), so that the module also runs on the device cuda. Without a
 # CUDA compiler that file is compiled as C++, for the other devices.
+#
+# It is compiled for CMAKE_CUDA_ARCHITECTURES, as CMake does: `native` is the GPU of this machine, and an error where there is none;
+# `90` is a generation by its number. If a project sets nothing, CMake chooses the oldest one that nvcc supports.
 function(rondo_add_module target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SCHEMAS")
   if(NOT arg_UNPARSED_ARGUMENTS)

@@ -94,7 +94,7 @@ service_config configure(serve_arguments const& a) {
   auto c = a.config_file.empty() ? service_config{} : load_service_config(a.config_file);
   c.runtime = config_from_environment(c.runtime);
   if (!a.name.empty()) c.name = a.name;
-  if (!a.device.empty()) c.runtime.device = a.device;
+  if (!a.device.empty()) set_field(c.runtime, "device", a.device, "--device");
   if (!a.checkpoint.empty()) c.checkpoint = a.checkpoint;
   if (!a.recording.empty()) c.recording = a.recording;
   if (!a.nats.empty()) c.nats = a.nats;

@@ -69,7 +69,7 @@ config overlay_job::settings() const {
   c.latency_sample_every = 1;  // only a few messages per frame, so each is timed
   if (!options_.config_file.empty()) c = load_config(options_.config_file, c);
   c = config_from_environment(c);
-  if (!options_.device.empty()) c.device = options_.device;
+  if (!options_.device.empty()) set_field(c, "device", options_.device, "--device");
   if (options_.teams >= 0) c.teams = static_cast<std::uint32_t>(options_.teams);
   validate(c);
   return c;

@@ -63,7 +63,7 @@ class team_threads {
     runs_ = false;
     stop_report report;
     report.stopped = all_end(limit);
-    if (!report.stopped) report.stuck = describe_running_teams();
+    if (!report.stopped) report.teams = running_teams();
     for (auto& thread : threads_) {
       if (!thread.joinable()) continue;
       // A thread that hangs in a handler is detached and named in the report. The owner must then keep
@@ -95,15 +95,15 @@ class team_threads {
     return false;
   }
 
-  std::vector<std::string> describe_running_teams() const {
-    std::vector<std::string> lines;
+  /// The teams that are in a handler. Relaxed loads: only a report.
+  std::vector<stuck_team> running_teams() const {
+    std::vector<stuck_team> running;
     for (std::uint32_t t = 0; t < crew_->ends.size(); ++t) {
       auto const& status = crew_->arena.team(t);
       if (auto const actor = status.actor.load(memory_order::relaxed); actor != 0)
-        lines.push_back("team " + std::to_string(t) + " runs actor " + std::to_string(actor - 1) +
-                        ", message type " + std::to_string(status.type.load(memory_order::relaxed)));
+        running.push_back({t, actor - 1, status.type.load(memory_order::relaxed)});
     }
-    return lines;
+    return running;
   }
 
  private:

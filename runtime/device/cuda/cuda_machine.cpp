@@ -90,8 +90,9 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   f.inbox = c.inbox;
   f.lanes = c.lanes != 0 ? c.lanes : warp_size;
   if (f.lanes % warp_size != 0)
-    throw config_error(fmt::format(
-        "lanes: on a GPU a team has a multiple of 32 lanes (one warp or a block), not {}", f.lanes));
+    throw config_error(
+        fmt::format("{}: on a GPU a team has a multiple of 32 lanes (one warp or a block), not {}",
+                    setting_name(c, "lanes"), f.lanes));
   auto const per_block = f.lanes == warp_size ? warp_teams_per_block : 1;
   f.block_threads = per_block * f.lanes;
   cudaFuncAttributes kernel{};
@@ -99,8 +100,8 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
         "loading the ring kernel (was the module compiled for this GPU? see CMAKE_CUDA_ARCHITECTURES)");
   if (static_cast<int>(f.block_threads) > kernel.maxThreadsPerBlock)
     throw config_error(
-        fmt::format("lanes: the ring kernel needs {} registers, so a team can have at most {} lanes",
-                    kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
+        fmt::format("{}: the ring kernel needs {} registers, so a team can have at most {} lanes",
+                    setting_name(c, "lanes"), kernel.numRegs, kernel.maxThreadsPerBlock / 32 * 32));
   int per_multiprocessor = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, program.run_grid,
                                                       static_cast<int>(f.block_threads), 0),
@@ -119,10 +120,11 @@ cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config cons
   }
   f.blocks = 1 + (f.teams + f.pinned_teams + per_block - 1) / per_block;
   if (f.blocks > most)
-    throw config_error(fmt::format(
-        "teams: {} teams and {} for pinned actors need {} blocks, but only {} fit on {} of the {} "
-        "multiprocessors of {}",
-        f.teams, f.pinned_teams, f.blocks, most, multiprocessors, gpu.multiProcessorCount, gpu.name));
+    throw config_error(
+        fmt::format("{}: {} teams and {} for pinned actors need {} blocks, but only {} fit on {} of the {} "
+                    "multiprocessors of {}",
+                    setting_name(c, c.teams == 0 && c.pinned_teams != 0 ? "pinned_teams" : "teams"), f.teams,
+                    f.pinned_teams, f.blocks, most, multiprocessors, gpu.multiProcessorCount, gpu.name));
   f.must_end = timeout != 0 || is_wsl();
   f.text =
       fmt::format("{}, {} blocks of {} threads on {} of {} multiprocessors{}", gpu.name, f.blocks,

@@ -4,6 +4,10 @@
 //
 // Without a CUDA compiler, the file is plain C++ and the macro has no effect.
 //
+// The file may also use the runtime. Its coroutines belong in .cpp files, because nvcc 13.0 does not compile Asio's co_spawn, and
+// loses the parentheses of `(co_await x).member`. Asio's use_future needs BOOST_ASIO_DISABLE_VARIABLE_TEMPLATES there, which the target
+// rondo::runtime defines.
+//
 // A thread of the ring kernel has 128 registers, so that four blocks of four warps fit on a multiprocessor. For handlers that need
 // more, define RONDO_CUDA_REGISTERS before the include: at most 255, and fewer teams fit.
 #pragma once

@@ -366,7 +366,7 @@ class queue_device : public device {
     std::vector<team_snapshot> teams;
     read_teams(teams);
     report_.stopped = false;
-    for (auto& line : stuck_teams(teams)) note_stuck(std::move(line));
+    if (auto stuck = stuck_teams(teams); !stuck.empty()) report_.teams = std::move(stuck);
   }
 
   queue_device_options options_;

@@ -1,10 +1,10 @@
 // What the host says about the teams of a grid that was lost, or that does not end.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "kernels/grid/grid.hpp"
+#include "runtime/base/device_report.hpp"
 
 namespace rondo {
 
@@ -28,15 +28,12 @@ inline std::vector<device_event> loss_of_teams(team_report const* reports, std::
   return events;
 }
 
-/// One line per team that is in a handler.
-inline std::vector<std::string> stuck_teams(std::vector<team_snapshot> const& teams) {
-  std::vector<std::string> lines;
-  for (std::size_t t = 0; t < teams.size(); ++t)
-    if (teams[t].actor_plus_one != 0)
-      lines.push_back("team " + std::to_string(t) + " runs actor " +
-                      std::to_string(teams[t].actor_plus_one - 1) + ", message type " +
-                      std::to_string(teams[t].type));
-  return lines;
+/// The teams that are in a handler.
+inline std::vector<stuck_team> stuck_teams(std::vector<team_snapshot> const& teams) {
+  std::vector<stuck_team> stuck;
+  for (std::uint32_t t = 0; t < teams.size(); ++t)
+    if (teams[t].actor_plus_one != 0) stuck.push_back({t, teams[t].actor_plus_one - 1, teams[t].type});
+  return stuck;
 }
 
 }  // namespace rondo
