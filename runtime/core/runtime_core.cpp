@@ -98,7 +98,6 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
   start_devices();
   if (with_telemetry && settings.handler_limit_ms != 0)
     watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
-  boost::asio::post(copier_, [this] { thread_local own_threads::scope const own(&copying); });
   service_ = std::thread([this] {
     prepare_thread("rondo-service", -1);
     own_threads::scope const own(&threads);

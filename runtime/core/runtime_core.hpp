@@ -134,7 +134,7 @@ class runtime_core {
   std::once_flag stopped_once_;
   stop_report stop_report_;
   std::thread service_;
-  task_thread copier_{[this](char const* text) { watched.on_thrown("a completion handler", text); }};
+  task_thread copier_{copying, [this](char const* text) { watched.on_thrown("a completion handler", text); }};
 };
 
 }  // namespace rondo

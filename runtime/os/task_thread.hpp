@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/os/own_threads.hpp"
 #include "runtime/os/run_handlers.hpp"
 
 namespace rondo {
@@ -13,9 +14,12 @@ namespace rondo {
 /// Threads: get_executor from any; everything else from one.
 class task_thread {
  public:
-  /// `report` gets the text of each exception, on this thread.
-  explicit task_thread(std::function<void(char const*)> report)
-      : thread_([this, report = std::move(report)] { run_handlers(context_, report); }) {}
+  /// `report` gets the text of each exception, on this thread, which is one of `own`.
+  task_thread(own_threads const& own, std::function<void(char const*)> report)
+      : thread_([this, &own, report = std::move(report)] {
+          own_threads::scope const scope(&own);
+          run_handlers(context_, report);
+        }) {}
   ~task_thread() { stop(); }
   task_thread(task_thread const&) = delete;
   task_thread& operator=(task_thread const&) = delete;

@@ -100,7 +100,7 @@ TEST_CASE("an ask that ends without an answer releases its handler's context", "
     CHECK(r.outcome == errc::timed_out);
   }
   SECTION("refused") {
-    REQUIRE_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::drain, rondo::block));
+    REQUIRE_FALSE(rondo::terminate(c, rondo::termination::drain, rondo::block));
     c.ask(get{}, {}, r.handler());
     CHECK(r.runs_to_the_end());
     CHECK(r.outcome == errc::actor_gone);
@@ -129,7 +129,7 @@ TEST_CASE("a tell that waits for room keeps its handler's context running", "[as
   REQUIRE_FALSE(c.try_tell(add{1}));
   c.tell(add{1}, {.wait_for_room = true}, r.handler());
   CHECK(r.keeps_work());
-  REQUIRE_FALSE(rondo::activate(*rt, c.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(c, rondo::block));
   CHECK(r.runs_to_the_end());
   CHECK_FALSE(r.outcome);
 }
@@ -142,13 +142,13 @@ TEST_CASE("lifecycle operations keep their handlers' context running", "[ask][ex
   auto const operation = GENERATE(0, 1, 2);
   switch (operation) {
     case 0:
-      rondo::inspect(*rt, c.id(), r.handler());
+      rondo::inspect(c, r.handler());
       break;
     case 1:
-      rondo::deactivate(*rt, c.id(), r.handler());
+      rondo::deactivate(c, r.handler());
       break;
     default:
-      rondo::terminate(*rt, c.id(), rondo::termination::drain, r.handler());
+      rondo::terminate(c, rondo::termination::drain, r.handler());
   }
   CHECK(r.keeps_work());
   team.release();

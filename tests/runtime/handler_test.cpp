@@ -58,7 +58,7 @@ rondo::actor_ref<toiler> begin_toil(rondo::runtime& rt, rondo::actor_options con
 
 /// The most messages that the actor's handler got at once, of ten that had waited.
 std::uint32_t largest_of_ten(rondo::runtime& rt, rondo::actor_ref<gatherer> g) {
-  REQUIRE_FALSE(rondo::activate(rt, g.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(g, rondo::block));
   return g.ask(ask_largest{}, patience, rondo::block).value().items;
 }
 rondo::actor_ref<gatherer> with_ten(rondo::runtime& rt, std::string name, rondo::actor_options options) {
@@ -78,7 +78,7 @@ TEST_CASE("a handler learns that its actor is to terminate", "[handler]") {
   if (pinned && device != "cpu") return;  // its own team would take the request
   auto const rt = start_on(device);
   auto const t = begin_toil(*rt, {.pinned = pinned});
-  CHECK_FALSE(rondo::terminate(*rt, t.id(), how, rondo::block));
+  CHECK_FALSE(rondo::terminate(t, how, rondo::block));
   CHECK(asked_to_stop == 1);
 }
 

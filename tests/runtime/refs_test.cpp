@@ -44,7 +44,7 @@ TEST_CASE("a ref that names messages sends them to an actor of any behaviour tha
   summing const s = c;
   CHECK(s.id() == c.id());
   CHECK(all[0].id() == s.id());
-  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::drain, rondo::block));
+  CHECK_FALSE(rondo::terminate(c, rondo::termination::drain, rondo::block));
   CHECK(s.try_tell(add{1}) == errc::actor_gone);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("refs can be keys of ordered and unordered containers", "[refs]") {
   CHECK(untyped.size() == 2);
   CHECK(std::hash<rondo::any_ref>{}(*rt->find_any("a")) == std::hash<rondo::actor_ref<counter>>{}(a));
   // A successor in the same place is another actor.
-  CHECK_FALSE(rondo::terminate(*rt, b.id(), rondo::termination::drain, rondo::block));
+  CHECK_FALSE(rondo::terminate(b, rondo::termination::drain, rondo::block));
   auto const next = rt->launch<counter>("next");
   CHECK(next.id().index == b.id().index);
   CHECK(next != b);

@@ -264,7 +264,7 @@ TEST_CASE("a timer goes on while its actor is full, and ends with it", "[runtime
   auto const c = rt->launch<counter>("c", {.capacity = 1, .active = false});
   auto const t = rt->every(1ms, c, add{7});
   CHECK(eventually([&] { return full >= 3; }));
-  CHECK_FALSE(rondo::terminate(*rt, c.id(), rondo::termination::discard, rondo::block));
+  CHECK_FALSE(rondo::terminate(c, rondo::termination::discard, rondo::block));
   // A timer that went on would be due twenty times until the other one is.
   std::promise<void> later_on;
   boost::asio::steady_timer pause(rt->executor(), 20ms);

@@ -55,7 +55,7 @@ TEST_CASE("an ask with a timeout of zero or less ends with timed_out and is not 
   REQUIRE(rt->traces().read(trace).size() == 1);
   CHECK(rt->traces().read(trace).front().on_host);
   CHECK(rt->traces().read(trace).front().outcome == errc::timed_out);
-  CHECK(rondo::inspect(*rt, c.id(), rondo::block).value().now.totals.accepted == 0);
+  CHECK(rondo::inspect(c, rondo::block).value().now.totals.accepted == 0);
   CHECK(rt->snapshot().asks_waiting == 0);
 }
 

@@ -33,9 +33,9 @@ errc first_allowed(rondo::runtime& rt, rondo::actor_ref<counter> c) {
       c.ask(get{}, 1ms, rondo::block).error(),
       c.tell(add{1}, {}, rondo::block),
       c.tell(add{1}, {.wait_for_room = true}, rondo::block),
-      rondo::inspect(rt, c.id(), rondo::block).error(),
-      rondo::deactivate(rt, c.id(), rondo::block),
-      rondo::terminate(rt, c.id(), rondo::termination::drain, rondo::block),
+      rondo::inspect(c, rondo::block).error(),
+      rondo::deactivate(c, rondo::block),
+      rondo::terminate(c, rondo::termination::drain, rondo::block),
   };
   for (auto const& e : outcomes)
     if (e != errc::would_deadlock) return e ? static_cast<errc>(e.value()) : errc::not_found;
