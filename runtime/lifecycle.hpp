@@ -13,6 +13,9 @@ namespace rondo {
 /// What happens to the waiting mail of a terminated actor: it is handled first, or dead-lettered.
 enum class termination { drain, discard };
 
+/// For `block`.
+own_threads const* threads_of(runtime_core const* core) noexcept;
+
 namespace detail {
 void start_control(runtime_core& core, actor_id actor, control_bits bits, inspection_handler handler);
 

@@ -45,6 +45,7 @@ void detail::upgrade(runtime& rt, program const& next) {
   };
   std::unique_lock const held(core.launching);
   if (core.closed()) refuse(make_error_code(core.closed_for()).message());
+  if (core.blocks_safepoint()) refuse(core.why_no_safepoint());
   if (core.recording) refuse("a recording is in progress and belongs to one module; end it first");
   auto const& old = *core.running.load(std::memory_order_acquire);
   std::vector<directory::successor> plan;

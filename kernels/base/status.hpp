@@ -40,6 +40,7 @@ enum class errc : std::uint32_t {
   wrong_size,            // the payload's size does not match its message type
   outcome_unknown,       // the service stopped with the message in flight; it may have been handled
   service_refuses,       // the service does not allow this client to do this; its text says why
+  would_deadlock,  // the calling thread would wait for itself, or for threads that a fork has left behind
 };
 
 }  // namespace rondo

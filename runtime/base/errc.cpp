@@ -58,8 +58,12 @@ constexpr std::array entries{
     entry{"outcome_unknown",
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},
+    entry{"would_deadlock",
+          "the calling thread would wait for itself, or for threads that a fork has left behind: in handlers "
+          "use "
+          "a callback or a coroutine instead of rondo::block; after a fork, make a new runtime or client"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::service_refuses) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::would_deadlock) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

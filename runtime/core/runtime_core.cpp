@@ -85,16 +85,19 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
       graphs([this](actor_id id) { return names.of_actor(id); }) {
   auto const spin_ns = settings.polling ? ~0ull >> 1 : std::uint64_t{settings.spin_us} * 1000;
   for (auto& d : devices)
-    d.mail = std::make_unique<messenger>(d.dev->mail(), asks, traces, context.get_executor(), spin_ns,
-                                         [this](outgoing const& o, errc why) { not_forwarded(o, why); });
+    d.mail =
+        std::make_unique<messenger>(d.dev->mail(), asks, traces, threads, context.get_executor(), spin_ns,
+                                    [this](outgoing const& o, errc why) { not_forwarded(o, why); });
   asks.on_nearer_deadline([this](std::uint64_t deadline_ns) {
     boost::asio::post(context, [this, deadline_ns] { expect_deadline(deadline_ns); });
   });
   start_devices();
   if (with_telemetry && settings.handler_limit_ms != 0)
     watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
+  boost::asio::post(copier_, [this] { thread_local own_threads::scope const own(&copying); });
   service_ = std::thread([this] {
     prepare_thread("rondo-service", -1);
+    own_threads::scope const own(&threads);
     context.run();
     // A handler that was called before the stop may have begun an operation, which was refused: its handler is called, too. With a
     // limit, because some handlers try again for ever.
@@ -120,7 +123,7 @@ void runtime_core::start_devices() {
             std::shared_lock lock(gate->mutex);
             if (gate->open != nullptr) gate->open->on_event(started, r);
           },
-          host_buffers.table(), &graphs);
+          host_buffers.table(), &graphs, &threads);
   } catch (...) {
     while (started-- > 0) devices[started].dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
     throw;
@@ -229,6 +232,8 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
 }
 
 void runtime_core::end_and_wait(actor_id actor) {
+  if (threads.would_deadlock())
+    throw boost::system::system_error(errc::would_deadlock, "waiting for the end of an actor");
   detail::rendezvous<errc> ended;
   control.start(actor, control_discard, [&ended](inspection_outcome const& o) { ended.put(o.reason); });
   ended.take();
@@ -236,17 +241,20 @@ void runtime_core::end_and_wait(actor_id actor) {
 
 memory_pair runtime_core::memory(std::uint32_t device) noexcept {
   auto& d = devices[device];
-  return {&host_buffers, &buffers(device), d.transfers.get(), copier_.get_executor(), d.pinned.get()};
+  return {&host_buffers,          &buffers(device), d.transfers.get(),
+          copier_.get_executor(), d.pinned.get(),   &copying};
 }
 
 // -- safepoints
 
 bool runtime_core::at_safepoint(arena_access access,
                                 std::function<void(std::vector<arena_ref> const&)> const& use) {
+  if (blocks_safepoint()) return false;
   return devices.at_safepoint(std::chrono::milliseconds(settings.stop_timeout_ms), access, use);
 }
 
 std::string runtime_core::why_no_safepoint() const {
+  if (blocks_safepoint()) return make_error_code(errc::would_deadlock).message();
   for (auto const& d : devices)
     if (d.dev->lost()) return make_error_code(errc::device_lost).message();
   auto const busy = fmt::format("{}", fmt::join(names.busy_teams("runs"), "; "));

@@ -30,6 +30,7 @@
 #include "runtime/messaging/any_ref.hpp"
 #include "runtime/messaging/completions.hpp"
 #include "runtime/messaging/trace_log.hpp"
+#include "runtime/os/own_threads.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/state/recording_file.hpp"
 #include "runtime/state/replayer.hpp"
@@ -48,7 +49,8 @@ class runtime_core {
   // -- actors
 
   result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options);
-  /// Terminates the actor without handling its mail. Blocks.
+  /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on one of
+  /// the own threads.
   void end_and_wait(actor_id actor);
   std::vector<behaviour_info> const& behaviours() const noexcept {
     return running.load(std::memory_order_acquire)->behaviours;
@@ -67,7 +69,13 @@ class runtime_core {
 
   // -- the whole runtime
 
-  /// Calls `use` at a safepoint of all devices. False if none was reached within settings.stop_timeout_ms.
+  /// Whether a safepoint would wait for the calling thread, or for threads that a fork has left behind. Nothing waits for the
+  /// service thread.
+  bool blocks_safepoint() const noexcept {
+    return threads.would_deadlock() && std::this_thread::get_id() != service_.get_id();
+  }
+  /// Calls `use` at a safepoint of all devices. False if none was reached within settings.stop_timeout_ms, or
+  /// blocks_safepoint.
   bool at_safepoint(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
   std::string why_no_safepoint() const;
   /// Sets `journal_bits` on all devices at a safepoint and calls `also` there. False if no safepoint was reached. Precondition:
@@ -82,6 +90,8 @@ class runtime_core {
   // -- parts
 
   config const settings;
+  own_threads threads;  // of this object and its devices; without the copier, which completes no message
+  own_threads copying;  // the copier
   std::atomic<program const*> running;            // the current module
   std::unique_ptr<memfd_resource> shared_memory;  // null without settings.share_buffers
   buffer_pool host_buffers;

@@ -17,6 +17,7 @@
 #include "runtime/graph/graph.hpp"
 #include "runtime/memory/buffer_home.hpp"
 #include "runtime/messaging/route.hpp"
+#include "runtime/os/own_threads.hpp"
 
 namespace rondo {
 
@@ -45,8 +46,10 @@ class device {
   virtual graph_engine& graphs() noexcept = 0;
 
   /// Starts the ring kernel. Only a device whose teams are host threads uses `host_buffers` and `player`, which may be null.
-  /// Throws std::runtime_error with what was tried.
-  virtual void start(event_sink sink, buffer_table_ref host_buffers, graph_player* player = nullptr) = 0;
+  /// Its threads that run handlers or the sink are some of `threads`, unless that is null. Throws std::runtime_error with what
+  /// was tried.
+  virtual void start(event_sink sink, buffer_table_ref host_buffers, graph_player* player = nullptr,
+                     own_threads const* threads = nullptr) = 0;
   /// Sets the stop word and waits at most `limit`. Waiting messages stay in the arena. Idempotent.
   virtual stop_report stop(std::chrono::nanoseconds limit) = 0;
 

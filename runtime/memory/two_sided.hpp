@@ -16,6 +16,7 @@
 #include <span>
 
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/os/own_threads.hpp"
 
 namespace rondo {
 
@@ -54,6 +55,7 @@ struct memory_pair {
   counters* counts = nullptr;
   boost::asio::any_io_executor copier{};  // runs background copies
   buffer_pool* pinned = nullptr;          // pinned host memory, for faster copies; used while there is room
+  own_threads const* copier_threads = nullptr;
 
   bool is_one() const noexcept { return host == device; }
 };
@@ -72,6 +74,8 @@ class two_sided {
   std::uint64_t bytes() const noexcept { return bytes_; }
   buffer_state state() const noexcept { return state_; }
   memory_pair const& memory() const noexcept { return memory_; }
+  /// For `block`.
+  friend own_threads const* threads_of(two_sided const* s) noexcept { return s->memory_.copier_threads; }
 
   /// Brings that side up to date; copies only if it is outdated. Errors: buffer_empty before anything was written,
   /// buffer_in_use while there is a writing view on the host, those of buffer_pool::acquire, device_lost.

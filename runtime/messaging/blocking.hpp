@@ -2,7 +2,9 @@
 //
 //   rondo::result<total> t = counter.ask(get{}, 10ms, rondo::block);
 //
-// Not for threads that run an io_context, and never inside a handler.
+// Fails with would_deadlock, and sends nothing, on a thread that completes the operation: the runtime's own thread, its pollers,
+// its teams with the handlers that they run, and a client's thread; and in a child forked after the runtime or client was made.
+// Do not use it on threads that run an io_context, as that then stands still.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -11,6 +13,7 @@
 #include <optional>
 
 #include "runtime/base/errc.hpp"
+#include "runtime/os/own_threads.hpp"
 
 namespace rondo {
 
@@ -18,6 +21,17 @@ struct block_t {};
 inline constexpr block_t block{};
 
 namespace detail {
+
+/// Whether the completion of an operation with this argument would wait for the calling thread. For an argument that completes
+/// operations there is an `own_threads const* threads_of(argument)` in its namespace.
+template <class Argument>
+bool waits_for_itself(Argument const& argument) noexcept {
+  if constexpr (requires { threads_of(argument)->would_deadlock(); }) {
+    auto const* const threads = threads_of(argument);
+    return threads != nullptr && threads->would_deadlock();
+  }
+  return false;
+}
 
 /// Passes a completion's value to the thread that waits for it.
 template <class T>
@@ -52,6 +66,7 @@ class async_result<rondo::block_t, void(boost::system::error_code)> {
   using return_type = boost::system::error_code;
   template <class Initiation, class... Args>
   static return_type initiate(Initiation&& initiation, rondo::block_t, Args&&... args) {
+    if ((rondo::detail::waits_for_itself(args) || ...)) return rondo::errc::would_deadlock;
     rondo::detail::rendezvous<boost::system::error_code> meeting;
     std::forward<Initiation>(initiation)([&meeting](boost::system::error_code ec) { meeting.put(ec); },
                                          std::forward<Args>(args)...);
@@ -65,6 +80,8 @@ class async_result<rondo::block_t, void(boost::system::error_code, T)> {
   using return_type = rondo::result<T>;
   template <class Initiation, class... Args>
   static return_type initiate(Initiation&& initiation, rondo::block_t, Args&&... args) {
+    if ((rondo::detail::waits_for_itself(args) || ...))
+      return return_type(boost::system::in_place_error, rondo::make_error_code(rondo::errc::would_deadlock));
     rondo::detail::rendezvous<return_type> meeting;
     std::forward<Initiation>(initiation)(
         [&meeting](boost::system::error_code ec, T value) {

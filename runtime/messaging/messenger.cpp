@@ -8,6 +8,7 @@
 #include "runtime/messaging/mail_lines.hpp"
 #include "runtime/messaging/time_limit.hpp"
 #include "runtime/messaging/trace_log.hpp"
+#include "runtime/os/own_threads.hpp"
 
 namespace rondo {
 
@@ -28,11 +29,12 @@ std::uint64_t deadline_of(std::chrono::nanoseconds timeout, std::uint64_t now) n
 
 }  // namespace
 
-messenger::messenger(route to_device, completions& asks, trace_log& traces,
+messenger::messenger(route to_device, completions& asks, trace_log& traces, own_threads const& threads,
                      boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered)
     : route_(to_device),
       completions_(asks),
       traces_(traces),
+      threads_(threads),
       samples_(traces.samples()),
       executor_(std::move(executor)),
       spin_ns_(spin_ns),
@@ -122,6 +124,8 @@ answer messenger::ask_blocking(outgoing request, std::chrono::nanoseconds timeou
     if (traced) note_call(request, reason);
     return answer{reason, {}};
   };
+  if (threads_.would_deadlock()) [[unlikely]]
+    return refuse(errc::would_deadlock);
   if (timeout.count() <= 0) return refuse(errc::timed_out);
   auto const now = timeout == no_timeout ? 0 : now_ns();
   auto const id = completions_.open_blocking(deadline_of(timeout, now));

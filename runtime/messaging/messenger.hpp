@@ -24,6 +24,7 @@ namespace rondo {
 
 class completions;
 class mail_lines;
+class own_threads;
 class trace_log;
 
 class messenger {
@@ -32,9 +33,9 @@ class messenger {
   /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `asks` and `traces` are shared by the whole runtime.
-  messenger(route to_device, completions& asks, trace_log& traces, boost::asio::any_io_executor executor,
-            std::uint64_t spin_ns, dead_end undelivered);
+  /// `asks`, `traces`, and `threads`, which complete the asks, are shared by the whole runtime.
+  messenger(route to_device, completions& asks, trace_log& traces, own_threads const& threads,
+            boost::asio::any_io_executor executor, std::uint64_t spin_ns, dead_end undelivered);
   ~messenger();
 
   /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
@@ -69,7 +70,7 @@ class messenger {
   /// id; invalid if no ask was opened.
   actor_id ask(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace,
                answer_handler handler);
-  /// The same, but the calling thread waits for the answer.
+  /// The same, but the calling thread waits for the answer. Fails with would_deadlock on one of the runtime's own threads.
   answer ask_blocking(outgoing request, std::chrono::nanoseconds timeout, std::uint64_t trace);
 
   /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
@@ -92,6 +93,8 @@ class messenger {
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }
+  /// For `block`.
+  friend own_threads const* threads_of(messenger const* m) noexcept { return &m->threads_; }
   /// Whether a post's outcome is final.
   bool is_near() const noexcept { return route_.is_near(); }
 
@@ -119,6 +122,7 @@ class messenger {
   route route_;
   completions& completions_;
   trace_log& traces_;
+  own_threads const& threads_;
   bool const samples_;
   boost::asio::any_io_executor executor_;
   std::uint64_t spin_ns_;

@@ -78,7 +78,10 @@ struct buffer_importer::state {
     beat();
     listen();
     watch();
-    thread = std::thread([this] { io.run(); });
+    thread = std::thread([this] {
+      own_threads::scope const own(&threads);
+      io.run();
+    });
   }
 
   ~state() {
@@ -211,6 +214,7 @@ struct buffer_importer::state {
   std::deque<announced_buffer> inbox;
   std::deque<waiting> receivers;  // empty while the inbox is not
   bool resting = false, ended = false;
+  own_threads const threads{};
   std::thread thread;
 };
 
@@ -230,6 +234,7 @@ buffer_importer::~buffer_importer() = default;
 
 result<announced_buffer> buffer_importer::receive(std::chrono::nanoseconds timeout) {
   auto& s = *state_;
+  if (s.threads.would_deadlock()) return make_error_code(errc::would_deadlock);
   timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::years(1));  // within the clock's range
   std::unique_lock lock(s.mutex);
   if (!s.arrived.wait_for(lock, timeout, [&] { return s.ended || !s.inbox.empty(); }))
@@ -237,6 +242,8 @@ result<announced_buffer> buffer_importer::receive(std::chrono::nanoseconds timeo
   if (s.ended) return make_error_code(errc::peer_gone);
   return s.pop();
 }
+
+own_threads const* buffer_importer::threads() const noexcept { return &state_->threads; }
 
 void buffer_importer::enlist(receiver r) {
   auto& s = *state_;

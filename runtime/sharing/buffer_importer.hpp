@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "runtime/os/own_threads.hpp"
 #include "runtime/sharing/shared_lease.hpp"
 
 namespace rondo {
@@ -43,15 +44,17 @@ class buffer_importer {
   /// Never waits. Errors: see import_view::lease.
   result<shared_lease> lease(shared_buffer_ref ref) const { return view_->lease(ref); }
 
-  /// The next announcement, once. Errors: timed_out, peer_gone.
+  /// The next announcement, once. Errors: timed_out, peer_gone; would_deadlock on this importer's thread, and after a fork.
   result<announced_buffer> receive(std::chrono::nanoseconds timeout);
   /// The same for any completion token, without a time limit. Receivers are served in turn, each on its handler's executor,
   /// by default on this importer's thread. Errors: peer_gone, cancelled.
   template <class Token = boost::asio::use_awaitable_t<>>
   auto async_receive(Token&& token = {}) {
     return boost::asio::async_initiate<Token, void(error_code, announced_buffer)>(
-        [this](auto handler) { enlist(std::move(handler)); }, token);
+        [](auto handler, buffer_importer* self) { self->enlist(std::move(handler)); }, token, this);
   }
+  /// For `block`.
+  friend own_threads const* threads_of(buffer_importer const* i) noexcept { return i->threads(); }
 
   /// False as soon as the exporter has ended or has cut off this importer; if the exporter is stopped or hangs, after two of
   /// its lease_timeouts. For existing leases, see shared_lease::valid.
@@ -64,6 +67,7 @@ class buffer_importer {
   struct state;
 
   void enlist(receiver r);
+  own_threads const* threads() const noexcept;
 
   std::shared_ptr<import_view> view_;
   std::unique_ptr<state> state_;

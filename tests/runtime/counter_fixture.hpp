@@ -1,6 +1,7 @@
 // A module with one simple behaviour, for tests of a runtime's interface.
 #pragma once
 
+#include <functional>
 #include <future>
 
 #include "runtime/runtime.hpp"
@@ -27,13 +28,17 @@ struct total {
 };
 /// Fails its actor.
 struct boom {};
+/// Calls `hook` on the team's thread.
+struct call {};
+inline std::function<void()> hook;
 
 struct counter {
-  using messages = rondo::messages<add, settle, boom, rondo::ask<get, total>, rondo::ask<later, total>>;
+  using messages = rondo::messages<add, settle, boom, call, rondo::ask<get, total>, rondo::ask<later, total>>;
   std::uint64_t sum = 0;
   rondo::reply_token waiting{};
   RONDO_HD void on(rondo::context&, add const& m) { sum += m.amount; }
   RONDO_HD void on(rondo::context& ctx, boom const&) { ctx.fail(errc::handler_failed); }
+  void on(rondo::context&, call const&) { hook(); }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{sum}); }
   RONDO_HD void on(rondo::context& ctx, later const&) { waiting = ctx.defer(); }
   RONDO_HD void on(rondo::context& ctx, settle const& m) { ctx.reply_to(waiting, total{m.value}); }

@@ -142,7 +142,7 @@ TEST_CASE("find and list return the living actors by name and behaviour", "[runt
   CHECK(rt->find<counter>("a").error() == errc::not_found);
   REQUIRE(rt->behaviours().size() == 2);
   CHECK(rt->behaviours()[0].name == rondo::type_name<counter>);
-  CHECK(rt->behaviours()[0].messages.size() == 5);
+  CHECK(rt->behaviours()[0].messages.size() == 6);
 }
 
 TEST_CASE("a timer repeats its message until it is destroyed", "[runtime]") {

@@ -252,6 +252,21 @@ TEST_CASE("announcements arrive in order at each receiver, for any completion to
   CHECK(eventually([&] { return e.exporter.announce_to(joined, {}, 0) == errc::peer_gone; }));
 }
 
+TEST_CASE("a blocking receive fails on the importer's own thread", "[share]") {
+  exporting e;
+  std::promise<std::pair<rondo::error_code, rondo::error_code>> result;
+  rondo::buffer_importer importer(e.s.socket);
+  importer.async_receive([&](rondo::error_code, rondo::announced_buffer) {
+    result.set_value({importer.receive(60s).error(), importer.async_receive(rondo::block).error()});
+  });
+  auto const shared = e.export_filled(1);
+  REQUIRE(eventually([&] { return e.exporter.announce(shared, 1) == 1; }));
+  auto refused = result.get_future();
+  REQUIRE(refused.wait_for(60s) == std::future_status::ready);
+  CHECK(refused.get() ==
+        std::pair<rondo::error_code, rondo::error_code>(errc::would_deadlock, errc::would_deadlock));
+}
+
 TEST_CASE("an importer that does not read announcements misses some, but notices the exporter's end",
           "[share]") {
   auto e = std::make_unique<exporting>();

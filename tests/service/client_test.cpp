@@ -1,4 +1,11 @@
 // The C++ client of a service.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <future>
+
 #include "runtime/lifecycle.hpp"
 #include "tests/catch.hpp"
 #include "tests/service/service_fixture.hpp"
@@ -109,4 +116,36 @@ TEST_CASE("an ask through a client without a timeout, or with a very long one, w
   REQUIRE(ask(std::chrono::hours::max()).value().value == 2);
   REQUIRE(ask(std::chrono::years(292)).value().value == 3);
   REQUIRE(ask(2h).value().value == 4);  // longer than the field of the protocol holds
+}
+
+TEST_CASE("a blocking request fails on the client's own thread, and in a forked child", "[service]") {
+  ::alarm(60);  // if it blocked
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  auto const refused = [&] {
+    return clicks.ask(basics::get{}, rondo::no_timeout, rondo::block).error() == errc::would_deadlock &&
+           clicks.tell(basics::add{1}, {}, rondo::block) == errc::would_deadlock &&
+           c.find<basics::counter>("clicks").error() == errc::would_deadlock;
+  };
+  std::promise<bool> on_its_thread, without_executor;
+  clicks.ask(basics::get{}, 60s,
+             [&](rondo::error_code, basics::total) { without_executor.set_value(refused()); });
+  REQUIRE(without_executor.get_future().get());
+  clicks.ask(
+      basics::get{}, 60s,
+      boost::asio::bind_executor(boost::asio::system_executor(), [&](rondo::error_code, basics::total) {
+        on_its_thread.set_value(refused());
+      }));
+  REQUIRE(on_its_thread.get_future().get());
+  auto const child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(refused() ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 0);
+  ::alarm(0);
 }

@@ -37,13 +37,16 @@ class cpu_device final : public device {
 
   graph_engine& graphs() noexcept override { return graphs_; }
 
-  void start(event_sink sink, buffer_table_ref buffers, graph_player* player = nullptr) override {
+  void start(event_sink sink, buffer_table_ref buffers, graph_player* player = nullptr,
+             own_threads const* threads = nullptr) override {
     sink_ = std::move(sink);
+    own_threads_ = threads;
     host_ = {this, [](void* self, device_event const& r) { static_cast<cpu_device*>(self)->sink_(r); },
              buffers, player};
     std::lock_guard lock(pinning_);
     if (std::exchange(ended_, false)) gate_.open();
     running_ = true;
+    threads_.set_owner(threads);
     threads_.start(host_);
   }
   stop_report stop(std::chrono::nanoseconds limit) override {
@@ -135,6 +138,7 @@ class cpu_device final : public device {
         guest_gate& gate;
         ~leaver() { gate.leave(); }
       } const leave{device_.gate_};
+      own_threads::scope const own(device_.own_threads_);
       if (!team_ || program_ != device_.guest_program_) {
         auto const& o = device_.options_;
         team_ = device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + place_, device_.host_);
@@ -163,6 +167,7 @@ class cpu_device final : public device {
   team_program program_;  // guarded by launching_
   team_thread_options options_;
   event_sink sink_;
+  own_threads const* own_threads_ = nullptr;
   host_port host_;
   call_list_engine graphs_;
   std::mutex pinning_;  // guards the teams' threads and their pinned actors

@@ -43,6 +43,8 @@ class team_threads {
     start_missing_teams();
   }
 
+  /// The threads that are started from now on are some of `owner`.
+  void set_owner(own_threads const* owner) noexcept { owner_ = owner; }
   /// Sets the code that teams run from their next start on. Precondition: stopped or paused.
   void set_program(team_program const& program) noexcept { program_ = program; }
 
@@ -144,8 +146,9 @@ class team_threads {
     std::lock_guard const counting(crew_->mutex);  // the thread does not end before it is counted
     crew_->ends[index] = false;
     threads_[index] = std::thread([program = program_, crew = crew_, host = host_, options = options_, index,
-                                   core] {
+                                   core, owner = owner_] {
       prepare_thread("rondo-" + std::to_string(index), core);
+      own_threads::scope const own(owner);
       auto idle = options.idle;
       idle.pinned_only = index >= options.teams;
       program.run(crew->arena, index, host, idle, options.round, [&] { return crew->decide_to_end(index); });
@@ -160,6 +163,7 @@ class team_threads {
   std::vector<int> cores_;  // teams are pinned to them in turn; empty: no pinning
   std::shared_ptr<crew> crew_;
   host_port host_;
+  own_threads const* owner_ = nullptr;
   bool runs_ = false;                 // between start and stop
   std::vector<std::thread> threads_;  // by team; not joinable: not started
 };

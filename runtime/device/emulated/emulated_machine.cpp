@@ -77,6 +77,7 @@ void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane)
                  : what == part::keeper ? "rondo-keeper"
                                         : "rondo-" + std::to_string(index) + "." + std::to_string(lane),
                  -1);
+  own_threads::scope const own(host_->owner());
   for (std::uint64_t next = 1;; ++next) {
     {
       std::unique_lock lock(mutex_);

@@ -16,6 +16,7 @@
 #include "runtime/device/queue/completion_poller.hpp"
 #include "runtime/device/queue/team_owners.hpp"
 #include "runtime/messaging/route.hpp"
+#include "runtime/os/own_threads.hpp"
 #include "runtime/os/prepare_thread.hpp"
 
 namespace rondo {
@@ -111,18 +112,22 @@ class host_queues final : public far_mail {
   /// The reason of `close`; ok: open.
   errc closed_for() const noexcept { return static_cast<errc>(closed_for_.load(memory_order::relaxed)); }
 
-  /// Starts the poller, which passes each completion to `sink`, and opens the rings of submissions.
-  void start(event_sink sink) {
+  /// Starts the poller, which passes each completion to `sink`, and opens the rings of submissions. `owner` as in
+  /// device::start.
+  void start(event_sink sink, own_threads const* owner = nullptr) {
+    owner_ = owner;
     poller_.begin();
     reopen();
     std::packaged_task<void()> task([this, sink = std::move(sink)] {
       prepare_thread("rondo-poller", -1);
+      own_threads::scope const own(owner_);
       thread_id_.store(std::this_thread::get_id(), std::memory_order_release);  // read by patiently
       poller_.run(sink);
     });
     ended_ = task.get_future();
     thread_ = std::thread(std::move(task));
   }
+  own_threads const* owner() const noexcept { return owner_; }
   /// Ends the poller once it has drained all completions. Precondition: no more completions are written, or the caller
   /// expects false. False if the poller did not end within `limit`; its thread is then detached.
   bool stop(std::chrono::nanoseconds limit) {
@@ -218,6 +223,7 @@ class host_queues final : public far_mail {
   atomic<std::uint64_t> orders_{0};  // the tickets of all that direct rings await are below this one
   std::vector<atomic<std::uint64_t>> awaited_;  // by direct ring: what its last await_orders awaits
   atomic<std::uint32_t> closed_for_{0};
+  own_threads const* owner_ = nullptr;
   std::atomic<std::thread::id> thread_id_{};
   std::future<void> ended_;
   std::thread thread_;

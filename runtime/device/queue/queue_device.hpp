@@ -93,7 +93,8 @@ class queue_device : public device {
   buffer_home* home() noexcept override { return &buffers_; }
   graph_engine& graphs() noexcept override { return machine_.graphs(); }
 
-  void start(event_sink sink, buffer_table_ref, graph_player* = nullptr) override {
+  void start(event_sink sink, buffer_table_ref, graph_player* = nullptr,
+             own_threads const* threads = nullptr) override {
     std::lock_guard lock(life_);
     if (lost())
       throw std::runtime_error("the device '" + machine_.name() + "' was lost: " + machine_.fault());
@@ -105,7 +106,7 @@ class queue_device : public device {
     ending_.store(0, memory_order::relaxed);  // relaxed: no grid yet
     grid_.queues.up.abandon(false);
     request(request_kind::run);
-    queues_.start(sink_);
+    queues_.start(sink_, threads);
     machine_.begin(queues_);
     try {
       machine_.launch(grid_);
@@ -261,6 +262,7 @@ class queue_device : public device {
   /// The thread `rondo-grid`: relaunches the grid when a round is over, until the device ends.
   void run_grids() {
     prepare_thread("rondo-grid", -1);
+    own_threads::scope const own(queues_.owner());
     bool well = true;
     for (;;) {
       well = machine_.wait() == grid_end::over;

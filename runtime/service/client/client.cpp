@@ -47,6 +47,8 @@ void client::request(std::span<std::byte const> frame, std::chrono::milliseconds
 }
 
 response_bytes client::request(std::span<std::byte const> frame, std::chrono::milliseconds timeout) {
+  if (threads()->would_deadlock())
+    return {errc::would_deadlock, make_error_code(errc::would_deadlock).message(), {}};
   std::promise<response_bytes> done;
   request(frame, timeout, [&done](response_bytes r) { done.set_value(std::move(r)); });
   return done.get_future().get();
@@ -62,5 +64,6 @@ std::uint64_t client::connections_made() const noexcept {
   return link_->said([](link const& l) { return l.connections; });
 }
 std::size_t client::open() const { return link_->count_open(); }
+own_threads const* client::threads() const noexcept { return &link_->threads; }
 
 }  // namespace rondo::service

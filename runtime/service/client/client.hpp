@@ -9,8 +9,8 @@
 // Messages that had not been sent yet go to the new service.
 //
 // Owns one thread. Threads: all functions from any thread. Completion handlers run on their executor or, without one, on
-// the client's thread, where they must not block. Lifetime: outlives all uses of its refs. Requests that are open when it
-// is destroyed complete with cancelled.
+// the client's thread, where blocking requests fail with would_deadlock. Lifetime: outlives all uses of its refs. Requests that
+// are open when it is destroyed complete with cancelled.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -90,7 +90,7 @@ class client {
   /// timed_out, and nothing is sent.
   using response_handler = std::function<void(response_bytes)>;
   void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
-  /// The same, and waits for the response.
+  /// The same, and waits for the response. Errors: also would_deadlock, on this client's thread and after a fork.
   response_bytes request(std::span<std::byte const> frame, std::chrono::milliseconds timeout);
 
   /// The service's name; empty before the first connection.
@@ -99,9 +99,13 @@ class client {
   std::uint64_t connections_made() const noexcept;
   /// The number of requests without a response.
   std::size_t open() const;
+  /// For `block`.
+  friend own_threads const* threads_of(client const* c) noexcept { return c->threads(); }
 
  private:
   class link;
+  own_threads const* threads() const noexcept;
+
   std::shared_ptr<link> link_;
 };
 

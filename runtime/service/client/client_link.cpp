@@ -47,7 +47,10 @@ client::link::link(client_options options) : options_(std::move(options)) {
 }
 
 void client::link::run() {
-  thread_ = std::thread([this] { context_.run(); });
+  thread_ = std::thread([this] {
+    own_threads::scope const own(&threads);
+    context_.run();
+  });
 }
 
 void client::link::stop() {

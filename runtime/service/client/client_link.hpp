@@ -57,6 +57,8 @@ class client::link : public std::enable_shared_from_this<link> {
   }
   std::size_t count_open() const noexcept { return count_.load(std::memory_order_relaxed); }
 
+  own_threads const threads{};  // its thread
+
   // Guarded by said_mutex_.
   std::string service_name, last_words;
   std::uint64_t connections = 0;
