@@ -2,7 +2,7 @@
 //
 // A ref is two words, does not own the actor, and must not outlive its runtime. It names one generation of the
 // actor: once that has terminated, every use fails with actor_gone (G7). Threads: any. Completion handlers run on
-// their associated executor, by default on the runtime's own thread.
+// their associated executor, by default on the runtime's own thread; a pending operation keeps work there.
 #pragma once
 
 #include <boost/asio/async_result.hpp>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/messaging/deliver.hpp"
+#include "runtime/messaging/typed_answer.hpp"
 
 namespace rondo {
 
@@ -49,9 +50,9 @@ errc any_ref::try_tell(std::uint32_t type, std::span<std::byte const> payload, t
 void any_ref::tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options,
                    answer_handler handler) const {
   if (auto const refused = check(type, payload.size()); refused != errc::ok)
-    return deliver_later(messenger_->executor(), std::move(handler), answer{refused, {}});
+    return deliver_later(messenger_->executor(), detail::with_work(std::move(handler)), answer{refused, {}});
   messenger_->post(outgoing_for(id_, payload, header_for(type, options)), options.wait_for_room,
-                   options.trace, std::move(handler));
+                   options.trace, detail::with_work(std::move(handler)));
 }
 
 actor_id any_ref::ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
@@ -59,11 +60,11 @@ actor_id any_ref::ask(std::uint32_t type, std::span<std::byte const> payload, as
   auto refused = check(type, payload.size());
   if (refused == errc::ok && !find_message(type)->has_reply) refused = errc::no_reply;
   if (refused != errc::ok) {
-    deliver_later(messenger_->executor(), std::move(handler), answer{refused, {}});
+    deliver_later(messenger_->executor(), detail::with_work(std::move(handler)), answer{refused, {}});
     return {};
   }
   return messenger_->ask(outgoing_for(id_, payload, header_for(type, {.priority = options.priority})),
-                         options.timeout, options.trace, std::move(handler));
+                         options.timeout, options.trace, detail::with_work(std::move(handler)));
 }
 
 }  // namespace rondo

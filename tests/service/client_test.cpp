@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <future>
 
@@ -116,6 +117,27 @@ TEST_CASE("an ask through a client without a timeout, or with a very long one, w
   REQUIRE(ask(std::chrono::hours::max()).value().value == 2);
   REQUIRE(ask(std::chrono::years(292)).value().value == 3);
   REQUIRE(ask(2h).value().value == 4);  // longer than the field of the protocol holds
+}
+
+TEST_CASE("an ask through a client keeps its handler's context running", "[service]") {
+  boost::asio::io_context io;
+  served s;
+  rondo::service::client c(s.options());
+  auto const clicks = c.find<basics::counter>("clicks").value();
+  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  int called = 0;
+  clicks.ask(
+      basics::get{}, rondo::no_timeout,
+      boost::asio::bind_executor(io, [&](rondo::error_code ec, basics::total) { called += ec ? 100 : 1; }));
+  c.send({clicks.id(), {}}, rondo::type_id<basics::get>, std::as_bytes(std::span("")), {.wants_reply = true},
+         rondo::answer_handler(boost::asio::bind_executor(
+             io, [&](rondo::answer const& a) { called += a.reason != errc::ok ? 100 : 1; })));
+  io.poll();
+  REQUIRE_FALSE(io.stopped());
+  REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
+  io.restart();
+  io.run();
+  REQUIRE(called == 2);
 }
 
 TEST_CASE("a blocking request fails on the client's own thread, and in a forked child", "[service]") {

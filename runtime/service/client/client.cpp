@@ -27,6 +27,11 @@ result<actor_id> client::find_untyped(std::string const& name, std::string_view 
 
 void client::send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
                   send_options options, answer_handler handler) {
+  submit(to, type, payload, options, rondo::detail::with_work(std::move(handler)));
+}
+
+void client::submit(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
+                    send_options options, answer_handler handler) {
   link::item i;
   i.to = to;
   i.type = type;

@@ -104,6 +104,12 @@ class client {
 
  private:
   class link;
+  template <class Behaviour>
+  friend class client_ref;
+
+  /// As `send`, for a handler that keeps the work on its executor.
+  void submit(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
+              send_options options, answer_handler handler);
   own_threads const* threads() const noexcept;
 
   std::shared_ptr<link> link_;
@@ -123,12 +129,12 @@ class client_ref {
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [](auto handler, client* c, actor_id to, Message body, tell_options o) {
-          c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
-                  {.priority = o.priority,
-                   .deadline = o.deadline.count() > 0 ? time_limit(o.deadline) : time_limit(),
-                   .wait_for_room = o.wait_for_room,
-                   .trace = o.trace},
-                  answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
+          c->submit({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
+                    {.priority = o.priority,
+                     .deadline = o.deadline.count() > 0 ? time_limit(o.deadline) : time_limit(),
+                     .wait_for_room = o.wait_for_room,
+                     .trace = o.trace},
+                    answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));
         },
         token, client_, id_, m, options);
   }
@@ -139,9 +145,10 @@ class client_ref {
     using reply = reply_to_t<Behaviour, Message>;
     return boost::asio::async_initiate<Token, void(error_code, reply)>(
         [](auto handler, client* c, actor_id to, Message body, ask_options o) {
-          c->send({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
-                  {.priority = o.priority, .deadline = o.timeout, .wants_reply = true, .trace = o.trace},
-                  answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
+          c->submit(
+              {to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
+              {.priority = o.priority, .deadline = o.timeout, .wants_reply = true, .trace = o.trace},
+              answer_handler(rondo::detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
         },
         token, client_, id_, m, options);
   }
