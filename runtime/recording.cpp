@@ -8,7 +8,7 @@ namespace rondo {
 
 namespace {
 
-[[noreturn]] void refuse(std::filesystem::path const& file, std::string const& why) {
+[[noreturn]] void not_recorded(std::filesystem::path const& file, std::string const& why) {
   throw std::runtime_error(file.string() + ": the recording was not started: " + why);
 }
 
@@ -31,7 +31,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   auto& core = rt.core();
   std::unique_lock const held(core.launching);
   // One that only the core holds has lost its owner, whose destructor found no safepoint; it ends here.
-  if (core.recording && core.recording.use_count() > 1) refuse(file, "another recording is in progress");
+  if (core.recording && core.recording.use_count() > 1) not_recorded(file, "another recording is in progress");
   auto const begun =
       std::make_shared<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
   std::shared_ptr<recorder> orphan;
@@ -54,7 +54,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // it is empty
   if (failure) std::rethrow_exception(failure);
-  refuse(file, core.why_no_safepoint());
+  not_recorded(file, core.why_no_safepoint());
 }
 
 recording::~recording() {

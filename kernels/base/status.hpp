@@ -40,11 +40,11 @@ enum class errc : std::uint32_t {
   wrong_size,            // the payload's size does not match its message type
   outcome_unknown,       // the service stopped with the message in flight; it may have been handled
   service_refuses,       // the service does not allow this client to do this; its text says why
-  would_deadlock,        // the calling thread would wait for itself, or for threads that a fork has left behind
-  batch_too_large,       // the batch has more messages than the mailbox holds
-  wrong_reply,           // the handler replied with another type than its message declares
-  exception_thrown,      // the handler threw an exception, on a host thread
-  unknown_behaviour,     // the runtime's module does not have this behaviour
+  would_deadlock,     // the calling thread would wait for itself, or for threads that a fork has left behind
+  batch_too_large,    // the batch has more messages than the mailbox holds
+  wrong_reply,        // the handler replied with another type than its message declares
+  exception_thrown,   // the handler threw an exception, on a host thread
+  unknown_behaviour,  // the runtime's module does not have this behaviour
 };
 
 }  // namespace rondo

@@ -59,7 +59,8 @@ constexpr std::array entries{
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},
     entry{"would_deadlock",
-          "the calling thread would wait for itself, or for threads that a fork has left behind: in handlers use "
+          "the calling thread would wait for itself, or for threads that a fork has left behind: in handlers "
+          "use "
           "a callback or a coroutine instead of rondo::block; after a fork, make a new runtime or client"},
     entry{"batch_too_large",
           "the batch has more messages than the mailbox holds: send smaller batches, or raise the capacity"},

@@ -1,7 +1,6 @@
 #include "runtime/messaging/mail_lines.hpp"
 
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/system_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +11,6 @@ namespace rondo {
 
 namespace {
 
-std::uint64_t key_of(actor_id id) noexcept { return std::uint64_t{id.index} << 32 | id.generation; }
 std::uint32_t actor_of(std::uint64_t key) noexcept { return static_cast<std::uint32_t>(key >> 32); }
 
 bool is_ask(message_header const& h) noexcept {
@@ -176,38 +174,6 @@ void mail_lines::forward(outgoing m) {
   end(ended);
 }
 
-void mail_lines::take_back(outgoing m, returned_mail about) {
-  {
-    std::lock_guard lock(mutex_);
-    if (!closed()) {
-      auto const at = lines_.try_emplace(key_of(m.to)).first;
-      line& l = at->second;
-      bool const is_new = l.waiting_messages.empty();
-      l.full = true;
-      make_obstacle(at);  // before the epoch changes: see terms_for
-      if (about.resent != 0 && l.run != 0)
-        l.returned += about.count != 0 ? 1 : 0;
-      else
-        add_returned(l, m, about.count);
-      if (auto& epoch = epochs_[cell_of(m.to)]; epoch.load(memory_order::relaxed) == about.epoch)
-        epoch.store(static_cast<std::uint16_t>(about.epoch + 1), memory_order::release);  // see terms_for
-      if (is_new) try_later(at->first, l);  // otherwise its turn comes after the first one's verdict
-      return;
-    }
-  }
-  undelivered_(m, closed_for());
-}
-
-/// `count`: as in returned_mail.
-void mail_lines::add_returned(line& l, outgoing const& m, std::uint32_t count) {
-  if (count != 0)
-    l.coming_back =
-        &l.waiting_messages.emplace_back(waiting{.m = m, .patient = true, .kept = true, .count = count});
-  if (count == 1 || l.coming_back == nullptr) return;
-  auto& batch = l.coming_back->batch;
-  batch.insert(batch.end(), m.body.payload, m.body.payload + m.body.bytes);
-}
-
 std::vector<outgoing> mail_lines::forwarded(std::unique_lock<std::mutex>& held) const {
   std::vector<outgoing> all;
   held = std::unique_lock(mutex_);
@@ -263,35 +229,6 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
 errc mail_lines::send(waiting const& w, far_terms const& terms) const {
   auto const& body = w.m.body;
   return route_.post({w.m.to, body.header, w.payloads(), body.bytes, body.bytes, w.count}, terms, true);
-}
-
-/// On a far route. Ok: on_verdict will be called.
-errc mail_lines::send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms) {
-  // On the system executor it runs where the event is received, so at a safepoint all verdicts are known.
-  answer_handler on_event(boost::asio::bind_executor(
-      boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
-  auto const ack = completions_.open(on_event, 0);
-  if (!ack && w.kept && ack.error() == errc::ask_limit) return errc::device_busy;
-  if (!ack) return static_cast<errc>(ack.error().value());
-  terms.ack = *ack;
-  auto const outcome = send(w, terms);
-  if (outcome == errc::ok) return outcome;
-  answer_handler unused;
-  return completions_.withdraw(*ack, unused) ? outcome : errc::ok;  // else the runtime's end has completed it
-}
-
-/// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be called.
-errc mail_lines::send_run(std::uint64_t key, line& l) {
-  auto& all = l.waiting_messages;
-  if (l.run == 0) l.epoch = terms_for(all.front().m.to, {}).epoch;
-  for (auto next = std::next(all.begin(), l.run);; ++next, ++l.run) {
-    if (!next->is_whole()) return errc::device_busy;
-    auto const after = std::next(next);
-    if (l.run + 1 >= l.longest_run || after == all.end() || !after->kept || !after->is_whole())
-      return send_for_verdict(key, *next, {.how = delivery::in_epoch, .epoch = l.epoch});
-    auto const outcome = send(*next, {.how = delivery::resent, .epoch = l.epoch});
-    if (outcome != errc::ok) return outcome;
-  }
 }
 
 /// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it is
@@ -351,50 +288,6 @@ void mail_lines::resume(std::uint64_t key) {
 void mail_lines::on_room(actor_id actor) {
   if (route_.is_near())
     resume(key_of(actor));  // on a far route the first message is in transit or will be retried
-}
-
-/// The device reports the outcome of the message behind the run.
-void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
-  messages ended;
-  {
-    std::lock_guard lock(mutex_);
-    auto const at = lines_.find(key);
-    if (at == lines_.end()) return;  // it was closed
-    line& l = at->second;
-    auto& all = l.waiting_messages;
-    auto const taken = l.run - l.returned, returned = l.returned;
-    l.run = l.returned = 0;
-    l.awaits_verdict = false;
-    all.erase(all.begin(), std::next(all.begin(), taken));
-    auto const judged = std::next(all.begin(), returned);
-    bool const again = verdict == errc::mailbox_full || verdict == errc::device_busy ||
-                       (verdict == errc::arena_full && judged->kept);
-    bool const stays = again && judged->deadline_ns > now_ns();
-    if (!stays) {
-      judged->outcome = again ? errc::timed_out : verdict;
-      ended.splice(ended.end(), all, judged);
-    }
-    l.full = verdict == errc::mailbox_full || returned != 0;
-    l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
-    if (!stays || taken != 0) l.pause = line{}.pause;
-    if (!again && returned == 0) {
-      advance(at, ended);
-    } else {
-      if (l.full) fail_hasty(all, ended);
-      all.empty() ? void(close_up(at)) : try_later(key, l);
-    }
-  }
-  end(ended);
-}
-
-/// A mailbox is full: messages whose senders do not wait for room fail.
-void mail_lines::fail_hasty(messages& all, messages& ended) {
-  for (auto w = all.begin(); w != all.end();) {
-    auto const next = std::next(w);
-    w->outcome = errc::mailbox_full;
-    if (!w->patient) ended.splice(ended.end(), all, w);
-    w = next;
-  }
 }
 
 /// A far device does not report room, so this retries after a pause that grows to a millisecond.

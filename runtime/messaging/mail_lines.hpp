@@ -119,6 +119,7 @@ class mail_lines {
   static constexpr std::size_t line_limit = 1024;
   static constexpr std::uint32_t run_limit = 256;
 
+  static std::uint64_t key_of(actor_id id) noexcept { return std::uint64_t{id.index} << 32 | id.generation; }
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
   void stand_in_line(waiting w, messages& ended);

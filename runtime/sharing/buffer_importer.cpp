@@ -81,10 +81,10 @@ struct buffer_importer::state {
     listen();
     watch();
     thread = std::thread([this] {
-        own_threads::scope const own(&threads);
-        run_handlers(io, [](char const* text) {
-          std::fprintf(stderr, "rondo: a receiver of buffer_importer threw an exception: %s\n", text);
-        });
+      own_threads::scope const own(&threads);
+      run_handlers(io, [](char const* text) {
+        std::fprintf(stderr, "rondo: a receiver of buffer_importer threw an exception: %s\n", text);
+      });
     });
   }
 

@@ -3,6 +3,7 @@
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/scratch_directory.hpp"
 
@@ -40,7 +41,7 @@ struct gatherer {
 RONDO_MODULE(handlers, toiler, gatherer)
 RONDO_EMULATED_MODULE(handlers)
 
-std::unique_ptr<rondo::runtime> start_on(std::string device) {
+std::unique_ptr<rondo::runtime> start_handlers_on(std::string device) {
   rondo::config c;
   c.device = std::move(device);
   c.teams = 2;
@@ -57,7 +58,7 @@ rondo::actor_ref<toiler> begin_toil(rondo::runtime& rt, rondo::actor_options con
 }
 
 /// The most messages that the actor's handler got at once, of ten that had waited.
-std::uint32_t largest_of_ten(rondo::runtime& rt, rondo::actor_ref<gatherer> g) {
+std::uint32_t largest_of_ten(rondo::actor_ref<gatherer> g) {
   REQUIRE_FALSE(rondo::activate(g, rondo::block));
   return g.ask(ask_largest{}, patience, rondo::block).value().items;
 }
@@ -76,21 +77,21 @@ TEST_CASE("a handler learns that its actor is to terminate", "[handler]") {
   auto const how = GENERATE(rondo::termination::drain, rondo::termination::discard);
   bool const pinned = GENERATE(false, true);
   if (pinned && device != "cpu") return;  // its own team would take the request
-  auto const rt = start_on(device);
+  auto const rt = start_handlers_on(device);
   auto const t = begin_toil(*rt, {.pinned = pinned});
   CHECK_FALSE(rondo::terminate(t, how, rondo::block));
   CHECK(asked_to_stop == 1);
 }
 
 TEST_CASE("a handler learns that the runtime stops", "[handler]") {
-  auto const rt = start_on(GENERATE(as<std::string>{}, "cpu", "emulated"));
+  auto const rt = start_handlers_on(GENERATE(as<std::string>{}, "cpu", "emulated"));
   begin_toil(*rt, {.pinned = GENERATE(false, true)});
   CHECK(rt->stop().stopped);
   CHECK(asked_to_stop == 1);
 }
 
 TEST_CASE("a handler learns that a checkpoint waits for it", "[handler]") {
-  auto const rt = start_on(GENERATE(as<std::string>{}, "cpu", "emulated"));
+  auto const rt = start_handlers_on(GENERATE(as<std::string>{}, "cpu", "emulated"));
   begin_toil(*rt);
   scratch_directory const folder("handler");
   rondo::checkpoint(*rt, folder.directory / "all.checkpoint");
@@ -102,13 +103,13 @@ TEST_CASE("a batch holds at most as many messages as its actor was launched for"
   scratch_directory const folder("handler");
   auto const file = folder.directory / "all.checkpoint";
   {
-    auto const rt = start_on(device);
-    CHECK(largest_of_ten(*rt, with_ten(*rt, "usual", {})) == 10);
-    CHECK(largest_of_ten(*rt, with_ten(*rt, "small", {.batch = 3})) == 3);
+    auto const rt = start_handlers_on(device);
+    CHECK(largest_of_ten(with_ten(*rt, "usual", {})) == 10);
+    CHECK(largest_of_ten(with_ten(*rt, "small", {.batch = 3})) == 3);
     with_ten(*rt, "saved", {.batch = 4});
     rondo::checkpoint(*rt, file);
   }
-  auto const rt = start_on(device);
+  auto const rt = start_handlers_on(device);
   rondo::restore(*rt, file);
-  CHECK(largest_of_ten(*rt, rt->find<gatherer>("saved").value()) == 4);
+  CHECK(largest_of_ten(rt->find<gatherer>("saved").value()) == 4);
 }

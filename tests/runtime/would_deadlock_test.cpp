@@ -27,7 +27,7 @@ struct alarm_clock {
 };
 
 /// Tries every blocking operation; the first outcome that is not would_deadlock, or ok.
-errc first_allowed(rondo::runtime& rt, rondo::actor_ref<counter> c) {
+errc first_allowed(rondo::actor_ref<counter> c) {
   rondo::error_code const outcomes[] = {
       c.ask(get{}, no_timeout, rondo::block).error(),
       c.ask(get{}, 1ms, rondo::block).error(),
@@ -71,7 +71,7 @@ TEST_CASE("a blocking call fails on the runtime's own thread", "[block]") {
   auto const rt = start();
   auto const c = rt->launch<counter>("c");
   std::promise<errc> result;
-  asio::post(rt->executor(), [&] { result.set_value(first_allowed(*rt, c)); });
+  asio::post(rt->executor(), [&] { result.set_value(first_allowed(c)); });
   CHECK(soon(result.get_future()) == errc::ok);
   CHECK(c.ask(get{}, patience, rondo::block).value().value == 0);  // nothing was sent
 }
@@ -83,7 +83,7 @@ TEST_CASE("a blocking call fails in a handler of an actor", "[block]") {
   bool const pinned = GENERATE(false, true);
   auto const caller = rt->launch<counter>("caller", {.pinned = pinned});
   std::promise<errc> result;
-  hook = [&] { result.set_value(first_allowed(*rt, c)); };
+  hook = [&] { result.set_value(first_allowed(c)); };
   REQUIRE_FALSE(caller.try_tell(call{}));
   CHECK(soon(result.get_future()) == errc::ok);
   CHECK(c.ask(get{}, patience, rondo::block).value().value == 0);
@@ -95,7 +95,7 @@ TEST_CASE("a blocking call fails in a completion handler on a team or a poller",
   auto const c = rt->launch<counter>("c", {.device = rt->device_count() - 1});
   std::promise<errc> result;
   c.ask(get{}, patience, asio::bind_executor(asio::system_executor(), [&](error_code, total) {
-          result.set_value(first_allowed(*rt, c));
+          result.set_value(first_allowed(c));
         }));
   CHECK(soon(result.get_future()) == errc::ok);
 }
@@ -119,7 +119,7 @@ TEST_CASE("a blocking call fails in a handler that a guest runs, and works betwe
   auto outcome = errc::not_found;
   hook = [&] {
     ran_on = std::this_thread::get_id();
-    outcome = first_allowed(*rt, c);
+    outcome = first_allowed(c);
   };
   {
     rondo::quiet_posts const quiet;
@@ -155,7 +155,7 @@ TEST_CASE("blocking calls fail in a forked child, whose runtime has no threads",
   auto const rt = start(settings_for(GENERATE("cpu", "emulated")));
   auto const c = rt->launch<counter>("c");
   REQUIRE(c.ask(get{}, patience, rondo::block).has_value());
-  CHECK(exit_status_of_child([&] { return first_allowed(*rt, c) == errc::ok ? 0 : 1; }) == 0);
+  CHECK(exit_status_of_child([&] { return first_allowed(c) == errc::ok ? 0 : 1; }) == 0);
   CHECK(c.ask(get{}, patience, rondo::block).has_value());
   // What the child makes itself can be used there.
   CHECK(exit_status_of_child([] { return rondo::own_threads().would_deadlock() ? 1 : 0; }) == 0);

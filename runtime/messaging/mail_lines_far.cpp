@@ -1,0 +1,118 @@
+// The lines of a far route: messages that have come back, runs of kept messages, and the verdicts of mailboxes.
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/base/clock.hpp"
+#include "runtime/messaging/mail_lines.hpp"
+
+namespace rondo {
+
+void mail_lines::take_back(outgoing m, returned_mail about) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed()) {
+      auto const at = lines_.try_emplace(key_of(m.to)).first;
+      line& l = at->second;
+      bool const is_new = l.waiting_messages.empty();
+      l.full = true;
+      make_obstacle(at);  // before the epoch changes: see terms_for
+      if (about.resent != 0 && l.run != 0)
+        l.returned += about.count != 0 ? 1 : 0;
+      else
+        add_returned(l, m, about.count);
+      if (auto& epoch = epochs_[cell_of(m.to)]; epoch.load(memory_order::relaxed) == about.epoch)
+        epoch.store(static_cast<std::uint16_t>(about.epoch + 1), memory_order::release);  // see terms_for
+      if (is_new) try_later(at->first, l);  // otherwise its turn comes after the first one's verdict
+      return;
+    }
+  }
+  undelivered_(m, closed_for());
+}
+
+/// `count`: as in returned_mail.
+void mail_lines::add_returned(line& l, outgoing const& m, std::uint32_t count) {
+  if (count != 0)
+    l.coming_back =
+        &l.waiting_messages.emplace_back(waiting{.m = m, .patient = true, .kept = true, .count = count});
+  if (count == 1 || l.coming_back == nullptr) return;
+  auto& batch = l.coming_back->batch;
+  batch.insert(batch.end(), m.body.payload, m.body.payload + m.body.bytes);
+}
+
+/// On a far route. Ok: on_verdict will be called.
+errc mail_lines::send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms) {
+  // On the system executor it runs where the event is received, so at a safepoint all verdicts are known.
+  answer_handler on_event(boost::asio::bind_executor(
+      boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
+  auto const ack = completions_.open(on_event, 0);
+  if (!ack && w.kept && ack.error() == errc::ask_limit) return errc::device_busy;
+  if (!ack) return static_cast<errc>(ack.error().value());
+  terms.ack = *ack;
+  auto const outcome = send(w, terms);
+  if (outcome == errc::ok) return outcome;
+  answer_handler unused;
+  return completions_.withdraw(*ack, unused) ? outcome : errc::ok;  // else the runtime's end has completed it
+}
+
+/// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be called.
+errc mail_lines::send_run(std::uint64_t key, line& l) {
+  auto& all = l.waiting_messages;
+  if (l.run == 0) l.epoch = terms_for(all.front().m.to, {}).epoch;
+  for (auto next = std::next(all.begin(), l.run);; ++next, ++l.run) {
+    if (!next->is_whole()) return errc::device_busy;
+    auto const after = std::next(next);
+    if (l.run + 1 >= l.longest_run || after == all.end() || !after->kept || !after->is_whole())
+      return send_for_verdict(key, *next, {.how = delivery::in_epoch, .epoch = l.epoch});
+    auto const outcome = send(*next, {.how = delivery::resent, .epoch = l.epoch});
+    if (outcome != errc::ok) return outcome;
+  }
+}
+
+/// The device reports the outcome of the message behind the run.
+void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    auto const at = lines_.find(key);
+    if (at == lines_.end()) return;  // it was closed
+    line& l = at->second;
+    auto& all = l.waiting_messages;
+    auto const taken = l.run - l.returned, returned = l.returned;
+    l.run = l.returned = 0;
+    l.awaits_verdict = false;
+    all.erase(all.begin(), std::next(all.begin(), taken));
+    auto const judged = std::next(all.begin(), returned);
+    bool const again = verdict == errc::mailbox_full || verdict == errc::device_busy ||
+                       (verdict == errc::arena_full && judged->kept);
+    bool const stays = again && judged->deadline_ns > now_ns();
+    if (!stays) {
+      judged->outcome = again ? errc::timed_out : verdict;
+      ended.splice(ended.end(), all, judged);
+    }
+    l.full = verdict == errc::mailbox_full || returned != 0;
+    l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
+    if (!stays || taken != 0) l.pause = line{}.pause;
+    if (!again && returned == 0) {
+      advance(at, ended);
+    } else {
+      if (l.full) fail_hasty(all, ended);
+      all.empty() ? void(close_up(at)) : try_later(key, l);
+    }
+  }
+  end(ended);
+}
+
+/// A mailbox is full: messages whose senders do not wait for room fail.
+void mail_lines::fail_hasty(messages& all, messages& ended) {
+  for (auto w = all.begin(); w != all.end();) {
+    auto const next = std::next(w);
+    w->outcome = errc::mailbox_full;
+    if (!w->patient) ended.splice(ended.end(), all, w);
+    w = next;
+  }
+}
+
+}  // namespace rondo
