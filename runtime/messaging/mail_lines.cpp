@@ -51,7 +51,7 @@ void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto w = entry_of(mail);
     w.patient = true;
-    w.handler = std::move(handler);
+    w.handler.swap(handler);  // not assigned: see completions.cpp
     w.number = ++last_number_;
     if (auto const& h = mail.header; h.deadline_us != 0) {
       auto const now = now_ns(), limit = std::uint64_t{h.deadline_us} * 1000, age = h.age_ns(now);
