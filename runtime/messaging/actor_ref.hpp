@@ -111,25 +111,25 @@ class actor_ref {
   requires takes<Behaviour, Message>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
-        [](auto handler, messenger* to, outgoing o, tell_options how) {
+        [how = options](auto handler, messenger* to, outgoing o) {
           to->post(o, how.wait_for_room, how.trace,
                    answer_handler(detail::typed_answer<decltype(handler), void>{std::move(handler)}));
         },
-        token, messenger_, outgoing_for(m, header_for<Message>(options)), options);
+        token, messenger_, outgoing_for(m, header_for<Message>(options)));
   }
   /// The same for all of `batch`, which is copied: adjacent in the mailbox, or none. Errors also as the try_tell of a batch.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires takes<Behaviour, Message>
   auto tell(std::span<Message const> batch, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
-        [](auto handler, messenger* to, actor_id actor, std::vector<Message> messages, tell_options how) {
+        [how = options](auto handler, messenger* to, actor_id actor, std::vector<Message> messages) {
           auto const header = header_for<Message>(how);
           to->post_batch({actor, header, messages.data(), sizeof(Message), sizeof(Message),
                           static_cast<std::uint32_t>(messages.size())},
                          how.wait_for_room,
                          answer_handler(detail::typed_answer<decltype(handler), void>{std::move(handler)}));
         },
-        token, messenger_, id_, std::vector<Message>(batch.begin(), batch.end()), options);
+        token, messenger_, id_, std::vector<Message>(batch.begin(), batch.end()));
   }
 
   /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and
@@ -143,11 +143,11 @@ class actor_ref {
       return typed_result<reply>(messenger_->ask_blocking(request, options.terms()));
     } else {
       return boost::asio::async_initiate<Token, void(error_code, reply)>(
-          [](auto handler, messenger* to, outgoing o, ask_options how) {
+          [how = options](auto handler, messenger* to, outgoing o) {
             to->ask(o, how.terms(),
                     answer_handler(detail::typed_answer<decltype(handler), reply>{std::move(handler)}));
           },
-          token, messenger_, request, options);
+          token, messenger_, request);
     }
   }
   template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>

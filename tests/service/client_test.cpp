@@ -124,7 +124,7 @@ TEST_CASE("an ask through a client keeps its handler's context running", "[servi
   served s;
   rondo::service::client c(s.options());
   auto const clicks = c.find<basics::counter>("clicks").value();
-  REQUIRE_FALSE(rondo::deactivate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::deactivate(s.rt->at(clicks.id()).value(), rondo::block));
   int called = 0;
   clicks.ask(
       basics::get{}, rondo::no_timeout,
@@ -134,7 +134,7 @@ TEST_CASE("an ask through a client keeps its handler's context running", "[servi
              io, [&](rondo::answer const& a) { called += a.reason != errc::ok ? 100 : 1; })));
   io.poll();
   REQUIRE_FALSE(io.stopped());
-  REQUIRE_FALSE(rondo::activate(*s.rt, clicks.id(), rondo::block));
+  REQUIRE_FALSE(rondo::activate(s.rt->at(clicks.id()).value(), rondo::block));
   io.restart();
   io.run();
   REQUIRE(called == 2);
