@@ -130,39 +130,38 @@ TEST_CASE("messages sent after a tell that is still on its way are handled after
   CHECK(letters.count() == 0);
 }
 
-TEST_CASE("a message queued behind one that finds no room becomes a dead letter once", "[G1][G2]") {
+TEST_CASE("a message queued behind one that finds no room is handled after it", "[G1][G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
-  std::size_t all_taken = 0;
   auto const how_many_are_queued = [&] {
     auto const actor = rt->launch<orderly>("orderly", {.capacity = 1, .active = false});
     REQUIRE_FALSE(tell(actor, note{0, 1, 0}));
     outcomes told;
     actor.tell(note{0, 1, 1}, patiently, told.handler());
-    std::size_t taken = 0;
-    std::vector<note> const two{{0, 1, 7}, {0, 1, 8}};
-    if (!actor.try_tell(note{0, 1, 6})) ++taken;
-    if (!actor.try_tell(std::span<note const>(two))) taken += 2;
-    all_taken += taken;
-    REQUIRE(letters.wait_for(all_taken));
-    for (auto const& l : letters.all()) CHECK(l.reason == errc::mailbox_full);
+    std::uint32_t next = 2;
+    if (!actor.try_tell(note{0, 1, next})) ++next;
+    std::vector<note> const two{{0, 1, next}, {0, 1, next + 1}};
+    // The whole batch never has room.
+    if (auto const ec = actor.try_tell(std::span<note const>(two)); ec != errc::mailbox_full)
+      CHECK((ec == errc::batch_too_large || (!ec && !shares_memory(v))));
+    if (!actor.try_tell(note{0, 1, next})) ++next;
     REQUIRE_FALSE(activate(actor));
     REQUIRE(told.all_ended(1));
     auto const t = ask_last(actor, get{});
-    CHECK(t.handled == 2);
+    CHECK(t.handled == next);
     CHECK(t.disorder == 0);
     REQUIRE_FALSE(terminate(actor, rondo::termination::drain));
-    return taken;
+    return next - 2;
   };
   // A device with its own memory queues them unless it has already reported that the mailbox is full.
   if (shares_memory(v))
     CHECK(how_many_are_queued() == 0);
   else
     CHECK(eventually([&] { return how_many_are_queued() != 0; }));
-  CHECK(letters.count() == all_taken);
+  for (auto const& l : letters.all()) CHECK(l.reason == errc::batch_too_large);
 }
 
 TEST_CASE("senders that wait for an actor are notified when it terminates", "[G2][G7]") {

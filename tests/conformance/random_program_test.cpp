@@ -104,7 +104,7 @@ class program {
 
   void begin_ask(life& l) {
     auto const priority = some_priority();
-    auto const timeout = std::chrono::microseconds(roll(2) == 0 ? 0 : 1 + roll(2000));
+    auto const timeout = roll(2) == 0 ? rondo::no_timeout : std::chrono::microseconds(1 + roll(2000));
     bool const had_room = l.active || l.depth() < l.capacity;
     auto const ended_with = std::make_shared<std::atomic<int>>(-1);
     ++l.asks->begun;
