@@ -117,6 +117,7 @@ class actor_owner {
   }
 
   RONDO_CALL RONDO_HD void report_depths() {
+    if (!has_ring_) look_at_word();  // a sender may have attached one in this turn
     // The host reads the counters once it has the report, so they must include this turn.
     scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
     device_event r{.kind = event_kind::depths, .actor = self_};

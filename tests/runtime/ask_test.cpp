@@ -194,3 +194,17 @@ TEST_CASE("more asks than the table holds are refused, in every form", "[ask]") 
   soon(std::move(second));
   CHECK(c.ask(get{}, patience, rondo::block));
 }
+
+// Regression: a team that still held the actor when its mail came reported no depths.
+TEST_CASE("an inspection sees the mail that was sent before it", "[runtime][G8]") {
+  auto const rt = start();
+  for (int round = 0; round < 300; ++round) {
+    auto const c = rt->launch<counter>("c");
+    CHECK_FALSE(rondo::deactivate(c, rondo::block));
+    CHECK_FALSE(c.try_tell(add{1}));
+    auto const found = rondo::inspect(c, rondo::block).value();
+    REQUIRE(found.depths.size() == 1);
+    CHECK(found.now.waiting == 1);
+    CHECK_FALSE(rondo::terminate(c, rondo::termination::discard, rondo::block));
+  }
+}
