@@ -31,7 +31,8 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   auto& core = rt.core();
   std::unique_lock const held(core.launching);
   // One that only the core holds has lost its owner, whose destructor found no safepoint; it ends here.
-  if (core.recording && core.recording.use_count() > 1) not_recorded(file, "another recording is in progress");
+  if (core.recording && core.recording.use_count() > 1)
+    not_recorded(file, "another recording is in progress");
   auto const begun =
       std::make_shared<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
   std::shared_ptr<recorder> orphan;

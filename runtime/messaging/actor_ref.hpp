@@ -18,8 +18,8 @@
 #include "kernels/actor/context.hpp"
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/messenger.hpp"
-#include "runtime/messaging/time_limit.hpp"
 #include "runtime/messaging/typed_answer.hpp"
+#include "runtime/os/time_limit.hpp"
 
 namespace rondo {
 

@@ -6,9 +6,9 @@
 #include "kernels/base/clock.hpp"
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/messaging/mail_lines.hpp"
-#include "runtime/messaging/time_limit.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/os/own_threads.hpp"
+#include "runtime/os/time_limit.hpp"
 
 namespace rondo {
 
