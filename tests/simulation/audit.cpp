@@ -18,13 +18,12 @@ namespace {
                    what));
 }
 
-bool was_never_in(letter const& m) {
-  return (m.outcomes != 0 && refuses(m.outcome)) || (m.dead != 0 && refuses(m.why_dead));
-}
+bool was_never_in(letter const& m) { return was_turned_away(m) || (m.dead != 0 && refuses(m.why_dead)); }
 /// Whether it was refused, or may have been in a mailbox that was cut off.
 bool refused(errc e) { return refuses(e) || e == errc::stopped || e == errc::device_lost; }
 bool was_refused(letter const& m) {
-  return (m.outcomes != 0 && refused(m.outcome)) || (m.dead != 0 && refused(m.why_dead));
+  return was_turned_away(m) || (m.outcomes != 0 && refused(m.outcome)) ||
+         (m.dead != 0 && refused(m.why_dead));
 }
 /// Whether its sender gets the outcome; for other messages a dead letter reports it.
 bool is_answered(letter const& m) { return m.how == manner::asked; }
@@ -84,7 +83,7 @@ namespace {
 /// G2, and for each message that the outcome reported to its sender is what happened.
 void check_letter(ledger const& l, letter const& m, bool complete) {
   bool const done = m.handled != 0;
-  if (m.outcomes != 0 && refuses(m.outcome) && complete) {
+  if (was_turned_away(m) && complete) {
     if (done)
       fail("G5", m, std::string("it was handled, but its sender was told ") + rondo::name_of(m.outcome));
     if (m.dead != 0)
@@ -102,6 +101,9 @@ void check_letter(ledger const& l, letter const& m, bool complete) {
       fail("G12", m, "it timed out, but has no deadline");
   }
   if (m.dead == 0) return;
+  bool const from_host = m.how == manner::told || m.how == manner::awaited || m.how == manner::patient;
+  if (from_host && (m.why_dead == errc::mailbox_full || m.why_dead == errc::arena_full))
+    fail("G5", m, "it was accepted, and is dead for want of room");
   auto const& life = l.lives[m.life];
   if (m.why_dead == errc::timed_out && m.deadline_us == 0)
     fail("G12", m, "it is dead for a deadline that it has not");

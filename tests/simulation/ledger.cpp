@@ -70,7 +70,7 @@ void ledger::check_full(letter const& m) const {
     if (other.how == manner::patient && other.told_at >= m.begun)
       return;  // nobody overtakes a message that waits for room
     if (other.finished < m.begun) continue;
-    if (other.outcomes != 0 && refuses(other.outcome) && other.told_at < m.begun) continue;
+    if (was_turned_away(other) && other.told_at < m.begun) continue;
     ++most;
   }
   if (most < l.how.capacity && !l.has_answers)

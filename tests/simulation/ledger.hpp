@@ -80,7 +80,13 @@ struct life {
 constexpr bool refuses(rondo::errc e) noexcept {
   using enum rondo::errc;
   return e == mailbox_full || e == arena_full || e == actor_gone || e == device_busy || e == ask_limit ||
-         e == payload_too_large;
+         e == payload_too_large || e == batch_too_large;
+}
+
+/// Whether its sender was told that it never was in a mailbox.
+inline bool was_turned_away(letter const& m) noexcept {
+  bool const left_its_line = m.how == manner::patient && m.outcome == rondo::errc::timed_out;
+  return m.outcomes != 0 && (refuses(m.outcome) || left_its_line);
 }
 
 class ledger {
