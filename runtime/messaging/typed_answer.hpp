@@ -38,12 +38,14 @@ struct typed_answer {
   }
 };
 
+#if !defined(__CUDACC__)  // nvcc 13 cannot call an any_completion_handler
 /// The handler of an untyped answer, with its work. On the system's executor it keeps none.
 inline answer_handler with_work(answer_handler handler) {
   auto const executor = boost::asio::get_associated_executor(handler);
   if (executor.target<boost::asio::system_executor>() != nullptr) return handler;
   return answer_handler(typed_answer<answer_handler, answer>(std::move(handler)));
 }
+#endif
 
 }  // namespace rondo::detail
 

@@ -51,7 +51,9 @@ void against_deque(std::uint32_t slots, std::uint32_t capacity, std::uint32_t st
   for (int step = 0; step < 300; ++step) {
     if (random.one_in(2)) {
       auto const count = random.one_in(3) ? 1 + random.below(capacity + 1) : 1;
-      auto const expected = reference.size() + count <= capacity ? errc::ok : errc::mailbox_full;
+      auto const expected = count > capacity                       ? errc::batch_too_large
+                            : reference.size() + count <= capacity ? errc::ok
+                                                                   : errc::mailbox_full;
       REQUIRE(put(a.ref(), id, 0, number, count) == expected);
       if (expected != errc::ok) continue;
       accepted += count;
@@ -199,7 +201,7 @@ TEST_CASE("a missing ring is arena_full, a full mailbox is mailbox_full, and nei
           "[mailbox][G5]") {
   test_arena a{{.actors = 2, .rings = 1, .ring_slots = 2, .heap_bytes = 4096}};
   auto const first = a.launch_taker(0, 2), second = a.launch_taker(1, 2);
-  CHECK(put(a.ref(), first, 0, 0, 3) == errc::mailbox_full);
+  CHECK(put(a.ref(), first, 0, 0, 3) == errc::batch_too_large);
   CHECK(a.ref().header().free_ring_count.load(memory_order::relaxed) == 1);
   REQUIRE(put(a.ref(), first, 0, 0) == errc::ok);
   CHECK(put(a.ref(), second, 0, 0) == errc::arena_full);
@@ -213,7 +215,7 @@ TEST_CASE("a team does not keep a ring for a message that was refused", "[mailbo
   scheduler sched{a.ref(), true};
   note const notes[3] = {};
   CHECK(sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
-                         sizeof(note), 3) == errc::mailbox_full);
+                         sizeof(note), 3) == errc::batch_too_large);
   CHECK(a.ref().header().free_ring_count.load(memory_order::relaxed) == 1);
 }
 

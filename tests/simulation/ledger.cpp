@@ -64,18 +64,27 @@ void ledger::told(std::uint32_t number, errc outcome) {
 /// G5: at some moment since the message was sent, the mailbox must have been full.
 void ledger::check_full(letter const& m) const {
   life const& l = lives[m.life];
-  std::uint64_t most = m.pending_before;
+  if (l.has_answers) return;
   for (auto const& other : letters) {
-    if (other.life != m.life || other.number == m.number) continue;
+    if (other.life != m.life || other.number == m.number || other.finished < m.begun) continue;
     if (other.how == manner::patient && other.told_at >= m.begun)
       return;  // nobody overtakes a message that waits for room
-    if (other.finished < m.begun) continue;
-    if (was_turned_away(other) && other.told_at < m.begun) continue;
-    ++most;
+    // Nor one that has come back from a device with its own memory, because there was no room when it arrived.
+    if (of->emulated() && other.begun < m.begun && most_since(other) > l.how.capacity) return;
   }
-  if (most < l.how.capacity && !l.has_answers)
+  if (auto const most = most_since(m); most < l.how.capacity)
     fail("G5", m,
          fmt::format("its mailbox was said to be full with at most {} of {} messages", most, l.how.capacity));
+}
+
+/// The most messages, without this one, that may have been in its mailbox since it was sent.
+std::uint64_t ledger::most_since(letter const& m) const {
+  std::uint64_t most = m.pending_before;
+  for (auto const& other : letters) {
+    if (other.life != m.life || other.number == m.number || other.finished < m.begun) continue;
+    most += !was_turned_away(other) || other.told_at >= m.begun;
+  }
+  return most;
 }
 
 // -- lives
