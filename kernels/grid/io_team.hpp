@@ -75,27 +75,39 @@ class submission_reader {
   /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters (L3). `s` is alone, or the
   /// first of the batch at the head.
   RONDO_HD void conclude(submission const& s, errc reason) {
-    if (slots_of(s) == 1 || s.ack.valid()) {
-      if (team_.leader()) conclude_alone(s, reason, 1);
+    if (slots_of(s) == 1) {
+      if (team_.leader()) conclude_alone(s, reason);
       return;
     }
+    if (s.ack.valid() && team_.leader()) reply(s.ack, s.to, reason);
+    if (s.ack.valid() && !dies(s, reason)) return;
     for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
       publish(first + n);
       if (team_.leader())
-        for (std::uint32_t i = 0; i < n; ++i)
-          conclude_alone(items[i], reason, first + i == 0 ? items[i].count : 0);
+        for (std::uint32_t i = 0; i < n; ++i) tell_end(items[i], reason, first + i == 0 ? items[i].count : 0);
     });
   }
-  /// The same on one lane, for a submission that has an ack or is one message. `count`: as in returned_mail.
-  RONDO_HD void conclude_alone(submission const& s, errc reason, std::uint32_t count) {
-    if (s.ack.valid())
-      reply(s.ack, s.to, reason);
-    else if (is_ask(s))
+  /// The same on one lane, for one message.
+  RONDO_HD void conclude_alone(submission const& s, errc reason) {
+    if (s.ack.valid()) reply(s.ack, s.to, reason);
+    if (!s.ack.valid() || dies(s, reason)) tell_end(s, reason, 1);
+  }
+  /// `count`: as in returned_mail.
+  RONDO_HD void tell_end(submission const& s, errc reason, std::uint32_t count) {
+    if (is_ask(s))
       reply(s.body.header.reply_to, s.to, reason);
-    else if (goes_back(s, reason))
+    else if (goes_back(s, reason) || dies(s, reason))
       return_message(s, reason, count);
     else if (s.kind == submission_kind::post)
       emit_message(s, {.kind = event_kind::dead_letter, .reason = reason, .actor = s.to});
+  }
+  /// Whether this is the end of a message that has no sender any more: its ack only tells the host's line to go on.
+  RONDO_HD static bool dies(submission const& s, errc reason) noexcept {
+    return s.kind == submission_kind::post && s.how == delivery::resent && reason != errc::ok &&
+           !lacks_room(reason);
+  }
+  RONDO_HD static constexpr bool lacks_room(errc reason) noexcept {
+    return reason == errc::mailbox_full || reason == errc::arena_full;
   }
   RONDO_HD static bool is_ask(submission const& s) noexcept {
     message_header const& h = s.body.header;
@@ -104,8 +116,8 @@ class submission_reader {
   }
   /// L5.
   RONDO_HD static bool goes_back(submission const& s, errc reason) noexcept {
-    return (reason == errc::mailbox_full || reason == errc::arena_full) && s.kind == submission_kind::post &&
-           s.how != delivery::apart && !s.ack.valid() && !is_ask(s);
+    return lacks_room(reason) && s.kind == submission_kind::post && s.how != delivery::apart &&
+           !s.ack.valid() && !is_ask(s);
   }
 
   bus_reader<submission, Bus> in_;
@@ -268,7 +280,7 @@ class io_team : public submission_reader<Bus> {
     if (auto const i = this->team_.lane(); i < count) {
       submission const& s = this->window_.items[first + i];
       auto const outcome = post(s);
-      if (outcome != errc::ok || s.ack.valid()) this->conclude_alone(s, outcome, 1);
+      if (outcome != errc::ok || s.ack.valid()) this->conclude_alone(s, outcome);
     }
     this->team_.sync();
   }
@@ -328,7 +340,8 @@ class io_team : public submission_reader<Bus> {
       });
       scheduler_.announce_by_lanes(this->team_, s.to, r);
     }
-    if (r.status == errc::ok || s.ack.valid()) this->publish(s.count);
+    // Otherwise conclude reads the batch once more.
+    if (r.status == errc::ok || (s.ack.valid() && !reader::dies(s, r.status))) this->publish(s.count);
     if (r.status != errc::ok || s.ack.valid()) this->conclude(s, r.status);
     this->in_.advance(s.count);
     return s.count;

@@ -11,9 +11,10 @@
 namespace rondo {
 
 enum class event_kind : std::uint32_t {
-  reply,          // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
-  dead_letter,    // `actor` did not handle `body`, for `reason`
-  returned,       // `body` is to be sent to `actor` again; detail: returned_mail
+  reply,        // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
+  dead_letter,  // `actor` did not handle `body`, for `reason`
+  returned,  // `body` has found no room, and is to be sent to `actor` again; detail: returned_mail. Or it had come
+             // back before, and has ended for another `reason`
   actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
                   // (failure_action); body.header.type: of the message; 0: it was on_start or the constructor
   threw,          // code of `actor` threw; body.payload: the beginning of the text. Its actor_failed follows

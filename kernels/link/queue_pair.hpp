@@ -39,7 +39,7 @@ enum class submission_kind : std::uint8_t {
 enum class delivery : std::uint8_t {
   apart,  // not at all (a timer's, for example): a dead letter if there is no room
   in_epoch,  // refused once its epoch is over; without room, an ask or an ack hears of it, and any other message goes back
-  resent,  // the same for a message that has gone back before
+  resent,  // the same for one that waits in the host and has no sender: it goes back with whatever its end is
 };
 
 /// Whether a later submission in another ring may need what this one does.

@@ -12,6 +12,8 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
     case event_kind::dead_letter:
       return watched.on_undelivered(r.actor, r.body.header.type, r.body.payload, r.body.bytes, r.reason);
     case event_kind::returned: {
+      if (r.reason != errc::mailbox_full && r.reason != errc::arena_full)
+        return not_forwarded({r.actor, r.body}, r.reason);
       returned_mail about;
       __builtin_memcpy(&about, &r.detail, sizeof about);
       return devices.mail_of(r.actor).take_back({r.actor, r.body}, about);

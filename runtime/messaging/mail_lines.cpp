@@ -85,11 +85,6 @@ bool mail_lines::is_over(waiting const& w) const noexcept {
          !completions_.is_waiting(w.m.body.header.reply_to);
 }
 
-/// For messages with handlers.
-bool mail_lines::is_in_transit(line const& l, waiting const& w) noexcept {
-  return l.awaits_verdict && &w == &*std::next(l.waiting_messages.begin(), l.run);
-}
-
 void mail_lines::cancel(std::uint64_t key, std::uint64_t number) {
   messages ended;
   {
@@ -98,7 +93,7 @@ void mail_lines::cancel(std::uint64_t key, std::uint64_t number) {
     if (at == lines_.end()) return;
     auto& all = at->second.waiting_messages;
     auto const w = std::ranges::find(all, number, &waiting::number);
-    if (w == all.end() || is_in_transit(at->second, *w)) return;
+    if (w == all.end() || w->in_transit) return;
     w->outcome = errc::cancelled;
     ended.splice(ended.end(), all, w);
     close_up(at);
@@ -130,7 +125,7 @@ void mail_lines::expire() {
       for (auto next = all.begin(); next != all.end();) {
         auto const w = next++;
         if (w->deadline_ns > now) nearest = std::min(nearest, w->deadline_ns);
-        if (w->deadline_ns > now || is_in_transit(at->second, *w)) continue;
+        if (w->deadline_ns > now || w->in_transit) continue;
         w->outcome = errc::timed_out;
         ended.splice(ended.end(), all, w);
       }
@@ -218,7 +213,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
     return {};
   if (l.full) return errc::mailbox_full;
   if (l.waiting_messages.size() >= line_limit) return errc::device_busy;
-  if (mail.bytes > max_payload_bytes) return errc::payload_too_large;
+  if (mail.bytes > max_payload_bytes || !route_.takes(mail.count)) return errc::payload_too_large;
   auto w = entry_of(mail);
   w.ack = ack;
   w.patient = w.kept = !ack.valid() && !is_ask(mail.header);
@@ -234,7 +229,7 @@ errc mail_lines::send(waiting const& w, far_terms const& terms) const {
 /// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it is
 /// patient, on_verdict will be called.
 errc mail_lines::send_first(std::uint64_t key, line& l) {
-  auto const& first = l.waiting_messages.front();
+  auto& first = l.waiting_messages.front();
   if (closed()) return closed_for();
   if (route_.is_near()) {
     auto const outcome = send(first, {});
@@ -242,7 +237,7 @@ errc mail_lines::send_first(std::uint64_t key, line& l) {
   }
   if (first.kept) return send_run(key, l);
   auto const terms = terms_for(first.m.to, first.ack);
-  return first.patient ? send_for_verdict(key, first, terms) : send(first, terms);
+  return first.patient ? send_for_verdict(key, l, first, terms) : send(first, terms);
 }
 
 /// Sends as many messages of a line as possible. Precondition: the caller holds mutex_, and no verdict is awaited.
@@ -259,7 +254,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
     if (outcome == errc::device_busy) return make_obstacle(at), try_later(at->first, l);
     if (near && outcome == errc::mailbox_full) return l.full = true, make_obstacle(at);  // on_room continues
     if (!near && outcome == errc::ok) {
-      if (l.awaits_verdict = all.front().patient; l.awaits_verdict) return make_obstacle(at);
+      if (l.awaits_verdict) return make_obstacle(at);
       all.pop_front();  // the device reports its outcome
       continue;
     }
@@ -327,7 +322,9 @@ errc mail_lines::close(errc reason) {
     for (auto& [key, l] : lines_) {
       auto& all = l.waiting_messages;
       // The device handles, refuses, or returns what is in transit.
-      all.erase(all.begin(), std::next(all.begin(), l.run - l.returned));
+      // The device handles, refuses, or returns what is in transit.
+      forget_taken(l);
+      std::erase_if(all, [](waiting const& w) { return w.in_transit && w.kept; });
       for (auto& w : all) w.outcome = reason;
       ended.splice(ended.end(), all);
       if (l.is_obstacle) obstacles_.remove_line(actor_of(key));

@@ -77,8 +77,10 @@ class mail_lines {
   /// A message in a line.
   struct waiting {
     outgoing m;
-    bool patient = false;  // waits for room
-    bool kept = false;     // has no sender that hears of it; patient
+    bool patient = false;     // waits for room
+    bool kept = false;        // has no sender that hears of it; patient
+    bool returned = false;    // has come back without having been in a line; kept
+    bool in_transit = false;  // on a far route
     // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs to.
     answer_handler handler{};
     actor_id ack{};
@@ -98,16 +100,19 @@ class mail_lines {
   };
   using messages = std::list<waiting>;  // a list, because its elements never move; see completions.cpp
 
-  /// The messages that wait for one actor. The first ones may be in transit on a far route: a run of kept messages, then one that
-  /// gets a verdict.
+  /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, then one that gets a
+  /// verdict. Those that have come back come first: their senders have sent them before all that they have put into the line.
   struct line {
     messages waiting_messages;
     bool is_obstacle = false;     // for senders that do not wait
     bool full = false;            // the mailbox had no room for the first message
     bool awaits_verdict = false;  // of the message behind the run
-    std::uint32_t run = 0;        // kept messages in transit
-    std::uint32_t returned = 0;   // those of the run that have come back
-    std::uint16_t epoch = 0;      // of the run
+    // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has come back is
+    // sent, since what its sender has put into the line may have to wait for more.
+    bool settled = true;
+    std::uint32_t run = 0;       // kept messages in transit
+    std::uint32_t returned = 0;  // those of the run that have come back
+    std::uint16_t epoch = 0;     // of what is in transit
     std::uint32_t longest_run = 32;
     waiting* coming_back = nullptr;       // the batch of which more are to come back
     std::chrono::microseconds pause{20};  // until the next try
@@ -125,14 +130,14 @@ class mail_lines {
   void stand_in_line(waiting w, messages& ended);
   static waiting entry_of(mail_view const& mail);
   bool is_over(waiting const& w) const noexcept;
-  static bool is_in_transit(line const& l, waiting const& w) noexcept;
   void cancel(std::uint64_t key, std::uint64_t number);
   void expect(std::uint64_t deadline_ns);
   void expire();
   lines::iterator close_up(lines::iterator at);
-  void add_returned(line& l, outgoing const& m, std::uint32_t count);
+  static void add_returned(line& l, outgoing const& m, std::uint32_t count);
+  static void forget_taken(line& l);
   errc send(waiting const& w, far_terms const& terms) const;
-  errc send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms);
+  errc send_for_verdict(std::uint64_t key, line& l, waiting& w, far_terms terms);
   errc send_run(std::uint64_t key, line& l);
   errc send_first(std::uint64_t key, line& l);
   void advance(lines::iterator at, messages& ended);

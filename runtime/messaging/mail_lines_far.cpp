@@ -18,6 +18,7 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
       line& l = at->second;
       bool const is_new = l.waiting_messages.empty();
       l.full = true;
+      l.settled = false;
       make_obstacle(at);  // before the epoch changes: see terms_for
       if (about.resent != 0 && l.run != 0)
         l.returned += about.count != 0 ? 1 : 0;
@@ -25,7 +26,7 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
         add_returned(l, m, about.count);
       if (auto& epoch = epochs_[cell_of(m.to)]; epoch.load(memory_order::relaxed) == about.epoch)
         epoch.store(static_cast<std::uint16_t>(about.epoch + 1), memory_order::release);  // see terms_for
-      if (is_new) try_later(at->first, l);  // otherwise its turn comes after the first one's verdict
+      if (is_new) try_later(at->first, l);  // otherwise its turn comes after a verdict, or at the next try
       return;
     }
   }
@@ -34,16 +35,19 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
 
 /// `count`: as in returned_mail.
 void mail_lines::add_returned(line& l, outgoing const& m, std::uint32_t count) {
-  if (count != 0)
-    l.coming_back =
-        &l.waiting_messages.emplace_back(waiting{.m = m, .patient = true, .kept = true, .count = count});
+  auto& all = l.waiting_messages;
+  if (count != 0) {
+    auto const behind = std::ranges::find(all, false, &waiting::returned);
+    waiting w{.m = m, .patient = true, .kept = true, .returned = true, .count = count};
+    l.coming_back = &*all.insert(behind, std::move(w));
+  }
   if (count == 1 || l.coming_back == nullptr) return;
   auto& batch = l.coming_back->batch;
   batch.insert(batch.end(), m.body.payload, m.body.payload + m.body.bytes);
 }
 
 /// On a far route. Ok: on_verdict will be called.
-errc mail_lines::send_for_verdict(std::uint64_t key, waiting const& w, far_terms terms) {
+errc mail_lines::send_for_verdict(std::uint64_t key, line& l, waiting& w, far_terms terms) {
   // On the system executor it runs where the event is received, so at a safepoint all verdicts are known.
   answer_handler on_event(boost::asio::bind_executor(
       boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
@@ -51,24 +55,45 @@ errc mail_lines::send_for_verdict(std::uint64_t key, waiting const& w, far_terms
   if (!ack && w.kept && ack.error() == errc::ask_limit) return errc::device_busy;
   if (!ack) return static_cast<errc>(ack.error().value());
   terms.ack = *ack;
+  l.epoch = terms.epoch;
   auto const outcome = send(w, terms);
-  if (outcome == errc::ok) return outcome;
   answer_handler unused;
-  return completions_.withdraw(*ack, unused) ? outcome : errc::ok;  // else the runtime's end has completed it
+  // If it cannot be withdrawn, the runtime's end has completed it.
+  if (outcome != errc::ok && completions_.withdraw(*ack, unused)) return outcome;
+  w.in_transit = l.awaits_verdict = true;
+  return errc::ok;
 }
 
 /// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be called.
 errc mail_lines::send_run(std::uint64_t key, line& l) {
   auto& all = l.waiting_messages;
   if (l.run == 0) l.epoch = terms_for(all.front().m.to, {}).epoch;
-  for (auto next = std::next(all.begin(), l.run);; ++next, ++l.run) {
+  auto const last = std::find_if(all.rbegin(), all.rend(), [](waiting const& w) { return w.in_transit; });
+  for (auto next = last.base();; ++next, ++l.run) {  // behind the last one in transit, or the first
     if (!next->is_whole()) return errc::device_busy;
     auto const after = std::next(next);
-    if (l.run + 1 >= l.longest_run || after == all.end() || !after->kept || !after->is_whole())
-      return send_for_verdict(key, *next, {.how = delivery::in_epoch, .epoch = l.epoch});
-    auto const outcome = send(*next, {.how = delivery::resent, .epoch = l.epoch});
+    bool const goes_on = l.run + 1 < l.longest_run && after != all.end() && after->kept &&
+                         after->is_whole() && (l.settled || after->returned);
+    far_terms const terms{.how = delivery::resent, .epoch = l.epoch};
+    if (!goes_on) return send_for_verdict(key, l, *next, terms);
+    auto const outcome = send(*next, terms);
     if (outcome != errc::ok) return outcome;
+    next->in_transit = true;
   }
+}
+
+/// Removes the messages of the run that have not come back: they are in the mailbox, or the device has reported their end.
+void mail_lines::forget_taken(line& l) {
+  auto& all = l.waiting_messages;
+  auto taken = l.run - l.returned;
+  for (auto next = all.begin(); next != all.end() && l.run != 0;) {
+    auto const w = next++;
+    if (!w->in_transit) continue;
+    --l.run;
+    w->in_transit = false;
+    if (taken != 0) --taken, all.erase(w);
+  }
+  l.returned = 0;
 }
 
 /// The device reports the outcome of the message behind the run.
@@ -81,18 +106,21 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
     line& l = at->second;
     auto& all = l.waiting_messages;
     auto const taken = l.run - l.returned, returned = l.returned;
-    l.run = l.returned = 0;
+    forget_taken(l);
     l.awaits_verdict = false;
-    all.erase(all.begin(), std::next(all.begin(), taken));
-    auto const judged = std::next(all.begin(), returned);
+    auto const judged = std::ranges::find(all, true, &waiting::in_transit);
+    judged->in_transit = false;
+    l.settled = l.settled || l.epoch == terms_for(judged->m.to, {}).epoch;
     bool const again = verdict == errc::mailbox_full || verdict == errc::device_busy ||
                        (verdict == errc::arena_full && judged->kept);
     bool const stays = again && judged->deadline_ns > now_ns();
-    if (!stays) {
+    if (!stays && judged->kept) {
+      all.erase(judged);  // it is in the mailbox, or the device has reported its end
+    } else if (!stays) {
       judged->outcome = again ? errc::timed_out : verdict;
       ended.splice(ended.end(), all, judged);
     }
-    l.full = verdict == errc::mailbox_full || returned != 0;
+    l.full = verdict == errc::mailbox_full || returned != 0 || !l.settled;
     l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
     if (!stays || taken != 0) l.pause = line{}.pause;
     if (!again && returned == 0) {

@@ -45,6 +45,8 @@ class far_mail {
   /// of `terms` is over. After ok, a refused message
   /// without an ack completes its ask, comes back (event_kind::returned), or becomes a dead letter: see L5 of queue_pair.hpp.
   virtual errc submit(mail_view const& mail, far_terms const& terms) = 0;
+  /// The most messages that can be submitted at once.
+  virtual std::uint32_t largest_batch() const noexcept = 0;
 
  protected:
   ~far_mail() = default;
@@ -57,6 +59,9 @@ class route {
 
   /// Whether a post's outcome is final.
   bool is_near() const noexcept { return arena_ != nullptr; }
+
+  /// Whether that many messages can be sent at once.
+  bool takes(std::uint32_t count) const noexcept { return is_near() || count <= far_->largest_batch(); }
 
   /// Sends all of `mail` or nothing, without waiting. Errors on a near route: actor_gone, mailbox_full, arena_full; on a far
   /// route: device_busy, payload_too_large, and stopped or device_lost once it is closed. On a far route, ok means that the

@@ -69,8 +69,9 @@ void ledger::check_full(letter const& m) const {
     if (other.life != m.life || other.number == m.number || other.finished < m.begun) continue;
     if (other.how == manner::patient && other.told_at >= m.begun)
       return;  // nobody overtakes a message that waits for room
-    // Nor one that has come back from a device with its own memory, because there was no room when it arrived.
-    if (of->emulated() && other.begun < m.begun && most_since(other) > l.how.capacity) return;
+    // Nor one that has come back from a device with its own memory, because there was no room for it, or no free mail block.
+    bool const found_none = most_since(other) > l.how.capacity || of->settings.mail_blocks != 0;
+    if (of->emulated() && other.begun < m.begun && found_none) return;
   }
   if (auto const most = most_since(m); most < l.how.capacity)
     fail("G5", m,
@@ -117,6 +118,7 @@ bool ledger::enter(rondo::actor_id self, std::uint32_t number, std::uint32_t run
   life& l = lives[index];
   w.note(fmt::format("life {} begins with message {}", index, number));
   if (m.life != index) fail("G7", m, fmt::format("it came to life {}", index));
+  resume(m);
   if (l.inside != nobody && letters[l.inside].tile_failed && letters[l.inside].tiles_inside == 0) {
     // A wide message whose tiles have failed has not been left yet: nobody has reported its end.
     auto const left = l.left, left_ns = l.left_ns;
@@ -231,6 +233,13 @@ void ledger::handle_answer(rondo::actor_id self) {
   ++counts["answers to actors"];
 }
 
+/// A message that waited in the first runtime's host when that stopped goes on in the second one: the checkpoint has it.
+void ledger::resume(letter& m) const {
+  if (!restored || m.dead == 0 || m.why_dead != errc::stopped) return;
+  m.dead = 0;
+  m.finished = never;
+}
+
 void ledger::dead_letter(std::uint32_t number, rondo::actor_id to, errc why) {
   if (number >= letters.size()) world::get().fail("G1: a dead letter that nobody has sent");
   letter& m = letters[number];
@@ -239,6 +248,7 @@ void ledger::dead_letter(std::uint32_t number, rondo::actor_id to, errc why) {
   if (m.life != find(to)) fail("G7", m, fmt::format("it is a dead letter of life {}", find(to)));
   if (m.life != nobody) lives[m.life].has_dead = true;
   if (m.handled != 0) fail("G1", m, "it was handled, and is a dead letter");
+  resume(m);
   m.why_dead = why;
   m.finished = std::min(m.finished, world::get().steps());
   if (++m.dead > 1) fail("G1", m, "it is a dead letter twice");

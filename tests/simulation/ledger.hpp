@@ -128,6 +128,7 @@ class ledger {
  private:
   void check_full(letter const& m) const;
   std::uint64_t most_since(letter const& m) const;
+  void resume(letter& m) const;
   bool may_hide(letter const& earlier, letter const& m) const;
   bool may_be_dead(letter const& m, life const& l) const;
   void count_overtakes(letter const& m, life const& l);

@@ -65,8 +65,7 @@ class host_queues final : public far_mail {
   /// Fails with payload_too_large for a batch larger than the ring.
   errc submit(mail_view const& mail, far_terms const& terms) override {
     if (mail.count == 0) return errc::ok;
-    if (mail.bytes > max_payload_bytes || mail.count > queues_.down.slot_count)
-      return errc::payload_too_large;
+    if (mail.bytes > max_payload_bytes || mail.count > largest_batch()) return errc::payload_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
     std::optional<bool> late;  // known when there is a ticket
     auto const outcome = push(mail.to, mail.header.priority, mail.count, [&](std::uint32_t i, submission& s) {
@@ -83,6 +82,8 @@ class host_queues final : public far_mail {
     });
     return outcome == errc::ok && *late ? errc::mailbox_full : outcome;
   }
+
+  std::uint32_t largest_batch() const noexcept override { return queues_.down.slot_count; }
 
   errc launch(launch_spec const& spec) {
     return patiently([&] { return order_with(submission_kind::launch, spec); });
