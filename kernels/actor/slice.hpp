@@ -239,7 +239,7 @@ class slice : private actor_owner<Module> {
   /// order.
   RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
     if (!priority_lists().in_order()) return 1;
-    auto most = quota < cell_.batch ? quota : cell_.batch;
+    auto most = quota < most_at_once_ ? quota : most_at_once_;
     if (ring_.slot_count < most) most = ring_.slot_count;
     message_header const& first = ring_.slot(ticket).header;
     for (std::uint32_t count = 1;;) {
@@ -371,6 +371,7 @@ class slice : private actor_owner<Module> {
   std::uint16_t const behaviour_ = cell_.behaviour();
   std::byte* const state_ = arena_.state(cell_);
   std::uint32_t const quota_ = arena_.shape().quota;
+  std::uint32_t const most_at_once_ = cell_.batch;  // early: then its load overlaps the others
   bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
   rondo::team const solo_{team_.index()};
   context context_{scheduler_, solo_, host_, self_};

@@ -13,8 +13,8 @@ namespace rondo {
 enum class event_kind : std::uint32_t {
   reply,        // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
   dead_letter,  // `actor` did not handle `body`, for `reason`
-  returned,  // `body` has found no room, and is to be sent to `actor` again; detail: returned_mail. Or it had come
-             // back before, and has ended for another `reason`
+  returned,  // detail: returned_mail. `reason`: mailbox_full or arena_full: send `body` to `actor` again. Otherwise it
+             // had come back before, and has ended for this reason
   actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
                   // (failure_action); body.header.type: of the message; 0: it was on_start or the constructor
   threw,          // code of `actor` threw; body.payload: the beginning of the text. Its actor_failed follows
@@ -39,9 +39,8 @@ inline constexpr std::uint32_t untold_digest = ~0u;
 /// The detail of a `returned` event. The messages of a batch come back one after the other, with nothing for the same actor between.
 struct returned_mail {
   std::uint16_t epoch;   // in which it was sent
-  std::uint16_t resent;  // 1: it had gone back before
-  std::uint32_t
-      count;  // of the batch that begins with this message; 1: it is alone; 0: a later one of its batch
+  std::uint16_t resent;  // 1: it had come back before, or had waited in the host
+  std::uint32_t count;   // of the batch that this message begins; 1: it is alone; 0: a later one of its batch
 };
 static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 

@@ -14,9 +14,8 @@
 //  L4 A batch is one group of tickets, so it arrives whole.
 //  L5 A message for which nobody waits is not lost for want of room (G5). It goes back to the host (event_kind::returned) and ends
 //     the epoch of its mailbox. All later messages of that epoch find the mailbox full, or go back, too, even if there is room by
-//     then. So the host can send them again in their order (G2), in the next epoch: runtime/messaging/mail_lines.hpp. Whoever
-//     sends in an epoch looks once more, when he has his ticket, whether it is still that one; so all of an epoch have lower tickets
-//     than those of the next.
+//     then. So the host can send them again in their order (G2), in the next epoch: runtime/messaging/mail_lines.hpp. A
+//     sender that has its ticket checks the epoch once more. So all messages of an epoch have lower tickets than those of the next.
 // Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.
 #pragma once
 
@@ -26,7 +25,7 @@
 namespace rondo {
 
 enum class submission_kind : std::uint8_t {
-  nothing,       // its sender was too late (L5)
+  nothing,       // its sender found the epoch over (L5)
   post,          // `count` messages to `to`: this one and the rest of its group, of which only `body` counts
   launch,        // the payload is a launch_spec
   signal,        // `count` holds control_bits for `to`
@@ -38,8 +37,8 @@ enum class submission_kind : std::uint8_t {
 /// How a post is ordered with others to the same mailbox.
 enum class delivery : std::uint8_t {
   apart,  // not at all (a timer's, for example): a dead letter if there is no room
-  in_epoch,  // refused once its epoch is over; without room, an ask or an ack hears of it, and any other message goes back
-  resent,  // the same for one that waits in the host and has no sender: it goes back with whatever its end is
+  in_epoch,  // refused once its epoch is over; an ask or an ack is told of a refusal, any other message goes back
+  resent,  // in_epoch, for a message that waits in the host without a sender: it goes back whatever refuses it
 };
 
 /// Whether a later submission in another ring may need what this one does.

@@ -83,8 +83,8 @@ class actor_ref {
 
   /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
   /// stopped, device_lost, or handler_failed. A message that was accepted is never lost for want of room: on a device with its
-  /// own memory it waits in the host until its mailbox takes it. Never overtakes an earlier message of its priority (G2): while a tell waits
-  /// for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.
+  /// own memory it waits in the host until its mailbox takes it. Never overtakes an earlier message of its priority (G2): while
+  /// earlier ones wait for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.
   template <message_type Message>
   requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
   const {
@@ -132,8 +132,8 @@ class actor_ref {
         token, messenger_, id_, std::vector<Message>(batch.begin(), batch.end()));
   }
 
-  /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and
-  /// timed_out, cancelled, handler_failed, quarantined, terminated, no_reply, device_lost, ask_limit.
+  /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and timed_out, cancelled, handler_failed,
+  /// wrong_reply, exception_thrown, quarantined, terminated, no_reply, device_lost, ask_limit; with `block`, would_deadlock.
   template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
   requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
                                                                      Token&& token = {}) const {

@@ -169,7 +169,7 @@ void mail_lines::forward(outgoing m) {
   end(ended);
 }
 
-std::vector<outgoing> mail_lines::forwarded(std::unique_lock<std::mutex>& held) const {
+std::vector<outgoing> mail_lines::kept(std::unique_lock<std::mutex>& held) const {
   std::vector<outgoing> all;
   held = std::unique_lock(mutex_);
   for (auto const& [key, l] : lines_)
@@ -178,7 +178,7 @@ std::vector<outgoing> mail_lines::forwarded(std::unique_lock<std::mutex>& held) 
   return all;
 }
 
-std::size_t mail_lines::count_forwarded() const {
+std::size_t mail_lines::count_kept() const {
   std::size_t all = 0;
   std::lock_guard lock(mutex_);
   for (auto const& [key, l] : lines_)
@@ -321,7 +321,6 @@ errc mail_lines::close(errc reason) {
     std::lock_guard lock(mutex_);
     for (auto& [key, l] : lines_) {
       auto& all = l.waiting_messages;
-      // The device handles, refuses, or returns what is in transit.
       // The device handles, refuses, or returns what is in transit.
       forget_taken(l);
       std::erase_if(all, [](waiting const& w) { return w.in_transit && w.kept; });

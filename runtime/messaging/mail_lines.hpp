@@ -63,8 +63,8 @@ class mail_lines {
   /// As the messenger's functions with these names.
   void forward(outgoing m);
   void take_back(outgoing m, returned_mail about);
-  std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
-  std::size_t count_forwarded() const;
+  std::vector<outgoing> kept(std::unique_lock<std::mutex>& held) const;
+  std::size_t count_kept() const;
 
   /// For a message whose sender does not wait: ok if it has joined its actor's line, an error if it is refused, nullopt if
   /// no line is in its way.

@@ -61,10 +61,8 @@ far_terms messenger::terms_for(actor_id to, actor_id ack) const noexcept {
 }
 void messenger::forward(outgoing m) { lines_->forward(std::move(m)); }
 void messenger::take_back(outgoing m, returned_mail about) { lines_->take_back(std::move(m), about); }
-std::vector<outgoing> messenger::forwarded(std::unique_lock<std::mutex>& held) const {
-  return lines_->forwarded(held);
-}
-std::size_t messenger::count_forwarded() const { return lines_->count_forwarded(); }
+std::vector<outgoing> messenger::kept(std::unique_lock<std::mutex>& held) const { return lines_->kept(held); }
+std::size_t messenger::count_kept() const { return lines_->count_kept(); }
 void messenger::on_room(actor_id actor) { lines_->on_room(actor); }
 errc messenger::close(errc reason) { return lines_->close(reason); }
 

@@ -88,8 +88,8 @@ class messenger {
   void take_back(outgoing m, returned_mail about);
   /// The accepted messages that are not in a mailbox yet and have no waiting sender, in order for each actor. They stay in their
   /// lines while `held` holds its lock.
-  std::vector<outgoing> forwarded(std::unique_lock<std::mutex>& held) const;
-  std::size_t count_forwarded() const;
+  std::vector<outgoing> kept(std::unique_lock<std::mutex>& held) const;
+  std::size_t count_kept() const;
 
   /// To be called when `actor` has room again or is gone: sends waiting messages; if it is gone, they fail with actor_gone.
   void on_room(actor_id actor);

@@ -25,8 +25,7 @@ struct mail_view {
 
 /// What a far route needs to know of a message beyond its mail_view.
 struct far_terms {
-  actor_id
-      ack{};  // the ask that gets the mailbox's verdict: ok, mailbox_full, actor_gone, ...; invalid: none
+  actor_id ack{};  // the ask that gets the mailbox's verdict (ok, mailbox_full, ...); invalid: none
   delivery how = delivery::apart;
   std::uint16_t epoch = 0;                           // of the mailbox, when the sender looked for obstacles
   atomic<std::uint32_t> const* epoch_now = nullptr;  // null: nobody can change it
@@ -41,9 +40,9 @@ struct far_terms {
 /// The entrance to a device that shares no memory with its senders.
 class far_mail {
  public:
-  /// Submits all of `mail` or nothing, without waiting; device_busy if the queue to the device is full, mailbox_full if the epoch
-  /// of `terms` is over. After ok, a refused message
-  /// without an ack completes its ask, comes back (event_kind::returned), or becomes a dead letter: see L5 of queue_pair.hpp.
+  /// Submits all of `mail` or nothing, without waiting. Fails with device_busy if the queue to the device is full, and with
+  /// mailbox_full if the epoch of `terms` is over. After ok, a refused message without an ack completes its ask, comes back
+  /// (event_kind::returned), or becomes a dead letter; see L5 of queue_pair.hpp.
   virtual errc submit(mail_view const& mail, far_terms const& terms) = 0;
   /// The most messages that can be submitted at once.
   virtual std::uint32_t largest_batch() const noexcept = 0;

@@ -54,7 +54,8 @@ struct telemetry {
   std::uint64_t waiting = 0;  // messages in mailboxes, counted there, independently of the sums above
   std::uint32_t asks_waiting = 0;
   std::uint64_t late_answers = 0, dead_letters = 0;
-  std::uint64_t crossing = 0;  // messages from one device to another that the host is forwarding
+  std::uint64_t crossing =
+      0;  // accepted messages that wait in the host for room or on their way to another device
 
   /// Whether accepted == handled + rejected + dead + waiting, over all actors, including terminated ones (G1). False if a
   /// message was lost or counted twice. Valid at rest: while a team runs an actor, the messages that it has taken out of the

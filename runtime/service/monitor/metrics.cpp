@@ -140,7 +140,9 @@ void write_totals(metric_text& to, report const& r) {
              r.dead_letters);
   to.counter("rondo_late_answers_total", "Replies that arrived after their ask had ended.", r.late_answers);
   to.gauge("rondo_messages_waiting", "Messages in mailboxes.", r.waiting);
-  to.gauge("rondo_messages_crossing", "Messages on their way from one device to another.", r.crossing);
+  to.gauge("rondo_messages_crossing",
+           "Accepted messages that wait in the host, for room or on their way to another device.",
+           r.crossing);
   to.gauge("rondo_asks_waiting", "Asks waiting for a reply.", r.asks_waiting);
   to.gauge("rondo_asks_limit", "Most asks that can wait at once.", r.ask_limit);
   to.gauge("rondo_conserved",
