@@ -79,32 +79,31 @@ class submission_reader {
       if (team_.leader()) conclude_alone(s, reason);
       return;
     }
+    if (is_told(s, reason))
+      for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
+        publish(first + n);
+        if (team_.leader())
+          for (std::uint32_t i = 0; i < n; ++i) tell_end(items[i], reason, first + i == 0 ? items[i].count : 0);
+      });
     if (s.ack.valid() && team_.leader()) reply(s.ack, s.to, reason);
-    if (s.ack.valid() && !dies(s, reason)) return;
-    for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
-      publish(first + n);
-      if (team_.leader())
-        for (std::uint32_t i = 0; i < n; ++i) tell_end(items[i], reason, first + i == 0 ? items[i].count : 0);
-    });
   }
   /// The same on one lane, for one message.
   RONDO_HD void conclude_alone(submission const& s, errc reason) {
-    if (s.ack.valid()) reply(s.ack, s.to, reason);
-    if (!s.ack.valid() || dies(s, reason)) tell_end(s, reason, 1);
+    if (is_told(s, reason)) tell_end(s, reason, 1);
+    if (s.ack.valid()) reply(s.ack, s.to, reason);  // last: what has come back by then was not taken
+  }
+  /// Whether each message gets its end, and not only the ack.
+  RONDO_HD static bool is_told(submission const& s, errc reason) noexcept {
+    return !s.ack.valid() || goes_back(s, reason);
   }
   /// `count`: as in returned_mail.
   RONDO_HD void tell_end(submission const& s, errc reason, std::uint32_t count) {
-    if (is_ask(s))
-      reply(s.body.header.reply_to, s.to, reason);
-    else if (goes_back(s, reason) || dies(s, reason))
+    if (goes_back(s, reason))
       return_message(s, reason, count);
+    else if (is_ask(s))
+      reply(s.body.header.reply_to, s.to, reason);
     else if (s.kind == submission_kind::post)
       emit_message(s, {.kind = event_kind::dead_letter, .reason = reason, .actor = s.to});
-  }
-  /// Whether this is the end of a message that has no sender any more: its ack only tells the host's line to go on.
-  RONDO_HD static bool dies(submission const& s, errc reason) noexcept {
-    return s.kind == submission_kind::post && s.how == delivery::resent && reason != errc::ok &&
-           !lacks_room(reason);
   }
   RONDO_HD static constexpr bool lacks_room(errc reason) noexcept {
     return reason == errc::mailbox_full || reason == errc::arena_full;
@@ -116,8 +115,9 @@ class submission_reader {
   }
   /// L5.
   RONDO_HD static bool goes_back(submission const& s, errc reason) noexcept {
-    return lacks_room(reason) && s.kind == submission_kind::post && s.how != delivery::apart &&
-           !s.ack.valid() && !is_ask(s);
+    if (s.kind != submission_kind::post || reason == errc::ok) return false;
+    if (s.how == delivery::resent) return true;
+    return s.how == delivery::in_epoch && lacks_room(reason) && !s.ack.valid() && !is_ask(s);
   }
 
   bus_reader<submission, Bus> in_;
@@ -289,7 +289,7 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD errc post(submission const& s) {
     if (is_late(s)) return errc::mailbox_full;
     auto const outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
-    if (reader::goes_back(s, outcome)) end_epoch(s);
+    end_epoch(s, outcome);
     return outcome;
   }
   /// Whether the epoch of `s` is over (L5).
@@ -299,7 +299,9 @@ class io_team : public submission_reader<Bus> {
     return this->window_.epoch_ended != 0 && s.how != delivery::apart && arena.has_cell(s.to.index) &&
            arena.epoch(s.to.index).load(memory_order::relaxed) != s.epoch;
   }
-  RONDO_HD void end_epoch(submission const& s) noexcept {
+  /// If `s` goes back to be sent again.
+  RONDO_HD void end_epoch(submission const& s, errc outcome) noexcept {
+    if (!reader::lacks_room(outcome) || !reader::goes_back(s, outcome)) return;
     arena_ref const& arena = scheduler_.arena();
     // Relaxed, both: only this reader reads them.
     arena.epoch(s.to.index).store(static_cast<std::uint16_t>(s.epoch + 1), memory_order::relaxed);
@@ -332,7 +334,7 @@ class io_team : public submission_reader<Bus> {
     reservation r{.status = errc::mailbox_full};
     if (!has_late(&s, 1)) {
       r = scheduler_.reserve_by_lanes(this->team_, s.to, s.body.header.priority, s.count);
-      if (this->team_.leader() && reader::goes_back(s, r.status)) end_epoch(s);
+      if (this->team_.leader()) end_epoch(s, r.status);
     }
     if (r.status == errc::ok) {
       this->for_each_window(s.count, [&](std::uint32_t from, submission const* items, std::uint32_t n) {
@@ -341,7 +343,7 @@ class io_team : public submission_reader<Bus> {
       scheduler_.announce_by_lanes(this->team_, s.to, r);
     }
     // Otherwise conclude reads the batch once more.
-    if (r.status == errc::ok || (s.ack.valid() && !reader::dies(s, r.status))) this->publish(s.count);
+    if (r.status == errc::ok || !reader::is_told(s, r.status)) this->publish(s.count);
     if (r.status != errc::ok || s.ack.valid()) this->conclude(s, r.status);
     this->in_.advance(s.count);
     return s.count;

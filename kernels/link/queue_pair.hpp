@@ -38,7 +38,7 @@ enum class submission_kind : std::uint8_t {
 enum class delivery : std::uint8_t {
   apart,  // not at all (a timer's, for example): a dead letter if there is no room
   in_epoch,  // refused once its epoch is over; an ask or an ack is told of a refusal, any other message goes back
-  resent,  // in_epoch, for a message that waits in the host without a sender: it goes back whatever refuses it
+  resent,  // in_epoch, for a message that waits in the host without a sender: it goes back whatever refuses it; then its ack is told
 };
 
 /// Whether a later submission in another ring may need what this one does.

@@ -11,8 +11,6 @@ namespace rondo {
 
 namespace {
 
-std::uint32_t actor_of(std::uint64_t key) noexcept { return static_cast<std::uint32_t>(key >> 32); }
-
 bool is_ask(message_header const& h) noexcept {
   return (h.flags & flag_wants_reply) != 0 && (h.reply_to.index & host_ask_bit) != 0;
 }
@@ -138,7 +136,7 @@ void mail_lines::expire() {
 /// Removes a line if it is empty. Returns the next one.
 mail_lines::lines::iterator mail_lines::close_up(lines::iterator at) {
   if (!at->second.waiting_messages.empty()) return std::next(at);
-  if (at->second.is_obstacle) obstacles_.remove_line(actor_of(at->first));
+  if (at->second.is_obstacle) obstacles_.remove_line(actor_of(at->first).index);
   return lines_.erase(at);
 }
 
@@ -267,7 +265,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
 
 /// Makes senders that do not wait check the line. Precondition: the caller holds mutex_.
 void mail_lines::make_obstacle(lines::iterator at) {
-  if (!std::exchange(at->second.is_obstacle, true)) obstacles_.add_line(actor_of(at->first));
+  if (!std::exchange(at->second.is_obstacle, true)) obstacles_.add_line(actor_of(at->first).index);
 }
 
 void mail_lines::resume(std::uint64_t key) {
@@ -321,12 +319,10 @@ errc mail_lines::close(errc reason) {
     std::lock_guard lock(mutex_);
     for (auto& [key, l] : lines_) {
       auto& all = l.waiting_messages;
-      // The device handles, refuses, or returns what is in transit.
-      forget_taken(l);
-      std::erase_if(all, [](waiting const& w) { return w.in_transit && w.kept; });
+      forget_taken(l);  // the device handles or returns what is in transit
       for (auto& w : all) w.outcome = reason;
       ended.splice(ended.end(), all);
-      if (l.is_obstacle) obstacles_.remove_line(actor_of(key));
+      if (l.is_obstacle) obstacles_.remove_line(actor_of(key).index);
     }
     lines_.clear();
   }

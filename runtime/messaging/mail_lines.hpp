@@ -7,8 +7,8 @@
 //
 // A message that was accepted and whose sender has left is *kept*: it stays in the line until its mailbox takes it. On a far route
 // these are the messages that found no room and came back, and all of their epoch with them (L5 of kernels/link/queue_pair.hpp).
-// Kept messages are sent in runs, of which only the last one gets a verdict. If one of a run finds no room, those after it come
-// back before that verdict, so the verdict tells how many were taken.
+// Kept messages are sent in runs. If one of a run finds no room, it and those after it come back. Only the last one of a run gets
+// a verdict, which follows all that come back: then it is known how many were taken.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -100,13 +100,13 @@ class mail_lines {
   };
   using messages = std::list<waiting>;  // a list, because its elements never move; see completions.cpp
 
-  /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, then one that gets a
-  /// verdict. Those that have come back come first: their senders have sent them before all that they have put into the line.
+  /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, or one whose sender
+  /// waits. Those that have come back come first: their senders have sent them before all that they have put into the line.
   struct line {
     messages waiting_messages;
     bool is_obstacle = false;     // for senders that do not wait
     bool full = false;            // the mailbox had no room for the first message
-    bool awaits_verdict = false;  // of the message behind the run
+    bool awaits_verdict = false;  // of the run, or of the one message
     // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has come back is
     // sent, since what its sender has put into the line may have to wait for more.
     bool settled = true;
@@ -125,6 +125,9 @@ class mail_lines {
   static constexpr std::uint32_t run_limit = 256;
 
   static std::uint64_t key_of(actor_id id) noexcept { return std::uint64_t{id.index} << 32 | id.generation; }
+  static actor_id actor_of(std::uint64_t key) noexcept {
+    return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+  }
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
   void stand_in_line(waiting w, messages& ended);

@@ -75,10 +75,10 @@ errc mail_lines::send_run(std::uint64_t key, line& l) {
     bool const goes_on = l.run + 1 < l.longest_run && after != all.end() && after->kept &&
                          after->is_whole() && (l.settled || after->returned);
     far_terms const terms{.how = delivery::resent, .epoch = l.epoch};
-    if (!goes_on) return send_for_verdict(key, l, *next, terms);
-    auto const outcome = send(*next, terms);
+    auto const outcome = goes_on ? send(*next, terms) : send_for_verdict(key, l, *next, terms);
     if (outcome != errc::ok) return outcome;
     next->in_transit = true;
+    if (!goes_on) return ++l.run, errc::ok;
   }
 }
 
@@ -96,7 +96,7 @@ void mail_lines::forget_taken(line& l) {
   l.returned = 0;
 }
 
-/// The device reports the outcome of the message behind the run.
+/// The device has told what became of the run, or tells the outcome of the one message in transit.
 void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
   messages ended;
   {
@@ -105,25 +105,24 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
     if (at == lines_.end()) return;  // it was closed
     line& l = at->second;
     auto& all = l.waiting_messages;
-    auto const taken = l.run - l.returned, returned = l.returned;
-    forget_taken(l);
+    auto const taken = l.run - l.returned;
+    bool again = l.returned != 0, stays = again;
+    l.settled = l.settled || l.epoch == terms_for(actor_of(key), {}).epoch;
+    l.full = again || verdict == errc::mailbox_full || !l.settled;
     l.awaits_verdict = false;
-    auto const judged = std::ranges::find(all, true, &waiting::in_transit);
-    judged->in_transit = false;
-    l.settled = l.settled || l.epoch == terms_for(judged->m.to, {}).epoch;
-    bool const again = verdict == errc::mailbox_full || verdict == errc::device_busy ||
-                       (verdict == errc::arena_full && judged->kept);
-    bool const stays = again && judged->deadline_ns > now_ns();
-    if (!stays && judged->kept) {
-      all.erase(judged);  // it is in the mailbox, or the device has reported its end
-    } else if (!stays) {
-      judged->outcome = again ? errc::timed_out : verdict;
-      ended.splice(ended.end(), all, judged);
+    forget_taken(l);
+    if (auto const judged = std::ranges::find(all, true, &waiting::in_transit); judged != all.end()) {
+      judged->in_transit = false;
+      again = verdict == errc::mailbox_full || verdict == errc::device_busy;
+      stays = again && judged->deadline_ns > now_ns();
+      if (!stays) {
+        judged->outcome = again ? errc::timed_out : verdict;
+        ended.splice(ended.end(), all, judged);
+      }
     }
-    l.full = verdict == errc::mailbox_full || returned != 0 || !l.settled;
     l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
     if (!stays || taken != 0) l.pause = line{}.pause;
-    if (!again && returned == 0) {
+    if (!again) {
       advance(at, ended);
     } else {
       if (l.full) fail_hasty(all, ended);

@@ -184,12 +184,13 @@ struct returning_host {
   actor_id to;
   atomic<std::uint32_t>& epoch = w.x.shared<atomic<std::uint32_t>>();
   atomic<std::uint32_t>& waits = w.x.shared<atomic<std::uint32_t>>();  // 1: senders stay away
-  std::deque<note> line{};  // the poller's; the first one is in transit
+  // -- the poller's
+  std::deque<note> line{};    // the first one is in transit
+  bool has_come_back = false;  // the first one, again
 
   /// False: the epoch was over.
-  bool submit(note const& n, actor_id ack, std::uint32_t in) const {
+  bool submit(note const& n, far_terms terms) const {
     auto const header = note_header();
-    far_terms const terms{ack, delivery::in_epoch, static_cast<std::uint16_t>(in), &epoch};
     for (;; relax())
       if (auto const outcome = w.queues.submit({to, header, &n, sizeof n}, terms);
           outcome != errc::device_busy)
@@ -199,10 +200,16 @@ struct returning_host {
   void send(note const& n) const {
     for (;; relax()) {
       auto const in = epoch.load(memory_order::acquire);
-      if (waits.load(memory_order::relaxed) == 0 && submit(n, {}, in)) return;
+      if (waits.load(memory_order::relaxed) == 0 &&
+          submit(n, {{}, delivery::in_epoch, static_cast<std::uint16_t>(in), &epoch}))
+        return;
     }
   }
-  void resend() const { submit(line.front(), {host_ask_bit | 1, 1}, epoch.load(memory_order::relaxed)); }
+  void resend() {
+    has_come_back = false;
+    auto const in = static_cast<std::uint16_t>(epoch.load(memory_order::relaxed));
+    submit(line.front(), {{host_ask_bit | 1, 1}, delivery::resent, in});
+  }
   void on_event(device_event const& r) {
     if (r.kind == event_kind::returned) {
       returned_mail about;
@@ -212,12 +219,16 @@ struct returning_host {
       waits.store(1, memory_order::relaxed);
       if (epoch.load(memory_order::relaxed) == about.epoch)
         epoch.store(about.epoch + 1u, memory_order::release);
+      if (about.resent != 0) {
+        has_come_back = true;
+        return;
+      }
       line.push_back(n);
       if (line.size() == 1) resend();
       return;
     }
     w.x.require(r.kind == event_kind::reply && !line.empty(), "a verdict comes for what is in transit");
-    if (r.reason == errc::ok) line.pop_front();
+    if (!has_come_back) line.pop_front();
     if (!line.empty()) return resend();
     waits.store(0, memory_order::relaxed);
   }
