@@ -32,8 +32,8 @@ struct variant {
 };
 inline std::ostream& operator<<(std::ostream& out, variant const& v) { return out << v.name; }
 
-/// cpu, emulated with 1, 8 and 32 lanes, and cuda with warps and with blocks if there is a GPU; each persistent and in
-/// rounds. If RONDO_DEVICE is set, only those with that device.
+/// cpu, emulated, and cuda with warps and with blocks if there is a GPU, each persistent and in rounds; emulated with 8 lanes,
+/// persistent, and with 32 in rounds. If RONDO_DEVICE is set, only those with that device.
 std::vector<variant> variants();
 /// Runtimes of several devices.
 std::vector<variant> variants_of_several();
