@@ -76,7 +76,8 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
   }
   // The free cell is still free, and the generations continue.
   REQUIRE(second->launch<journal>("new").id() == rondo::actor_id{gap.id().index, 1});
-  REQUIRE_FALSE(rondo::terminate(second_life, rondo::termination::drain, rondo::block));
+  REQUIRE_FALSE(
+      rondo::terminate(find<journal>(*second, "second life"), rondo::termination::drain, rondo::block));
   REQUIRE(second->launch<journal>("third life").id().generation == second_life.id().generation + 1);
   at_rest(*second);
 }
