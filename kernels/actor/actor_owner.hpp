@@ -22,7 +22,8 @@ class actor_owner {
         index_(index),
         cell_(arena_.cell(index)),
         self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: only owners change it
-        totals_(cell_.totals.own()) {
+        totals_(cell_.totals.own()),
+        own_mail_(cell_.own_mail) {
     look_at_word();
   }
 
@@ -65,10 +66,12 @@ class actor_owner {
     if ((asked & control_construct) != 0) {
       if (auto const made = construct(); made != errc::ok) supervise(made, 0);
     } else if ((asked & control_start) != 0) {
-      auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_);
+      auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_, &own_mail_);
       if (started.failure != errc::ok) supervise(started.failure, 0);
     }
     if ((asked & control_inspect) != 0) report_depths();
+    if ((asked & control_again) != 0) own_mail_ |= own_again;
+    if ((asked & control_room) != 0) own_mail_ |= own_room;
     if (state() == lifecycle::failed || state() == lifecycle::terminated) return;
     if ((asked & control_discard) != 0) return close_as(lifecycle::discarding);
     if ((asked & control_drain) != 0 && !closing()) return close_as(lifecycle::terminating);
@@ -82,6 +85,7 @@ class actor_owner {
   /// Constructs a fresh state; on_start follows before the next message. If the constructor throws, the actor has no state, and
   /// must fail or try again.
   RONDO_HD errc construct() {
+    own_mail_ = 0;  // the last state asked for it
     context ctx{scheduler_, team_, host_, self_};
     message_header const none{};
     ctx.begin(none);
@@ -151,7 +155,7 @@ class actor_owner {
   /// Completes a message without handling it: rejected if its sender waits for an answer, otherwise a dead letter.
   RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
     message_slot const& slot = ring_.slot(ticket);
-    if (is_reported(slot.header)) report(event_kind::not_handled, slot, reason, 0);
+    if (is_reported(slot.header)) report(event_kind::not_handled, slot.header, slot.payload, reason, 0);
     refuse_or_bury(slot.header, slot.payload, reason);
     priority_lists().take(ticket);
   }
@@ -174,17 +178,21 @@ class actor_owner {
   RONDO_HD bool is_reported(message_header const& h) const noexcept {
     return journal_ != 0 || (h.flags & flag_traced) != 0;
   }
-  RONDO_CALL RONDO_HD void report(event_kind kind, message_slot const& slot, errc reason,
-                                  std::uint32_t digest) {
+  /// `payload`: null: the message has none.
+  RONDO_CALL RONDO_HD void report(event_kind kind, message_header const& h, std::byte const* payload,
+                                  errc reason, std::uint32_t digest) {
     device_event r{.kind = kind,
                    .reason = reason,
                    .actor = self_,
                    .detail = now_ns(),
                    .behaviour = digest,
                    .team = team_.index()};
-    r.body.header = slot.header;
+    r.body.header = h;
     r.body.bytes = max_payload_bytes;
-    __builtin_memcpy(r.body.payload, slot.payload, max_payload_bytes);
+    if (payload != nullptr)
+      __builtin_memcpy(r.body.payload, payload, max_payload_bytes);
+    else
+      __builtin_memset(r.body.payload, 0, max_payload_bytes);
     host_.emit(r);
   }
 
@@ -193,7 +201,7 @@ class actor_owner {
   /// A handler failed on `ticket`: the message stays for another attempt after a restart, or is completed.
   RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure, std::uint32_t digest) {
     message_header& header = ring_.slot(ticket).header;
-    if (is_reported(header)) report(event_kind::handled, ring_.slot(ticket), failure, digest);
+    if (is_reported(header)) report(event_kind::handled, header, ring_.slot(ticket).payload, failure, digest);
     auto const final_reason = judge(header, failure);
     if ((journal_ & journal_mute) != 0) {
       ++totals_.dead;  // counted (G1), but no event: the recording contains any further attempt
@@ -279,6 +287,7 @@ class actor_owner {
     if (pinned)  // before a successor can own the team
       arena_.team(cell_.team.load(memory_order::relaxed))
           .pinned_actor.store(0, memory_order::relaxed);  // relaxed, both: emit publishes
+    scheduler_.notify_of_room(self_.index);
     host_.emit(r);  // last: the host may give the cell to a successor at once
     return true;
   }
@@ -286,14 +295,20 @@ class actor_owner {
   /// Releases the actor. False if a control operation came in: the caller still owns it.
   RONDO_CALL RONDO_HD bool release() {
     if (control_waits()) return false;  // on_start after a restart, or a signal that is not in the word yet
-    auto const released = scheduler_.release(index_, totals_);
+    auto const released = scheduler_.release(index_, totals_, own_mail_);
     mail_left_ = released.mail_left;
     if (released.still_owned) {
       obey();  // even if control is empty: it may have been carried out before the signal reached the word
       return false;
     }
-    if (released.room_wanted) host_.emit({.kind = event_kind::room, .actor = self_});
+    if (released.room_wanted) tell_of_room();
     return true;
+  }
+
+  /// Notifies whoever waits for room in this mailbox. The caller may have released the actor.
+  RONDO_CALL RONDO_HD void tell_of_room() {
+    host_.emit({.kind = event_kind::room, .actor = self_});
+    scheduler_.notify_of_room(index_);
   }
 
   scheduler& scheduler_;
@@ -305,6 +320,7 @@ class actor_owner {
   actor_cell& cell_;
   actor_id self_;
   actor_totals totals_;
+  std::uint32_t own_mail_;  // own_mail_bits
   std::uint32_t const journal_ = arena_.journal();
   mail_ring_ref ring_{};
   bool has_ring_ = false, paused_ = false, mail_left_ = false;

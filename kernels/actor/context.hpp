@@ -33,8 +33,15 @@ struct reply_token {
 
 class context {
  public:
-  RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self) noexcept
-      : scheduler_(sched), team_(team), host_(host), self_(self), journal_(sched.arena().journal()) {}
+  /// `own_mail`: where `again` leaves its bit; null: this call cannot ask for it.
+  RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self,
+                   std::uint32_t* own_mail = nullptr) noexcept
+      : scheduler_(sched),
+        team_(team),
+        host_(host),
+        self_(self),
+        own_mail_(own_mail),
+        journal_(sched.arena().journal()) {}
 
   /// The actor that this handler belongs to.
   RONDO_HD actor_id self() const noexcept { return self_; }
@@ -118,6 +125,20 @@ class context {
   /// three words that rarely change. A pinned actor on a device with its own memory does not learn here that it is to terminate: its
   /// team takes that request after the handler.
   RONDO_HD bool should_stop() const noexcept { return team_.broadcast(team_.leader() && is_waited_for()); }
+
+  /// The actor gets the message `again`, once, when the mail that waits for it and the other actors have had their turn. It
+  /// needs no room in the mailbox. Not while the actor is deactivated; dropped when it ends, or restarts with a fresh state. Only
+  /// for the team that owns the actor: in a tile of a wide message, the handler fails with wrong_state.
+  RONDO_HD void again() noexcept {
+    if (own_mail_is_due(type_id<rondo::again>)) *own_mail_ |= own_again;
+  }
+  /// The actor gets the message `room` when the mailbox of `to` has room again or is gone, perhaps at once: then it sends once
+  /// more, and perhaps waits once more. It waits for one mailbox at a time: for a second one, `room` comes until the first has
+  /// room. An actor of another device never seems full; see `tell`. Otherwise as `again`.
+  template <class Behaviour>
+  RONDO_HD void when_room(address<Behaviour> to) noexcept {
+    if (own_mail_is_due(type_id<room>)) scheduler_.await_room(to.id, self_);
+  }
 
   /// Reports that the handler failed. The actor's supervision rule decides what follows.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { failure_ = reason; }
@@ -222,6 +243,13 @@ class context {
     return errc::ok;
   }
 
+  /// On one lane.
+  RONDO_HD bool own_mail_is_due(std::uint32_t type) noexcept {
+    if (!team_.leader()) return false;
+    if (own_mail_ == nullptr) return fail(errc::wrong_state), false;
+    if (journal_ != 0) note_word(type);
+    return !is_mute();
+  }
   RONDO_HD bool is_waited_for() const noexcept {
     arena_ref const& arena = scheduler_.arena();
     if (arena.stopping()) return true;
@@ -321,6 +349,7 @@ class context {
   message_header const* header_ = nullptr;
   bool answered_ = false;
   errc failure_ = errc::ok;
+  std::uint32_t* const own_mail_;
   std::uint32_t reply_type_ = 0;  // see expect
   std::uint32_t const journal_;   // journal_bits
   std::uint32_t sent_ = 0;        // tagged messages that this handler call has sent

@@ -10,7 +10,7 @@ namespace rondo {
 
 /// One handler call, as published to all lanes.
 struct handler_call {
-  enum class what : std::uint32_t { leave, join, one, batch, tiles, tile, finish, start };
+  enum class what : std::uint32_t { leave, join, one, batch, tiles, tile, finish, start, again, room };
   what kind;
   std::uint32_t actor, ticket, count;  // count: messages of a batch, or the number of the tile
 };
@@ -30,14 +30,15 @@ class lane_crew {
   RONDO_HD lane_crew(scheduler& sched, team const& t, host_port const& host) noexcept
       : scheduler_(sched), team_(t), host_(host) {}
 
-  /// Lane 0: runs `call` on all lanes if the behaviour is cooperative, otherwise on this lane.
-  RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self) const {
-    if (team_.lanes() == 1) return invoke(call, self, team_);
+  /// Lane 0: runs `call` on all lanes if the behaviour is cooperative, otherwise on this lane. `own_mail`: as for a context.
+  RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self,
+                                      std::uint32_t* own_mail = nullptr) const {
+    if (team_.lanes() == 1) return invoke(call, self, team_, own_mail);
     if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour()))
-      return invoke(call, self, team{team_.index()});  // alone: a team of one
+      return invoke(call, self, team{team_.index()}, own_mail);  // alone: a team of one
     publish(call);
     team_.sync();
-    auto result = invoke(call, self, team_);
+    auto result = invoke(call, self, team_, own_mail);
     team_.sync();
     result.failure = static_cast<errc>(team_.shared()->failure.exchange(0, memory_order::relaxed));
     return result;
@@ -59,7 +60,7 @@ class lane_crew {
         continue;
       }
       invoke(call, {call.actor, scheduler_.arena().cell(call.actor).generation.load(memory_order::relaxed)},
-             team_);
+             team_, nullptr);
       team_.sync();
     }
   }
@@ -74,16 +75,19 @@ class lane_crew {
     __builtin_memcpy(team_.shared()->command, &call, sizeof call);
   }
 
-  RONDO_CALL RONDO_HD call_result invoke(handler_call call, actor_id self, team const& lanes) const {
+  RONDO_CALL RONDO_HD call_result invoke(handler_call call, actor_id self, team const& lanes,
+                                         std::uint32_t* own_mail) const {
     arena_ref const& arena = scheduler_.arena();
     actor_cell const& cell = arena.cell(call.actor);
     std::byte* const state = arena.state(cell);
-    context ctx{scheduler_, lanes, host_, self};
+    context ctx{scheduler_, lanes, host_, self, own_mail};
     call_result result;
     if (call.kind == handler_call::what::start) {
       message_header const none{};
       ctx.begin(none);
       Module::start(cell.behaviour(), state, ctx);
+    } else if (call.kind == handler_call::what::again || call.kind == handler_call::what::room) {
+      invoke_own(call.kind == handler_call::what::again ? type_id<again> : type_id<room>, cell, state, ctx);
     } else {
       mail_ring_ref const ring =
           arena.ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
@@ -106,6 +110,15 @@ class lane_crew {
     result.answered = ctx.answered();
     result.digest = ctx.digest();
     return result;
+  }
+
+  RONDO_CALL RONDO_HD static void invoke_own(std::uint32_t type, actor_cell const& cell, std::byte* state,
+                                             context& ctx) {
+    message m;
+    m.header.type = type;
+    ctx.begin(m.header);
+    if (Module::handle_one(cell.behaviour(), state, ctx, m) != handler_kind::one)
+      ctx.fail(errc::unknown_message);
   }
 
   RONDO_HD void note_failure(errc reason) const noexcept {

@@ -45,6 +45,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
   cell.alert_seen = cell.alert.load(memory_order::relaxed);
   cell.overtakes = 0;
+  cell.own_mail = 0;
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
   cell.totals.counted_ring.store(0, memory_order::relaxed);

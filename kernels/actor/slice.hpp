@@ -12,7 +12,7 @@ template <class Module>
 class slice : private actor_owner<Module> {
   using base = actor_owner<Module>;
   using base::arena_, base::cell_, base::crew_, base::host_, base::index_, base::ring_, base::scheduler_,
-      base::self_, base::team_, base::totals_, base::has_ring_, base::journal_, base::paused_,
+      base::self_, base::team_, base::totals_, base::own_mail_, base::has_ring_, base::journal_, base::paused_,
       base::priority_lists;
 
  public:
@@ -39,6 +39,7 @@ class slice : private actor_owner<Module> {
       if (seen == sight::nothing) {
         // On a GPU a look takes no cache line from the sender.
         if (std::uint32_t ticket; threads_park && dealt != 0 && linger(ticket, dealt)) continue;
+        if (own_mail_ != 0) break;
         return true;
       }
       if (dealt == 0) show_running();
@@ -49,6 +50,7 @@ class slice : private actor_owner<Module> {
     if (this->control_waits()) show_running(), this->obey();
     if (!has_ring_) this->look_at_word();
     if (!paused_) dealt += handle_mail(quota_ - dealt);
+    if (own_mail_ != 0) dealt += handle_own_mail();
     knows_next_ = false;
     if (!this->closing()) return true;
     show_running();
@@ -92,7 +94,7 @@ class slice : private actor_owner<Module> {
     if (counters) scheduler_.publish(cell_, word, totals_);
     if (!word.has(actor_word::room_wanted)) return;
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
-    host_.emit({.kind = event_kind::room, .actor = self_});
+    this->tell_of_room();
   }
 
   /// The most messages of one slice.
@@ -147,6 +149,10 @@ class slice : private actor_owner<Module> {
       if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
       if (handed_over_) break;
       if (this->closing() && this->end_when_empty()) break;
+      if (own_mail_ != 0) {
+        dealt += handle_own_mail();
+        if (own_mail_ != 0 && dealt < quota && !scheduler_.sees_work() && !arena_.stopping()) continue;
+      }
       if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
         // Releasing the actor and claiming it again would take the word from its senders twice.
         show(with_telemetry);  // without telemetry, the totals wait for the release
@@ -168,6 +174,22 @@ class slice : private actor_owner<Module> {
       dealt += deal_with(ticket, quota - dealt);
     }
     return dealt;
+  }
+
+  /// Handles one piece of mail that needs no slot, once the mailbox had its turn. Returns 1 if it did.
+  RONDO_CALL RONDO_HD std::uint32_t handle_own_mail() {
+    if (paused_ || this->closing() || this->control_waits()) return 0;
+    bool const is_room = (own_mail_ & own_room) != 0;
+    own_mail_ &= ~(is_room ? own_room : own_again);
+    message_header h;
+    h.type = is_room ? type_id<room> : type_id<again>;
+    show_running();
+    status_.begin(h.type);
+    auto const result = crew_.run(
+        {is_room ? handler_call::what::room : handler_call::what::again, index_, 0, 0}, self_, &own_mail_);
+    if (journal_ != 0) this->report(event_kind::handled, h, nullptr, result.failure, result.digest);
+    if (result.failure != errc::ok) this->supervise(result.failure, h.type);
+    return 1;
   }
 
   /// Reports this actor as running. (A pinned team reports none while it waits for mail.)
@@ -212,13 +234,13 @@ class slice : private actor_owner<Module> {
       result = {context_.failure(), context_.answered(), 0, context_.digest()};
     } else {
       kind = Module::kind_of(behaviour_, h.type);
-      if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_);
+      if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_, &own_mail_);
     }
     if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
     if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
     std::uint32_t const count = run_length(ticket, quota);
-    conclude_run(ticket, count, crew_.run({handler_call::what::batch, index_, ticket, count}, self_));
+    conclude_run(ticket, count, crew_.run({handler_call::what::batch, index_, ticket, count}, self_, &own_mail_));
     return count;
   }
 
@@ -301,7 +323,8 @@ class slice : private actor_owner<Module> {
   /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
   RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
     if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
-    if (this->is_reported(h)) this->report(event_kind::handled, slot_around(h), errc::ok, digest);
+    if (this->is_reported(h))
+      this->report(event_kind::handled, h, slot_around(h).payload, errc::ok, digest);
     if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
   }
 
@@ -323,7 +346,7 @@ class slice : private actor_owner<Module> {
 
   RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
     knows_next_ = false;
-    auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_);
+    auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_, &own_mail_);
     if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
     if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
     auto const jobs = begun.tiles > 1 ? wide_jobs_for(arena_.shape().teams) : 0;
@@ -341,6 +364,7 @@ class slice : private actor_owner<Module> {
     job.ticket = ticket;
     job.stays = stays;
     cell_.totals.publish(totals_);  // for the team that continues with the actor
+    cell_.own_mail = own_mail_;     // likewise
     auto const epoch = job.open(tiles);
     arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
     scheduler_.wake(static_cast<int>(tiles) - 1);
@@ -358,7 +382,7 @@ class slice : private actor_owner<Module> {
 
   RONDO_CALL RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
     call_result result{.failure = failure};
-    if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_);
+    if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_, &own_mail_);
     conclude_one(ticket, ring_.slot(ticket).header, result);
   }
 
@@ -374,7 +398,7 @@ class slice : private actor_owner<Module> {
   std::uint32_t const most_at_once_ = cell_.batch;  // early: then its load overlaps the others
   bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
   rondo::team const solo_{team_.index()};
-  context context_{scheduler_, solo_, host_, self_};
+  context context_{scheduler_, solo_, host_, self_, &own_mail_};
   team_status& status_ = arena_.team(team_.index());
   // For `look`, while knows_next_: the owner's fields of the cell. in_turn_: the oldest message is the next one.
   std::uint32_t next_, alert_seen_;

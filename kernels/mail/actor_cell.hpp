@@ -10,6 +10,7 @@
 #include "kernels/base/message.hpp"
 #include "kernels/base/status.hpp"
 #include "kernels/mail/actor_word.hpp"
+#include "kernels/mail/own_mail.hpp"
 
 namespace rondo {
 
@@ -36,14 +37,17 @@ enum control_bits : std::uint32_t {
   control_start = 32,       // run the behaviour's on_start
   control_sleep_last = 64,  // with both of the first two (after a restore): deactivation came last
   control_construct = 128,  // construct a fresh state, then run on_start
+  control_again = 256,      // the actor gets `again` (own_mail.hpp)
+  control_room = 512,       // likewise `room`
 };
 
-inline constexpr std::uint32_t control_mask = 0xff;
+inline constexpr int control_width = 12;
+inline constexpr std::uint32_t control_mask = (1u << control_width) - 1;
 
 /// The cell's control word for an actor of `generation`. The generation keeps a late control operation from reaching a
 /// successor.
 RONDO_HD constexpr std::uint32_t control_for(std::uint32_t generation, std::uint32_t bits) noexcept {
-  return generation << 8 | bits;
+  return generation << control_width | bits;
 }
 
 /// Adds one operation to `asked`. Activate and deactivate are both carried out and reported; the later one decides.
@@ -80,6 +84,7 @@ struct alignas(128) actor_cell {
 
   latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
   std::uint32_t batch;        // the most messages that a batch handler gets at once
+  std::uint32_t own_mail;     // own_mail_bits; an owner keeps its own copy
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back

@@ -71,7 +71,7 @@ struct arena_layout {
   std::uint64_t magic, bytes;
   arena_shape shape;
   std::uint32_t ready_entries, ring_entries;
-  std::uint64_t cells, epochs_at, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at,
+  std::uint64_t cells, epochs_at, room_lists_at, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at,
       rings_at, heap_at;
 };
 
@@ -124,6 +124,9 @@ class arena_ref {
   /// share it one after the other.
   RONDO_HD atomic<std::uint32_t>& epoch(std::uint32_t index) const noexcept {
     return at<atomic<std::uint32_t>>(header_->epochs_at)[index - first_actor_];
+  }
+  RONDO_HD room_list& room_list_of(std::uint32_t index) const noexcept {
+    return at<room_list>(header_->room_lists_at)[index - first_actor_];
   }
   /// Whether the actor belongs to another device.
   RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
@@ -182,6 +185,7 @@ inline arena_layout plan_arena(arena_shape const& shape) noexcept {
   };
   h.cells = claim(sizeof(actor_cell) * shape.actors, 128);
   h.epochs_at = claim(sizeof(atomic<std::uint32_t>) * shape.actors, 64);
+  h.room_lists_at = claim(sizeof(room_list) * shape.actors, 64);
   h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
   h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);
   h.ready_entries_at = claim(sizeof(ready_entry) * ready_bands * h.ready_entries, 64);

@@ -93,6 +93,27 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   return r;
 }
 
+/// Records that somebody waits for room in the mailbox of `to`. False, without effect, if it has room, or is gone. Release: what
+/// the caller did before is visible to the owner that finds the record.
+RONDO_HD inline bool ask_for_room(arena_ref const& arena, actor_id to) noexcept {
+  actor_cell& cell = arena.cell(to.index);
+  auto bits = cell.word.load(memory_order::acquire);
+  for (;;) {
+    actor_word const word{bits};
+    // Relaxed, both: see reserve.
+    auto const generation = cell.generation.load(memory_order::relaxed);
+    auto const capacity = cell.capacity.load(memory_order::relaxed);
+    bool const lives =
+        word.has(actor_word::open) && word.of_generation(to.generation) && generation == to.generation;
+    if (!lives || word.ring() == 0 ||
+        arena.ring_at(word.ring()).taken((word.tail() - capacity) & ticket_mask))
+      return false;
+    if (cell.word.compare_exchange(bits, word.with(actor_word::room_wanted).bits(), memory_order::release,
+                                   memory_order::acquire))
+      return true;
+  }
+}
+
 /// Writes one message into the slot of a reserved `ticket` and commits it.
 RONDO_HOT RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t ticket,
                                     message_header const& header, void const* payload,

@@ -126,6 +126,34 @@ class scheduler {
     }
   }
 
+  /// Sends `self` a control_room when the mailbox of `to` has room again or is gone, perhaps at once; also if `self` already
+  /// waits for another one. It may come without a cause.
+  RONDO_HD void await_room(actor_id to, actor_id self) noexcept {
+    auto& mine = arena_.room_list_of(self.index);
+    // Acquire: the edge `place`.
+    if (!arena_.has_cell(to.index) || mine.is_used.exchange(1, memory_order::acquire) != 0)
+      return static_cast<void>(signal(self, control_room));
+    mine.generation = self.generation;
+    auto& first = arena_.room_list_of(to.index).first;
+    auto before = first.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    do mine.next.store(before, memory_order::relaxed);
+    while (!first.compare_exchange(before, self.index + 1, memory_order::release,
+                                   memory_order::relaxed));  // the edge `room`
+    if (!ask_for_room(arena_, to)) notify_of_room(to.index);
+  }
+  /// Sends a control_room to each actor that waits for room in the mailbox with this index.
+  RONDO_CALL RONDO_HD void notify_of_room(std::uint32_t index) noexcept {
+    // Acquire: the edge `room`; an exchange continues the release sequences of all that came before the last one.
+    for (auto next = arena_.room_list_of(index).first.exchange(0, memory_order::acquire); next != 0;) {
+      auto const waiting = next - 1;
+      auto& place = arena_.room_list_of(waiting);
+      actor_id const id{waiting, place.generation};
+      next = place.next.load(memory_order::relaxed);  // relaxed: came with the list
+      place.is_used.store(0, memory_order::release);  // the edge `place`
+      signal(id, control_room);
+    }
+  }
+
   /// The next actor to run, which the caller then owns. The most urgent band comes first; every 64th call begins at the
   /// last band, so that a flood of urgent actors cannot starve the others.
   RONDO_HD bool next(std::uint32_t& index) noexcept {
@@ -176,19 +204,21 @@ class scheduler {
   };
 
   /// Gives up ownership: queues the actor again if mail is left, otherwise leaves it idle (W3). Publishes
-  /// `totals`.
-  RONDO_HD released release(std::uint32_t index, actor_totals& totals) noexcept {
+  /// `totals`. `own_mail`: own_mail_bits that are left; that mail is the least urgent.
+  RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
     actor_cell& cell = arena_.cell(index);
     released result;
+    cell.own_mail = own_mail;
     auto bits = cell.word.load(memory_order::acquire);
     for (;;) {
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return result.still_owned = true, result;
       if (word.ring() != 0) adopt_ring(cell, word);
       bool const mail = word.ring() != 0 && word.tail() != cell.head;
-      int const band = mail ? band_of_mail(cell, word) : 0;
+      int const band = mail ? band_of_mail(cell, word) : ready_bands - 1;
       // An entry in a less urgent band's queue is not enough.
-      bool const queueing = mail && word.without(actor_word::running).needs_queueing(band);
+      bool const queueing =
+          (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
       publish(cell, word, totals, give_ring);

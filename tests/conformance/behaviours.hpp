@@ -6,6 +6,7 @@
 
 #include "kernels/actor/module.hpp"
 #include "tests/conformance/editor.hpp"
+#include "tests/conformance/own_mail.hpp"
 #include "tests/conformance/scaler.hpp"
 #include "tests/conformance/thrower.hpp"
 
@@ -268,6 +269,39 @@ struct messenger {
   }
 };
 
+/// Sends notes to an orderly actor, and waits when that has no room.
+struct feed {
+  rondo::actor_id to;
+  uint32_t sender, count;
+};
+struct feeder_report {
+  uint32_t left, rooms, gone;
+};
+struct feeder {
+  using messages = rondo::messages<feed, rondo::room, rondo::ask<get, feeder_report>>;
+  rondo::address<orderly> to{};
+  uint32_t sender = 0, next = 0, count = 0, rooms = 0, gone = 0;
+
+  RONDO_HD void on(rondo::context& ctx, feed const& m) {
+    to = {m.to};
+    sender = m.sender;
+    count = m.count;
+    send(ctx);
+  }
+  RONDO_HD void on(rondo::context& ctx, rondo::room const&) {
+    ++rooms;
+    send(ctx);
+  }
+  RONDO_HD void send(rondo::context& ctx) {
+    for (; next < count; ++next) {
+      auto const refused = ctx.tell(to, note{sender, 1, next});
+      if (refused == rondo::errc::mailbox_full) return ctx.when_room(to);
+      if (refused != rondo::errc::ok) ++gone, next = count;
+    }
+  }
+  RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(feeder_report{count - next, rooms, gone}); }
+};
+
 /// Takes samples in batches.
 struct batcher {
   using messages = rondo::messages<sample, hold, rondo::ask<get, tally>>;
@@ -386,6 +420,6 @@ struct exclusive {
 };
 
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
-             editor, scaler, thrower, throwers_together, throws_at_start, throws_when_made, liar)
+             editor, scaler, walker, walkers_together, forgetful, feeder, thrower, throwers_together, throws_at_start, throws_when_made, liar)
 
 }  // namespace conformance

@@ -228,6 +228,53 @@ void rounds(execution& x) {
   w.require_at_rest(1, 2);
 }
 
+/// An actor goes on by itself, with two teams that may take it and a sender that writes to it.
+void goes_on(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .quota = 1, .heap_bytes = 256}, 5};
+  auto const id = launch_in<walker>(w, 0, 1);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    x.require(post(sched, id, {0, 2}) == errc::ok, "there is room");
+    while (post(sched, id, {0, 1}) != errc::ok) relax();
+  });
+  x.run();
+}
+
+/// Two actors wait for room in the mailbox of a third one, which has room for one note.
+void waits_for_room(execution& x) {
+  team_world w{x, {.actors = 3, .rings = 3, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 6};
+  launch_in<receiver>(w, 0, 1);
+  actor_id const feeders[] = {launch_in<feeder>(w, 1, 2), launch_in<feeder>(w, 2, 2)};
+  scheduler sched{w.arena()};
+  for (std::uint32_t s = 0; s < 2; ++s)
+    x.require(post(sched, feeders[s], {s, 2}) == errc::ok, "there is room");
+  w.team_thread(0);
+  w.team_thread(1);
+  x.run();
+  w.require_at_rest(0, 4);
+}
+
+/// An actor waits for room in a mailbox whose actor ends at that time.
+void waits_for_who_ends(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 4};
+  auto const target = launch_in<receiver>(w, 0, 1);
+  auto const id = launch_in<feeder>(w, 1, 2);
+  scheduler sched{w.arena()};
+  x.require(post(sched, id, {0, 3}) == errc::ok, "there is room");
+  w.on_event = [&](device_event const& r) {
+    if (r.kind == event_kind::dead_letter) w.one_ended();
+  };
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("host", [&] {
+    scheduler mine{w.arena()};
+    x.require(mine.signal(target, control_discard), "it lives");
+  });
+  x.run();
+}
+
 /// Counters are read while the actor runs, and while two actors take turns with one ring.
 void counters_are_read_meanwhile(execution& x) {
   team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 4};
@@ -277,6 +324,10 @@ std::vector<scenario> team_scenarios() {
        bounds{2, 0}, bounds{1, 1}},
       {"snapshot", "counters that are read while their actor runs are of one moment",
        counters_are_read_meanwhile, bounds{2, 1}, bounds{1, 1}},
+      {"goes_on", "an actor that goes on is never left behind", goes_on, bounds{2, 1}, bounds{1, 1}},
+      {"room_awaited", "actors that wait for room hear of it", waits_for_room, bounds{1, 1}, bounds{1, 0}},
+      {"room_of_the_gone", "the same when the mailbox's actor ends", waits_for_who_ends, bounds{1, 1},
+       bounds{1, 0}},
       {"wide_note", "each tile runs once, and finish sees them all", wide_note, bounds{2, 1}, bounds{1, 1}},
       {"wide_note_of_pinned", "the same when the team of a pinned actor stays with it", wide_note_of_pinned,
        bounds{2, 1}, bounds{1, 1}},

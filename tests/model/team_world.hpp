@@ -153,7 +153,45 @@ struct worker {
   }
 };
 
-using behaviours = module_of<receiver, relay, fragile, worker, gatherer>;
+/// Takes as many steps as the note's number says, which count as handled notes of the world.
+struct walker {
+  using messages = rondo::messages<note, again>;
+  std::uint32_t left;
+  void on(context& ctx, note const& n) {
+    left = n.number;
+    ctx.again();
+    team_world::here->one_ended();
+  }
+  void on(context& ctx, again const&) {
+    if (--left != 0) ctx.again();
+    team_world::here->one_ended();
+  }
+};
+
+/// Sends as many notes as its own one says to the actor in cell 0, and waits when that has no room.
+struct feeder {
+  using messages = rondo::messages<note, room>;
+  std::uint32_t sender, next, count;
+  void on(context& ctx, note const& n) {
+    sender = n.sender;
+    count = n.number;
+    send(ctx);
+    team_world::here->one_ended();
+  }
+  void on(context& ctx, room const&) { send(ctx); }
+  void send(context& ctx) {
+    address<receiver> const to{{0, 1}};
+    for (; next < count; ++next) {
+      auto const outcome = ctx.tell(to, note{sender, next});
+      if (outcome == errc::mailbox_full) return ctx.when_room(to);
+      if (outcome == errc::ok) continue;
+      team_world::here->x().require(outcome == errc::actor_gone, "it is full, or gone");
+      for (; next < count; ++next) team_world::here->one_ended();
+    }
+  }
+};
+
+using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   auto const port = host();
