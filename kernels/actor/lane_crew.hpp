@@ -87,7 +87,13 @@ class lane_crew {
       ctx.begin(none);
       Module::start(cell.behaviour(), state, ctx);
     } else if (call.kind == handler_call::what::again || call.kind == handler_call::what::room) {
-      invoke_own(call.kind == handler_call::what::again ? type_id<again> : type_id<room>, cell, state, ctx);
+      message_header h;
+      bool const goes_on = call.kind == handler_call::what::again;
+      h.type = goes_on ? type_id<again> : type_id<room>;
+      ctx.begin(h);
+      bool const listed = goes_on ? Module::template handle_own<again>(cell.behaviour(), state, ctx)
+                                  : Module::template handle_own<room>(cell.behaviour(), state, ctx);
+      if (!listed) ctx.fail(errc::unknown_message);
     } else {
       mail_ring_ref const ring =
           arena.ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
@@ -110,15 +116,6 @@ class lane_crew {
     result.answered = ctx.answered();
     result.digest = ctx.digest();
     return result;
-  }
-
-  RONDO_CALL RONDO_HD static void invoke_own(std::uint32_t type, actor_cell const& cell, std::byte* state,
-                                             context& ctx) {
-    message m;
-    m.header.type = type;
-    ctx.begin(m.header);
-    if (Module::handle_one(cell.behaviour(), state, ctx, m) != handler_kind::one)
-      ctx.fail(errc::unknown_message);
   }
 
   RONDO_HD void note_failure(errc reason) const noexcept {

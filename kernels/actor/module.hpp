@@ -262,6 +262,23 @@ struct module_of {
     return kind;
   }
 
+  /// Handles a message without contents that has no slot. False if the behaviour does not list it.
+  template <class Message>
+  RONDO_HD static bool handle_own(std::uint16_t behaviour, std::byte* state, context& ctx) {
+    bool listed = false;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      if constexpr (takes<B, Message>) {
+        static_assert(detail::kind_of<B, Message> == handler_kind::one,
+                      "it comes alone: on(context&, Message const&)");
+        Message const m{};
+        detail::call_one<B, Message>(*reinterpret_cast<B*>(state), ctx,
+                                     reinterpret_cast<std::byte const*>(&m));
+        listed = true;
+      }
+    });
+    return listed;
+  }
+
   /// Passes `count` messages from `ticket` on to their batch handler.
   RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx,
                                     mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) {

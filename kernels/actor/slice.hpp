@@ -12,8 +12,8 @@ template <class Module>
 class slice : private actor_owner<Module> {
   using base = actor_owner<Module>;
   using base::arena_, base::cell_, base::crew_, base::host_, base::index_, base::ring_, base::scheduler_,
-      base::self_, base::team_, base::totals_, base::own_mail_, base::has_ring_, base::journal_, base::paused_,
-      base::priority_lists;
+      base::self_, base::team_, base::totals_, base::own_mail_, base::has_ring_, base::journal_,
+      base::paused_, base::priority_lists;
 
  public:
   using base::base;
@@ -234,13 +234,15 @@ class slice : private actor_owner<Module> {
       result = {context_.failure(), context_.answered(), 0, context_.digest()};
     } else {
       kind = Module::kind_of(behaviour_, h.type);
-      if (kind == handler_kind::one) result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_, &own_mail_);
+      if (kind == handler_kind::one)
+        result = crew_.run({handler_call::what::one, index_, ticket, 1}, self_, &own_mail_);
     }
     if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
     if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
     std::uint32_t const count = run_length(ticket, quota);
-    conclude_run(ticket, count, crew_.run({handler_call::what::batch, index_, ticket, count}, self_, &own_mail_));
+    conclude_run(ticket, count,
+                 crew_.run({handler_call::what::batch, index_, ticket, count}, self_, &own_mail_));
     return count;
   }
 
@@ -323,8 +325,7 @@ class slice : private actor_owner<Module> {
   /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
   RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
     if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
-    if (this->is_reported(h))
-      this->report(event_kind::handled, h, slot_around(h).payload, errc::ok, digest);
+    if (this->is_reported(h)) this->report(event_kind::handled, h, slot_around(h).payload, errc::ok, digest);
     if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
   }
 
@@ -382,7 +383,8 @@ class slice : private actor_owner<Module> {
 
   RONDO_CALL RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
     call_result result{.failure = failure};
-    if (failure == errc::ok) result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_, &own_mail_);
+    if (failure == errc::ok)
+      result = crew_.run({handler_call::what::finish, index_, ticket, 0}, self_, &own_mail_);
     conclude_one(ticket, ring_.slot(ticket).header, result);
   }
 

@@ -71,8 +71,8 @@ struct arena_layout {
   std::uint64_t magic, bytes;
   arena_shape shape;
   std::uint32_t ready_entries, ring_entries;
-  std::uint64_t cells, epochs_at, room_lists_at, ring_table, ready_positions_at, ready_entries_at, teams_at, jobs_at,
-      rings_at, heap_at;
+  std::uint64_t cells, epochs_at, room_lists_at, ring_table, ready_positions_at, ready_entries_at, teams_at,
+      jobs_at, rings_at, heap_at;
 };
 
 struct arena_header : arena_layout {

@@ -217,8 +217,7 @@ class scheduler {
       bool const mail = word.ring() != 0 && word.tail() != cell.head;
       int const band = mail ? band_of_mail(cell, word) : ready_bands - 1;
       // An entry in a less urgent band's queue is not enough.
-      bool const queueing =
-          (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
+      bool const queueing = (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
       publish(cell, word, totals, give_ring);

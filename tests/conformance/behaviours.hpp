@@ -420,6 +420,7 @@ struct exclusive {
 };
 
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
-             editor, scaler, walker, walkers_together, forgetful, feeder, thrower, throwers_together, throws_at_start, throws_when_made, liar)
+             editor, scaler, walker, walkers_together, forgetful, feeder, thrower, throwers_together,
+             throws_at_start, throws_when_made, liar)
 
 }  // namespace conformance

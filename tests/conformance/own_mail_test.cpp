@@ -45,8 +45,10 @@ TEST_CASE("all lanes of a team go on together", "[G13]") {
   CHECK(steps == 50);
 }
 
-TEST_CASE("an actor that always goes on keeps neither its own mail nor other actors waiting, and ends when it is told",
-          "[G13][G8]") {
+TEST_CASE(
+    "an actor that always goes on keeps neither its own mail nor other actors waiting, and ends when it is "
+    "told",
+    "[G13][G8]") {
   auto v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -69,7 +71,8 @@ TEST_CASE("an actor that always goes on keeps neither its own mail nor other act
   at_rest(*rt);
 }
 
-TEST_CASE("a deactivated actor does not go on before it is activated, nor does one that is saved", "[G13][G7]") {
+TEST_CASE("a deactivated actor does not go on before it is activated, nor does one that is saved",
+          "[G13][G7]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -122,14 +125,14 @@ TEST_CASE("an actor that fails when it goes on is restarted, and then stands sti
   CHECK(report_of(t, actor.id()).now.totals.failures == 1);
 }
 
-TEST_CASE("actors that wait for room send all in order, and hear of room only when there is some", "[G13][G2]") {
+TEST_CASE("actors that wait for room send all in order, and hear of room only when there is some",
+          "[G13][G2]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
   auto const rt = start(v.settings);
   std::uint32_t const count = v.settings.device == "ptx" ? 30 : 300;
-  auto const target =
-      rt->launch<orderly>("target", {.capacity = 4, .pinned = pinned, .active = false});
+  auto const target = rt->launch<orderly>("target", {.capacity = 4, .pinned = pinned, .active = false});
   std::vector<rondo::actor_ref<feeder>> feeders;
   for (std::uint32_t s = 0; s < 3; ++s) {
     feeders.push_back(rt->launch<feeder>("feeder " + std::to_string(s)));
