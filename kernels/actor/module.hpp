@@ -17,6 +17,8 @@
 // Optional:
 //
 //   void on_start(context&);                          after each construction
+//   void on(context&, again const&);                  with `again` among the messages: for context::again
+//   void on(context&, room const&);                   likewise, for context::when_room
 //   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
 //   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an actor whose
 //                                                     behaviour was Old in the previous module (rondo::upgrade)
