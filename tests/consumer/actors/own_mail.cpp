@@ -1,5 +1,9 @@
 // docs/actors.md, "Going on, and waiting for room".
+#include "runtime/runtime.hpp"
+#include "tests/consumer/actors/check.hpp"
 #include "tests/consumer/actors/journal.hpp"
+
+using namespace std::chrono_literals;
 
 struct count_primes { std::uint32_t below; };
 struct primes { std::uint32_t count; };
