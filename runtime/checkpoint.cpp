@@ -34,6 +34,7 @@ std::vector<revival> revivals_of(checkpoint_image const& image) {
                                 .capacity = a.capacity,
                                 .pinned = a.pinned,
                                 .active = false,
+                                .reserve = a.reserve,
                                 .batch = a.batch,
                                 .supervise = a.supervise};
     all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity, a.totals.handled});
@@ -145,7 +146,7 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
   std::string failure;
   std::size_t launched = 0;
   for (; launched < specs.size() && failure.empty(); ++launched)
-    if (auto const refused = core.devices.home_of(specs[launched].id).dev->launch(specs[launched]);
+    if (auto const refused = core.devices.home_of(specs[launched].id).launch(specs[launched]);
         refused != errc::ok) {
       failure = "an actor cannot be launched: " + make_error_code(refused).message();
       break;

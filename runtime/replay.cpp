@@ -50,7 +50,7 @@ struct rerun {
     auto spec = core.actors.add_as(
         {l.actor, l.name, l.behaviour, core.behaviours()[l.behaviour].state_bytes, options, l.capacity});
     auto refused = spec ? errc::ok : static_cast<errc>(spec.error().value());
-    if (spec) refused = core.devices[options.device].dev->launch(*spec);
+    if (spec) refused = core.devices[options.device].launch(*spec);
     if (refused == errc::ok) return;
     if (spec) core.actors.remove(l.actor);
     refuse(

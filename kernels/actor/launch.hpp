@@ -15,6 +15,7 @@ struct launch_spec {
   std::uint32_t ring_id;       // 0: takes a shared ring when it has mail
   std::uint32_t ring_slots;
   std::uint32_t capacity;
+  reserved_room reserve;
   supervision supervise;
   std::uint32_t team;  // the team that a pinned actor owns
   std::uint16_t behaviour;
@@ -33,17 +34,17 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   arena_ref const& arena = sched.arena();
   actor_cell& cell = arena.cell(spec.id.index);
   // Relaxed throughout: the word's release publishes the cell.
-  cell.capacity.store(spec.capacity, memory_order::relaxed);
+  cell.limits.store(mailbox_limits{spec.capacity, spec.reserve}.bits(), memory_order::relaxed);
   cell.behaviour_index.store(spec.behaviour, memory_order::relaxed);
   cell.team.store(spec.team, memory_order::relaxed);
   cell.supervise = spec.supervise;
-  cell.batch = spec.batch != 0 ? spec.batch : max_batch;
+  cell.batch = spec.batch != 0 ? spec.batch : std::uint16_t{max_batch};
   cell.state_offset = spec.state_offset;
   cell.window_start_ns = 0;
   cell.window_restarts = 0;
   cell.head = cell.scanned = 0;
   cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
-  cell.alert_seen = cell.alert.load(memory_order::relaxed);
+  cell.alert_seen = cell.alert.load(memory_order::relaxed) - (spec.reserve.slots != 0 ? 1 : 0);  // P2
   cell.overtakes = 0;
   cell.own_mail = 0;
   cell.tail_seen.store(0, memory_order::relaxed);

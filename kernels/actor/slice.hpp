@@ -364,8 +364,8 @@ class slice : private actor_owner<Module> {
     job.actor = index_;
     job.ticket = ticket;
     job.stays = stays;
-    cell_.totals.publish(totals_);  // for the team that continues with the actor
-    cell_.own_mail = own_mail_;     // likewise
+    cell_.totals.publish(totals_);                           // for the team that continues with the actor
+    cell_.own_mail = static_cast<std::uint16_t>(own_mail_);  // likewise
     auto const epoch = job.open(tiles);
     arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
     scheduler_.wake(static_cast<int>(tiles) - 1);

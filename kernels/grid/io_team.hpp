@@ -83,7 +83,8 @@ class submission_reader {
       for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
         publish(first + n);
         if (team_.leader())
-          for (std::uint32_t i = 0; i < n; ++i) tell_end(items[i], reason, first + i == 0 ? items[i].count : 0);
+          for (std::uint32_t i = 0; i < n; ++i)
+            tell_end(items[i], reason, first + i == 0 ? items[i].count : 0);
       });
     if (s.ack.valid() && team_.leader()) reply(s.ack, s.to, reason);
   }
@@ -133,7 +134,7 @@ class submission_reader {
   }
 
   RONDO_HD void return_message(submission const& s, errc reason, std::uint32_t count) {
-    returned_mail const about{s.epoch, s.how == delivery::resent, count};
+    returned_mail const about{s.epoch.bits, s.how == delivery::resent, count};
     device_event r{.kind = event_kind::returned, .reason = reason, .actor = s.to};
     __builtin_memcpy(&r.detail, &about, sizeof about);
     emit_message(s, r);
@@ -297,14 +298,14 @@ class io_team : public submission_reader<Bus> {
     arena_ref const& arena = scheduler_.arena();
     // Relaxed: only this reader changes it.
     return this->window_.epoch_ended != 0 && s.how != delivery::apart && arena.has_cell(s.to.index) &&
-           arena.epoch(s.to.index).load(memory_order::relaxed) != s.epoch;
+           arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) != s.epoch.number();
   }
   /// If `s` goes back to be sent again.
   RONDO_HD void end_epoch(submission const& s, errc outcome) noexcept {
     if (!reader::lacks_room(outcome) || !reader::goes_back(s, outcome)) return;
     arena_ref const& arena = scheduler_.arena();
     // Relaxed, both: only this reader reads them.
-    arena.epoch(s.to.index).store(static_cast<std::uint16_t>(s.epoch + 1), memory_order::relaxed);
+    arena.epoch(s.to.index, s.epoch.reserved()).store(s.epoch.next().number(), memory_order::relaxed);
     arena.header().epoch_ended.store(1, memory_order::relaxed);
     this->window_.epoch_ended = 1;
   }

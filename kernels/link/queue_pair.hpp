@@ -16,6 +16,7 @@
 //     the epoch of its mailbox. All later messages of that epoch find the mailbox full, or go back, too, even if there is room by
 //     then. So the host can send them again in their order (G2), in the next epoch: runtime/messaging/mail_lines.hpp. A
 //     sender that has its ticket checks the epoch once more. So all messages of an epoch have lower tickets than those of the next.
+//     Messages for the reserved room of a mailbox have other priorities than the rest, so they have epochs of their own.
 // Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.
 #pragma once
 
@@ -32,6 +33,20 @@ enum class submission_kind : std::uint8_t {
   open_buffer,   // the payload is a buffer_order
   close_buffer,  // likewise; `base` is unused
   await_orders,  // of a direct ring: until the I/O team has taken the tickets below the one in the payload
+};
+
+/// A mailbox's epoch, as submissions carry it: a number that wraps, and whether it is that of the reserved room.
+struct mail_epoch {
+  std::uint16_t bits = 0;
+  RONDO_HD static constexpr mail_epoch first(bool reserved) noexcept {
+    return {static_cast<std::uint16_t>(reserved ? 0x8000 : 0)};
+  }
+  RONDO_HD constexpr bool reserved() const noexcept { return (bits & 0x8000) != 0; }
+  RONDO_HD constexpr std::uint16_t number() const noexcept { return bits & 0x7fff; }
+  RONDO_HD constexpr mail_epoch next() const noexcept {
+    return {static_cast<std::uint16_t>((bits & 0x8000) | ((bits + 1) & 0x7fff))};
+  }
+  friend constexpr bool operator==(mail_epoch, mail_epoch) = default;
 };
 
 /// How a post is ordered with others to the same mailbox.
@@ -55,8 +70,8 @@ struct buffer_order {
 /// A command from the host to the device. Its completion is a device_event.
 struct submission {
   submission_kind kind;
-  delivery how;         // of a post
-  std::uint16_t epoch;  // of a post that is not `apart`
+  delivery how;      // of a post
+  mail_epoch epoch;  // of a post that is not `apart`
   std::uint32_t count;
   actor_id to;
   actor_id ack;  // a host ask that the outcome completes; invalid: none

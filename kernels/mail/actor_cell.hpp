@@ -67,24 +67,55 @@ struct supervision {
   std::uint32_t within_ms = 1000;
 };
 
+/// Slots of a mailbox that only messages of at least the priority `from` may take: an alert finds room behind a flood. Its actor also
+/// finds urgent mail at once, however much other mail waits; in return, it links each message, and takes no batches.
+struct reserved_room {
+  std::uint32_t slots = 0;  // of the capacity; 0: none
+  std::uint8_t from = 192;
+};
+
+/// How many messages may wait in a mailbox.
+class mailbox_limits {
+ public:
+  RONDO_HD constexpr mailbox_limits(std::uint32_t capacity, reserved_room reserved) noexcept
+      : bits_(capacity | std::uint64_t{reserved.slots} << 28 | std::uint64_t{reserved.from} << 56) {}
+  RONDO_HD constexpr explicit mailbox_limits(std::uint64_t bits) noexcept : bits_(bits) {}
+
+  RONDO_HD constexpr std::uint64_t bits() const noexcept { return bits_; }
+  RONDO_HD constexpr std::uint32_t capacity() const noexcept {
+    return static_cast<std::uint32_t>(bits_) & ticket_mask;
+  }
+  RONDO_HD constexpr reserved_room reserved() const noexcept {
+    return {static_cast<std::uint32_t>(bits_ >> 28) & ticket_mask, static_cast<std::uint8_t>(bits_ >> 56)};
+  }
+  /// When a message of this priority comes.
+  RONDO_HD constexpr std::uint32_t of(std::uint8_t priority) const noexcept {
+    auto const [slots, from] = reserved();
+    return priority < from ? capacity() - slots : capacity();
+  }
+
+ private:
+  std::uint64_t bits_;
+};
+
 /// Cache lines that different threads write at a high rate are in different pairs of lines, because processors fetch
 /// lines in pairs.
 struct alignas(128) actor_cell {
   // -- senders: written for each message
   atomic<std::uint64_t> word;
+  atomic<std::uint64_t> limits;  // mailbox_limits, exact; a stale sender may read a successor's
   atomic<std::uint32_t> generation;
-  atomic<std::uint32_t> capacity;         // in messages, exact; a stale sender may read a successor's
   atomic<std::uint32_t> behaviour_index;  // in the module; a snapshot may read a successor's
   atomic<std::uint32_t> state;            // lifecycle
+  atomic<std::uint32_t> team;             // of a pinned actor; a late sender may wake a successor's in vain
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
   std::uint64_t window_start_ns;  // owner: start of the restart window
   std::uint32_t window_restarts;  // owner
-  atomic<std::uint32_t> team;     // of a pinned actor; a late sender may wake a successor's in vain
 
   latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
-  std::uint32_t batch;        // the most messages that a batch handler gets at once
-  std::uint32_t own_mail;     // own_mail_bits; an owner keeps its own copy
+  std::uint16_t batch;        // the most messages that a batch handler gets at once
+  std::uint16_t own_mail;     // own_mail_bits; an owner keeps its own copy
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back

@@ -120,10 +120,10 @@ class arena_ref {
   /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
   RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index - first_actor_ < cells_; }
-  /// The epoch in which the mailbox with this index admits messages across a bus; see L5 of queue_pair.hpp. The actors of a cell
-  /// share it one after the other.
-  RONDO_HD atomic<std::uint32_t>& epoch(std::uint32_t index) const noexcept {
-    return at<atomic<std::uint32_t>>(header_->epochs_at)[index - first_actor_];
+  /// The epoch in which the mailbox with this index admits messages across a bus; see L5 of queue_pair.hpp. Those for reserved
+  /// room have their own. The actors of a cell share it one after the other.
+  RONDO_HD atomic<std::uint32_t>& epoch(std::uint32_t index, bool reserved) const noexcept {
+    return at<atomic<std::uint32_t>>(header_->epochs_at)[2 * (index - first_actor_) + reserved];
   }
   RONDO_HD room_list& room_list_of(std::uint32_t index) const noexcept {
     return at<room_list>(header_->room_lists_at)[index - first_actor_];
@@ -184,7 +184,7 @@ inline arena_layout plan_arena(arena_shape const& shape) noexcept {
     return offset;
   };
   h.cells = claim(sizeof(actor_cell) * shape.actors, 128);
-  h.epochs_at = claim(sizeof(atomic<std::uint32_t>) * shape.actors, 64);
+  h.epochs_at = claim(2 * sizeof(atomic<std::uint32_t>) * shape.actors, 64);
   h.room_lists_at = claim(sizeof(room_list) * shape.actors, 64);
   h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
   h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);

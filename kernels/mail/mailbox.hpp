@@ -38,7 +38,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     // Read after the word: a newer generation differs from `to`, and with an older word the exchange fails. Relaxed: so does it
     // if the capacity or the place is stale. All three at once: on a GPU each load takes as long as a hundred instructions.
     auto const generation = cell.generation.load(memory_order::relaxed);
-    auto const capacity = cell.capacity.load(memory_order::relaxed);
+    auto const capacity = mailbox_limits{cell.limits.load(memory_order::relaxed)}.of(priority);
     r.ring = arena.ring_at(word.ring());
     if (!word.has(actor_word::open) || !word.of_generation(to.generation) || generation != to.generation) {
       r.status = errc::actor_gone;
@@ -93,7 +93,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   return r;
 }
 
-/// Records that somebody waits for room in the mailbox of `to`. False, without effect, if it has room, or is gone. Release: what
+/// Records that somebody waits for room for a message of the default priority in the mailbox of `to`. False, without effect, if it has room, or is gone. Release: what
 /// the caller did before is visible to the owner that finds the record.
 RONDO_HD inline bool ask_for_room(arena_ref const& arena, actor_id to) noexcept {
   actor_cell& cell = arena.cell(to.index);
@@ -102,7 +102,7 @@ RONDO_HD inline bool ask_for_room(arena_ref const& arena, actor_id to) noexcept 
     actor_word const word{bits};
     // Relaxed, both: see reserve.
     auto const generation = cell.generation.load(memory_order::relaxed);
-    auto const capacity = cell.capacity.load(memory_order::relaxed);
+    auto const capacity = mailbox_limits{cell.limits.load(memory_order::relaxed)}.of(default_priority);
     bool const lives =
         word.has(actor_word::open) && word.of_generation(to.generation) && generation == to.generation;
     if (!lives || word.ring() == 0 ||

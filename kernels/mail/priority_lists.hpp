@@ -11,7 +11,9 @@
 //     of the message in slot i: its age, which a move does not change.
 //  P2 alert_seen counts the messages with a non-default priority that were linked or taken in turn. It never passes the
 //     alert, which is raised before the commit. While the lists are empty (scanned == head) and the two are equal, no such
-//     message is left, even behind a slot that is still being written, so the oldest slot is the right choice.
+//     message is left, even behind a slot that is still being written, so the oldest slot is the right choice. If the mailbox has
+//     reserved room, the alert is one ahead from the start: the owner links each message when it comes, so an urgent one is never
+//     found behind many that are still to be linked.
 #pragma once
 
 #include "kernels/mail/arena.hpp"

@@ -25,6 +25,12 @@ struct hosted_device {
   std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's buffers
   std::unique_ptr<buffer_pool> pinned{};      // pinned host memory, for copies; null: none
   std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
+
+  /// Errors: see device::launch.
+  errc launch(launch_spec const& spec) {
+    mail->note_launch(spec.id, spec.reserve);
+    return dev->launch(spec);
+  }
 };
 
 class device_set {

@@ -50,6 +50,7 @@ launch_spec directory::cells::describe(launch_spec memory, entry const& e, std::
   memory.heap_end = heap.end_of_used();
   memory.id = e.id;
   memory.capacity = capacity;
+  memory.reserve = e.options.reserve;
   memory.supervise = e.options.supervise;
   memory.behaviour = e.behaviour;
   memory.batch = static_cast<std::uint8_t>(e.options.batch);

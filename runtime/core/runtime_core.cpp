@@ -48,6 +48,10 @@ void require_valid(std::string const& name, actor_options const& options, std::u
   if (capacity == 0) refuse("capacity is 0, but a mailbox holds at least 1 message");
   if (capacity > ticket_mask / 4)
     refuse(fmt::format("capacity {} is more than a mailbox can hold ({})", capacity, ticket_mask / 4));
+  if (options.reserve.slots >= capacity)
+    refuse(
+        fmt::format("{} slots are reserved, but a mailbox with the capacity {} needs one for other messages",
+                    options.reserve.slots, capacity));
   if (auto const tries = options.supervise.poison_after; tries == 0 || tries > max_attempts)
     refuse(fmt::format("poison_after is {}, but a message is tried 1 to {} times", tries, max_attempts));
   if (options.batch == 0 || options.batch > max_batch)
@@ -227,7 +231,7 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
                                       .capacity = capacity,
                                       .pinned = options.pinned,
                                       .supervise = options.supervise});
-  if (auto const refused = devices[options.device].dev->launch(*spec); refused != errc::ok) {
+  if (auto const refused = devices[options.device].launch(*spec); refused != errc::ok) {
     if (recording) recording->append(recorded_end{id});
     actors.remove(id);
     return refused;

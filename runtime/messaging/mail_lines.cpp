@@ -57,7 +57,7 @@ void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
       expect(w.deadline_ns);
     }
     if (slot.is_connected())
-      slot.assign([this, key = key_of(mail.to), number = w.number](boost::asio::cancellation_type) {
+      slot.assign([this, key = key_of(mail), number = w.number](boost::asio::cancellation_type) {
         cancel(key, number);
       });
     stand_in_line(std::move(w), ended);
@@ -83,7 +83,7 @@ bool mail_lines::is_over(waiting const& w) const noexcept {
          !completions_.is_waiting(w.m.body.header.reply_to);
 }
 
-void mail_lines::cancel(std::uint64_t key, std::uint64_t number) {
+void mail_lines::cancel(line_key key, std::uint64_t number) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
@@ -136,13 +136,13 @@ void mail_lines::expire() {
 /// Removes a line if it is empty. Returns the next one.
 mail_lines::lines::iterator mail_lines::close_up(lines::iterator at) {
   if (!at->second.waiting_messages.empty()) return std::next(at);
-  if (at->second.is_obstacle) obstacles_.remove_line(actor_of(at->first).index);
+  if (at->second.is_obstacle) obstacles_.remove_line(at->first.to.index);
   return lines_.erase(at);
 }
 
 /// Precondition: the caller holds mutex_; `w` is patient.
 void mail_lines::stand_in_line(waiting w, messages& ended) {
-  auto const at = lines_.try_emplace(key_of(w.m.to)).first;
+  auto const at = lines_.try_emplace(key_of(w.m)).first;
   auto& queue = at->second.waiting_messages;
   // Into the line first: on_room may be called at any time after the mailbox was found full.
   queue.push_back(std::move(w));
@@ -155,7 +155,7 @@ void mail_lines::forward(outgoing m) {
   auto refused = errc::ok;
   {
     std::lock_guard lock(mutex_);
-    auto const at = lines_.find(key_of(m.to));
+    auto const at = lines_.find(key_of(m));
     if (closed())
       refused = closed_for();
     else if (at != lines_.end() && at->second.waiting_messages.size() >= line_limit)
@@ -187,7 +187,7 @@ std::size_t mail_lines::count_kept() const {
 void mail_lines::wait_for_route(mail_view const& mail, actor_id ack) {
   std::lock_guard lock(mutex_);
   if (closed()) return;  // its ask has been completed
-  auto const at = lines_.try_emplace(key_of(mail.to)).first;
+  auto const at = lines_.try_emplace(key_of(mail)).first;
   auto& all = at->second.waiting_messages;
   all.push_back(entry_of(mail));
   all.back().ack = ack;
@@ -200,7 +200,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   if (closed()) return closed_for();
   if (!obstacles_.may_have_line(mail.to.index)) return {};
   std::lock_guard lock(mutex_);
-  auto const at = lines_.find(key_of(mail.to));
+  auto const at = lines_.find(key_of(mail));
   if (at == lines_.end()) return {};
   line& l = at->second;
   // A sender that has another priority may have sent a message that is yet to come back.
@@ -226,7 +226,7 @@ errc mail_lines::send(waiting const& w, far_terms const& terms) const {
 
 /// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it is
 /// patient, on_verdict will be called.
-errc mail_lines::send_first(std::uint64_t key, line& l) {
+errc mail_lines::send_first(line_key key, line& l) {
   auto& first = l.waiting_messages.front();
   if (closed()) return closed_for();
   if (route_.is_near()) {
@@ -234,7 +234,7 @@ errc mail_lines::send_first(std::uint64_t key, line& l) {
     return outcome == errc::arena_full && first.kept ? errc::device_busy : outcome;
   }
   if (first.kept) return send_run(key, l);
-  auto const terms = terms_for(first.m.to, first.ack);
+  auto const terms = terms_for(first.m.to, first.m.body.header.priority, first.ack);
   return first.patient ? send_for_verdict(key, l, first, terms) : send(first, terms);
 }
 
@@ -265,10 +265,10 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
 
 /// Makes senders that do not wait check the line. Precondition: the caller holds mutex_.
 void mail_lines::make_obstacle(lines::iterator at) {
-  if (!std::exchange(at->second.is_obstacle, true)) obstacles_.add_line(actor_of(at->first).index);
+  if (!std::exchange(at->second.is_obstacle, true)) obstacles_.add_line(at->first.to.index);
 }
 
-void mail_lines::resume(std::uint64_t key) {
+void mail_lines::resume(line_key key) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
@@ -280,11 +280,12 @@ void mail_lines::resume(std::uint64_t key) {
 
 void mail_lines::on_room(actor_id actor) {
   if (route_.is_near())
-    resume(key_of(actor));  // on a far route the first message is in transit or will be retried
+    for (bool const reserved : {true, false})
+      resume({actor, reserved});  // on a far route the first message is in transit or will be retried
 }
 
 /// A far device does not report room, so this retries after a pause that grows to a millisecond.
-void mail_lines::try_later(std::uint64_t key, line& l) {
+void mail_lines::try_later(line_key key, line& l) {
   if (!l.timer) l.timer = std::make_unique<boost::asio::steady_timer>(executor_);
   l.timer->expires_after(l.pause);
   l.pause = std::min(l.pause * 2, std::chrono::microseconds{1000});
@@ -322,7 +323,7 @@ errc mail_lines::close(errc reason) {
       forget_taken(l);  // the device handles or returns what is in transit
       for (auto& w : all) w.outcome = reason;
       ended.splice(ended.end(), all);
-      if (l.is_obstacle) obstacles_.remove_line(actor_of(key).index);
+      if (l.is_obstacle) obstacles_.remove_line(key.to.index);
     }
     lines_.clear();
   }

@@ -1,5 +1,5 @@
 // Lines of messages that cannot take their device's route at once. Each actor has a line, in which messages wait for room in
-// its mailbox or on the route.
+// its mailbox or on the route, and another one for the messages that may take its reserved room.
 //
 // Order (G2): an actor's line is first come, first served, and a message does not overtake one of its own priority there. On
 // a far route the outcome of a message is unknown when it is sent. A message whose sender awaits room is therefore sent alone,
@@ -35,7 +35,7 @@ class mail_lines {
   /// As messenger::dead_end.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// Senders check `obs` before they send. `mailboxes`: of the device, if its route is far.
+  /// Senders check `obs` before they send. `mailboxes`: of the device.
   mail_lines(route to_device, std::uint32_t mailboxes, completions& asks,
              boost::asio::any_io_executor executor, obstacles& obs, dead_end undelivered)
       : route_(to_device),
@@ -43,15 +43,24 @@ class mail_lines {
         executor_(std::move(executor)),
         obstacles_(obs),
         undelivered_(std::move(undelivered)),
-        epochs_(to_device.is_near() ? 0 : mailboxes) {}
+        mailboxes_(mailboxes) {
+    for (auto& m : mailboxes_)
+      for (bool const reserved : {false, true})  // relaxed: not shared yet
+        m.epochs[reserved].store(mail_epoch::first(reserved).bits, memory_order::relaxed);
+  }
 
+  /// An actor is about to be launched. The caller then publishes its id.
+  void note_launch(actor_id actor, reserved_room reserve) noexcept {
+    mailboxes_[cell_of(actor)].reserved_from.store(reserve.slots != 0 ? reserve.from : no_priority,
+                                                   memory_order::relaxed);
+  }
   /// For a message to this actor on a far route, with the mailbox's epoch. A sender takes it before it checks for lines: whoever
   /// sees a new epoch sees the line of the messages that have come back, too.
-  far_terms terms_for(actor_id to, actor_id ack) const noexcept {
+  far_terms terms_for(actor_id to, std::uint8_t priority, actor_id ack) const noexcept {
     auto const cell = cell_of(to);
-    if (cell >= epochs_.size()) return {.ack = ack};
-    auto const& now = epochs_[cell];
-    return {ack, delivery::in_epoch, static_cast<std::uint16_t>(now.load(memory_order::acquire)), &now};
+    if (cell >= mailboxes_.size()) return {.ack = ack};
+    auto const& now = mailboxes_[cell].epochs[is_for_reserved(to, priority)];
+    return {ack, delivery::in_epoch, {static_cast<std::uint16_t>(now.load(memory_order::acquire))}, &now};
   }
   /// The messages wait for room, all or none. `handler` gets their outcome: timed_out at their deadline, and `cancelled` through
   /// its cancellation slot, unless they are already in transit.
@@ -100,6 +109,13 @@ class mail_lines {
   };
   using messages = std::list<waiting>;  // a list, because its elements never move; see completions.cpp
 
+  /// Whose line it is.
+  struct line_key {
+    actor_id to;
+    bool reserved;  // for the messages that may take the reserved room
+    friend constexpr auto operator<=>(line_key const&, line_key const&) = default;
+  };
+
   /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, or one whose sender
   /// waits. Those that have come back come first: their senders have sent them before all that they have put into the line.
   struct line {
@@ -112,42 +128,58 @@ class mail_lines {
     bool settled = true;
     std::uint32_t run = 0;       // kept messages in transit
     std::uint32_t returned = 0;  // those of the run that have come back
-    std::uint16_t epoch = 0;     // of what is in transit
+    mail_epoch epoch{};          // of what is in transit
     std::uint32_t longest_run = 32;
     waiting* coming_back = nullptr;       // the batch of which more are to come back
     std::chrono::microseconds pause{20};  // until the next try
     std::unique_ptr<boost::asio::steady_timer> timer{};
   };
-  using lines = std::map<std::uint64_t, line>;  // by actor
+  using lines = std::map<line_key, line>;
+  /// What is known of a mailbox without a lock.
+  struct mailbox {
+    atomic<std::uint32_t> epochs[2];  // of a far route: mail_epoch::bits, by whether it is for reserved room
+    atomic<std::uint32_t> reserved_from;  // the priority from which messages may take the reserved room
+  };
 
   // The maximum length of a line for messages that were forwarded or whose senders do not wait.
   static constexpr std::size_t line_limit = 1024;
   static constexpr std::uint32_t run_limit = 256;
+  static constexpr std::uint32_t no_priority = 256;
 
-  static std::uint64_t key_of(actor_id id) noexcept { return std::uint64_t{id.index} << 32 | id.generation; }
-  static actor_id actor_of(std::uint64_t key) noexcept {
-    return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+  bool is_for_reserved(actor_id to, std::uint8_t priority) const noexcept {
+    auto const cell = cell_of(to);
+    // Relaxed: the caller's id came after it. A stale id's message ends with actor_gone in either line.
+    return cell < mailboxes_.size() && priority >= mailboxes_[cell].reserved_from.load(memory_order::relaxed);
   }
+  mail_epoch epoch_of(line_key key) const noexcept {  // relaxed: the caller holds mutex_
+    return {static_cast<std::uint16_t>(
+        mailboxes_[cell_of(key.to)].epochs[key.reserved].load(memory_order::relaxed))};
+  }
+  line_key key_of(actor_id to, std::uint8_t priority) const noexcept {
+    return {to, is_for_reserved(to, priority)};
+  }
+  line_key key_of(outgoing const& m) const noexcept { return key_of(m.to, m.body.header.priority); }
+  line_key key_of(mail_view const& m) const noexcept { return key_of(m.to, m.header.priority); }
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
   void stand_in_line(waiting w, messages& ended);
   static waiting entry_of(mail_view const& mail);
   bool is_over(waiting const& w) const noexcept;
-  void cancel(std::uint64_t key, std::uint64_t number);
+  void cancel(line_key key, std::uint64_t number);
   void expect(std::uint64_t deadline_ns);
   void expire();
   lines::iterator close_up(lines::iterator at);
   static void add_returned(line& l, outgoing const& m, std::uint32_t count);
   static void forget_taken(line& l);
   errc send(waiting const& w, far_terms const& terms) const;
-  errc send_for_verdict(std::uint64_t key, line& l, waiting& w, far_terms terms);
-  errc send_run(std::uint64_t key, line& l);
-  errc send_first(std::uint64_t key, line& l);
+  errc send_for_verdict(line_key key, line& l, waiting& w, far_terms terms);
+  errc send_run(line_key key, line& l);
+  errc send_first(line_key key, line& l);
   void advance(lines::iterator at, messages& ended);
-  void resume(std::uint64_t key);
-  void on_verdict(std::uint64_t key, errc verdict);
+  void resume(line_key key);
+  void on_verdict(line_key key, errc verdict);
   static void fail_hasty(messages& all, messages& ended);
-  void try_later(std::uint64_t key, line& l);
+  void try_later(line_key key, line& l);
   void make_obstacle(lines::iterator at);
   void end(messages& ended);
   void finish(answer_handler handler, errc reason);
@@ -157,12 +189,12 @@ class mail_lines {
   boost::asio::any_io_executor executor_;
   obstacles& obstacles_;
   dead_end undelivered_;
-  mutable std::mutex mutex_;  // guards the members below, but for reading epochs
+  mutable std::mutex mutex_;  // guards the members below, but for what mailbox says
   lines lines_;
   std::uint64_t last_number_ = 0;
   std::uint64_t nearest_deadline_ns_ = ~0ull;  // that the timer awaits
   boost::asio::steady_timer deadline_timer_{executor_};
-  std::vector<atomic<std::uint32_t>> epochs_;  // by mailbox of a far route; the low halves count
+  std::vector<mailbox> mailboxes_;
 };
 
 }  // namespace rondo

@@ -14,7 +14,8 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
   {
     std::lock_guard lock(mutex_);
     if (!closed()) {
-      auto const at = lines_.try_emplace(key_of(m.to)).first;
+      mail_epoch const in{about.epoch};
+      auto const at = lines_.try_emplace({m.to, in.reserved()}).first;
       line& l = at->second;
       bool const is_new = l.waiting_messages.empty();
       l.full = true;
@@ -24,8 +25,9 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
         l.returned += about.count != 0 ? 1 : 0;
       else
         add_returned(l, m, about.count);
-      if (auto& epoch = epochs_[cell_of(m.to)]; epoch.load(memory_order::relaxed) == about.epoch)
-        epoch.store(static_cast<std::uint16_t>(about.epoch + 1), memory_order::release);  // see terms_for
+      auto& epoch = mailboxes_[cell_of(m.to)].epochs[in.reserved()];
+      if (epoch.load(memory_order::relaxed) == in.bits)
+        epoch.store(in.next().bits, memory_order::release);  // see terms_for
       if (is_new) try_later(at->first, l);  // otherwise its turn comes after a verdict, or at the next try
       return;
     }
@@ -47,7 +49,7 @@ void mail_lines::add_returned(line& l, outgoing const& m, std::uint32_t count) {
 }
 
 /// On a far route. Ok: on_verdict will be called.
-errc mail_lines::send_for_verdict(std::uint64_t key, line& l, waiting& w, far_terms terms) {
+errc mail_lines::send_for_verdict(line_key key, line& l, waiting& w, far_terms terms) {
   // On the system executor it runs where the event is received, so at a safepoint all verdicts are known.
   answer_handler on_event(boost::asio::bind_executor(
       boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
@@ -65,9 +67,9 @@ errc mail_lines::send_for_verdict(std::uint64_t key, line& l, waiting& w, far_te
 }
 
 /// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be called.
-errc mail_lines::send_run(std::uint64_t key, line& l) {
+errc mail_lines::send_run(line_key key, line& l) {
   auto& all = l.waiting_messages;
-  if (l.run == 0) l.epoch = terms_for(all.front().m.to, {}).epoch;
+  if (l.run == 0) l.epoch = epoch_of(key);
   auto const last = std::find_if(all.rbegin(), all.rend(), [](waiting const& w) { return w.in_transit; });
   for (auto next = last.base();; ++next, ++l.run) {  // behind the last one in transit, or the first
     if (!next->is_whole()) return errc::device_busy;
@@ -97,7 +99,7 @@ void mail_lines::forget_taken(line& l) {
 }
 
 /// The device has told what became of the run, or tells the outcome of the one message in transit.
-void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
+void mail_lines::on_verdict(line_key key, errc verdict) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
@@ -107,7 +109,7 @@ void mail_lines::on_verdict(std::uint64_t key, errc verdict) {
     auto& all = l.waiting_messages;
     auto const taken = l.run - l.returned;
     bool again = l.returned != 0, stays = again;
-    l.settled = l.settled || l.epoch == terms_for(actor_of(key), {}).epoch;
+    l.settled = l.settled || l.epoch == epoch_of(key);
     l.full = again || verdict == errc::mailbox_full || !l.settled;
     l.awaits_verdict = false;
     forget_taken(l);

@@ -56,8 +56,11 @@ bool messenger::takes_next_trace() noexcept { return traces_.takes_next(); }
 std::optional<errc> messenger::join_line(mail_view const& mail, actor_id ack) {
   return lines_->join(mail, ack);
 }
-far_terms messenger::terms_for(actor_id to, actor_id ack) const noexcept {
-  return lines_->terms_for(to, ack);
+far_terms messenger::terms_for(mail_view const& mail, actor_id ack) const noexcept {
+  return lines_->terms_for(mail.to, mail.header.priority, ack);
+}
+void messenger::note_launch(actor_id actor, reserved_room reserve) noexcept {
+  lines_->note_launch(actor, reserve);
 }
 void messenger::forward(outgoing m) { lines_->forward(std::move(m)); }
 void messenger::take_back(outgoing m, returned_mail about) { lines_->take_back(std::move(m), about); }

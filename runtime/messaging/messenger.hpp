@@ -91,6 +91,8 @@ class messenger {
   std::vector<outgoing> kept(std::unique_lock<std::mutex>& held) const;
   std::size_t count_kept() const;
 
+  /// To be called before an actor is launched.
+  void note_launch(actor_id actor, reserved_room reserve) noexcept;
   /// To be called when `actor` has room again or is gone: sends waiting messages; if it is gone, they fail with actor_gone.
   void on_room(actor_id actor);
 
@@ -112,7 +114,7 @@ class messenger {
 
  private:
   errc send(mail_view const& mail, actor_id ack = {}) {
-    auto const terms = route_.is_near() ? far_terms{} : terms_for(mail.to, ack);  // first: see mail_lines
+    auto const terms = route_.is_near() ? far_terms{} : terms_for(mail, ack);  // first: see mail_lines
     if (obstacles_.any()) [[unlikely]]
       if (auto const outcome = join_line(mail, ack)) return *outcome;
     return route_.post(mail, terms);
@@ -121,7 +123,7 @@ class messenger {
 
   /// As mail_lines::join and terms_for.
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);
-  far_terms terms_for(actor_id to, actor_id ack) const noexcept;
+  far_terms terms_for(mail_view const& mail, actor_id ack) const noexcept;
   bool takes_next_trace() noexcept;
   /// Sends the request of this open ask, which ends at once if the request is refused. `timeout` counts from `now`.
   void send_request(outgoing& request, actor_id ask, ask_terms const& terms, std::uint64_t now);

@@ -27,13 +27,12 @@ struct mail_view {
 struct far_terms {
   actor_id ack{};  // the ask that gets the mailbox's verdict (ok, mailbox_full, ...); invalid: none
   delivery how = delivery::apart;
-  std::uint16_t epoch = 0;                           // of the mailbox, when the sender looked for obstacles
+  mail_epoch epoch{};                                // of the mailbox, when the sender looked for obstacles
   atomic<std::uint32_t> const* epoch_now = nullptr;  // null: nobody can change it
 
   /// To be called when the submission has its ticket (L5 of queue_pair.hpp). Acquire, by the ticket: the edge `turn`.
   bool are_late() const noexcept {
-    return epoch_now != nullptr &&
-           static_cast<std::uint16_t>(epoch_now->load(memory_order::relaxed)) != epoch;
+    return epoch_now != nullptr && epoch_now->load(memory_order::relaxed) != epoch.bits;
   }
 };
 

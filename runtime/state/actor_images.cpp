@@ -82,7 +82,9 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   a.id = entry.id;
   a.name = entry.name;
   a.behaviour = entry.behaviour;
-  a.capacity = cell.capacity.load(memory_order::relaxed);
+  mailbox_limits const limits{cell.limits.load(memory_order::relaxed)};
+  a.capacity = limits.capacity();
+  a.reserve = limits.reserved();
   a.pinned = word.has(actor_word::pinned);
   a.paused = word.has(actor_word::paused);
   // Relaxed, all loads: the safepoint orders what owners wrote.

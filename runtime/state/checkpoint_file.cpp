@@ -88,7 +88,7 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
   return schemas::Createsaved_actor(b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned,
                                     a.paused, static_cast<std::uint8_t>(a.state), a.control, &supervise,
                                     a.overtakes, &totals, latency, state, mail, arriving,
-                                    static_cast<std::uint8_t>(a.batch));
+                                    static_cast<std::uint8_t>(a.batch), a.reserve.slots, a.reserve.from);
 }
 
 /// An upper bound of the body's size, because FlatBuffers aborts the program if a buffer exceeds its limit.
@@ -213,6 +213,8 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
               from.mail()->headers()->size() <= from.capacity(),
           "is inconsistent: '{}' has {} messages and a capacity of {}", a.name,
           from.mail()->headers()->size(), from.capacity());
+  require(from.reserved_slots() < from.capacity(), "is inconsistent: '{}' has {} reserved slots of {}",
+          a.name, from.reserved_slots(), from.capacity());
   require(from.batch() != 0 && from.batch() <= max_batch, "is inconsistent: the batch of '{}' is {}", a.name,
           from.batch());
   auto const state = static_cast<lifecycle>(from.state_of_life());
@@ -227,6 +229,7 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   a.behaviour = from.behaviour();
   a.capacity = from.capacity();
   a.batch = from.batch();
+  a.reserve = {from.reserved_slots(), from.reserved_from()};
   a.pinned = from.pinned();
   a.paused = from.paused();
   a.state = state;

@@ -21,6 +21,7 @@ struct saved_actor {
   std::string name;
   std::uint16_t behaviour = 0;
   std::uint32_t capacity = 0, batch = max_batch;
+  reserved_room reserve{};
   bool pinned = false, paused = false;
   lifecycle state = lifecycle::launched;
   std::uint32_t control = 0;  // pending control_bits

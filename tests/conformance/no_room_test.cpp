@@ -7,10 +7,11 @@ using namespace conformance;
 namespace {
 
 /// Sends `count` notes in order with try_tell, each until it is accepted. Returns the number of refusals for want of room.
-std::uint64_t insist(rondo::actor_ref<orderly> const& to, std::uint32_t sender, std::uint32_t count) {
+std::uint64_t insist(rondo::actor_ref<orderly> const& to, std::uint32_t sender, std::uint32_t count,
+                     std::uint8_t priority) {
   std::uint64_t refusals = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    rondo::tell_options const options{.priority = static_cast<std::uint8_t>(128 + sender)};
+    rondo::tell_options const options{.priority = priority};
     for (auto ec = to.try_tell(note{sender, sender, i}, options); ec;
          ec = to.try_tell(note{sender, sender, i}, options)) {
       if (ec != errc::mailbox_full && ec != errc::device_busy && ec != errc::arena_full)
@@ -20,6 +21,9 @@ std::uint64_t insist(rondo::actor_ref<orderly> const& to, std::uint32_t sender, 
     }
   }
   return refusals;
+}
+std::uint64_t insist(rondo::actor_ref<orderly> const& to, std::uint32_t sender, std::uint32_t count) {
+  return insist(to, sender, count, static_cast<std::uint8_t>(128 + sender));
 }
 
 /// The names of outcomes, in order.
@@ -143,4 +147,69 @@ TEST_CASE("one program has the same outcomes on every device, refusals included"
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   CHECK(run(v) == run(cpu));
+}
+
+TEST_CASE("urgent messages find their reserved room behind a flood, and are handled first", "[G3][G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<journal>(
+      "journal", {.capacity = 12, .pinned = pinned, .active = false, .reserve = {.slots = 4, .from = 200}});
+  for (std::uint32_t i = 0; i < 8; ++i) REQUIRE_FALSE(tell(actor, entry{i}));
+  CHECK(tell(actor, entry{99}) == errc::mailbox_full);
+  CHECK(tell(actor, entry{99}, {.priority = 199}) == errc::mailbox_full);
+  for (std::uint32_t i = 0; i < 4; ++i) REQUIRE_FALSE(tell(actor, entry{200 + i}, {.priority = 200}));
+  CHECK(tell(actor, entry{99}, {.priority = 255}) == errc::mailbox_full);
+  REQUIRE_FALSE(activate(actor));
+  auto const seen = ask_last(actor, read_from{0});
+  REQUIRE(seen.total == 12);
+  for (std::uint32_t i = 0; i < 4; ++i) CHECK(seen.values[i] == 200 + i);
+  for (std::uint32_t i = 0; i < 8; ++i) CHECK(seen.values[4 + i] == i);
+  CHECK(at_rest(*rt).conserved());
+}
+
+TEST_CASE("what try_tell has accepted for reserved room comes in order beside a flood that finds none",
+          "[G1][G2][G3][G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  std::uint32_t const count = v.settings.device == "ptx" ? 60 : 1000;
+  auto const actor =
+      rt->launch<orderly>("orderly", {.capacity = 8, .pinned = pinned, .reserve = {.slots = 4, .from = 250}});
+  std::thread flood([&] { insist(actor, 0, count); });
+  // Each is awaited: then the reserved room is never full.
+  for (std::uint32_t i = 0; i < count / 4; ++i) REQUIRE_FALSE(tell(actor, note{1, 1, i}, {.priority = 250}));
+  insist(actor, 2, count, 251);
+  flood.join();
+  auto const all = 2 * count + count / 4;
+  tally t{};
+  CHECK(eventually([&] { return (t = ask_last(actor, get{})).handled == all; }));
+  CHECK(t.handled == all);
+  CHECK(t.disorder == 0);
+  auto const end = at_rest(*rt);
+  CHECK(end.conserved());
+  CHECK(end.dead_letters == 0);
+  CHECK(end.crossing == 0);
+}
+
+TEST_CASE("a checkpoint keeps reserved room", "[G5][G7]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  scratch_file const file;
+  {
+    auto const rt = start(v.settings);
+    auto const actor = rt->launch<adder>("adder", {.capacity = 3, .active = false, .reserve = {.slots = 2}});
+    REQUIRE_FALSE(tell(actor, add{1}, {.priority = 192}));
+    rondo::checkpoint(*rt, file.path);
+  }
+  auto const rt = start(v.settings);
+  rondo::restore(*rt, file.path);
+  auto const actor = rt->find<adder>("adder").value();
+  CHECK(tell(actor, add{1}, {.priority = 191}) == errc::mailbox_full);
+  CHECK_FALSE(tell(actor, add{1}, {.priority = 192}));
+  CHECK_THROWS_WITH(
+      rt->launch<adder>("all of it", {.capacity = 3, .reserve = {.slots = 3}}),
+      Catch::Matchers::Contains("3 slots are reserved") && Catch::Matchers::Contains("all of it"));
 }

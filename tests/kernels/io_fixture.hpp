@@ -77,7 +77,7 @@ struct io_fixture {
 
   // Of the next posts.
   delivery how = delivery::apart;
-  std::uint16_t epoch = 0;
+  mail_epoch epoch{};
 
   test_arena arena;
   test_ring<submission> down;

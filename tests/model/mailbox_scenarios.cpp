@@ -144,6 +144,27 @@ void room_for_both(execution& x) {
   x.run();
 }
 
+/// Of two slots, one is reserved: the urgent sender finds it, whatever two others do at that time.
+void room_is_reserved(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 3, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  auto spec = w.spec(0, 2);
+  spec.reserve = {.slots = 1, .from = 200};
+  scheduler before{w.arena()};
+  launch_actor<module_of<taker>>(before, spec);
+  auto& accepted = x.shared<atomic<std::uint32_t>>();
+  for (std::uint32_t s = 0; s < 2; ++s)
+    x.thread(s == 0 ? "sender 0" : "sender 1", [&, s] {
+      scheduler sched{w.arena()};
+      if (post(sched, spec.id, {s, 0}, 199) == errc::ok) accepted.fetch_add(1, memory_order::relaxed);
+    });
+  x.thread("urgent sender", [&] {
+    scheduler sched{w.arena()};
+    x.require(post(sched, spec.id, {2, 0}, 200) == errc::ok, "the reserved slot is free");
+  });
+  x.run();
+  x.require(accepted.load(memory_order::relaxed) <= 1, "the other slot was taken once");
+}
+
 /// Between a sender's load of the word and its exchange the actor returns its ring, and gets another one that was used
 /// elsewhere: the sender uses that ring in the state in which its last holder left it.
 void ring_changes_under_sender(execution& x) {
@@ -179,6 +200,8 @@ std::vector<scenario> mailbox_scenarios() {
       {"mailbox_overflow", "the same while the tickets overflow", two_senders_across_overflow, bounds{2, 1}},
       {"mailbox_full", "full is said only of a mailbox that was full", full_is_honest, bounds{3, 1}},
       {"room_for_both", "two senders of which each finds room are told so", room_for_both, bounds{3, 2}},
+      {"reserved_room", "an urgent sender finds the slot that others may not take", room_is_reserved,
+       bounds{2, 1}},
       {"ring_changes", "a sender whose target changed its ring meanwhile is not told full",
        ring_changes_under_sender, bounds{2, 1}, bounds{2, 1}},
       {"mailbox_batch", "the notes of a batch stay together", batch_stays_together, bounds{2, 1}},

@@ -201,13 +201,13 @@ struct returning_host {
     for (;; relax()) {
       auto const in = epoch.load(memory_order::acquire);
       if (waits.load(memory_order::relaxed) == 0 &&
-          submit(n, {{}, delivery::in_epoch, static_cast<std::uint16_t>(in), &epoch}))
+          submit(n, {{}, delivery::in_epoch, {static_cast<std::uint16_t>(in)}, &epoch}))
         return;
     }
   }
   void resend() {
     has_come_back = false;
-    auto const in = static_cast<std::uint16_t>(epoch.load(memory_order::relaxed));
+    mail_epoch const in{static_cast<std::uint16_t>(epoch.load(memory_order::relaxed))};
     submit(line.front(), {{host_ask_bit | 1, 1}, delivery::resent, in});
   }
   void on_event(device_event const& r) {
@@ -218,7 +218,7 @@ struct returning_host {
       __builtin_memcpy(&n, r.body.payload, sizeof n);
       waits.store(1, memory_order::relaxed);
       if (epoch.load(memory_order::relaxed) == about.epoch)
-        epoch.store(about.epoch + 1u, memory_order::release);
+        epoch.store(mail_epoch{about.epoch}.next().bits, memory_order::release);
       if (about.resent != 0) {
         has_come_back = true;
         return;

@@ -95,7 +95,7 @@ class host_queues final : public far_mail {
       return push(to, default_priority, 1, [&](std::uint32_t, submission& s) {
         s.kind = submission_kind::signal;
         s.how = delivery::apart;
-        s.epoch = 0;
+        s.epoch = {};
         s.count = control;
         s.to = to;
         s.ack = {};
@@ -152,7 +152,7 @@ class host_queues final : public far_mail {
     return [kind, &payload](std::uint32_t, submission& s) {
       s.kind = kind;
       s.how = delivery::apart;
-      s.epoch = 0;
+      s.epoch = {};
       s.count = 1;
       s.to = s.ack = {};
       s.body.bytes = sizeof payload;

@@ -34,4 +34,12 @@ int main() {
   third.get();  // throws if it was refused
   batch.get();
   check(answer.get().list() == numbers{1, 2, 3, 4, 5});
+
+  auto const k = rt.launch<journal>("k", {.capacity = 3, .active = false, .reserve = {.slots = 1, .from = 200}});
+  check(!k.try_tell(line{1}) && !k.try_tell(line{2}));
+  check(k.try_tell(line{99}) == rondo::errc::mailbox_full);
+  check(!k.try_tell(line{3}, {.priority = 255}));  // handled first
+  check(!rondo::activate(k, rondo::block));
+  auto const handled = k.ask(read_lines{}, {.timeout = 1min, .wait_for_room = true}, rondo::block);
+  check(handled.value().list() == numbers{3, 1, 2});
 }
