@@ -144,12 +144,15 @@ class slice : private actor_owner<Module> {
 
   RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
     auto quota = quota_;
+    bool went_on = false;
     while (!handed_over_) {
       if (this->control_waits()) this->obey();
       if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
       if (handed_over_) break;
       if (this->closing() && this->end_when_empty()) break;
-      if (own_mail_ != 0) {
+      // Once at least: mail that never ends is not to keep it waiting. Not again beyond the quota: then others have their turn.
+      if (own_mail_ != 0 && (dealt < quota || !went_on)) {
+        went_on = true;
         dealt += handle_own_mail();
         if (own_mail_ != 0 && dealt < quota && !scheduler_.sees_work() && !arena_.stopping()) continue;
       }

@@ -1,7 +1,7 @@
 // Mail that an actor asked for. It takes no slot of a mailbox: a bit for each kind is enough, and it never finds the mailbox full.
 #pragma once
 
-#include "kernels/base/atomic.hpp"
+#include "kernels/base/message.hpp"
 
 namespace rondo {
 
@@ -21,8 +21,9 @@ enum own_mail_bits : std::uint32_t { own_again = 1, own_room = 2 };
 struct room_list {
   atomic<std::uint32_t> first;    // index + 1 of an actor that waits for this one's mailbox; 0: none does
   atomic<std::uint32_t> next;     // index + 1 of another actor that waits for the same mailbox as this one
-  atomic<std::uint32_t> is_used;  // 1: `next` and `generation` are, perhaps by an earlier actor of the cell
+  atomic<std::uint32_t> is_used;  // 1: `next` and what follows are, perhaps by an earlier actor of the cell
   std::uint32_t generation;       // of the waiting actor
+  actor_id awaited;               // whose mailbox it is; only for the waiting actor
 };
 
 }  // namespace rondo

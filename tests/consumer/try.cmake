@@ -21,6 +21,10 @@ set(common -G Ninja -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_CXX_COMPILER=${
 run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/project ${common})
 run(${CMAKE_COMMAND} --build ${work}/project)
 run(${work}/project/greet)
+foreach(program pagerank anomalies hostile)
+  run(${work}/project/${program})
+  message("${output}")
+endforeach()
 # Without the packages that components need, those components are not found, but the package is.
 foreach(missing CMAKE_DISABLE_FIND_PACKAGE_CLI11=ON CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON PKG_CONFIG_EXECUTABLE=/nonexistent)
   run(${CMAKE_COMMAND} --fresh -S ${source}/project -B ${work}/without_project ${common} -D ${missing})
