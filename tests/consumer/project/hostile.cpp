@@ -88,7 +88,7 @@ struct battle {
 
   void fight(std::uint32_t sender, std::chrono::steady_clock::time_point until) {
     std::mt19937 random(sender + 1);
-    std::uint32_t number[levels] = {}, launched = 1000 * (sender + 1);
+    std::uint32_t number[levels] = {}, launched = 100'000'000 * (sender + 1);
     auto const count = [this](auto const&...) { ++answered; };
     while (std::chrono::steady_clock::now() < until) {
       auto const to = pick(random);
