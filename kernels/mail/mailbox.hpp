@@ -93,8 +93,8 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   return r;
 }
 
-/// Records that somebody waits for room for a message of the default priority in the mailbox of `to`. False, without effect, if it has room, or is gone. Release: what
-/// the caller did before is visible to the owner that finds the record.
+/// Records that somebody waits for room for a message of the default priority in the mailbox of `to`. False, without effect, if it
+/// has room, or is gone. Release: what the caller did before is visible to the owner that finds the record.
 RONDO_HD inline bool ask_for_room(arena_ref const& arena, actor_id to) noexcept {
   actor_cell& cell = arena.cell(to.index);
   auto bits = cell.word.load(memory_order::acquire);
