@@ -1,4 +1,6 @@
 // Rondo: asks from outside, and an urgent message.
+#include <bit>
+
 #include "bench/harness/sampling.hpp"
 #include "bench/rondo_actors.hpp"
 #include "bench/rondo_cases.hpp"
@@ -27,10 +29,13 @@ void tell(actor_ref<busy_worker> const& to, Message const& m, tell_options optio
     throw std::runtime_error("the backlog: " + refused.message());
 }
 
-measurement urgent(sample_budget const& budget) {
-  urgent_race race;
-  auto const rt = start(with_teams(1));
-  auto const busy = rt->launch<busy_worker>("", {.capacity = 32768});
+measurement urgent(sample_budget const& budget, std::uint64_t backlog, reserved_room reserve) {
+  urgent_race race(backlog);
+  auto settings = with_teams(1);
+  settings.state_bytes = 256u << 20;
+  auto const rt = start(settings);
+  auto const busy = rt->launch<busy_worker>(
+      "", {.capacity = static_cast<std::uint32_t>(std::bit_ceil(backlog)), .reserve = reserve});
   return race.run(
       budget, [&](std::uint64_t) { tell(busy, busy_worker::ordinary{&race}); },
       [&] { tell(busy, busy_worker::urgent{&race}, {.priority = 255}); });
@@ -47,6 +52,9 @@ case_list rondo_ask_cases() {
       return ask_echo(b, settings, pinned, 0ms);
     };
   };
+  auto const urgent_behind = [](std::uint64_t backlog, reserved_room reserve) {
+    return [=](sample_budget const& b) { return urgent(b, backlog, reserve); };
+  };
   auto const parked = [](bool pinned) {
     return [=](sample_budget const& b) { return ask_echo(b, with_teams(1), pinned, 1ms); };
   };
@@ -56,7 +64,11 @@ case_list rondo_ask_cases() {
           {"ask_hot", "rondo pinned, polling", {}, hot(true, true)},
           {"ask_after_idle", "rondo pooled", {{"idle_ms", "1"}}, parked(false)},
           {"ask_after_idle", "rondo pinned", {{"idle_ms", "1"}}, parked(true)},
-          {"urgent_behind_backlog", "rondo", urgent_race::parameters(), urgent}};
+          {"urgent_behind_backlog", "rondo", urgent_race::parameters(),
+           urgent_behind(urgent_race::usual_backlog, {})},
+          {"urgent_behind_backlog", "rondo", urgent_race::parameters(500'000), urgent_behind(500'000, {})},
+          {"urgent_behind_backlog", "rondo, reserved room", urgent_race::parameters(500'000),
+           urgent_behind(500'000, {.slots = 16})}};
 }
 
 }  // namespace rondo::bench

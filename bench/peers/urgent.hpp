@@ -1,4 +1,4 @@
-// One urgent message sent to an actor that is working through 20,000 ordinary ones of 1 us each.
+// One urgent message sent to an actor that is working through many ordinary ones of 1 us each.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,10 @@ namespace rondo::bench {
 /// actor has started on it, so this detects a mailbox that considers priorities only when it fetches a batch.
 class urgent_race {
  public:
-  static constexpr std::uint64_t backlog = 20'000;
+  static constexpr std::uint64_t usual_backlog = 20'000;
   static constexpr std::uint64_t head_start = 100;
-  static std::vector<std::pair<std::string, std::string>> parameters() {
+  explicit urgent_race(std::uint64_t backlog = usual_backlog) : backlog_(backlog) {}
+  static std::vector<std::pair<std::string, std::string>> parameters(std::uint64_t backlog = usual_backlog) {
     return {{"backlog", std::to_string(backlog)}, {"work_us", "1"}};
   }
 
@@ -43,15 +44,15 @@ class urgent_race {
       handled_.store(0, std::memory_order_relaxed);
       urgent_done_.store(false, std::memory_order_relaxed);
       // Sent while the actor works: its first fetches take what is already there.
-      for (std::uint64_t i = 0; i < backlog; ++i) send_ordinary(i);
+      for (std::uint64_t i = 0; i < backlog_; ++i) send_ordinary(i);
       wait_until("the actor to begin",
                  [&] { return handled_.load(std::memory_order_acquire) >= head_start; });
       auto const sent_at = clock::now();
       send_urgent();
       std::uint64_t const handled_by_then = handled_.load(std::memory_order_acquire);
       wait_until("the urgent message", [&] { return urgent_done_.load(std::memory_order_acquire); });
-      wait_until("the backlog", [&] { return handled_.load(std::memory_order_acquire) >= backlog; });
-      if (handled_by_then > backlog / 2)
+      wait_until("the backlog", [&] { return handled_.load(std::memory_order_acquire) >= backlog_; });
+      if (handled_by_then > backlog_ / 2)
         continue;  // this process was preempted: no backlog was left to overtake
       m["ordinary_handled_first"].push_back(
           static_cast<double>(handled_before_urgent_ - std::min(handled_by_then, handled_before_urgent_)));
@@ -63,6 +64,7 @@ class urgent_race {
 
  private:
   using clock = std::chrono::steady_clock;
+  std::uint64_t const backlog_;
   std::atomic<std::uint64_t> handled_{0};
   std::atomic<bool> urgent_done_{false};
   std::uint64_t handled_before_urgent_ = 0;
