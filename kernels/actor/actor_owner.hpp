@@ -143,6 +143,23 @@ class actor_owner {
     flush(true);
   }
 
+  /// Handles one piece of mail that needs no slot, once the mailbox had its turn. Returns 1 if it did.
+  RONDO_CALL RONDO_HD std::uint32_t handle_own_mail() {
+    if (paused_ || closing() || control_waits()) return 0;
+    bool const is_room = (own_mail_ & own_room) != 0;
+    own_mail_ &= ~(is_room ? own_room : own_again);
+    message_header h;
+    h.type = is_room ? type_id<room> : type_id<again>;
+    team_status& status = arena_.team(team_.index());
+    status.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: only a report
+    status.begin(h.type);
+    auto const result = crew_.run(
+        {is_room ? handler_call::what::room : handler_call::what::again, index_, 0, 0}, self_, &own_mail_);
+    if (journal_ != 0) report(event_kind::handled, h, nullptr, result.failure, result.digest);
+    if (result.failure != errc::ok) supervise(result.failure, h.type);
+    return 1;
+  }
+
   // -- message outcomes
 
   /// Sends the asker of `h` the reason why there is no answer.
@@ -287,7 +304,7 @@ class actor_owner {
     if (pinned)  // before a successor can own the team
       arena_.team(cell_.team.load(memory_order::relaxed))
           .pinned_actor.store(0, memory_order::relaxed);  // relaxed, both: emit publishes
-    scheduler_.notify_of_room(self_.index);
+    notify_of_room(scheduler_, self_.index);
     host_.emit(r);  // last: the host may give the cell to a successor at once
     return true;
   }
@@ -308,7 +325,7 @@ class actor_owner {
   /// Notifies whoever waits for room in this mailbox. The caller may have released the actor.
   RONDO_CALL RONDO_HD void tell_of_room() {
     host_.emit({.kind = event_kind::room, .actor = self_});
-    scheduler_.notify_of_room(index_);
+    notify_of_room(scheduler_, index_);
   }
 
   scheduler& scheduler_;

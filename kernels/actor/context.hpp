@@ -8,7 +8,7 @@
 
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
-#include "kernels/mail/scheduler.hpp"
+#include "kernels/mail/room_list.hpp"
 #include "kernels/mail/trace.hpp"
 
 namespace rondo {
@@ -137,7 +137,7 @@ class context {
   /// room. An actor of another device never seems full; see `tell`. Otherwise as `again`.
   template <class Behaviour>
   RONDO_HD void when_room(address<Behaviour> to) noexcept {
-    if (own_mail_is_due(type_id<room>) && !scheduler_.await_room(to.id, self_)) *own_mail_ |= own_room;
+    if (own_mail_is_due(type_id<room>) && !await_room(scheduler_, to.id, self_)) *own_mail_ |= own_room;
   }
 
   /// Reports that the handler failed. The actor's supervision rule decides what follows.

@@ -35,11 +35,10 @@ class slice : private actor_owner<Module> {
   RONDO_HD bool poll(std::uint32_t& dealt) {
     for (dealt = 0; dealt < quota_;) {
       auto const seen = look();
-      if (seen == sight::other) break;
+      if (seen == sight::other || (seen == sight::nothing && own_mail_ != 0)) break;
       if (seen == sight::nothing) {
         // On a GPU a look takes no cache line from the sender.
         if (std::uint32_t ticket; threads_park && dealt != 0 && linger(ticket, dealt)) continue;
-        if (own_mail_ != 0) break;
         return true;
       }
       if (dealt == 0) show_running();
@@ -50,7 +49,7 @@ class slice : private actor_owner<Module> {
     if (this->control_waits()) show_running(), this->obey();
     if (!has_ring_) this->look_at_word();
     if (!paused_) dealt += handle_mail(quota_ - dealt);
-    if (own_mail_ != 0) dealt += handle_own_mail();
+    if (own_mail_ != 0) dealt += this->handle_own_mail();
     knows_next_ = false;
     if (!this->closing()) return true;
     show_running();
@@ -153,7 +152,7 @@ class slice : private actor_owner<Module> {
       // Once at least: mail that never ends is not to keep it waiting. Not again beyond the quota: then others have their turn.
       if (own_mail_ != 0 && (dealt < quota || !went_on)) {
         went_on = true;
-        dealt += handle_own_mail();
+        dealt += this->handle_own_mail();
         if (own_mail_ != 0 && dealt < quota && !scheduler_.sees_work() && !arena_.stopping()) continue;
       }
       if (dealt >= quota && quota < most && !scheduler_.sees_work()) {
@@ -177,22 +176,6 @@ class slice : private actor_owner<Module> {
       dealt += deal_with(ticket, quota - dealt);
     }
     return dealt;
-  }
-
-  /// Handles one piece of mail that needs no slot, once the mailbox had its turn. Returns 1 if it did.
-  RONDO_CALL RONDO_HD std::uint32_t handle_own_mail() {
-    if (paused_ || this->closing() || this->control_waits()) return 0;
-    bool const is_room = (own_mail_ & own_room) != 0;
-    own_mail_ &= ~(is_room ? own_room : own_again);
-    message_header h;
-    h.type = is_room ? type_id<room> : type_id<again>;
-    show_running();
-    status_.begin(h.type);
-    auto const result = crew_.run(
-        {is_room ? handler_call::what::room : handler_call::what::again, index_, 0, 0}, self_, &own_mail_);
-    if (journal_ != 0) this->report(event_kind::handled, h, nullptr, result.failure, result.digest);
-    if (result.failure != errc::ok) this->supervise(result.failure, h.type);
-    return 1;
   }
 
   /// Reports this actor as running. (A pinned team reports none while it waits for mail.)

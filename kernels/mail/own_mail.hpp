@@ -13,11 +13,7 @@ struct room {};
 /// What waits for an actor.
 enum own_mail_bits : std::uint32_t { own_again = 1, own_room = 2 };
 
-/// An actor's part in the lists of those that wait for room. Each mailbox has such a list, and an actor is in one at most.
-///
-/// Ordering: `room`: a release exchange of `first` publishes a waiting actor's place to whoever takes the list. The actor then asks
-/// for room with a release exchange on the mailbox's word, which its owner acquires before it takes the list. `place`: who takes
-/// the list has read an actor's place before it gives that back with release; the next user of the place acquires.
+/// An actor's list of those that wait for room in its mailbox, and its own place in another's list; see room_list.hpp.
 struct room_list {
   atomic<std::uint32_t> first;    // index + 1 of an actor that waits for this one's mailbox; 0: none does
   atomic<std::uint32_t> next;     // index + 1 of another actor that waits for the same mailbox as this one

@@ -126,36 +126,6 @@ class scheduler {
     }
   }
 
-  /// Sends `self`, which the caller owns, a control_room when the mailbox of `to` has room again or is gone, perhaps at once. It
-  /// may come without a cause. False: `self` already waits for another mailbox, or `to` was never there: it must try again.
-  RONDO_HD bool await_room(actor_id to, actor_id self) noexcept {
-    auto& mine = arena_.room_list_of(self.index);
-    if (!arena_.has_cell(to.index)) return false;
-    if (mine.is_used.exchange(1, memory_order::acquire) != 0)  // the edge `place`
-      return mine.generation == self.generation && mine.awaited == to;
-    mine.generation = self.generation;
-    mine.awaited = to;
-    auto& first = arena_.room_list_of(to.index).first;
-    auto before = first.load(memory_order::relaxed);  // relaxed: the exchange validates it
-    do mine.next.store(before, memory_order::relaxed);
-    while (!first.compare_exchange(before, self.index + 1, memory_order::release,
-                                   memory_order::relaxed));  // the edge `room`
-    if (!ask_for_room(arena_, to)) notify_of_room(to.index);
-    return true;
-  }
-  /// Sends a control_room to each actor that waits for room in the mailbox with this index.
-  RONDO_CALL RONDO_HD void notify_of_room(std::uint32_t index) noexcept {
-    // Acquire: the edge `room`; an exchange continues the release sequences of all that came before the last one.
-    for (auto next = arena_.room_list_of(index).first.exchange(0, memory_order::acquire); next != 0;) {
-      auto const waiting = next - 1;
-      auto& place = arena_.room_list_of(waiting);
-      actor_id const id{waiting, place.generation};
-      next = place.next.load(memory_order::relaxed);  // relaxed: came with the list
-      place.is_used.store(0, memory_order::release);  // the edge `place`
-      signal(id, control_room);
-    }
-  }
-
   /// The next actor to run, which the caller then owns. The most urgent band comes first; every 64th call begins at the
   /// last band, so that a flood of urgent actors cannot starve the others.
   RONDO_HD bool next(std::uint32_t& index) noexcept {

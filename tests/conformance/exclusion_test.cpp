@@ -29,7 +29,7 @@ TEST_CASE("no two handlers of one actor run at once, including wide messages", "
     });
   for (auto& t : senders) t.join();
   CHECK(sent == 300);
-  auto const r = ask_last(actor, get{});
+  auto const r = ask_last(actor, count_overlaps{});
   CHECK(r.steps == sent);
   CHECK(r.tiles == tiles);
   CHECK(r.overlaps == 0);

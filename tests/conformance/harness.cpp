@@ -73,7 +73,8 @@ std::vector<variant> variants() {
   if (std::getenv("RONDO_CONFORMANCE_PTX") != nullptr) return variants_of({{"ptx", 32}});
 #endif
   std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8, modes::persistent}};
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // a lane is a thread, and those are slow there
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // a lane is a thread, and those are slow there
   kinds.push_back({"emulated", 32, modes::rounds});
 #endif
   if (has_gpu()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});

@@ -185,7 +185,7 @@ struct returning_host {
   atomic<std::uint32_t>& epoch = w.x.shared<atomic<std::uint32_t>>();
   atomic<std::uint32_t>& waits = w.x.shared<atomic<std::uint32_t>>();  // 1: senders stay away
   // -- the poller's
-  std::deque<note> line{};    // the first one is in transit
+  std::deque<note> line{};     // the first one is in transit
   bool has_come_back = false;  // the first one, again
 
   /// False: the epoch was over.
