@@ -23,7 +23,8 @@ class actor_owner {
         cell_(arena_.cell(index)),
         self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: only owners change it
         totals_(cell_.totals.own()),
-        own_mail_(cell_.own_mail) {
+        turn_(cell_.turn),
+        own_mail_(turn_.own_mail()) {
     look_at_word();
   }
 
@@ -312,6 +313,7 @@ class actor_owner {
   /// Releases the actor. False if a control operation came in: the caller still owns it.
   RONDO_CALL RONDO_HD bool release() {
     if (control_waits()) return false;  // on_start after a restart, or a signal that is not in the word yet
+    save_own_mail();
     auto const released = scheduler_.release(index_, totals_, own_mail_);
     mail_left_ = released.mail_left;
     if (released.still_owned) {
@@ -320,6 +322,11 @@ class actor_owner {
     }
     if (released.room_wanted) tell_of_room();
     return true;
+  }
+
+  /// For the next owner.
+  RONDO_HD void save_own_mail() noexcept {
+    if (own_mail_ != turn_.own_mail()) cell_.turn = turn_ = turn_terms::of(turn_.batch(), own_mail_);
   }
 
   /// Notifies whoever waits for room in this mailbox. The caller may have released the actor.
@@ -337,6 +344,7 @@ class actor_owner {
   actor_cell& cell_;
   actor_id self_;
   actor_totals totals_;
+  turn_terms turn_;         // of the cell
   std::uint32_t own_mail_;  // own_mail_bits
   std::uint32_t const journal_ = arena_.journal();
   mail_ring_ref ring_{};

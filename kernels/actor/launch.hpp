@@ -38,7 +38,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.behaviour_index.store(spec.behaviour, memory_order::relaxed);
   cell.team.store(spec.team, memory_order::relaxed);
   cell.supervise = spec.supervise;
-  cell.batch = spec.batch != 0 ? spec.batch : std::uint16_t{max_batch};
+  cell.turn = turn_terms::of(spec.batch != 0 ? spec.batch : max_batch, 0);
   cell.state_offset = spec.state_offset;
   cell.window_start_ns = 0;
   cell.window_restarts = 0;
@@ -46,7 +46,6 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
   cell.alert_seen = cell.alert.load(memory_order::relaxed) - (spec.reserve.slots != 0 ? 1 : 0);  // P2
   cell.overtakes = 0;
-  cell.own_mail = 0;
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
   cell.totals.counted_ring.store(0, memory_order::relaxed);

@@ -350,8 +350,8 @@ class slice : private actor_owner<Module> {
     job.actor = index_;
     job.ticket = ticket;
     job.stays = stays;
-    cell_.totals.publish(totals_);                           // for the team that continues with the actor
-    cell_.own_mail = static_cast<std::uint16_t>(own_mail_);  // likewise
+    cell_.totals.publish(totals_);  // for the team that continues with the actor
+    this->save_own_mail();          // likewise
     auto const epoch = job.open(tiles);
     arena_.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
     scheduler_.wake(static_cast<int>(tiles) - 1);
@@ -383,7 +383,7 @@ class slice : private actor_owner<Module> {
   std::uint16_t const behaviour_ = cell_.behaviour();
   std::byte* const state_ = arena_.state(cell_);
   std::uint32_t const quota_ = arena_.shape().quota;
-  std::uint32_t const most_at_once_ = cell_.batch;  // early: then its load overlaps the others
+  std::uint32_t const most_at_once_ = this->turn_.batch();
   bool const alone_ = team_.lanes() == 1 || !Module::cooperative(cell_.behaviour());
   rondo::team const solo_{team_.index()};
   context context_{scheduler_, solo_, host_, self_, &own_mail_};

@@ -79,19 +79,27 @@ class submission_reader {
       if (team_.leader()) conclude_alone(s, reason);
       return;
     }
-    if (is_told(s, reason))
+    in_order(s, reason, [&] {
       for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
         publish(first + n);
         if (team_.leader())
           for (std::uint32_t i = 0; i < n; ++i)
             tell_end(items[i], reason, first + i == 0 ? items[i].count : 0);
       });
-    if (s.ack.valid() && team_.leader()) reply(s.ack, s.to, reason);
+    });
   }
   /// The same on one lane, for one message.
   RONDO_HD void conclude_alone(submission const& s, errc reason) {
-    if (is_told(s, reason)) tell_end(s, reason, 1);
-    if (s.ack.valid()) reply(s.ack, s.to, reason);  // last: what has come back by then was not taken
+    in_order(s, reason, [&] { tell_end(s, reason, 1); });
+  }
+  /// Tells the ack, and calls `tell_ends` if the messages themselves are told. What comes back is known before the ack, which says
+  /// that no more of a run does. A dead letter follows it: while the host's line does not know, senders find the mailbox full.
+  template <class TellEnds>
+  RONDO_HD void in_order(submission const& s, errc reason, TellEnds const& tell_ends) {
+    bool const told = is_told(s, reason), first = lacks_room(reason);
+    if (told && first) tell_ends();
+    if (s.ack.valid() && team_.leader()) reply(s.ack, s.to, reason);
+    if (told && !first) tell_ends();
   }
   /// Whether each message gets its end, and not only the ack.
   RONDO_HD static bool is_told(submission const& s, errc reason) noexcept {
@@ -134,7 +142,9 @@ class submission_reader {
   }
 
   RONDO_HD void return_message(submission const& s, errc reason, std::uint32_t count) {
-    returned_mail const about{s.epoch.bits, s.how == delivery::resent, count};
+    bool const resent = s.how == delivery::resent;
+    returned_mail const about{s.epoch.bits, static_cast<std::uint16_t>(resent + (resent && s.ack.valid())),
+                              count};
     device_event r{.kind = event_kind::returned, .reason = reason, .actor = s.to};
     __builtin_memcpy(&r.detail, &about, sizeof about);
     emit_message(s, r);
@@ -300,9 +310,9 @@ class io_team : public submission_reader<Bus> {
     return this->window_.epoch_ended != 0 && s.how != delivery::apart && arena.has_cell(s.to.index) &&
            arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) != s.epoch.number();
   }
-  /// If `s` goes back to be sent again.
+  /// If `s` goes back to be sent again, and no ack says so.
   RONDO_HD void end_epoch(submission const& s, errc outcome) noexcept {
-    if (!reader::lacks_room(outcome) || !reader::goes_back(s, outcome)) return;
+    if (s.ack.valid() || !reader::lacks_room(outcome) || !reader::goes_back(s, outcome)) return;
     arena_ref const& arena = scheduler_.arena();
     // Relaxed, both: only this reader reads them.
     arena.epoch(s.to.index, s.epoch.reserved()).store(s.epoch.next().number(), memory_order::relaxed);

@@ -38,9 +38,10 @@ inline constexpr std::uint32_t untold_digest = ~0u;
 
 /// The detail of a `returned` event. The messages of a batch come back one after the other, with nothing for the same actor between.
 struct returned_mail {
-  std::uint16_t epoch;   // in which it was sent
-  std::uint16_t resent;  // 1: it had come back before, or had waited in the host
-  std::uint32_t count;   // of the batch that this message begins; 1: it is alone; 0: a later one of its batch
+  std::uint16_t epoch;  // in which it was sent
+  std::uint16_t
+      resent;  // 1: it had come back before, or had waited in the host; 2: likewise, and its verdict follows
+  std::uint32_t count;  // of the batch that this message begins; 1: it is alone; 0: a later one of its batch
 };
 static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 

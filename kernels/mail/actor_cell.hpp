@@ -98,6 +98,17 @@ class mailbox_limits {
   std::uint64_t bits_;
 };
 
+/// What an owner needs to know when its turn begins.
+struct turn_terms {
+  std::uint32_t bits;
+  RONDO_HD static constexpr turn_terms of(std::uint32_t batch, std::uint32_t own_mail) noexcept {
+    return {batch | own_mail << 16};
+  }
+  /// The most messages that a batch handler gets at once.
+  RONDO_HD constexpr std::uint32_t batch() const noexcept { return bits & 0xffff; }
+  RONDO_HD constexpr std::uint32_t own_mail() const noexcept { return bits >> 16; }  // own_mail_bits
+};
+
 /// Cache lines that different threads write at a high rate are in different pairs of lines, because processors fetch
 /// lines in pairs.
 struct alignas(128) actor_cell {
@@ -114,8 +125,7 @@ struct alignas(128) actor_cell {
   std::uint32_t window_restarts;  // owner
 
   latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
-  std::uint16_t batch;        // the most messages that a batch handler gets at once
-  std::uint16_t own_mail;     // own_mail_bits; an owner keeps its own copy
+  turn_terms turn;            // an owner keeps its own copy
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back

@@ -38,7 +38,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     // Read after the word: a newer generation differs from `to`, and with an older word the exchange fails. Relaxed: so does it
     // if the capacity or the place is stale. All three at once: on a GPU each load takes as long as a hundred instructions.
     auto const generation = cell.generation.load(memory_order::relaxed);
-    auto const capacity = mailbox_limits{cell.limits.load(memory_order::relaxed)}.of(priority);
+    auto const limits = cell.limits.load(memory_order::relaxed);
     r.ring = arena.ring_at(word.ring());
     if (!word.has(actor_word::open) || !word.of_generation(to.generation) || generation != to.generation) {
       r.status = errc::actor_gone;
@@ -62,6 +62,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
       r.ticket = arena.ring(ring_id).saved_tail();
       r.ring = arena.ring_at(ring_id);
     }
+    auto const capacity = mailbox_limits{limits}.of(priority);
     bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
     auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
     if (!room) [[unlikely]] {

@@ -180,7 +180,6 @@ class scheduler {
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
     actor_cell& cell = arena_.cell(index);
     released result;
-    cell.own_mail = static_cast<std::uint16_t>(own_mail);
     auto bits = cell.word.load(memory_order::acquire);
     for (;;) {
       actor_word const word{bits};

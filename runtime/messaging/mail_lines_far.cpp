@@ -19,12 +19,13 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
       line& l = at->second;
       bool const is_new = l.waiting_messages.empty();
       l.full = true;
-      l.settled = false;
       make_obstacle(at);  // before the epoch changes: see terms_for
       if (about.resent != 0 && l.run != 0)
         l.returned += about.count != 0 ? 1 : 0;
       else
         add_returned(l, m, about.count);
+      if (about.resent == 2) return;  // its verdict follows, and its epoch goes on
+      l.settled = false;
       auto& epoch = mailboxes_[cell_of(m.to)].epochs[in.reserved()];
       if (epoch.load(memory_order::relaxed) == in.bits)
         epoch.store(in.next().bits, memory_order::release);  // see terms_for

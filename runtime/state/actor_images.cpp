@@ -90,13 +90,13 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   // Relaxed, all loads: the safepoint orders what owners wrote.
   a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
-  if ((cell.own_mail & own_again) != 0) a.control |= control_again;
+  if ((cell.turn.own_mail() & own_again) != 0) a.control |= control_again;
   // What it waits for is not saved, so it is told to look again.
   auto const& place = arena.room_list_of(entry.id.index);
   bool const waits =
       place.is_used.load(memory_order::relaxed) != 0 && place.generation == entry.id.generation;
-  if (waits || (cell.own_mail & own_room) != 0) a.control |= control_room;
-  a.batch = cell.batch;
+  if (waits || (cell.turn.own_mail() & own_room) != 0) a.control |= control_room;
+  a.batch = cell.turn.batch();
   a.supervise = cell.supervise;
   a.overtakes = cell.overtakes;
   for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);

@@ -217,7 +217,7 @@ struct returning_host {
       __builtin_memcpy(&about, &r.detail, sizeof about);
       __builtin_memcpy(&n, r.body.payload, sizeof n);
       waits.store(1, memory_order::relaxed);
-      if (epoch.load(memory_order::relaxed) == about.epoch)
+      if (about.resent != 2 && epoch.load(memory_order::relaxed) == about.epoch)
         epoch.store(mail_epoch{about.epoch}.next().bits, memory_order::release);
       if (about.resent != 0) {
         has_come_back = true;
