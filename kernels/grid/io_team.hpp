@@ -303,12 +303,13 @@ class io_team : public submission_reader<Bus> {
     end_epoch(s, outcome);
     return outcome;
   }
-  /// Whether the epoch of `s` is over (L5).
+  /// Whether the epoch of `s` is over (L5), and its actor is not.
   RONDO_HD bool is_late(submission const& s) const noexcept {
     arena_ref const& arena = scheduler_.arena();
-    // Relaxed: only this reader changes it.
+    // Relaxed: only this reader changes the epoch. One that does not see yet that the actor is gone says so to the next one.
     return this->window_.epoch_ended != 0 && s.how != delivery::apart && arena.has_cell(s.to.index) &&
-           arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) != s.epoch.number();
+           arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) != s.epoch.number() &&
+           arena.cell(s.to.index).generation.load(memory_order::relaxed) == s.to.generation;
   }
   /// If `s` goes back to be sent again, and no ack says so.
   RONDO_HD void end_epoch(submission const& s, errc outcome) noexcept {

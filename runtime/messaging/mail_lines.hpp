@@ -44,9 +44,11 @@ class mail_lines {
         obstacles_(obs),
         undelivered_(std::move(undelivered)),
         mailboxes_(mailboxes) {
-    for (auto& m : mailboxes_)
-      for (bool const reserved : {false, true})  // relaxed: not shared yet
+    for (auto& m : mailboxes_) {  // relaxed, all: not shared yet
+      for (bool const reserved : {false, true})
         m.epochs[reserved].store(mail_epoch::first(reserved).bits, memory_order::relaxed);
+      m.reserved_from.store(no_priority, memory_order::relaxed);
+    }
   }
 
   /// An actor is about to be launched. The caller then publishes its id.
