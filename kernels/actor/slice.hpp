@@ -231,7 +231,7 @@ class slice : private actor_owner<Module> {
     if (alone_) {  // the common case, kept short
       context_.begin(h);
       kind = Module::handle_one(behaviour_, state_, context_, slot);
-      result = {context_.failure(), context_.answered(), 0, context_.digest()};
+      result = {context_.failure(), context_.answered(), context_.has_rejected(), 0, context_.digest()};
     } else {
       kind = Module::kind_of(behaviour_, h.type);
       if (kind == handler_kind::one)
@@ -291,7 +291,7 @@ class slice : private actor_owner<Module> {
   }
   RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
                                         call_result const& result) {
-    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
+    if (result.failure != errc::ok) return on_batch_failed(ticket, count, result);
     totals_.handled += count;
     for (std::uint32_t i = 0; i < count; ++i)
       if (message_header const& h = ring_.slot(ticket + i).header;
@@ -304,7 +304,8 @@ class slice : private actor_owner<Module> {
   /// For handle_now: false if the message is to wait in the mailbox for another attempt.
   RONDO_CALL RONDO_HD bool conclude_failed(message& m) {
     knows_next_ = false;
-    auto const reason = this->judge(m.header, context_.failure());
+    auto const reason =
+        context_.has_rejected() ? context_.failure() : this->judge(m.header, context_.failure());
     if (reason == errc::ok) return false;
     ++totals_.accepted;
     this->refuse_or_bury(m.header, m.payload, reason);
@@ -318,8 +319,14 @@ class slice : private actor_owner<Module> {
 
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
     knows_next_ = false;
-    this->on_failed(ticket, result.failure, result.digest);
+    this->on_failed(ticket, result);
     discarding_ = this->state() == lifecycle::discarding;  // the rule may have terminated the actor
+  }
+  /// A failure is that of the first message, and the others come again. A rejection is of all.
+  RONDO_CALL RONDO_HD void on_batch_failed(std::uint32_t ticket, std::uint32_t count, call_result result) {
+    if (!result.rejected) return on_handler_failed(ticket, result);
+    if (count != 1) result.digest = untold_digest;
+    for (std::uint32_t i = 0; i < count; ++i) on_handler_failed((ticket + i) & ticket_mask, result);
   }
 
   /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
@@ -348,7 +355,7 @@ class slice : private actor_owner<Module> {
   RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
     knows_next_ = false;
     auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_, &own_mail_);
-    if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
+    if (begun.failure != errc::ok) return conclude_one(ticket, ring_.slot(ticket).header, begun);
     if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
     auto const jobs = begun.tiles > 1 ? wide_jobs_for(arena_.shape().teams) : 0;
     for (std::uint32_t j = 0; j < jobs; ++j)
