@@ -355,7 +355,7 @@ class slice : private actor_owner<Module> {
   RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
     knows_next_ = false;
     auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_, &own_mail_);
-    if (begun.failure != errc::ok) return conclude_one(ticket, ring_.slot(ticket).header, begun);
+    if (begun.failure != errc::ok) return on_handler_failed(ticket, begun);
     if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
     auto const jobs = begun.tiles > 1 ? wide_jobs_for(arena_.shape().teams) : 0;
     for (std::uint32_t j = 0; j < jobs; ++j)
