@@ -214,13 +214,27 @@ class actor_owner {
     host_.emit(r);
   }
 
+  /// For the tag of a traced message.
+  RONDO_CALL RONDO_HD void note_begun(std::uint32_t ticket) noexcept {
+    auto tag = tag_behind(ring_.slot(ticket).payload);
+    tag.begun_ns = rondo::now_ns();
+    put_tag(ring_.slot(ticket).payload, tag);
+  }
+
+  RONDO_HD void record_latency(std::uint64_t ns) noexcept {
+    cell_.latency.record(ns);
+    totals_.latency_sum_ns += ns;
+    ++totals_.latency_samples;
+  }
+
   // -- supervision (G9)
 
-  /// A handler failed on `ticket`: the message stays for another attempt after a restart, or is completed.
-  RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, errc failure, std::uint32_t digest) {
+  /// A handler failed on `ticket`, or rejected it: the message stays for another attempt after a restart, or is completed.
+  RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, call_result const& result) {
     message_header& header = ring_.slot(ticket).header;
-    if (is_reported(header)) report(event_kind::handled, header, ring_.slot(ticket).payload, failure, digest);
-    auto const final_reason = judge(header, failure);
+    if (is_reported(header))
+      report(event_kind::handled, header, ring_.slot(ticket).payload, result.failure, result.digest);
+    auto const final_reason = result.rejected ? result.failure : judge(header, result.failure);
     if ((journal_ & journal_mute) != 0) {
       ++totals_.dead;  // counted (G1), but no event: the recording contains any further attempt
       priority_lists().take(ticket);

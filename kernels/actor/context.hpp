@@ -1,35 +1,19 @@
 // The context of a handler call: how a handler replies, sends, fails, reads its message's header, and shares work among
 // its team's lanes.
 //
-// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`,
-// `tell_later`, and `fail` take effect once, and `should_stop` gives all the same answer: call them on all lanes with the same
-// arguments.
+// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`, `forward`,
+// `tell_later`, `reject`, and `fail` take effect once, and `should_stop` and `waiting_at` give all the same answer: call them on
+// all lanes with the same arguments.
 #pragma once
 
+#include "kernels/actor/address.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
 #include "kernels/mail/room_list.hpp"
+#include "kernels/mail/snapshot.hpp"
 #include "kernels/mail/trace.hpp"
 
 namespace rondo {
-
-/// The address of an actor of a known behaviour; may travel in messages.
-template <class Behaviour>
-struct address {
-  actor_id id{};
-};
-
-struct send_options {
-  std::uint8_t priority = default_priority;
-  std::uint32_t deadline_us = 0;  // 0: none
-};
-
-/// The destination of a deferred answer; see context::defer.
-struct reply_token {
-  actor_id to{};
-  std::uint32_t correlation = 0;
-  std::uint32_t reply_type = 0;  // the type id that the message declares for its reply; 0: none
-};
 
 class context {
  public:
@@ -93,12 +77,28 @@ class context {
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD errc tell(address<Behaviour> to, Message const& m,
                                                         send_options options = {})
-  noexcept { return send_untyped(to.id, m, options, 0, {}); }
+  noexcept { return send_untyped(to.id, m, header_for<Message>(options, 0, {})); }
   /// Sends a request. The answer arrives as a message of the reply's type with this `correlation`.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD errc ask(address<Behaviour> to, Message const& m,
                                                        std::uint32_t correlation, send_options options = {})
-  noexcept { return send_untyped(to.id, m, options, correlation, self_); }
+  noexcept { return send_untyped(to.id, m, header_for<Message>(options, correlation, self_)); }
+  /// Passes a request or a tell on: sends `m`, usually the message being handled, in its place. It keeps the priority, the deadline,
+  /// the correlation, and the asker, who gets the answer from `to`: here the request then counts as answered. Fails as `tell`, and
+  /// nothing was sent: the handler may try another actor. Also fails with wrong_state if the request was answered already. If
+  /// `to` answers `m` with another type than the message being handled declares, nothing is sent, and the handler fails with
+  /// wrong_reply. A tell may be forwarded to several actors.
+  template <class Behaviour, message_type Message>
+  requires takes<Behaviour, Message> RONDO_HD errc forward(address<Behaviour> to, Message const& m)
+  noexcept {
+    bool const is_request = (header_->flags & flag_wants_reply) != 0;
+    if (is_request && answered_) return errc::wrong_state;
+    if (is_request && reply_type_ != 0 && reply_type_ != reply_id_of<Behaviour, Message>) [[unlikely]]
+      return fail(errc::wrong_reply), errc::wrong_reply;
+    auto const outcome = send_untyped(to.id, m, header_in_place_of<Message>());
+    if (outcome == errc::ok) answered_ = true;
+    return outcome;
+  }
   /// Tells the host to send `m` after `delay_us` on the host's clock. If it cannot be delivered then, it becomes a
   /// dead letter.
   template <class Behaviour, message_type Message>
@@ -140,8 +140,25 @@ class context {
     if (own_mail_is_due(type_id<room>) && !await_room(scheduler_, to.id, self_)) *own_mail_ |= own_room;
   }
 
+  /// A hint: how many messages wait in the mailbox of `to`, with the one that it handles. 0 if it is gone; `unknown_count`
+  /// if it is on another device.
+  template <class Behaviour>
+  RONDO_HD std::uint32_t waiting_at(address<Behaviour> to) const noexcept {
+    return team_.broadcast(team_.leader() ? estimate_waiting(scheduler_.arena(), to.id) : 0);
+  }
+
   /// Reports that the handler failed. The actor's supervision rule decides what follows.
-  RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { failure_ = reason; }
+  RONDO_HD void fail(errc reason = errc::handler_failed) noexcept {
+    failure_ = reason;
+    rejected_ = false;
+  }
+  /// Does not handle the message: its asker gets `reason`; if there is none, it becomes a dead letter with this reason. The actor
+  /// has not failed, and goes on with its state as it is. Of a batch, this concerns all messages. Do not reject a request that was
+  /// answered. Where a message does not end (in on_start, a tile, `again`, and `room`), the handler fails with `reason` instead.
+  RONDO_HD void reject(errc reason) noexcept {
+    failure_ = reason;
+    rejected_ = true;
+  }
 
   /// The buffers that handles in messages refer to. Take a lease before accessing one
   /// (kernels/buffers/buffer_lease.hpp).
@@ -189,7 +206,10 @@ class context {
   RONDO_HD bool answered() const noexcept { return answered_; }
   /// A hash of everything sent so far, in order, while the journal is on; otherwise 0.
   RONDO_HD std::uint32_t digest() const noexcept { return digest_; }
+  /// Why the message was not handled; ok: it was.
   RONDO_HD errc failure() const noexcept { return failure_; }
+  /// With a `failure`: that the handler rejected the message, and did not fail.
+  RONDO_HD bool has_rejected() const noexcept { return rejected_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
 
@@ -263,7 +283,7 @@ class context {
                               std::uint32_t bytes) const noexcept {
     auto const outcome = scheduler_.post(to, header, payload, bytes);
     if (outcome != errc::actor_gone || !scheduler_.arena().is_elsewhere(to)) return outcome;
-    forward(to, header, payload, bytes);
+    send_by_host(to, header, payload, bytes);
     return errc::ok;
   }
 
@@ -310,8 +330,8 @@ class context {
     for (std::uint32_t i = 0; i < count; ++i) note_word(static_cast<unsigned char const*>(bytes)[i]);
   }
 
-  RONDO_CALL RONDO_HD void forward(actor_id to, message_header const& header, void const* payload,
-                                   std::uint32_t bytes) const noexcept {
+  RONDO_CALL RONDO_HD void send_by_host(actor_id to, message_header const& header, void const* payload,
+                                        std::uint32_t bytes) const noexcept {
     device_event r{.kind = event_kind::forward, .actor = to};
     r.body.header = header;
     r.body.bytes = bytes;
@@ -333,12 +353,25 @@ class context {
     }
     return h;
   }
+  /// Stamped anew with the rest of the deadline. The flags that it leaves out are of this mailbox, or come back with a trace's tag.
   template <class Message>
-  RONDO_HD errc send_untyped(actor_id to, Message const& m, send_options options, std::uint32_t correlation,
-                             actor_id reply_to) noexcept {
+  RONDO_HD message_header header_in_place_of() const noexcept {
+    message_header h = *header_;
+    h.type = type_id<Message>;
+    h.flags = static_cast<std::uint8_t>(h.flags & (flag_wants_reply | flag_is_reply));
+    h.sent_low = h.sent_high = 0;
+    if (h.deadline_us != 0) {
+      auto const left_us = static_cast<std::uint32_t>((time_left_ns() + 999) / 1000);
+      h.deadline_us = left_us != 0 ? left_us : 1;
+      h.stamp(rondo::now_ns());
+    }
+    return h;
+  }
+  template <class Message>
+  RONDO_HD errc send_untyped(actor_id to, Message const& m, message_header const& header) noexcept {
     errc result = errc::ok;
     note_payload(m);
-    if (team_.leader()) result = post(to, header_for<Message>(options, correlation, reply_to), &m, sizeof m);
+    if (team_.leader()) result = post(to, header, &m, sizeof m);
     return team_.broadcast(result);
   }
 
@@ -348,6 +381,7 @@ class context {
   actor_id self_;
   message_header const* header_ = nullptr;
   bool answered_ = false;
+  bool rejected_ = false;  // only with a failure
   errc failure_ = errc::ok;
   std::uint32_t* const own_mail_;
   std::uint32_t reply_type_ = 0;  // see expect

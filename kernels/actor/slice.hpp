@@ -72,7 +72,8 @@ class slice : private actor_owner<Module> {
     if (Module::handle_one(behaviour_, state_, context_, m) != handler_kind::one) return false;
     if (context_.failure() != errc::ok) [[unlikely]]
       return conclude_failed(m);
-    if (is_sampled()) record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
+    if (is_sampled())
+      this->record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
     ++totals_.accepted;
     ++totals_.handled;
     if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) this->refuse(h, errc::no_reply);
@@ -211,13 +212,13 @@ class slice : private actor_owner<Module> {
       return dispose(ticket, errc::timed_out), 1;
     status_.begin(h.type);
     if ((h.flags & flag_traced) != 0) [[unlikely]]
-      note_begun(ticket);
+      this->note_begun(ticket);
     handler_kind kind;
     call_result result;
     if (alone_) {  // the common case, kept short
       context_.begin(h);
       kind = Module::handle_one(behaviour_, state_, context_, slot);
-      result = {context_.failure(), context_.answered(), 0, context_.digest()};
+      result = {context_.failure(), context_.answered(), context_.has_rejected(), 0, context_.digest()};
     } else {
       kind = Module::kind_of(behaviour_, h.type);
       if (kind == handler_kind::one)
@@ -277,7 +278,7 @@ class slice : private actor_owner<Module> {
   }
   RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
                                         call_result const& result) {
-    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
+    if (result.failure != errc::ok) return on_batch_failed(ticket, count, result);
     totals_.handled += count;
     for (std::uint32_t i = 0; i < count; ++i)
       if (message_header const& h = ring_.slot(ticket + i).header;
@@ -290,7 +291,8 @@ class slice : private actor_owner<Module> {
   /// For handle_now: false if the message is to wait in the mailbox for another attempt.
   RONDO_CALL RONDO_HD bool conclude_failed(message& m) {
     knows_next_ = false;
-    auto const reason = this->judge(m.header, context_.failure());
+    auto const reason =
+        context_.has_rejected() ? context_.failure() : this->judge(m.header, context_.failure());
     if (reason == errc::ok) return false;
     ++totals_.accepted;
     this->refuse_or_bury(m.header, m.payload, reason);
@@ -304,37 +306,32 @@ class slice : private actor_owner<Module> {
 
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
     knows_next_ = false;
-    this->on_failed(ticket, result.failure, result.digest);
+    this->on_failed(ticket, result);
     discarding_ = this->state() == lifecycle::discarding;  // the rule may have terminated the actor
+  }
+  /// A failure is that of the first message, and the others come again. A rejection is of all.
+  RONDO_CALL RONDO_HD void on_batch_failed(std::uint32_t ticket, std::uint32_t count, call_result result) {
+    if (!result.rejected) return on_handler_failed(ticket, result);
+    if (count != 1) result.digest = untold_digest;
+    for (std::uint32_t i = 0; i < count; ++i) on_handler_failed((ticket + i) & ticket_mask, result);
   }
 
   /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
   RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
-    if ((h.flags & flag_sampled) != 0) record_latency(h.age_ns(rondo::now_ns()));
+    if ((h.flags & flag_sampled) != 0) this->record_latency(h.age_ns(rondo::now_ns()));
     if (this->is_reported(h)) this->report(event_kind::handled, h, slot_around(h).payload, errc::ok, digest);
     if ((h.flags & flag_wants_reply) != 0 && !answered) this->refuse(h, errc::no_reply);
-  }
-
-  RONDO_CALL RONDO_HD void note_begun(std::uint32_t ticket) noexcept {
-    auto tag = tag_behind(ring_.slot(ticket).payload);
-    tag.begun_ns = rondo::now_ns();
-    put_tag(ring_.slot(ticket).payload, tag);
   }
 
   /// Of handle_now: as many messages as of a mailbox's.
   RONDO_HD bool is_sampled() const noexcept {
     return with_telemetry && (totals_.handled & sample_mask_) == 0;
   }
-  RONDO_HD void record_latency(std::uint64_t ns) noexcept {
-    cell_.latency.record(ns);
-    totals_.latency_sum_ns += ns;
-    ++totals_.latency_samples;
-  }
 
   RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
     knows_next_ = false;
     auto const begun = crew_.run({handler_call::what::tiles, index_, ticket, 0}, self_, &own_mail_);
-    if (begun.failure != errc::ok) return end_wide(ticket, begun.failure);
+    if (begun.failure != errc::ok) return on_handler_failed(ticket, begun);
     if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
     auto const jobs = begun.tiles > 1 ? wide_jobs_for(arena_.shape().teams) : 0;
     for (std::uint32_t j = 0; j < jobs; ++j)

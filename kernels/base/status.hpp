@@ -45,6 +45,7 @@ enum class errc : std::uint32_t {
   wrong_reply,        // the handler replied with another type than its message declares
   exception_thrown,   // the handler threw an exception, on a host thread
   unknown_behaviour,  // the runtime's module does not have this behaviour
+  table_full,  // a router has no place for another member, or topics have none for another subscription
 };
 
 }  // namespace rondo

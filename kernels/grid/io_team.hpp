@@ -92,8 +92,7 @@ class submission_reader {
   RONDO_HD void conclude_alone(submission const& s, errc reason) {
     in_order(s, reason, [&] { tell_end(s, reason, 1); });
   }
-  /// Tells the ack, and calls `tell_ends` if the messages themselves are told. What comes back is known before the ack, which says
-  /// that no more of a run does. A dead letter follows it: while the host's line does not know, senders find the mailbox full.
+  /// What comes back is told before the ack, which ends its run; a dead letter after it, when the host's line lets others pass.
   template <class TellEnds>
   RONDO_HD void in_order(submission const& s, errc reason, TellEnds const& tell_ends) {
     bool const told = is_told(s, reason), first = lacks_room(reason);
@@ -303,12 +302,15 @@ class io_team : public submission_reader<Bus> {
     end_epoch(s, outcome);
     return outcome;
   }
-  /// Whether the epoch of `s` is over (L5), and its actor is not.
+  /// Whether the epoch of `s` is over (L5).
   RONDO_HD bool is_late(submission const& s) const noexcept {
     arena_ref const& arena = scheduler_.arena();
-    // Relaxed: only this reader changes the epoch. One that does not see yet that the actor is gone says so to the next one.
-    return this->window_.epoch_ended != 0 && s.how != delivery::apart && arena.has_cell(s.to.index) &&
-           arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) != s.epoch.number() &&
+    // Relaxed: only this reader changes the epoch.
+    if (this->window_.epoch_ended == 0 || s.how == delivery::apart || !arena.has_cell(s.to.index) ||
+        arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) == s.epoch.number())
+      return false;
+    // Its sender is to hear that the actor is gone. But of a run that is sent again, all behind the first that came back do so.
+    return s.how == delivery::resent ||
            arena.cell(s.to.index).generation.load(memory_order::relaxed) == s.to.generation;
   }
   /// If `s` goes back to be sent again, and no ack says so.

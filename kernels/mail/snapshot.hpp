@@ -42,6 +42,19 @@ RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint
   return waiting;
 }
 
+inline constexpr std::uint32_t unknown_count = ~0u;
+
+/// A hint: how many messages wait in the mailbox of `of`, with the one that it handles; wrong if it gives its ring back during the
+/// call. 0 if it is gone; `unknown_count` if it is not in this arena.
+RONDO_HD inline std::uint32_t estimate_waiting(arena_ref const& arena, actor_id of) noexcept {
+  if (!arena.has_cell(of.index)) return unknown_count;
+  actor_cell const& cell = arena.cell(of.index);
+  actor_word const word{cell.word.load(memory_order::acquire)};  // acquire: the ring that it names
+  // Relaxed: a newer generation differs.
+  if (!word.has(actor_word::open) || cell.generation.load(memory_order::relaxed) != of.generation) return 0;
+  return word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
+}
+
 namespace detail {
 
 /// Reads what changes together. False if the owner published meanwhile.

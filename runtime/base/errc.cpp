@@ -70,8 +70,11 @@ constexpr std::array entries{
     entry{"exception_thrown", "the actor's code threw an exception: the failure report has its text"},
     entry{"unknown_behaviour",
           "the module that this runtime runs does not have this behaviour: add it to RONDO_MODULE"},
+    entry{"table_full",
+          "the router or the topics have no place left: let some leave, or raise Most of rondo::router or "
+          "rondo::topics"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::unknown_behaviour) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::table_full) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -12,12 +12,6 @@
 
 namespace rondo {
 
-/// Stands for any behaviour that takes these messages. There is no actor of it.
-template <class... Entries>
-struct any_that_takes {
-  using messages = rondo::messages<Entries...>;
-};
-
 template <class... Entries>
 using messages_ref = actor_ref<any_that_takes<Entries...>>;
 

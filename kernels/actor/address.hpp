@@ -1,0 +1,32 @@
+// Where a handler's messages go, and how: addresses, options of a send, and tokens for answers that come later.
+#pragma once
+
+#include "kernels/base/message.hpp"
+
+namespace rondo {
+
+/// The address of an actor of a known behaviour; may travel in messages.
+template <class Behaviour>
+struct address {
+  actor_id id{};
+};
+
+/// Stands for any behaviour that takes these messages. There is no actor of it.
+template <class... Entries>
+struct any_that_takes {
+  using messages = rondo::messages<Entries...>;
+};
+
+struct send_options {
+  std::uint8_t priority = default_priority;
+  std::uint32_t deadline_us = 0;  // 0: none
+};
+
+/// The destination of a deferred answer; see context::defer.
+struct reply_token {
+  actor_id to{};
+  std::uint32_t correlation = 0;
+  std::uint32_t reply_type = 0;  // the type id that the message declares for its reply; 0: none
+};
+
+}  // namespace rondo
