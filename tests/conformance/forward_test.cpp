@@ -13,7 +13,7 @@ TEST_CASE("a forwarded message keeps its priority, its deadline, and its asker",
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
-  watched w(v);
+  overheard w(v);
   crew<in_turn> const c(*w.rt, 1, {.pinned = pinned}, pinned);
   auto const answer = c.router.ask(whose{1}, {.timeout = 1h, .priority = 200}, rondo::block).value();
   CHECK(answer.worker == c.workers[0].id());
@@ -63,7 +63,7 @@ TEST_CASE("any handler may reject its messages, and its actor does not fail", "[
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
-  watched w(v);
+  overheard w(v);
   auto const actor = w.rt->launch<picky>("picky", {.pinned = pinned, .active = false});
   for (std::uint32_t const rejected : {0u, 1u}) {
     sort_of const batch[] = {{rejected}, {rejected}, {rejected}};

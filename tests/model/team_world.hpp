@@ -158,7 +158,7 @@ struct walker {
   using messages = rondo::messages<note, again>;
   std::uint32_t left;
   void on(context& ctx, note const& n) {
-    left = n.number;
+    left += n.number;
     ctx.again();
     team_world::here->one_ended();
   }
