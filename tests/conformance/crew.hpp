@@ -68,12 +68,12 @@ void tell_jobs(rondo::actor_ref<Router> const& to, std::uint32_t count, rondo::t
 }
 
 /// A runtime with a listener for its dead letters.
-struct watched {
+struct overheard {
   std::unique_ptr<rondo::runtime> rt;
   listener<rondo::dead_letter> letters{};
   rondo::subscription subscription;
 
-  explicit watched(variant const& v)
+  explicit overheard(variant const& v)
       : rt(start(v.settings)), subscription(rt->on_dead_letter(letters.handler())) {}
   /// Waits for the `number`-th dead letter, and checks that it is the last one.
   void check_letter(std::size_t number, rondo::actor_id of, errc reason) {

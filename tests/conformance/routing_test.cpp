@@ -120,7 +120,7 @@ TEST_CASE("a full member's messages go to the next one, and are rejected when al
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
-  watched w(v);
+  overheard w(v);
   crew<in_turn> const c(*w.rt, 3, {.capacity = 3, .pinned = pinned, .active = false}, pinned);
   tell_jobs(c.workers[1], 3);
   tell_jobs(c.router, 6);
@@ -145,7 +145,7 @@ TEST_CASE("a full member's messages go to the next one, and are rejected when al
 TEST_CASE("a full member's keys do not go elsewhere", "[G1][G2]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  watched w(v);
+  overheard w(v);
   crew<to_owner> const c(*w.rt, 2, {.capacity = 2});
   auto const owner = c.owners().at(5);
   auto const& full = c.workers[0].id() == owner ? c.workers[0] : c.workers[1];
@@ -165,7 +165,7 @@ TEST_CASE("a broadcast that a member has no room for reaches the others, and is 
           "[G1][G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  watched w(v);
+  overheard w(v);
   crew<to_all> const c(*w.rt, 3, {.capacity = 2});
   REQUIRE_FALSE(deactivate(c.workers[0]));
   REQUIRE_FALSE(deactivate(c.workers[1]));
@@ -184,7 +184,7 @@ TEMPLATE_TEST_CASE("members that have ended leave, and their messages go to othe
                    at_random, to_idlest, to_owner, to_all) {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  watched w(v);
+  overheard w(v);
   crew<TestType> const c(*w.rt, 3);
   REQUIRE_FALSE(terminate(c.workers[0], rondo::termination::drain));
   REQUIRE_FALSE(terminate(c.workers[2], rondo::termination::drain));
@@ -206,7 +206,7 @@ TEMPLATE_TEST_CASE("members that have ended leave, and their messages go to othe
 TEST_CASE("a full router refuses another member", "[G1]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  watched w(v);
+  overheard w(v);
   crew<to_all> const c(*w.rt, 4);
   auto const fifth = w.rt->launch<worker>("fifth");
   CHECK(ask(c.router, rondo::join<worker>{fifth.where()}).error() == errc::table_full);
@@ -220,7 +220,7 @@ TEST_CASE("a full router refuses another member", "[G1]") {
 TEST_CASE("a router's members may live on other devices", "[several][G1][G2]") {
   auto const v = GENERATE(from_range(variants_of_several()));
   INFO(v.name);
-  watched w(v);
+  overheard w(v);
   crew<in_turn> c(*w.rt, 0);
   for (std::uint32_t d = 0; d < 2; ++d) {
     c.workers.push_back(w.rt->launch<worker>("worker " + std::to_string(d), {.device = d}));

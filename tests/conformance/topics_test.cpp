@@ -7,7 +7,7 @@ TEST_CASE("a published message reaches the subscribers of its topic, in order", 
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
-  watched w(v);
+  overheard w(v);
   auto const topics = w.rt->launch<job_topics>("topics", {.capacity = 256, .pinned = pinned});
   auto const a = w.rt->launch<worker>("a", {.capacity = 256, .pinned = pinned});
   auto const b = w.rt->launch<worker>("b", {.capacity = 256, .pinned = pinned});
@@ -50,7 +50,7 @@ TEST_CASE("a published message reaches the subscribers of its topic, in order", 
 TEST_CASE("a full subscriber, or a full table of subscriptions, is seen", "[G1][G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  watched w(v);
+  overheard w(v);
   auto const topics = w.rt->launch<job_topics>("topics");
   auto const a = w.rt->launch<worker>("a", {.capacity = 1, .active = false});
   auto const b = w.rt->launch<worker>("b");
