@@ -134,7 +134,8 @@ class context {
   }
   /// The actor gets the message `room` when the mailbox of `to` has room again or is gone, perhaps at once: then it sends once
   /// more, and perhaps waits once more. It waits for one mailbox at a time: for a second one, `room` comes until the first has
-  /// room. An actor of another device never seems full; see `tell`. Otherwise as `again`.
+  /// room. Room is what a message of the default priority finds. An actor of another device never seems full; see `tell`.
+  /// Otherwise as `again`.
   template <class Behaviour>
   RONDO_HD void when_room(address<Behaviour> to) noexcept {
     if (own_mail_is_due(type_id<room>) && !await_room(scheduler_, to.id, self_)) *own_mail_ |= own_room;
