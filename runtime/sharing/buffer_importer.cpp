@@ -164,10 +164,10 @@ struct buffer_importer::state {
   }
 
   void over(errc why) {
-    view->set_peer_gone();  // before anyone is notified
     std::deque<waiting> left;
     {
       auto const lock = std::lock_guard(mutex);
+      view->set_peer_gone();  // with `ended`: whoever sees one of them finds the other
       if (ended && why == errc::peer_gone) return;
       ended = true;
       inbox.clear();
