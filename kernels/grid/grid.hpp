@@ -164,7 +164,8 @@ template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, team const& t, io_window& window, Idle idle) {
   grid_state& state = *g.state;
   io_team<Module, Bus> io{arena_ref{g.arena}, g.queues.down, state.orders, host, t, window};
-  if (t.leader()) state.orders.store(io.head(), memory_order::release);  // of the grids before
+  // Relaxed: of the grids before, whose end precedes this one.
+  if (t.leader()) state.orders.store(io.head(), memory_order::relaxed);
   auto const has_taken_all = [&] { return io.head() >= state.io_until.load(memory_order::relaxed); };
   auto const is_asked_to_stand = [&] {
     auto const word = state.io_stop.load(memory_order::relaxed);  // relaxed: stand_still loads it again

@@ -170,6 +170,28 @@ void a_pinned_team_is_woken(execution& x) {
   x.run();
 }
 
+/// What the I/O team and a pinned team do about a host's ring, and nothing else: whoever is woken finds the submission.
+void a_ring_leads_to_mail(execution& x) {
+  whole_grid w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, {}, 1};
+  auto const s = pinned_receiver(w);
+  x.thread("host", [&] { w.submit(s.id, {0, 0}); });
+  x.thread("I/O team", [&] {
+    while (!wake_pinned_teams(w.g)) relax();
+  });
+  x.thread("team 0", [&] {
+    io_window window;
+    submission_reader<> reader{w.g.queues.direct->ring, w.host(), team{0}, window};
+    auto& bell = w.arena().team(0).doorbell;
+    for (;;) {  // as a ring kernel backs off
+      auto const seen = bell.load(memory_order::relaxed);
+      atomic_fence(memory_order::seq_cst);
+      if (reader.has_work()) break;
+      wait_word(bell, seen, 1'000'000'000);
+    }
+  });
+  x.run();
+}
+
 /// A round ends while the host requests a pause: both complete. Counts the work of all parts of the grid.
 void a_round_ends_while_the_host_wishes(execution& x) {
   whole_grid w{
@@ -228,6 +250,8 @@ std::vector<scenario> whole_grid_scenarios() {
        a_pinned_team_takes_its_mail, bounds{1, 0}, bounds{1, 0}},
       {"direct_wake", "a pinned team that falls asleep misses none of its own mail", a_pinned_team_is_woken,
        bounds{1, 0}, bounds{1, 0}},
+      {"direct_ring", "a pinned team that is woken finds what was submitted", a_ring_leads_to_mail, bounds{3, 1},
+       bounds{2, 1}},
       {"round_end", "the end of a round and a safepoint do not meet half-way",
        a_round_ends_while_the_host_wishes, bounds{2, 0}, bounds{1, 0}},
       {"round_end_handler", "a handler that outlasts its round does not keep the other teams",

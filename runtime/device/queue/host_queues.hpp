@@ -168,9 +168,8 @@ class host_queues final : public far_mail {
   }
   template <scope Scope>
   static void raise(atomic<std::uint64_t, Scope>& to, std::uint64_t ticket) noexcept {
-    auto now = to.load(memory_order::relaxed);  // relaxed: the exchange validates it
-    // Release: pairs with push. Whoever sees the ticket finds what precedes it in the ring.
-    while (now < ticket && !to.compare_exchange(now, ticket, memory_order::release, memory_order::relaxed)) {
+    auto now = to.load(memory_order::relaxed);  // relaxed, both: a number that carries nothing
+    while (now < ticket && !to.compare_exchange(now, ticket, memory_order::relaxed, memory_order::relaxed)) {
     }
   }
 
@@ -182,9 +181,11 @@ class host_queues final : public far_mail {
     if (!team) return push_to(queues_.down, count, fill, ticket);
     auto& direct = queues_.direct[*team];
     auto const& ring = direct.ring;
-    // L2. Relaxed: this thread's orders, and those of threads that it knows of. Acquire: `await_orders` is in the ring.
+    // L2. Relaxed: this thread's orders, and those of threads that it knows of. `awaited_` relaxed, too: if another thread's
+    // `await_orders` had a later ticket than this message, this load would precede that thread's claim (the edge `turn`), and so
+    // could not see what it raised after it.
     auto const orders = orders_.load(memory_order::relaxed);
-    if (awaited_[*team].load(memory_order::acquire) < orders) {
+    if (awaited_[*team].load(memory_order::relaxed) < orders) {
       auto const outcome = push_to(ring, 1, with_payload(submission_kind::await_orders, orders), ticket);
       if (outcome != errc::ok) return outcome;
       raise(awaited_[*team], orders);
