@@ -60,8 +60,12 @@ struct mail_ring_ref {
   }
   /// Whether message `ticket` has been taken: ticket + slot_count may use its slot.
   RONDO_HOT RONDO_HD bool taken(std::uint32_t ticket) const noexcept {
-    // Acquire: the edge `reuse`.
-    return slot(ticket).sequence.load(memory_order::acquire) == ((lap(ticket) + slot_count) & ticket_mask);
+    return sequence_of(ticket) == ((lap(ticket) + slot_count) & ticket_mask);
+  }
+  /// The same, or its slot is already used by a later message.
+  RONDO_HD bool is_past(std::uint32_t ticket) const noexcept {
+    auto const ahead = (sequence_of(ticket) - lap(ticket)) & ticket_mask;
+    return ahead > 1 && ahead <= ticket_mask / 2;
   }
   RONDO_HOT RONDO_HD void commit(std::uint32_t ticket) const noexcept {
     slot(ticket).sequence.store(lap(ticket) + 1, memory_order::release);  // the edge `commit`
@@ -100,6 +104,11 @@ struct mail_ring_ref {
     return {reinterpret_cast<message_slot*>(base),
             reinterpret_cast<slot_link*>(lists + 256 * sizeof(priority_list)),
             reinterpret_cast<priority_list*>(lists), slots};
+  }
+
+ private:
+  RONDO_HOT RONDO_HD std::uint32_t sequence_of(std::uint32_t ticket) const noexcept {
+    return slot(ticket).sequence.load(memory_order::acquire);  // the edge `reuse`
   }
 };
 

@@ -30,14 +30,14 @@ struct team_snapshot {
 
 /// Counts the messages before ticket `tail` whose slots have not been given back. It reads only the mailbox, not the
 /// owner's counters or position. Slots are given back in order (R4), so a binary search finds the oldest
-/// one that was not.
+/// one that was not. Senders may have gone on from `tail` in the meantime.
 RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint32_t tail) noexcept {
   // Invariant: slot tail - taken has been given back, slot tail - waiting has not.
   std::uint32_t taken = ring.slot_count, waiting = 0;
-  if (!ring.taken((tail - taken) & ticket_mask)) return taken;
+  if (!ring.is_past((tail - taken) & ticket_mask)) return taken;
   while (taken - waiting > 1) {
     auto const middle = waiting + (taken - waiting) / 2;
-    (ring.taken((tail - middle) & ticket_mask) ? taken : waiting) = middle;
+    (ring.is_past((tail - middle) & ticket_mask) ? taken : waiting) = middle;
   }
   return waiting;
 }

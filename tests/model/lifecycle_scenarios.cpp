@@ -48,14 +48,14 @@ void launch_against_sender(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 4096}, 1};
   auto s = w.spec(0, 2);
   s.behaviour = behaviours::index_of<receiver>();
-  // A dedicated ring, in memory that had another use before.
+  // A dedicated ring, in memory that had another use before: as if messages before the first one waited.
   s.ring_id = 2;
   s.ring_slots = 2;
   s.ring_offset = align_up(w.arena().header().heap_at + 1024, 128);
   s.ring_has_past = true;
   w.arena().ring(2).set_place(s.ring_offset, 2);
   for (std::uint32_t i = 0; i < 2; ++i)
-    w.arena().ring_at(2).slot(i).sequence.store(77, memory_order::relaxed);
+    w.arena().ring_at(2).slot(i).sequence.store(ticket_mask, memory_order::relaxed);
   x.thread("launcher", [&] {
     scheduler sched{w.arena()};
     launch_actor<behaviours>(sched, s);
@@ -68,6 +68,9 @@ void launch_against_sender(execution& x) {
       x.require(outcome == errc::actor_gone, "gone until it is there");
       relax();
     }
+  });
+  x.thread("observer", [&] {
+    x.require(estimate_waiting(w.arena(), s.id) <= 1, "what the ring held before is not waiting");
   });
   w.team_thread(0);
   x.run();

@@ -228,8 +228,21 @@ void rounds(execution& x) {
   w.require_at_rest(1, 2);
 }
 
-/// An actor goes on by itself, with two teams that may take it and a sender that writes to it.
+/// Two actors go on by themselves, with a team that has both and a sender that writes to one of them.
 void goes_on(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 1, .quota = 1, .heap_bytes = 512}, 8};
+  actor_id const walkers[] = {launch_in<walker>(w, 0, 1), launch_in<walker>(w, 1, 1)};
+  w.team_thread(0);
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (auto const id : walkers) x.require(post(sched, id, {0, 2}) == errc::ok, "there is room");
+    while (post(sched, walkers[0], {0, 1}) != errc::ok) relax();
+  });
+  x.run();
+}
+
+/// The same with one actor, and two teams that may take it.
+void goes_on_anywhere(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .quota = 1, .heap_bytes = 256}, 5};
   auto const id = launch_in<walker>(w, 0, 1);
   w.team_thread(0);
@@ -288,8 +301,15 @@ void counters_are_read_meanwhile(execution& x) {
   });
   x.thread("reader", [&] {
     actor_snapshot last;
+    auto const& word = w.arena().cell(0).word;
     for (int i = 0; i < 3; ++i) {
+      auto const before = word.load(memory_order::relaxed);
       auto const now = read_actor(w.arena(), 0);
+      // Relaxed, both: while it has its ring, the word has no value twice, so no team ran the actor in between.
+      bool const rests = !actor_word{before}.has(actor_word::running) && actor_word{before}.ring() != 0 &&
+                         word.load(memory_order::relaxed) == before;
+      x.require(!rests || now.totals.accepted == now.totals.handled + now.waiting,
+                "accepted = handled + waiting while no team runs the actor");
       x.require(now.totals.handled >= last.totals.handled, "counters grow");
       x.require(now.totals.accepted >= now.totals.handled && now.totals.accepted <= 2, [&] {
         return "accepted " + std::to_string(now.totals.accepted) + " handled " +
@@ -325,6 +345,7 @@ std::vector<scenario> team_scenarios() {
       {"snapshot", "counters that are read while their actor runs are of one moment",
        counters_are_read_meanwhile, bounds{2, 1}, bounds{1, 1}},
       {"goes_on", "an actor that goes on is never left behind", goes_on, bounds{2, 1}, bounds{1, 1}},
+      {"goes_on_anywhere", "nor by the other team", goes_on_anywhere, bounds{2, 1}, bounds{1, 1}},
       {"room_awaited", "actors that wait for room hear of it", waits_for_room, bounds{1, 1}, bounds{1, 0}},
       {"room_of_the_gone", "the same when the mailbox's actor ends", waits_for_who_ends, bounds{1, 1},
        bounds{1, 0}},
