@@ -100,7 +100,10 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
     try {
       image.written_us = wall_clock_us();
       auto const living = core.actors.list();
-      std::vector<std::unique_lock<std::mutex>> held(core.devices.size());  // until all mailboxes are copied
+      // Until all mailboxes are copied.
+      std::unique_lock<std::mutex> requests;
+      std::vector<std::unique_lock<std::mutex>> held(core.devices.size());
+      image.requests = core.requests.kept(requests);
       std::vector<outgoing> on_their_way;
       for (std::uint32_t d = 0; d < core.devices.size(); ++d)
         std::ranges::move(core.devices[d].mail->kept(held[d]), std::back_inserter(on_their_way));
@@ -164,6 +167,10 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
             m.body.header = revived(m, now_ns(), passed_ns);
             if (failure.empty()) core.forward(a.id, m.body);
           }
+        for (auto r : image.requests) {
+          if (r.body.header.deadline_us != 0) r.body.header.stamp(now_ns());
+          if (failure.empty()) core.requests.take(r);
+        }
       } catch (std::exception const& e) {
         failure = e.what();
       }

@@ -9,12 +9,10 @@
 #include <concepts>
 
 #include "runtime/observe/inspection.hpp"
+#include "kernels/link/host_request.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {
-
-/// What happens to the waiting mail of a terminated actor: it is handled first, or dead-lettered.
-enum class termination { drain, discard };
 
 /// An actor_ref or an any_ref.
 template <class Ref>

@@ -32,8 +32,9 @@ runtime::~runtime() { runtime_core::retire(core_); }
 // -- actors
 
 result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view behaviour,
-                                             actor_options const& options) {
-  return core_->launch(std::move(name), behaviour, options);
+                                             actor_options const& options,
+                                             std::span<std::byte const> arguments) {
+  return core_->launch(std::move(name), behaviour, options, arguments);
 }
 void runtime::not_launched(error_code why, std::string_view behaviour) const {
   std::string what = fmt::format("launching a '{}'", behaviour);

@@ -63,12 +63,27 @@ class runtime {
     if (!made) not_launched(made.error(), type_name<Behaviour>);
     return *made;
   }
+  /// With the arguments for its on_start, which are kept for its restarts; otherwise `Behaviour::arguments{}`.
+  template <class Behaviour>
+  actor_ref<Behaviour> launch(std::string name, actor_options const& options,
+                              typename Behaviour::arguments const& arguments) {
+    auto const made = try_launch<Behaviour>(std::move(name), options, arguments);
+    if (!made) not_launched(made.error(), type_name<Behaviour>);
+    return *made;
+  }
   template <class Behaviour>
   result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options = {}) {
     return ref<Behaviour>(try_launch_untyped(std::move(name), type_name<Behaviour>, options));
   }
+  template <class Behaviour>
+  result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options,
+                                          typename Behaviour::arguments const& arguments) {
+    return ref<Behaviour>(try_launch_untyped(std::move(name), type_name<Behaviour>, options,
+                                             std::as_bytes(std::span(&arguments, 1))));
+  }
+  /// `arguments`: of the behaviour; empty: the default ones.
   result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
-                                      actor_options const& options);
+                                      actor_options const& options, std::span<std::byte const> arguments = {});
 
   /// The living actor with this name; not_found if there is none or it has another behaviour.
   template <class Behaviour>

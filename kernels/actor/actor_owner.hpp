@@ -251,7 +251,7 @@ class actor_owner {
     return cell_.supervise.poison_after > 1 ? errc::quarantined : failure;
   }
 
-  /// Restarts the actor with fresh state, or terminates it. True if it goes on. `type`: of the failed message; 0: on_start.
+  /// Restarts the actor with fresh state, deactivates it, or terminates it. True if it lives. `type`: of the failed message; 0: on_start.
   RONDO_CALL RONDO_HD bool supervise(errc failure, std::uint32_t type) {
     ++totals_.failures;
     auto const report = [&](failure_action action) {
@@ -268,6 +268,11 @@ class actor_owner {
     if (cell_.supervise.rule == on_failure::restart && may_restart()) {
       report(failure_action::restarted);
       cell_.control.fetch_or(control_construct, memory_order::relaxed);  // relaxed: read by this thread
+      return true;
+    }
+    if (cell_.supervise.rule == on_failure::ask_parent) {
+      report(failure_action::left_to_parent);
+      cell_.control.fetch_or(control_deactivate, memory_order::relaxed);  // relaxed: read by this thread
       return true;
     }
     report(cell_.supervise.rule == on_failure::escalate ? failure_action::escalated

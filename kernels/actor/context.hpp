@@ -2,11 +2,12 @@
 // its team's lanes.
 //
 // A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`, `forward`,
-// `tell_later`, `reject`, and `fail` take effect once, and `should_stop` and `waiting_at` give all the same answer: call them on
+// the requests to the host, `reject`, and `fail` take effect once, and `should_stop` and `waiting_at` give all the same answer: call them on
 // all lanes with the same arguments.
 #pragma once
 
 #include "kernels/actor/address.hpp"
+#include "kernels/actor/host_requests.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
 #include "kernels/mail/room_list.hpp"
@@ -15,7 +16,7 @@
 
 namespace rondo {
 
-class context {
+class context : public host_requests<context> {
  public:
   /// `own_mail`: where `again` leaves its bit; null: this call cannot ask for it.
   RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self,
@@ -99,27 +100,6 @@ class context {
     if (outcome == errc::ok) answered_ = true;
     return outcome;
   }
-  /// Tells the host to send `m` after `delay_us` on the host's clock. If it cannot be delivered then, it becomes a
-  /// dead letter.
-  template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD void tell_later(std::uint64_t delay_us, address<Behaviour> to,
-                                                              Message const& m,
-                                                              send_options options = {}) noexcept {
-    if (!team_.leader()) return;
-    device_event r{.kind = event_kind::send_later, .actor = to.id, .detail = delay_us};
-    r.body.header = header_for<Message>(options, 0, {});
-    r.body.bytes = sizeof m;
-    __builtin_memcpy(r.body.payload, &m, sizeof m);
-    note_payload(m);
-    if (is_watched()) [[unlikely]] {
-      note_sent(to.id, r.body.header, errc::ok);
-      if (is_mute()) return;
-      if (is_traced() && sizeof m <= max_traced_bytes)
-        r.body = tagged(r.body.header, &m, sizeof m, tag_of_next());
-    }
-    host_.emit(r);
-  }
-
   /// Whether this handler should return soon: the runtime stops, or is to stand still for a checkpoint or the end of a round, or the
   /// actor terminates. A long handler asks now and then; to continue after a standstill, it sends its actor a message. Loads two or
   /// three words that rarely change. A pinned actor on a device with its own memory does not learn here that it is to terminate: its
@@ -213,6 +193,14 @@ class context {
   RONDO_HD bool has_rejected() const noexcept { return rejected_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
+  /// Emits a request to the host on one lane; nothing while the actor is replayed. Its body is a message to `to`, or has none.
+  RONDO_CALL RONDO_HD void request(device_event& r, actor_id to) noexcept {
+    if (is_watched()) [[unlikely]] {
+      note_sent(to, r.body.header, errc::ok);
+      if (is_mute()) return;
+    }
+    host_.emit(r);
+  }
 
   /// Sends a message to an actor on any device.
   RONDO_CALL RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
@@ -245,6 +233,8 @@ class context {
   }
 
  private:
+  friend class host_requests<context>;
+
   RONDO_HD reply_token asker() const noexcept {
     return {header_->reply_to, header_->correlation, reply_type_};
   }
@@ -296,6 +286,9 @@ class context {
   RONDO_HD trace_tag tag_of_next() noexcept {
     auto const mine = tag_behind(slot_around(*header_).payload);
     return {mine.trace, next_hop(mine.hop, ++sent_), mine.hop};
+  }
+  RONDO_HD void tag(message& m) noexcept {
+    if (is_traced() && m.bytes <= max_traced_bytes) m = tagged(m.header, m.payload, m.bytes, tag_of_next());
   }
   RONDO_CALL RONDO_HD errc post_watched(actor_id to, message_header const& header, void const* payload,
                                         std::uint32_t bytes) noexcept {

@@ -27,6 +27,18 @@ struct launch_spec {
 };
 static_assert(sizeof(launch_spec) <= max_payload_bytes && std::is_trivially_copyable_v<launch_spec>);
 
+/// Arguments for an actor's on_start. They are placed before its launch, and kept beside its state.
+struct launch_arguments {
+  std::uint64_t offset;  // in the arena, a multiple of 4
+  std::uint32_t count;   // bytes; 0: none
+  alignas(8) std::byte bytes[max_argument_bytes];
+};
+static_assert(sizeof(launch_arguments) <= max_payload_bytes);
+
+RONDO_HD inline void place_arguments(arena_ref const& arena, launch_arguments const& a) noexcept {
+  if (a.count <= max_argument_bytes) copy_words(arena.base() + a.offset, a.bytes, a.count);
+}
+
 /// Launches the actor; senders may then post to spec.id. Precondition: the cell is free, or its last
 /// actor's `terminated` event was emitted.
 template <class Module>

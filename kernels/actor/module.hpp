@@ -17,6 +17,8 @@
 // Optional:
 //
 //   void on_start(context&);                          after each construction
+//   using arguments = A;                              with `void on_start(context&, A const&)`: gets the values that the launch gave,
+//                                                     each time; they are kept beside the state
 //   void on(context&, again const&);                  with `again` among the messages: for context::again
 //   void on(context&, room const&);                   likewise, for context::when_room
 //   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
@@ -79,8 +81,28 @@ template <class B, class M>
 concept handles_one = requires(B b, context& c, M const& m) {
   b.on(c, m);
 };
+/// A behaviour with launch arguments, which follow its state in the arena.
 template <class B>
-concept starts = requires(B b, context& c) {
+concept has_arguments = requires {
+  typename B::arguments;
+};
+template <class B>
+struct state_of {
+  B state;
+};
+template <has_arguments B>
+struct state_of<B> {
+  static_assert(message_type<typename B::arguments> && sizeof(typename B::arguments) <= max_argument_bytes,
+                "launch arguments are a trivially copyable struct of at most 64 bytes");
+  B state;
+  alignas(16) typename B::arguments arguments;
+};
+template <class B>
+concept starts_with_arguments = has_arguments<B> && requires(B b, context& c, typename B::arguments const& a) {
+  b.on_start(c, a);
+};
+template <class B>
+concept starts = starts_with_arguments<B> || requires(B b, context& c) {
   b.on_start(c);
 };
 
@@ -244,8 +266,12 @@ struct module_of {
   }
   RONDO_HD static void start(std::uint16_t behaviour, std::byte* state, context& ctx) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      if constexpr (detail::starts<B>)
+      if constexpr (detail::starts_with_arguments<B>) {
+        auto& s = *reinterpret_cast<detail::state_of<B>*>(state);
+        detail::run_caught(ctx, [&] { s.state.on_start(ctx, s.arguments); });
+      } else if constexpr (detail::starts<B>) {
         detail::run_caught(ctx, [&] { reinterpret_cast<B*>(state)->on_start(ctx); });
+      }
     });
   }
 

@@ -375,6 +375,10 @@ class io_team : public submission_reader<Bus> {
       launch_spec spec;
       __builtin_memcpy(&spec, s.body.payload, sizeof spec);
       launch_actor<Module>(scheduler_, spec);
+    } else if (s.kind == submission_kind::arguments) {
+      launch_arguments a;
+      __builtin_memcpy(&a, s.body.payload, sizeof a);
+      place_arguments(scheduler_.arena(), a);
     } else if (s.kind == submission_kind::open_buffer || s.kind == submission_kind::close_buffer) {
       buffer_order order;
       __builtin_memcpy(&order, s.body.payload, sizeof order);

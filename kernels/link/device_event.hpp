@@ -6,6 +6,7 @@
 #include "kernels/buffers/buffer.hpp"
 #include "kernels/link/bus_ring.hpp"
 #include "kernels/link/graph_player.hpp"
+#include "kernels/link/host_request.hpp"
 #include "kernels/mail/actor_cell.hpp"
 
 namespace rondo {
@@ -22,6 +23,14 @@ enum class event_kind : std::uint32_t {
   state_changed,  // `actor` is now in lifecycle state `detail`
   room,           // `actor`'s mailbox was full and has room again
   send_later,     // send `body` to `actor` after `detail` microseconds
+  set_timer,      // of `actor`, with the key `behaviour`: timer_request. body.header.reply_to: who gets `body`
+  cancel_timer,   // of `actor`, with the key `behaviour`
+  ask_within,     // ask `actor` by `body`, and send what comes first to body.header.reply_to: the answer, or a `rejected`
+                  // after `detail` microseconds
+  bond,           // `actor` and body.header.reply_to: detail: bond_request
+  launch_child,   // launch an actor for `actor`; body.header.type: of the behaviour; payload: child_request
+  end_actor,      // body.header.reply_to is to end; detail: control_bits
+  restart_child,  // body.header.reply_to, a child of `actor`, is to have a fresh state
   forward,        // send `body` to `actor`, which is on another device
   depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
   buffer_free,    // slot `detail` of the device's buffers is free again: released, and no lease is left
@@ -45,9 +54,9 @@ struct returned_mail {
 };
 static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 
-/// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. The others: the actor
-/// is terminated.
-enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated };
+/// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. left_to_parent: the actor is
+/// deactivated until its parent decides. The others: the actor is terminated.
+enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated, left_to_parent };
 
 /// Sent to an actor whose request got no answer. List it among the actor's messages; otherwise it becomes a dead letter.
 struct rejected {
@@ -65,6 +74,28 @@ struct device_event {
   message body{};
 };
 static_assert(sizeof(device_event) == 160 && std::is_trivially_copyable_v<device_event>);
+
+/// Whether the host carries `e` out for an actor at some later time. A checkpoint keeps such events.
+inline bool is_request(device_event const& e) noexcept {
+  if (e.body.bytes > max_payload_bytes) return false;
+  switch (e.kind) {
+    case event_kind::send_later:
+    case event_kind::set_timer:
+    case event_kind::cancel_timer:
+    case event_kind::ask_within:
+    case event_kind::end_actor:
+    case event_kind::restart_child:
+      return true;
+    case event_kind::bond:
+      return e.detail <= static_cast<std::uint64_t>(bond_request::parent);
+    case event_kind::launch_child:
+      return e.body.bytes == sizeof(child_request);
+    case event_kind::actor_failed:
+      return e.detail == static_cast<std::uint64_t>(failure_action::left_to_parent);
+    default:
+      return false;
+  }
+}
 
 /// One page of a `depths` event.
 struct depth_page {

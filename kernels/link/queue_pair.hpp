@@ -28,6 +28,7 @@ namespace rondo {
 enum class submission_kind : std::uint8_t {
   nothing,       // its sender found the epoch over (L5)
   post,          // `count` messages to `to`: this one and the rest of its group, of which only `body` counts
+  arguments,     // the payload is the launch_arguments of a launch that follows
   launch,        // the payload is a launch_spec
   signal,        // `count` holds control_bits for `to`
   open_buffer,   // the payload is a buffer_order

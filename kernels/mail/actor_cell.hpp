@@ -57,7 +57,8 @@ RONDO_HD constexpr std::uint32_t with_control(std::uint32_t asked, std::uint32_t
   return asked | control;
 }
 
-enum class on_failure : std::uint8_t { restart, stop, escalate };
+/// `ask_parent`: what the host makes of `escalate` if an actor launched this one.
+enum class on_failure : std::uint8_t { restart, stop, escalate, ask_parent };
 
 /// What happens to an actor that fails. More than `max_restarts` restarts within `within_ms` stop it.
 struct supervision {

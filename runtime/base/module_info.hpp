@@ -1,6 +1,7 @@
 // The description of a module at run time: its behaviours and their messages, by name.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct behaviour_info {
       upgrades;  // the behaviour of an earlier module whose actors this one takes over; empty: none
   void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from that behaviour's
   bool is_captured;                                               // its handler is a graph
+  std::vector<std::byte> arguments;  // the default ones of its on_start, at `arguments_at` in its state; empty: none
+  std::uint64_t arguments_at;
 };
 
 namespace detail {
@@ -39,12 +42,31 @@ message_info describe_message() {
 
 template <class B, class... Entries>
 behaviour_info describe_behaviour(messages<Entries...>) {
-  behaviour_info info{type_name<B>, sizeof(B), {describe_message<Entries>()...},
-                      {},           nullptr,   captured_behaviour<B>};
+  behaviour_info info{.name = type_name<B>,
+                      .state_bytes = sizeof(state_of<B>),
+                      .messages = {describe_message<Entries>()...},
+                      .upgrades = {},
+                      .upgrade = nullptr,
+                      .is_captured = captured_behaviour<B>,
+                      .arguments = {},
+                      .arguments_at = align_up(sizeof(B), 16)};
+  if constexpr (has_arguments<B>) {
+    typename B::arguments const arguments{};
+    auto const bytes = std::as_bytes(std::span(&arguments, 1));
+    info.arguments.assign(bytes.begin(), bytes.end());
+  }
   if constexpr (requires { typename B::upgrades; }) {
-    info.upgrades = type_name<typename B::upgrades>;
+    using old = typename B::upgrades;
+    info.upgrades = type_name<old>;
     info.upgrade = [](std::byte* state, std::byte const* old_state) {
-      (new (state) B{})->upgrade(*reinterpret_cast<typename B::upgrades const*>(old_state));
+      (new (state) B{})->upgrade(*reinterpret_cast<old const*>(old_state));
+      if constexpr (has_arguments<B>) {
+        auto& arguments = reinterpret_cast<state_of<B>*>(state)->arguments;
+        arguments = {};
+        if constexpr (has_arguments<old>)
+          if constexpr (std::is_same_v<typename B::arguments, typename old::arguments>)
+            arguments = reinterpret_cast<state_of<old> const*>(old_state)->arguments;
+      }
     };
   }
   return info;

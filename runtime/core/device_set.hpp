@@ -3,9 +3,11 @@
 // Threads: the set is immutable; for its devices, see runtime/device/device.hpp.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,19 @@ struct hosted_device {
   std::unique_ptr<memory_pair::counters> transfers = std::make_unique<memory_pair::counters>();
 
   /// Errors: see device::launch.
-  errc launch(launch_spec const& spec) {
+  errc launch(launch_spec const& spec, launch_arguments const& with = {}) {
     mail->note_launch(spec.id, spec.reserve);
-    return dev->launch(spec);
+    return dev->launch(spec, with);
   }
 };
+
+/// The launch arguments `given` of an actor of this behaviour; as many bytes as it takes.
+inline launch_arguments arguments_for(launch_spec const& spec, behaviour_info const& b,
+                                      std::span<std::byte const> given) {
+  launch_arguments a{spec.state_offset + b.arguments_at, static_cast<std::uint32_t>(given.size()), {}};
+  std::ranges::copy(given, a.bytes);
+  return a;
+}
 
 class device_set {
  public:

@@ -145,6 +145,7 @@ void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
                  core->settings.stop_timeout_ms, line.c_str());
   boost::asio::post(core->context, [&core = *core] {
     core.deadline_timer_.cancel();
+    core.requests.stop();
     core.watched.stop_watching();
     core.context.stop();  // posted, so that the handlers completed by `stop` are called first
   });
@@ -206,15 +207,27 @@ void runtime_core::close_recording(recorder& last) {
 // -- actors
 
 result<actor_id> runtime_core::launch(std::string name, std::string_view behaviour,
-                                      actor_options const& options) {
+                                      actor_options const& options, std::span<std::byte const> arguments) {
+  if (options.supervise.rule == on_failure::ask_parent)
+    throw std::invalid_argument(
+        fmt::format("launching '{}': `ask_parent` is for actors that another one launches", name));
+  std::shared_lock const held(launching);  // also keeps the module unchanged
+  return launch_held(std::move(name), behaviour, options, arguments);
+}
+
+result<actor_id> runtime_core::launch_held(std::string name, std::string_view behaviour,
+                                           actor_options const& options,
+                                           std::span<std::byte const> arguments) {
   auto const capacity = options.capacity.value_or(settings.default_capacity);
   require_printable(name);
   require_valid(name, options, capacity, devices.size());
   if (closed()) return closed_for();
-  std::shared_lock const held(launching);  // also keeps the module unchanged
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
   if (found == known.end()) return errc::unknown_behaviour;
+  if (!arguments.empty() && arguments.size() != found->arguments.size())
+    throw std::invalid_argument(fmt::format("launching '{}': {} bytes of arguments were given, but {} takes {}",
+                                            name, arguments.size(), behaviour, found->arguments.size()));
   if (!devices.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "
@@ -224,14 +237,18 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
   auto spec = actors.add(std::move(name), b, found->state_bytes, options, capacity);
   if (!spec) return spec.error();
   auto const id = spec->id;
+  auto const& given = arguments.empty() ? std::span<std::byte const>(found->arguments) : arguments;
   if (recording)  // before it can handle anything
     recording->append(recorded_launch{.actor = id,
                                       .name = names.of_actor(id),
                                       .behaviour = b,
                                       .capacity = capacity,
+                                      .reserve = options.reserve,
                                       .pinned = options.pinned,
-                                      .supervise = options.supervise});
-  if (auto const refused = devices[options.device].launch(*spec); refused != errc::ok) {
+                                      .supervise = options.supervise,
+                                      .arguments = {given.begin(), given.end()}});
+  if (auto const refused = devices[options.device].launch(*spec, arguments_for(*spec, *found, given));
+      refused != errc::ok) {
     if (recording) recording->append(recorded_end{id});
     actors.remove(id);
     return refused;

@@ -18,6 +18,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/core/actor_control.hpp"
+#include "runtime/core/actor_requests.hpp"
 #include "runtime/core/device_set.hpp"
 #include "runtime/core/directory.hpp"
 #include "runtime/core/name_book.hpp"
@@ -48,7 +49,12 @@ class runtime_core {
 
   // -- actors
 
-  result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options);
+  /// `arguments`: for the behaviour's on_start; empty: the default ones.
+  result<actor_id> launch(std::string name, std::string_view behaviour, actor_options const& options,
+                          std::span<std::byte const> arguments = {});
+  /// The same for a caller that holds `launching`, at least shared.
+  result<actor_id> launch_held(std::string name, std::string_view behaviour, actor_options const& options,
+                               std::span<std::byte const> arguments);
   /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on one of
   /// the own threads.
   void end_and_wait(actor_id actor);
@@ -57,8 +63,10 @@ class runtime_core {
   }
   timer every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
               std::span<std::byte const> payload, tell_options options);
-  /// Forwards a message from one device to another.
+  /// Forwards a message from one device to another, or from the host. It waits for room.
   void forward(actor_id to, message const& body);
+  /// Sends a timed or delayed message; if it is refused, it becomes a dead letter.
+  void send_or_bury(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes);
 
   // -- memory
 
@@ -104,6 +112,7 @@ class runtime_core {
   actor_graphs graphs;
   actor_control control{devices, actors, context};
   observation watched{devices, actors, names, asks, traces, context};
+  actor_requests requests{*this};
   /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
   std::shared_mutex launching;
   // Both change only at safepoints with `launching` held, so devices and launches read them without further locks.
@@ -121,7 +130,6 @@ class runtime_core {
   void on_terminated(device_event const& event);
   void on_ended(device_event const& event);
   void on_device_lost(std::uint32_t device, device_event const& event);
-  void send_or_bury(actor_id to, message_header const& header, std::byte const* payload, std::uint32_t bytes);
   void not_forwarded(outgoing const& m, errc why);
   void close(errc reason);
   void end_pending(errc reason);

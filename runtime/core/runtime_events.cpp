@@ -20,6 +20,7 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
     }
     case event_kind::actor_failed:
       watched.on_failure(r);
+      requests.on_failed(r);
       if (static_cast<failure_action>(r.detail) == failure_action::escalated) close(errc::handler_failed);
       return;
     case event_kind::threw:
@@ -33,9 +34,14 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
     case event_kind::forward:
       return forward(r.actor, r.body);
     case event_kind::send_later:
-      return call_later(
-          context.get_executor(), std::chrono::microseconds(r.detail),
-          [this, to = r.actor, body = r.body] { send_or_bury(to, body.header, body.payload, body.bytes); });
+    case event_kind::set_timer:
+    case event_kind::cancel_timer:
+    case event_kind::ask_within:
+    case event_kind::bond:
+    case event_kind::launch_child:
+    case event_kind::end_actor:
+    case event_kind::restart_child:
+      return requests.take(r);
     case event_kind::depths:
       return control.on_depths(r);
     case event_kind::buffer_free:
@@ -73,7 +79,6 @@ void runtime_core::not_forwarded(outgoing const& m, errc why) {
   forward(h.reply_to, answer);
 }
 
-/// Sends a timed or delayed message; if it is refused, it becomes a dead letter.
 void runtime_core::send_or_bury(actor_id to, message_header const& header, std::byte const* payload,
                                 std::uint32_t bytes) {
   auto const refused = devices.has_device_of(to)
@@ -87,6 +92,7 @@ void runtime_core::on_terminated(device_event const& r) {
   __builtin_memcpy(&totals, r.body.payload, sizeof totals);
   if (recording) recording->append(recorded_end{r.actor});
   watched.on_terminated(r.actor, totals);
+  requests.on_terminated(r.actor);
   actors.remove(r.actor);
   devices.mail_of(r.actor).on_room(r.actor);
   control.on_state(r.actor, lifecycle::terminated);

@@ -91,9 +91,16 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
                                     static_cast<std::uint8_t>(a.batch), a.reserve.slots, a.reserve.from);
 }
 
+Offset<schemas::saved_request> pack(builder& b, device_event const& r) {
+  auto const body = pack(b, std::vector<saved_message>{{r.body, 0}});
+  return schemas::Createsaved_request(b, static_cast<std::uint32_t>(r.kind),
+                                      static_cast<std::uint32_t>(r.reason), r.actor.index, r.actor.generation,
+                                      r.detail, r.behaviour, body);
+}
+
 /// An upper bound of the body's size, because FlatBuffers aborts the program if a buffer exceeds its limit.
 std::uint64_t estimate_bytes(checkpoint_image const& image) {
-  std::uint64_t bytes = (1 << 20) + image.notes.size();
+  std::uint64_t bytes = (1 << 20) + image.notes.size() + 256 * image.requests.size();
   for (auto const& a : image.actors) {
     bytes += 512 + a.name.size() + a.state_bytes.size();
     for (auto const* const mail : {&a.mail, &a.arriving})
@@ -221,7 +228,7 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   require(state >= lifecycle::launched && state <= lifecycle::discarding,
           "is inconsistent: the lifecycle state of '{}' is {}", a.name, from.state_of_life());
   auto const& s = *from.supervise();
-  require(s.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && s.poison_after() != 0 &&
+  require(s.rule() <= static_cast<std::uint8_t>(on_failure::ask_parent) && s.poison_after() != 0 &&
               s.poison_after() <= max_attempts,
           "is inconsistent: the supervision of '{}' is unknown", a.name);
   a.id = {from.index(), from.generation()};
@@ -245,6 +252,19 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   return a;
 }
 
+device_event unpack(schemas::saved_request const& from) {
+  auto const body = unpack(*from.body(), "a request");
+  require(body.size() == 1, "is inconsistent: a request has {} messages", body.size());
+  device_event r{.kind = static_cast<event_kind>(from.kind()),
+                 .reason = static_cast<errc>(from.reason()),
+                 .actor = {from.index(), from.generation()},
+                 .detail = from.detail(),
+                 .behaviour = from.key(),
+                 .body = body.front().body};
+  require(is_request(r), "is inconsistent: an actor has made the unknown request {}", from.kind());
+  return r;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
@@ -264,9 +284,12 @@ std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
   flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> notes;  // null: none
   if (!image.notes.empty())
     notes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(image.notes.data()), image.notes.size());
+  std::vector<Offset<schemas::saved_request>> requests;
+  for (auto const& r : image.requests) requests.push_back(pack(b, r));
+  auto const packed_requests = b.CreateVector(requests);
   schemas::Finishsaved_arenaBuffer(
       b, schemas::Createsaved_arena(b, image.written_us, packed_module, packed_actors, &retired,
-                                    image.dead_letters, notes));
+                                    image.dead_letters, notes, packed_requests));
   auto const* const body = reinterpret_cast<std::byte const*>(b.GetBufferPointer());
   return {body, body + b.GetSize()};
 }
@@ -306,6 +329,8 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
     auto const own = std::as_bytes(std::span(notes->data(), notes->size()));
     image.notes.assign(own.begin(), own.end());
   }
+  if (file.requests() != nullptr)
+    for (auto const* const r : *file.requests()) image.requests.push_back(unpack(*r));
   return image;
 }
 

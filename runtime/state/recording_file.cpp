@@ -59,10 +59,11 @@ void pack(builder& b, recorded_message const& m) {
 }
 void pack(builder& b, recorded_launch const& l) {
   auto const name = b.CreateString(l.name);
+  auto const arguments = b.CreateVector(reinterpret_cast<std::uint8_t const*>(l.arguments.data()), l.arguments.size());
   auto const& s = l.supervise;
   finish(b, schemas::Createnew_actor(b, l.actor.index, l.actor.generation, name, l.behaviour, l.capacity,
                                      l.pinned, s.within_ms, s.max_restarts, static_cast<std::uint8_t>(s.rule),
-                                     s.poison_after));
+                                     s.poison_after, arguments, l.reserve.slots, l.reserve.from));
 }
 void pack(builder& b, recorded_end const& e) {
   finish(b, schemas::Creategone_actor(b, e.actor.index, e.actor.generation));
@@ -103,6 +104,7 @@ recorded unpack(schemas::new_actor const& a, std::vector<behaviour_info> const& 
       .name = a.name()->str(),
       .behaviour = a.behaviour(),
       .capacity = a.capacity(),
+      .reserve = {a.reserved_slots(), a.reserved_from()},
       .pinned = a.pinned(),
       .supervise = {static_cast<on_failure>(a.rule()), a.poison_after(), a.max_restarts(), a.within_ms()}};
   check_recording(out.behaviour < module.size(), "the recorded actor '{}' has behaviour {}", out.name,
@@ -110,7 +112,17 @@ recorded unpack(schemas::new_actor const& a, std::vector<behaviour_info> const& 
   check_recording(out.actor.generation != 0, "the recorded actor '{}' has no generation", out.name);
   check_recording(out.capacity != 0 && out.capacity <= ticket_mask / 4,
                   "the recorded actor '{}' has a capacity of {}", out.name, out.capacity);
-  check_recording(a.rule() <= static_cast<std::uint8_t>(on_failure::escalate) && a.poison_after() != 0 &&
+  check_recording(out.reserve.slots < out.capacity, "the recorded actor '{}' has {} reserved slots of {}",
+                  out.name, out.reserve.slots, out.capacity);
+  if (auto const* const given = a.arguments(); given != nullptr && given->size() != 0) {
+    check_recording(given->size() == module[out.behaviour].arguments.size(),
+                    "the recorded actor '{}' has {} bytes of arguments", out.name, given->size());
+    auto const* const bytes = reinterpret_cast<std::byte const*>(given->data());
+    out.arguments.assign(bytes, bytes + given->size());
+  } else {
+    out.arguments = module[out.behaviour].arguments;
+  }
+  check_recording(a.rule() <= static_cast<std::uint8_t>(on_failure::ask_parent) && a.poison_after() != 0 &&
                       a.poison_after() <= max_attempts,
                   "the supervision of the recorded actor '{}' is unknown", out.name);
   return out;

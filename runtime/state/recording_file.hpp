@@ -43,8 +43,10 @@ struct recorded_launch {
   std::string name;
   std::uint16_t behaviour = 0;
   std::uint32_t capacity = 0;
+  reserved_room reserve{};
   bool pinned = false;
   supervision supervise{};
+  std::vector<std::byte> arguments{};
 };
 struct recorded_end {
   actor_id actor;

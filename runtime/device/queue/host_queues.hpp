@@ -85,7 +85,11 @@ class host_queues final : public far_mail {
 
   std::uint32_t largest_batch() const noexcept override { return queues_.down.slot_count; }
 
-  errc launch(launch_spec const& spec) {
+  errc launch(launch_spec const& spec, launch_arguments const& with = {}) {
+    if (with.count != 0)
+      if (auto const refused = patiently([&] { return order_with(submission_kind::arguments, with); });
+          refused != errc::ok)
+        return refused;
     return patiently([&] { return order_with(submission_kind::launch, spec); });
   }
   /// Like a post, never waits for room.

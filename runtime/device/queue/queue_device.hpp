@@ -156,14 +156,14 @@ class queue_device : public device {
 
   route mail() noexcept override { return route(queues_); }
   errc signal(actor_id to, std::uint32_t control) override { return queues_.signal(to, control); }
-  errc launch(launch_spec spec) override {
+  errc launch(launch_spec spec, launch_arguments const& with) override {
     if (spec.pinned) {
       auto const team = owners_.take(spec.id);
       if (!team) return errc::actor_limit;
       spec.team = options_.teams + *team;
     }
     image_.raise_heap_end(spec.heap_end);
-    auto const refused = queues_.launch(spec);
+    auto const refused = queues_.launch(spec, with);
     if (refused != errc::ok && spec.pinned) owners_.give_back(spec.id);
     return refused;
   }

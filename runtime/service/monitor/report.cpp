@@ -24,7 +24,8 @@ struct gathered {
 namespace {
 
 char const* name_of(failure_action action) noexcept {
-  static constexpr char const* names[] = {"restarted", "quarantined", "stopped", "escalated"};
+  static constexpr char const* names[] = {"restarted", "quarantined", "stopped", "escalated",
+                                        "left_to_parent"};
   return names[static_cast<std::size_t>(action)];
 }
 

@@ -1,0 +1,440 @@
+#include "runtime/core/actor_requests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/bind_executor.hpp>
+
+#include "runtime/core/runtime_core.hpp"
+
+namespace rondo {
+
+namespace {
+
+constexpr std::chrono::nanoseconds longest_time = std::chrono::days(365 * 100);
+
+std::chrono::nanoseconds time_of(std::uint64_t us) {
+  constexpr auto most = std::chrono::duration_cast<std::chrono::microseconds>(longest_time).count();
+  return std::chrono::microseconds(static_cast<std::int64_t>(std::min<std::uint64_t>(us, most)));
+}
+
+/// "worker" of "shop::worker<int>".
+std::string_view short_name(std::string_view behaviour) {
+  behaviour = behaviour.substr(0, behaviour.find('<'));
+  auto const colon = behaviour.rfind(':');
+  return colon == behaviour.npos ? behaviour : behaviour.substr(colon + 1);
+}
+
+}  // namespace
+
+actor_requests::actor_requests(runtime_core& core) : core_(core), pause_(core.context) {}
+
+void actor_requests::take(device_event const& request) {
+  is_used_.store(1, memory_order::relaxed);  // relaxed: the queue orders what follows from the request
+  auto const lock = std::lock_guard(arrivals_);
+  queue(request);
+}
+
+void actor_requests::on_failed(device_event const& report) {
+  auto const action = static_cast<failure_action>(report.detail);
+  auto const lock = std::lock_guard(arrivals_);
+  if (action == failure_action::stopped || action == failure_action::escalated)
+    stopped_for_[report.actor] = report.reason;
+  else if (action == failure_action::left_to_parent ||
+           (action == failure_action::restarted && is_used_.load(memory_order::relaxed) != 0))
+    queue(report);
+}
+
+void actor_requests::on_terminated(actor_id actor) {
+  auto const lock = std::lock_guard(arrivals_);
+  auto const why = stopped_for_.extract(actor);
+  if (is_used_.load(memory_order::relaxed) == 0) return;  // relaxed: who watches it has asked after this
+  queue({.kind = event_kind::terminated, .reason = why ? why.mapped() : errc::ok, .actor = actor});
+}
+
+void actor_requests::stop() {
+  auto const lock = std::lock_guard(mutex_);
+  auto const arriving = std::lock_guard(arrivals_);
+  stopped_ = true;
+  waiting_.clear();
+  timers_.clear();
+  by_owner_.clear();
+}
+
+/// Precondition: the caller holds arrivals_.
+void actor_requests::queue(device_event const& r) {
+  if (stopped_) return;
+  waiting_.push_back(r);
+  if (!std::exchange(draining_, true)) boost::asio::post(core_.context, [this] { drain(); });
+}
+
+/// One request at a time, so that a checkpoint finds each either in the queue or carried out.
+void actor_requests::drain() {
+  for (;;) {
+    std::shared_lock const launching(core_.launching, std::try_to_lock);
+    if (!launching) {  // whoever holds it may wait for this thread
+      pause_.expires_after(std::chrono::milliseconds(1));
+      return pause_.async_wait([this](boost::system::error_code ec) {
+        if (!ec) drain();
+      });
+    }
+    auto const lock = std::lock_guard(mutex_);
+    device_event r;
+    {
+      auto const arriving = std::lock_guard(arrivals_);
+      if (waiting_.empty()) {
+        draining_ = false;
+        return;
+      }
+      r = waiting_.front();
+      waiting_.pop_front();
+    }
+    carry_out(r);
+  }
+}
+
+void actor_requests::carry_out(device_event const& r) {
+  switch (r.kind) {
+    case event_kind::send_later:
+    case event_kind::set_timer:
+      return start_timer(r);
+    case event_kind::cancel_timer:
+      return cancel(r.actor, r.behaviour);
+    case event_kind::ask_within:
+      return ask_within(r);
+    case event_kind::bond:
+      return change_bond(r);
+    case event_kind::launch_child:
+      return launch_child(r);
+    case event_kind::end_actor:
+      return end(r.body.header.reply_to, errc::ok, static_cast<control_bits>(r.detail));
+    case event_kind::restart_child:
+      if (bonds_.contains({r.body.header.reply_to, role::is_child_of, r.actor})) restart(r.body.header.reply_to);
+      return;
+    case event_kind::actor_failed:
+      return has_failed(r);
+    case event_kind::terminated:
+      return has_ended(r.actor, r.reason);
+    default:
+      return;
+  }
+}
+
+// -- timers
+
+void actor_requests::start_timer(device_event const& r) {
+  bool const has_key = r.kind == event_kind::set_timer;
+  timer_request const how = has_key ? timer_request{r.detail} : timer_request::of(r.detail, false);
+  if (has_key) {
+    cancel(r.actor, r.behaviour);
+    if (!is_alive(r.actor)) return;  // it has ended since
+  }
+  auto const period = std::max<std::chrono::nanoseconds>(time_of(how.us()), std::chrono::microseconds(1));
+  auto const number = ++last_number_;
+  auto const [t, is_new] =
+      timers_.emplace(number, set_timer{.owner = has_key ? r.actor : actor_id{},
+                                        .key = r.behaviour,
+                                        .has_key = has_key,
+                                        .repeats = how.repeats(),
+                                        .to = has_key ? r.body.header.reply_to : r.actor,
+                                        .body = r.body,
+                                        .period = period,
+                                        .clock = boost::asio::steady_timer(core_.context, period)});
+  if (has_key) {
+    t->second.body.header.reply_to = {};
+    by_owner_[{r.actor, r.behaviour}] = number;
+  }
+  arm(number, t->second);
+}
+
+void actor_requests::arm(std::uint64_t number, set_timer& t) {
+  t.clock.async_wait([this, number](boost::system::error_code ec) {
+    if (!ec) on_due(number);
+  });
+}
+
+void actor_requests::on_due(std::uint64_t number) {
+  auto const lock = std::lock_guard(mutex_);
+  auto const found = timers_.find(number);
+  if (found == timers_.end()) return;  // it ended while this was on its way
+  auto& t = found->second;
+  if (t.has_key && !t.repeats)
+    core_.forward(t.to, t.body);
+  else
+    core_.send_or_bury(t.to, t.body.header, t.body.payload, t.body.bytes);
+  if (!t.repeats || core_.closed() || !is_alive(t.to)) {
+    if (t.has_key) by_owner_.erase({t.owner, t.key});
+    timers_.erase(found);
+    return;
+  }
+  auto const now = std::chrono::steady_clock::now();
+  auto next = t.clock.expiry() + t.period;
+  if (next < now) next += (now - next) / t.period * t.period;  // what was missed is not made up for
+  t.clock.expires_at(next);
+  arm(number, t);
+}
+
+void actor_requests::cancel(actor_id owner, std::uint32_t key) {
+  auto const found = by_owner_.find({owner, key});
+  if (found == by_owner_.end()) return;
+  timers_.erase(found->second);
+  by_owner_.erase(found);
+}
+
+void actor_requests::end_timers_of(actor_id owner) {
+  auto const first = by_owner_.lower_bound({owner, 0});
+  auto last = first;
+  for (; last != by_owner_.end() && last->first.first == owner; ++last) timers_.erase(last->second);
+  by_owner_.erase(first, last);
+}
+
+// -- asks
+
+void actor_requests::ask_within(device_event const& r) {
+  auto const asker = r.body.header.reply_to;
+  auto const type = r.body.header.type, correlation = r.body.header.correlation;
+  auto const refuse = [=, this](errc why) { tell(asker, rejected{why, type}, correlation, true); };
+  if (r.reason != errc::ok) return refuse(r.reason);  // of a checkpoint
+  if (!core_.devices.has_device_of(r.actor)) return refuse(errc::actor_gone);
+  asks_.push_back({asker, correlation, type});
+  auto const open = std::prev(asks_.end());
+  outgoing request{r.actor, r.body};
+  request.body.header.flags = 0;
+  core_.devices.mail_of(r.actor).ask(
+      std::move(request),
+      {.timeout = time_of(std::max<std::uint64_t>(r.detail, 1)), .wait_for_room = true, .trace = 0},
+      boost::asio::bind_executor(core_.context.get_executor(), [=, this](answer a) {
+        auto const lock = std::lock_guard(mutex_);
+        asks_.erase(open);
+        if (a.reason != errc::ok) return refuse(a.reason);
+        a.body.header.correlation = correlation;
+        a.body.header.reply_to = {};
+        a.body.header.flags = flag_is_reply;
+        core_.forward(asker, a.body);
+      }));
+}
+
+// -- bonds
+
+bool actor_requests::is_alive(actor_id actor) const {
+  return core_.devices.has_device_of(actor) && core_.actors.behaviour_of(actor).has_value();
+}
+bool actor_requests::takes(actor_id actor, std::uint32_t type) const {
+  auto const b = core_.devices.has_device_of(actor) ? core_.actors.behaviour_of(actor) : std::nullopt;
+  return b && std::ranges::find(core_.behaviours()[*b].messages, type, &message_info::id) !=
+                  core_.behaviours()[*b].messages.end();
+}
+/// Whether its end is still in the queue.
+bool actor_requests::is_ending(actor_id actor) const {
+  auto const arriving = std::lock_guard(arrivals_);
+  return std::ranges::any_of(waiting_, [&](device_event const& w) {
+    return w.kind == event_kind::terminated && w.actor == actor;
+  });
+}
+std::vector<actor_requests::bond> actor_requests::bonds_of(actor_id actor) const {
+  auto const first = bonds_.lower_bound({actor, role{}, actor_id{0, 0}});
+  auto last = first;
+  while (last != bonds_.end() && std::get<0>(*last) == actor) ++last;
+  return {first, last};
+}
+
+template <class Body>
+void actor_requests::tell(actor_id to, Body const& body, std::uint32_t correlation, bool is_reply) {
+  message m;
+  m.header.type = type_id<Body>;
+  m.header.correlation = correlation;
+  if (is_reply) m.header.flags = flag_is_reply;
+  m.bytes = sizeof body;
+  __builtin_memcpy(m.payload, &body, sizeof body);
+  core_.forward(to, m);
+}
+
+void actor_requests::change_bond(device_event const& r) {
+  auto const self = r.actor, other = r.body.header.reply_to;
+  auto const what = static_cast<bond_request>(r.detail);
+  bool const lasts = is_alive(other) || is_ending(other);
+  switch (what) {
+    case bond_request::watch:
+      if (!lasts) return tell(self, ended{other, errc::actor_gone});
+      add(self, role::watches, other);
+      return add(other, role::is_watched_by, self);
+    case bond_request::unwatch:
+      remove(self, role::watches, other);
+      return remove(other, role::is_watched_by, self);
+    case bond_request::link:
+      if (!lasts) return end(self, errc::actor_gone);
+      add(self, role::is_linked_to, other);
+      return add(other, role::is_linked_to, self);
+    case bond_request::unlink:
+      remove(self, role::is_linked_to, other);
+      return remove(other, role::is_linked_to, self);
+    case bond_request::parent:
+      add(self, role::is_parent_of, other);
+      return add(other, role::is_child_of, self);
+  }
+}
+
+void actor_requests::launch_child(device_event const& r) {
+  child_request what;
+  __builtin_memcpy(&what, r.body.payload, sizeof what);
+  auto const outcome = [&](actor_id who, errc reason) {
+    if (takes(r.actor, type_id<launched>))
+      tell(r.actor, launched{who, reason}, r.body.header.correlation, true);
+    else if (reason != errc::ok)
+      core_.watched.report(fmt::format("actor '{}' could not launch a child: {}", core_.names.of_actor(r.actor),
+                                       make_error_code(reason).message()));
+  };
+  if (!is_alive(r.actor)) return;
+  auto const& known = core_.behaviours();
+  auto const b = std::ranges::find_if(
+      known, [&](behaviour_info const& i) { return detail::fnv1a(i.name) == r.body.header.type; });
+  if (b == known.end()) return outcome({}, errc::unknown_behaviour);
+  actor_options options{
+      .device = device_of(r.actor), .pinned = what.options.pinned, .supervise = what.options.supervise};
+  if (what.options.capacity != 0) options.capacity = what.options.capacity;
+  if (options.supervise.rule == on_failure::escalate) options.supervise.rule = on_failure::ask_parent;
+  auto const parent = core_.names.of_actor(r.actor);
+  auto const arguments = std::span(what.arguments, std::min<std::size_t>(what.argument_bytes, max_argument_bytes));
+  actor_id child;
+  auto refused = errc::name_taken;
+  while (refused == errc::name_taken) {
+    auto name = parent.empty()
+                    ? std::string()
+                    : fmt::format("{}/{}-{}", parent, short_name(b->name), ++children_[r.actor]);
+    if (name.size() > 255) name.clear();
+    try {
+      auto const made = core_.launch_held(std::move(name), b->name, options, arguments);
+      refused = made ? errc::ok : static_cast<errc>(made.error().value());
+      if (made) child = *made;
+    } catch (std::invalid_argument const& e) {
+      core_.watched.report(fmt::format("actor '{}' could not launch a child: {}", parent, e.what()));
+      refused = errc::wrong_state;
+    }
+  }
+  if (refused != errc::ok) return outcome({}, refused);
+  add(r.actor, role::is_parent_of, child);
+  add(child, role::is_child_of, r.actor);
+  outcome(child, errc::ok);
+}
+
+void actor_requests::restart(actor_id child) {
+  if (!is_alive(child)) return;
+  fresh_start_of(child);
+  auto const refused = core_.devices.home_of(child).dev->signal(
+      child, std::uint32_t{control_construct} | std::uint32_t{control_activate});
+  if (refused == errc::device_busy) {
+    device_event again{.kind = event_kind::actor_failed, .actor = child};
+    again.detail = static_cast<std::uint64_t>(failure_action::left_to_parent);
+    retry(again);
+  }
+}
+
+void actor_requests::end(actor_id actor, errc why, control_bits how) {
+  if (!is_alive(actor)) return;
+  if (why != errc::ok) {
+    auto const arriving = std::lock_guard(arrivals_);
+    stopped_for_.emplace(actor, why);
+  }
+  bool const drains = how == control_drain;
+  auto const refused =
+      core_.devices.home_of(actor).dev->signal(actor, drains ? control_drain : control_discard);
+  if (refused != errc::device_busy) return;
+  device_event again{.kind = event_kind::end_actor, .detail = drains ? control_drain : control_discard};
+  again.body.header.reply_to = actor;
+  retry(again);
+}
+
+/// The device had no room for a signal.
+void actor_requests::retry(device_event const& r) {
+  auto const arriving = std::lock_guard(arrivals_);
+  queue(r);
+}
+
+/// What belonged to its last state ends: its timers, and its children.
+void actor_requests::fresh_start_of(actor_id actor) {
+  end_timers_of(actor);
+  for (auto const& [one, of, other] : bonds_of(actor))
+    if (of == role::is_parent_of) end(other, errc::terminated);
+}
+
+void actor_requests::has_failed(device_event const& r) {
+  if (static_cast<failure_action>(r.detail) == failure_action::restarted) return fresh_start_of(r.actor);
+  if (core_.replay) return restart(r.actor);  // the recording has what its parent decided
+  for (auto const& [one, of, other] : bonds_of(r.actor))
+    if (of == role::is_child_of && takes(other, type_id<child_failed>))
+      return tell(other, child_failed{r.actor, r.reason});
+  end(r.actor, r.reason);
+}
+
+void actor_requests::has_ended(actor_id actor, errc why) {
+  end_timers_of(actor);
+  children_.erase(actor);
+  for (auto const& [one, of, other] : bonds_of(actor)) {
+    remove(one, of, other);
+    switch (of) {
+      case role::watches:
+        remove(other, role::is_watched_by, actor);
+        break;
+      case role::is_watched_by:
+        remove(other, role::watches, actor);
+        tell(other, ended{actor, why});
+        break;
+      case role::is_linked_to:
+        remove(other, role::is_linked_to, actor);
+        if (why != errc::ok) end(other, why);
+        break;
+      case role::is_parent_of:
+        remove(other, role::is_child_of, actor);
+        end(other, errc::terminated);
+        break;
+      case role::is_child_of:
+        remove(other, role::is_parent_of, actor);
+        break;
+    }
+  }
+}
+
+// -- checkpoints
+
+std::vector<device_event> actor_requests::kept(std::unique_lock<std::mutex>& held) const {
+  held = std::unique_lock(mutex_);
+  std::vector<device_event> all;
+  auto const now = std::chrono::steady_clock::now();
+  for (auto const& [number, t] : timers_) {
+    auto const left = std::max<std::chrono::nanoseconds>(t.clock.expiry() - now, std::chrono::nanoseconds(0));
+    auto const us = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(t.repeats ? t.period : left).count());
+    device_event r{.kind = t.has_key ? event_kind::set_timer : event_kind::send_later,
+                   .actor = t.has_key ? t.owner : t.to,
+                   .detail = t.has_key ? timer_request::of(us, t.repeats).bits : us,
+                   .behaviour = t.key,
+                   .body = t.body};
+    if (t.has_key) r.body.header.reply_to = t.to;
+    all.push_back(r);
+  }
+  for (auto const& a : asks_) {
+    device_event r{.kind = event_kind::ask_within, .reason = errc::outcome_unknown};
+    r.body.header.reply_to = a.asker;
+    r.body.header.correlation = a.correlation;
+    r.body.header.type = a.type;
+    all.push_back(r);
+  }
+  for (auto const& [one, of, other] : bonds_) {
+    device_event r{.kind = event_kind::bond, .actor = one};
+    r.body.header.reply_to = other;
+    if (of == role::watches)
+      r.detail = static_cast<std::uint64_t>(bond_request::watch);
+    else if (of == role::is_parent_of)
+      r.detail = static_cast<std::uint64_t>(bond_request::parent);
+    else if (of == role::is_linked_to && one < other)
+      r.detail = static_cast<std::uint64_t>(bond_request::link);
+    else
+      continue;
+    all.push_back(r);
+  }
+  auto const arriving = std::lock_guard(arrivals_);
+  std::ranges::copy_if(waiting_, std::back_inserter(all), is_request);
+  return all;
+}
+
+}  // namespace rondo
