@@ -168,7 +168,7 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
             if (failure.empty()) core.forward(a.id, m.body);
           }
         for (auto r : image.requests) {
-          if (r.body.header.deadline_us != 0) r.body.header.stamp(now_ns());
+          if (r.body.header.deadline != 0) r.body.header.stamp(now_ns());
           if (failure.empty()) core.requests.take(r);
         }
       } catch (std::exception const& e) {

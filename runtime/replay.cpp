@@ -68,7 +68,7 @@ struct rerun {
     if (!m.handled) return static_cast<void>(++report.not_handled);
     ++report.messages;
     auto h = m.body.header;
-    h.deadline_us = 0;  // it was in time
+    h.deadline = 0;  // it was in time
     errc refused = errc::ok;
     {
       auto& guest = guests[device_of(m.actor) < guests.size() ? device_of(m.actor) : 0];

@@ -19,7 +19,7 @@ struct any_that_takes {
 
 struct send_options {
   std::uint8_t priority = default_priority;
-  std::uint32_t deadline_us = 0;  // 0: none
+  std::uint64_t deadline_us = 0;  // 0: none; at most a day
 };
 
 /// The destination of a deferred answer; see context::defer.

@@ -40,8 +40,8 @@ class context : public host_requests<context> {
   RONDO_HD std::uint64_t now_ns() const noexcept { return rondo::now_ns(); }
   /// Nanoseconds until the message's deadline; the largest number if it has none.
   RONDO_HD std::uint64_t time_left_ns() const noexcept {
-    if (header_->deadline_us == 0) return ~0ull;
-    auto const limit = std::uint64_t{header_->deadline_us} * 1000, age = header_->age_ns(rondo::now_ns());
+    if (header_->deadline == 0) return ~0ull;
+    auto const limit = header_->deadline_ns(), age = header_->age_ns(rondo::now_ns());
     return age < limit ? limit - age : 0;
   }
 
@@ -342,7 +342,7 @@ class context : public host_requests<context> {
     h.reply_to = reply_to;
     if (reply_to.valid()) h.flags = flag_wants_reply;
     if (options.deadline_us != 0) {
-      h.deadline_us = options.deadline_us;
+      h.set_deadline(options.deadline_us);
       h.stamp(rondo::now_ns());
     }
     return h;
@@ -354,15 +354,16 @@ class context : public host_requests<context> {
     h.type = type_id<Message>;
     h.flags = static_cast<std::uint8_t>(h.flags & (flag_wants_reply | flag_is_reply));
     h.sent_low = h.sent_high = 0;
-    if (h.deadline_us != 0) {
-      auto const left_us = static_cast<std::uint32_t>((time_left_ns() + 999) / 1000);
-      h.deadline_us = left_us != 0 ? left_us : 1;
+    if (h.deadline != 0) {
+      auto const left_us = (time_left_ns() + 999) / 1000;
+      h.set_deadline(left_us != 0 ? left_us : 1);
       h.stamp(rondo::now_ns());
     }
     return h;
   }
   template <class Message>
   RONDO_HD errc send_untyped(actor_id to, Message const& m, message_header const& header) noexcept {
+    if (header.deadline == message_header::refused_deadline) return errc::deadline_too_long;
     errc result = errc::ok;
     note_payload(m);
     if (team_.leader()) result = post(to, header, &m, sizeof m);

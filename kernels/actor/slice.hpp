@@ -64,8 +64,8 @@ class slice : private actor_owner<Module> {
     bool const plain = (h.flags & ~flag_wants_reply) == 0 && h.priority == default_priority &&
                        journal_ == 0 && alone_ && to == self_;
     if (!plain || seen != sight::nothing) return false;
-    auto const began_ns = h.deadline_us != 0 || is_sampled() ? rondo::now_ns() : 0;
-    if (h.deadline_us != 0 && h.expired(began_ns)) return false;
+    auto const began_ns = h.deadline != 0 || is_sampled() ? rondo::now_ns() : 0;
+    if (h.deadline != 0 && h.expired(began_ns)) return false;
     show_running();
     status_.begin(h.type);
     context_.begin(h);
@@ -208,7 +208,7 @@ class slice : private actor_owner<Module> {
     prefetch_for(ticket, quota);
     if (discarding_) [[unlikely]]
       return dispose(ticket, errc::terminated), 1;
-    if (h.deadline_us != 0 && h.expired(rondo::now_ns())) [[unlikely]]
+    if (h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
       return dispose(ticket, errc::timed_out), 1;
     status_.begin(h.type);
     if ((h.flags & flag_traced) != 0) [[unlikely]]
@@ -262,7 +262,7 @@ class slice : private actor_owner<Module> {
       }
       for (std::uint32_t i = 0; i < there; ++i, ++count) {
         message_header const& h = ring_.slot(ticket + count).header;
-        if (h.type != first.type || h.priority != first.priority || h.deadline_us != 0) return count;
+        if (h.type != first.type || h.priority != first.priority || h.deadline != 0) return count;
       }
       if (there < loads_at_once) return count;
     }

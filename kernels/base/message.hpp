@@ -57,7 +57,7 @@ struct message_header {
   std::uint32_t type = 0;
   std::uint32_t correlation = 0;  // chosen by the sender; a reply repeats it
   actor_id reply_to{};
-  std::uint32_t deadline_us = 0;  // after `sent`; 0: none
+  std::uint32_t deadline = 0;  // see set_deadline; 0: none
   std::uint32_t sent_low = 0;  // 48 bits of nanoseconds with sent_high: wraps after 78 hours; 0: not stamped
   std::uint16_t sent_high = 0;
   std::uint8_t priority = default_priority;
@@ -81,9 +81,26 @@ struct message_header {
   RONDO_HD constexpr void count_attempt() noexcept {
     if (attempts() < max_attempts) flags = static_cast<std::uint8_t>(flags + (1u << attempts_shift));
   }
-  RONDO_HD constexpr bool expired(std::uint64_t now_ns) const noexcept {
-    return deadline_us != 0 && age_ns(now_ns) > std::uint64_t{deadline_us} * 1000;
+  /// `us`: after `sent`; 0: none. Up to 35 minutes in microseconds, above that in milliseconds, rounded up. Above longest_deadline_us
+  /// the deadline becomes refused_deadline, and the message is not to be sent.
+  RONDO_HD constexpr void set_deadline(std::uint64_t us) noexcept {
+    deadline = us < in_milliseconds        ? static_cast<std::uint32_t>(us)
+               : us > longest_deadline_us ? refused_deadline
+                                           : in_milliseconds | static_cast<std::uint32_t>((us + 999) / 1000);
   }
+  RONDO_HD constexpr std::uint64_t deadline_ns() const noexcept {
+    auto const units = deadline & ~in_milliseconds;
+    return std::uint64_t{units} * ((deadline & in_milliseconds) != 0 ? 1'000'000 : 1000);
+  }
+  RONDO_HD constexpr bool expired(std::uint64_t now_ns) const noexcept {
+    return deadline != 0 && age_ns(now_ns) > deadline_ns();
+  }
+
+  static constexpr std::uint64_t longest_deadline_us = 86'400'000'000;  // a day: half of what a stamp can tell
+  static constexpr std::uint32_t refused_deadline = ~0u;
+
+ private:
+  static constexpr std::uint32_t in_milliseconds = 0x8000'0000u;
 };
 static_assert(sizeof(message_header) == 28 && alignof(message_header) == 4);
 

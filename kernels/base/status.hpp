@@ -46,6 +46,7 @@ enum class errc : std::uint32_t {
   exception_thrown,   // the handler threw an exception, on a host thread
   unknown_behaviour,  // the runtime's module does not have this behaviour
   table_full,  // a router has no place for another member, or topics have none for another subscription
+  deadline_too_long,  // a message's deadline is more than a day away
 };
 
 }  // namespace rondo

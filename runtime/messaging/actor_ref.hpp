@@ -25,8 +25,7 @@ namespace rondo {
 
 struct tell_options {
   std::uint8_t priority = default_priority;  // 255 is handled first
-  // A message whose turn comes later is dropped and counted. 0, or more than the 71 minutes that a header can hold:
-  // no deadline.
+  // A message whose turn comes later is dropped and counted. 0: no deadline. More than a day: deadline_too_long.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
   std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not for a batch
@@ -46,8 +45,8 @@ struct ask_options {
 inline message_header plain_header(tell_options options) noexcept {
   message_header h;
   h.priority = options.priority;
-  if (options.deadline.count() > 0 && options.deadline.count() <= 0xffff'ffff) {
-    h.deadline_us = static_cast<std::uint32_t>(options.deadline.count());
+  if (options.deadline.count() > 0) {
+    h.set_deadline(static_cast<std::uint64_t>(options.deadline.count()));
     h.stamp(now_ns());
   }
   return h;

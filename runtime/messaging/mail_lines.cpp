@@ -51,8 +51,8 @@ void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
     w.patient = true;
     w.handler.swap(handler);  // not assigned: see completions.cpp
     w.number = ++last_number_;
-    if (auto const& h = mail.header; h.deadline_us != 0) {
-      auto const now = now_ns(), limit = std::uint64_t{h.deadline_us} * 1000, age = h.age_ns(now);
+    if (auto const& h = mail.header; h.deadline != 0) {
+      auto const now = now_ns(), limit = h.deadline_ns(), age = h.age_ns(now);
       w.deadline_ns = age < limit ? now + (limit - age) : now;
       expect(w.deadline_ns);
     }

@@ -16,9 +16,9 @@ namespace {
 
 /// Gives a request its deadline. If the header cannot hold it, only the host keeps time.
 void set_deadline(message_header& h, std::chrono::nanoseconds timeout, std::uint64_t now) noexcept {
-  auto const us = std::chrono::ceil<std::chrono::microseconds>(timeout).count();
-  if (us > 0xffff'ffff) return;
-  h.deadline_us = static_cast<std::uint32_t>(us);
+  auto const us = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::microseconds>(timeout).count());
+  if (us > message_header::longest_deadline_us) return;
+  h.set_deadline(us);
   h.stamp(now);
 }
 
@@ -81,6 +81,8 @@ void messenger::post(outgoing m, bool wait_for_room, std::uint64_t trace, answer
 
 void messenger::post_batch(mail_view const& batch, bool wait_for_room, answer_handler handler) {
   if (batch.count == 0) return finish(std::move(handler), closed_for());
+  if (batch.header.deadline == message_header::refused_deadline)
+    return finish(std::move(handler), errc::deadline_too_long);
   if (wait_for_room) return lines_->wait_for_room(batch, std::move(handler));
   if (route_.is_near()) return finish(std::move(handler), send(batch));
   // The device reports the mailbox's verdict with a completion, as if the message were an ask.

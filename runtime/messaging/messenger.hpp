@@ -45,6 +45,8 @@ class messenger {
   /// ask completes with mailbox_full, or it waits for room in the actor's line. Fails with mailbox_full while earlier messages
   /// of its priority wait for room in the same mailbox.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
+    if (header.deadline == message_header::refused_deadline) [[unlikely]]
+      return errc::deadline_too_long;
     if (samples_ && takes_next_trace()) [[unlikely]]
       return try_post_traced(to, header, payload, bytes, 0);
     if (route_.is_near() && !obstacles_.any()) [[likely]]
@@ -57,11 +59,13 @@ class messenger {
   /// Sends `count` messages `stride` bytes apart, all or none; otherwise as try_post. They are not traced.
   errc try_post_batch(actor_id to, message_header const& header, void const* payloads, std::uint32_t bytes,
                       std::uint32_t stride, std::uint32_t count) {
+    if (header.deadline == message_header::refused_deadline) return errc::deadline_too_long;
     return send({to, header, payloads, bytes, stride, count});
   }
   /// Sends for an independent sender, such as a timer: not ordered with the messages of other senders.
   errc try_post_apart(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (closed()) return closed_for();
+    if (header.deadline == message_header::refused_deadline) return errc::deadline_too_long;
     return route_.post({to, header, payload, bytes});
   }
 

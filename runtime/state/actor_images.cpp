@@ -166,9 +166,9 @@ message_header revived(saved_message const& m, std::uint64_t now_ns, std::uint64
   auto h = m.body.header;
   h.flags &= static_cast<std::uint8_t>(~(flag_traced | flag_sampled));
   h.sent_low = h.sent_high = 0;
-  if (h.deadline_us == 0) return h;
+  if (h.deadline == 0) return h;
   // An age just above the deadline is enough, and always fits into the 48 bits of a time stamp.
-  auto const oldest = std::uint64_t{h.deadline_us} * 1000 + 1'000'000;
+  auto const oldest = h.deadline_ns() + 1'000'000;
   auto const age = m.age_ns < oldest && passed_ns < oldest ? std::min(m.age_ns + passed_ns, oldest) : oldest;
   h.stamp(now_ns - age);
   return h;

@@ -66,7 +66,7 @@ Offset<schemas::saved_mail> pack(builder& b, std::vector<saved_message> const& m
   for (auto const& [body, age_ns] : mail) {
     auto const& h = body.header;
     headers.emplace_back(age_ns, h.type, h.correlation, h.reply_to.index, h.reply_to.generation,
-                         h.deadline_us, body.bytes, h.priority, h.flags);
+                         h.deadline, body.bytes, h.priority, h.flags);
     auto const* const payload = reinterpret_cast<std::uint8_t const*>(body.payload);
     payloads.insert(payloads.end(), payload, payload + body.bytes);
   }
@@ -196,7 +196,7 @@ std::vector<saved_message> unpack(schemas::saved_mail const& from, std::string c
     body.header.type = h.type();
     body.header.correlation = h.correlation();
     body.header.reply_to = {h.reply_to_index(), h.reply_to_generation()};
-    body.header.deadline_us = h.deadline_us();
+    body.header.deadline = h.deadline();
     body.header.priority = h.priority();
     body.header.flags = h.flags();
     body.bytes = h.payload_bytes();

@@ -46,7 +46,9 @@ TEST_CASE("a tell whose deadline passes before its turn is a dead letter", "[G12
   hold_at(actor, at);
   REQUIRE_FALSE(tell(actor, add{100}, {.deadline = 1ms}));
   REQUIRE_FALSE(tell(actor, add{1}, {.deadline = 1h}));
-  REQUIRE_FALSE(tell(actor, add{2}, {.deadline = 100h}));  // more than the header can hold
+  REQUIRE_FALSE(tell(actor, add{2}, {.deadline = 20h}));
+  CHECK(tell(actor, add{200}, {.deadline = 25h}) == errc::deadline_too_long);
+  CHECK(actor.try_tell(add{200}, {.deadline = 25h}) == errc::deadline_too_long);
   REQUIRE_FALSE(tell(actor, add{4}));
   CHECK(actor.ask(get{}, 5ms, rondo::block).error() == errc::timed_out);  // by now the first one is late
   keeper.open();

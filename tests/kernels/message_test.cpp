@@ -122,15 +122,23 @@ TEST_CASE("a deadline expires after its last nanosecond, not at it", "[message][
   for (std::uint64_t sent : {std::uint64_t{7}, (std::uint64_t{1} << 48) - 500}) {
     CAPTURE(sent);
     h.stamp(sent);
-    h.deadline_us = 1;
+    h.set_deadline(1);
     CHECK_FALSE(h.expired(sent));
     CHECK_FALSE(h.expired(sent + 1000));
     CHECK(h.expired(sent + 1001));
-    h.deadline_us = 0;
+    h.set_deadline(0);
     CHECK_FALSE(h.expired(sent + 1'000'000'000'000));
-    h.deadline_us = ~0u;  // 71 minutes: no overflow when converted to nanoseconds
-    CHECK_FALSE(h.expired(sent + 4'294'967'295'000));
-    CHECK(h.expired(sent + 4'294'967'295'001));
+    h.set_deadline(2'147'483'647);
+    CHECK_FALSE(h.expired(sent + 2'147'483'647'000));
+    CHECK(h.expired(sent + 2'147'483'647'001));
+    h.set_deadline(2'147'483'648);  // from here on in milliseconds, rounded up
+    CHECK_FALSE(h.expired(sent + 2'147'484'000'000));
+    CHECK(h.expired(sent + 2'147'484'000'001));
+    h.set_deadline(rondo::message_header::longest_deadline_us);
+    CHECK_FALSE(h.expired(sent + 86'400'000'000'000));
+    CHECK(h.expired(sent + 86'400'000'000'001));
+    h.set_deadline(rondo::message_header::longest_deadline_us + 1);
+    CHECK(h.deadline == rondo::message_header::refused_deadline);
   }
 }
 

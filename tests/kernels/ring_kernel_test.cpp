@@ -39,11 +39,11 @@ TEST_CASE("a message whose deadline has passed is not handled", "[ring_kernel][G
   machine m{1};
   auto const id = m.launch<counter>(0);
   message_header late;
-  late.deadline_us = 1;
+  late.set_deadline(1);
   late.stamp(now_ns() - 1'000'000);
   REQUIRE(m.ask_for(id, get{}, 1, late) == errc::ok);
   message_header early;
-  early.deadline_us = ~0u;
+  early.set_deadline(message_header::longest_deadline_us);
   early.stamp(now_ns());
   REQUIRE(m.ask_for(id, get{}, 2, early) == errc::ok);
   m.start();

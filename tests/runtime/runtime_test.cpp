@@ -2,6 +2,7 @@
 #include <bit>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_future.hpp>
 #include <optional>
 #include <set>
 
@@ -268,10 +269,7 @@ TEST_CASE("a timer goes on while its actor is full, and ends with it", "[runtime
   // Messages that were on their way may still come back. A timer that went on would be due twenty times in each pause.
   CHECK(eventually([&] {
     auto const before = gone.load();
-    std::promise<void> later_on;
-    boost::asio::steady_timer pause(rt->executor(), 20ms);
-    pause.async_wait([&](error_code) { later_on.set_value(); });
-    soon(later_on.get_future());
+    soon(boost::asio::steady_timer(rt->executor(), 20ms).async_wait(boost::asio::use_future));
     return gone == before;
   }));
   CHECK(gone >= 1);  // the message that waited
