@@ -20,6 +20,7 @@
 #include "runtime/device/program.hpp"
 #include "runtime/messaging/any_ref.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/observe/log.hpp"
 #include "runtime/observe/telemetry.hpp"
 
 namespace rondo {
@@ -112,6 +113,10 @@ class runtime {
   /// each handler that runs longer than handler_limit_ms. A build without telemetry (kernels/base/telemetry.hpp) does not detect
   /// the latter. If `handler` itself throws, stderr says so once.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
+
+  /// The same for each line that a handler logs (context::log) at settings().log_level or above. Lines that nobody subscribes to
+  /// go to stderr. If handlers log faster than lines are delivered, the next line says how many were dropped.
+  [[nodiscard]] subscription on_log(std::function<void(log_line const&)> handler);
 
   // -- devices and memory. Precondition: device < device_count()
 

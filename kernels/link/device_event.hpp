@@ -18,6 +18,7 @@ enum class event_kind : std::uint32_t {
   actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
                   // (failure_action); body.header.type: of the message; 0: it was on_start or the constructor
   threw,          // code of `actor` threw; body.payload: the beginning of the text. Its actor_failed follows
+  logged,         // a handler of `actor` has logged a line: kernels/actor/log_event.hpp
   terminated,     // `actor` is gone; body.payload holds its actor_totals
   state_changed,  // `actor` is now in lifecycle state `detail`
   room,           // `actor`'s mailbox was full and has room again
@@ -60,7 +61,7 @@ struct device_event {
   errc reason = errc::ok;
   actor_id actor{};
   std::uint64_t detail = 0;
-  std::uint32_t behaviour = 0;  // of `handled`: the digest
+  std::uint32_t behaviour = 0;  // of `handled`: the digest; of `logged`: log_bits
   std::uint32_t team = 0;
   message body{};
 };
