@@ -1,6 +1,7 @@
 // The log of traced messages' hops: which actor handled which message when, from the program's call to the last handler that
 // it caused. The choice is made when a message comes from outside: one in `trace_every`, or a message with
-// tell_options::trace or ask_options::trace. runtime/observe/chrome_trace.hpp draws the hops.
+// tell_options::trace or ask_options::trace. runtime/observe/chrome_trace.hpp
+// and otlp_trace.hpp write the hops to files.
 //
 // Threads: any. The log keeps the last `trace_hops` hops of a runtime.
 #pragma once
@@ -27,6 +28,7 @@ struct trace_hop {
   std::uint32_t team = 0;
   std::uint32_t type = 0;
   std::string message{};
+  std::uint32_t bytes = 0;  // of the message; 0: unknown
   std::uint8_t priority = 0;
   std::uint8_t attempt = 0;                               // earlier attempts, which failed
   errc outcome = errc::ok;                                // of the handler or the call

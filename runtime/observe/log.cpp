@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "runtime/os/clock.hpp"
+
 namespace rondo {
 
 namespace {
@@ -58,7 +60,8 @@ log_line read_log_event(device_event const& event) {
   std::string_view text(reinterpret_cast<char const*>(event.body.payload) + 8 * count, bytes - 8 * count);
 
   log_line line;
-  line.time = std::chrono::system_clock::now() - std::chrono::nanoseconds(now_ns() - event.detail);
+  std::chrono::nanoseconds const since_1970(static_cast<std::int64_t>(event.detail + unix_offset_ns()));
+  line.time = std::chrono::system_clock::time_point(since_1970);
   line.level = std::min(about.level, log_level::error);
   line.actor = event.actor;
   line.device = device_of(event.actor);
