@@ -31,6 +31,7 @@ class context : public sent_digest {
 
   /// The actor that this handler belongs to.
   RONDO_HD actor_id self() const noexcept { return self_; }
+  /// The same as an address. Precondition: the actor is a `Behaviour`.
   template <class Behaviour>
   RONDO_HD address<Behaviour> self_as() const noexcept {
     return {self_};
@@ -192,6 +193,7 @@ class context : public sent_digest {
 #endif
   }
 
+  /// The team that runs the handler: its lanes can exchange values.
   RONDO_HD rondo::team const& team() const noexcept { return team_; }
   /// This lane's share of 0..n.
   RONDO_HD lane_range lanes(std::uint32_t n) const noexcept { return {n, team_.lane(), team_.lanes()}; }

@@ -10,6 +10,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 enum class event_kind : std::uint32_t {
   reply,        // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
   dead_letter,  // `actor` did not handle `body`, for `reason`
@@ -46,15 +48,19 @@ struct returned_mail {
 };
 static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 
+// -- for programs
+
 /// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. The others: the actor
 /// is terminated.
 enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated };
 
 /// Sent to an actor whose request got no answer. List it among the actor's messages; otherwise it becomes a dead letter.
 struct rejected {
-  errc reason;
+  errc reason;         // why
   std::uint32_t type;  // of the request
 };
+
+// -- for the runtime
 
 struct device_event {
   event_kind kind = event_kind::reply;
@@ -67,15 +73,21 @@ struct device_event {
 };
 static_assert(sizeof(device_event) == 160 && std::is_trivially_copyable_v<device_event>);
 
+// -- for programs
+
 /// One page of a `depths` event.
 struct depth_page {
+  /// The messages of one priority.
   struct entry {
-    std::uint32_t priority, messages;
+    std::uint32_t priority;  // of these messages
+    std::uint32_t messages;  // how many wait
   };
-  std::uint32_t count;
-  entry entries[11];
+  std::uint32_t count;  // of the entries
+  entry entries[11];    // the highest priority first
 };
 static_assert(sizeof(depth_page) <= max_payload_bytes);
+
+// -- for the runtime
 
 /// Without the unused end of the payload.
 template <>

@@ -30,9 +30,9 @@ struct config {
   std::uint32_t free_multiprocessors = 2;  // multiprocessors of a GPU left free for other kernels
   std::string inbox = "auto";              // where a GPU reads submissions: auto, pinned, mapped
 
-  rondo::ring_mode ring_mode = rondo::ring_mode::persistent;
-  std::uint32_t round_messages = 4096;  // messages after which a round ends
-  std::uint32_t round_ms = 10;          // milliseconds after which a round ends
+  rondo::ring_mode ring_mode = rondo::ring_mode::persistent;  // how long a launch of the ring kernel lasts
+  std::uint32_t round_messages = 4096;                        // messages after which a round ends
+  std::uint32_t round_ms = 10;                                // milliseconds after which a round ends
 
   std::uint32_t actors = 1024;                              // maximum number of actors
   std::uint32_t mail_blocks = 0;                            // shared mail rings; 0: actors + teams, <= 16384

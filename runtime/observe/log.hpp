@@ -18,19 +18,22 @@ namespace rondo {
 
 /// A line that a handler has logged (context::log).
 struct log_line {
-  std::chrono::system_clock::time_point time;
-  log_level level = log_level::info;
-  actor_id actor;
-  std::string actor_name;  // empty if the actor has none
-  std::string behaviour;
-  std::uint32_t device = 0;
-  std::string text;           // control characters are replaced by spaces
+  std::chrono::system_clock::time_point time;  // when the handler logged it
+  log_level level = log_level::info;           // how important it is
+  actor_id actor;                              // that logged it
+  std::string actor_name;                      // empty if the actor has none
+  std::string behaviour;                       // qualified
+  std::uint32_t device = 0;                    // where the actor lives
+  std::string text;                            // control characters are replaced by spaces
   std::uint64_t dropped = 0;  // earlier lines that were dropped because too many waited for delivery
 };
 
+/// `info`, ...
 char const* name_of(log_level level) noexcept;
 /// "[info] counter 'c': text", without a line break.
 std::string to_text(log_line const& line);
+
+// -- for the runtime
 
 /// The line of a `logged` event, without the names of its actor. Each "{}" in the text becomes the next number; numbers without one
 /// are appended.

@@ -12,6 +12,7 @@
 
 namespace rondo {
 
+/// What a file says besides its spans.
 struct otlp_options {
   std::string service_name = "rondo";  // service.name of the resource
   std::uint64_t unix_offset_ns = 0;    // see runtime/os/clock.hpp

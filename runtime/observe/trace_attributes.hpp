@@ -15,8 +15,8 @@ namespace rondo {
 
 /// One name and its value.
 struct trace_attribute {
-  std::string_view name;
-  std::variant<std::string, std::uint64_t> value;
+  std::string_view name;                           // such as `messaging.system`
+  std::variant<std::string, std::uint64_t> value;  // a text or a number
 };
 
 /// `devices`: their names, indexed by device_of an actor's id.
