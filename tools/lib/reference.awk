@@ -33,7 +33,8 @@ END {
     }
     if (bare ~ / {$/ && bare !~ /(^|[ >)])(struct|class|enum|union|namespace) (alignas\([0-9]+\) )?[^();]*{$/) depth = braces(bare)
     if (i <= last) {
-      sub(/^\/\//, "///", line)
+      # What is indented is an example or a table.
+      if (!sub(/^\/\/  /, "///      ", line)) sub(/^\/\//, "///", line)
     } else if (line == "#pragma once") {
       line = "/// \\file"
     } else if (line ~ /-- for (the runtime|Boost|the standard library)$/ && is_comment(line)) {
