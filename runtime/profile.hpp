@@ -20,27 +20,33 @@
 
 namespace rondo {
 
+/// What is measured, and how often.
 struct profile_options {
   std::uint32_t device = 0;   // whose buffers and copies are measured
   std::uint32_t warm_up = 1;  // unmeasured calls before the others
   std::uint32_t repeats = 5;  // measured calls, at least 1
 };
 
+/// What an operation cost.
 struct operation_costs {
   std::vector<std::chrono::nanoseconds> times;  // of each repeat, shortest first
   /// Change in bytes of buffers in use over all repeats: what the operation keeps or, if negative, releases.
-  std::int64_t host_bytes = 0, device_bytes = 0;
-  transfer_counts copies;  // during all repeats
+  std::int64_t host_bytes = 0;
+  std::int64_t device_bytes = 0;  // likewise on the device
+  transfer_counts copies;         // during all repeats
 
+  /// The shortest time.
   std::chrono::nanoseconds fastest() const { return times.front(); }
+  /// The longest time.
   std::chrono::nanoseconds slowest() const { return times.back(); }
+  /// The time in the middle.
   std::chrono::nanoseconds median() const { return times[times.size() / 2]; }
 };
 
 /// Adds the last call's result; absent if the operation returns nothing.
 template <class Result>
 struct operation_profile : operation_costs {
-  std::optional<Result> result;
+  std::optional<Result> result;  // of the last call
 };
 template <>
 struct operation_profile<void> : operation_costs {};

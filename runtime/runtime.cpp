@@ -92,6 +92,9 @@ subscription runtime::on_dead_letter(std::function<void(dead_letter const&)> han
 subscription runtime::on_failure_report(std::function<void(std::string const&)> handler) {
   return core_->watched.on_failure_report(std::move(handler));
 }
+subscription runtime::on_log(std::function<void(log_line const&)> handler) {
+  return core_->watched.on_log(std::move(handler));
+}
 
 // -- devices and memory
 

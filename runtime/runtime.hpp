@@ -20,6 +20,7 @@
 #include "runtime/device/program.hpp"
 #include "runtime/messaging/any_ref.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/observe/log.hpp"
 #include "runtime/observe/telemetry.hpp"
 
 namespace rondo {
@@ -71,17 +72,19 @@ class runtime {
     if (!made) not_launched(made.error(), type_name<Behaviour>);
     return *made;
   }
+  /// The same; returns the error that launch throws as a boost::system::system_error.
   template <class Behaviour>
   result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options = {}) {
     return ref<Behaviour>(try_launch_untyped(std::move(name), type_name<Behaviour>, options));
   }
+  /// The same with arguments.
   template <class Behaviour>
   result<actor_ref<Behaviour>> try_launch(std::string name, actor_options const& options,
                                           typename Behaviour::arguments const& arguments) {
     return ref<Behaviour>(try_launch_untyped(std::move(name), type_name<Behaviour>, options,
                                              std::as_bytes(std::span(&arguments, 1))));
   }
-  /// `arguments`: of the behaviour; empty: the default ones.
+  /// The same for a behaviour that is known only by its qualified name. `arguments`: of the behaviour; empty: the default ones.
   result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
                                       actor_options const& options, std::span<std::byte const> arguments = {});
 
@@ -90,9 +93,10 @@ class runtime {
   result<actor_ref<Behaviour>> find(std::string_view name) const {
     return ref<Behaviour>(find_untyped(name, type_name<Behaviour>));
   }
-  /// The living actor with this name or id, of any behaviour; not_found or actor_gone if there is none. The ref describes
+  /// The living actor with this name, of any behaviour; not_found if there is none. The ref describes
   /// the current module: after an upgrade, look the actor up again.
   result<any_ref> find_any(std::string_view name) const;
+  /// The same by its id; actor_gone if its life has ended.
   result<any_ref> at(actor_id actor) const;
   /// The living actors in the order of their indices: at most `most`, starting at index `from`.
   std::vector<listed_actor> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
@@ -103,6 +107,7 @@ class runtime {
 
   /// Cancels an ask of any_ref::ask: completes its handler with `cancelled`, unless it has already been called.
   void cancel(actor_id ask);
+  /// Whether the ask is open.
   bool is_waiting(actor_id ask) const noexcept;
 
   /// Sends a copy of `m` every `period` until the returned timer is destroyed, or the actor has terminated. A copy that cannot be
@@ -118,6 +123,7 @@ class runtime {
 
   // -- observation
 
+  /// The counters of all actors and devices, read while they run.
   telemetry snapshot();
   /// The last settings().trace_hops hops of traced messages.
   trace_log& traces() const noexcept;
@@ -128,9 +134,15 @@ class runtime {
   /// the latter. If `handler` itself throws, stderr says so once.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
+  /// The same for each line that a handler logs (context::log) at settings().log_level or above. Lines that nobody subscribes to
+  /// go to stderr. If handlers log faster than lines are delivered, the next line says how many were dropped.
+  [[nodiscard]] subscription on_log(std::function<void(log_line const&)> handler);
+
   // -- devices and memory. Precondition: device < device_count()
 
+  /// How many devices the runtime has.
   std::uint32_t device_count() const noexcept;
+  /// A description of the device, for human readers.
   device_info info(std::uint32_t device = 0) const;
   /// Why this device was chosen.
   std::string const& reason(std::uint32_t device = 0) const noexcept;
@@ -138,6 +150,7 @@ class runtime {
   std::unique_ptr<guest> make_guest(std::uint32_t device = 0);
   /// The buffers that actors of this device can lease: in host memory for `cpu`, otherwise in the device's own memory.
   buffer_pool& buffers(std::uint32_t device = 0) noexcept;
+  /// The buffers in host memory.
   buffer_pool& host_buffers() noexcept;
   /// The memory of host_buffers, for a buffer_exporter; null without settings().share_buffers.
   memfd_resource* shared_memory() noexcept;
@@ -146,7 +159,9 @@ class runtime {
   /// The copies of unified buffers so far.
   transfer_counts transfers(std::uint32_t device = 0) const noexcept;
 
+  /// The configuration that it runs with.
   config const& settings() const noexcept;
+  /// The runtime's own thread, on which completion handlers run by default.
   boost::asio::any_io_executor executor();
   /// Stops the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. The report names team
   /// and actor if a team does not stop. Idempotent.

@@ -9,7 +9,9 @@ namespace rondo {
 template <class Element, std::uint32_t Most>
 class fixed_set {
  public:
+  /// The number of elements.
   RONDO_HD std::uint32_t size() const noexcept { return size_; }
+  /// Precondition: `i < size()`.
   RONDO_HD Element const& operator[](std::uint32_t i) const noexcept { return elements_[i]; }
 
   /// False if it is full. True without effect if it has this element.

@@ -19,10 +19,13 @@ enum class reach { chosen, any, all };
 
 /// One after the other.
 struct round_robin {
+  /// Another member if the chosen one is full.
   static constexpr reach to = reach::any;
+  /// All messages.
   template <class Entry>
   static constexpr bool routes = true;
 
+  /// The next one.
   template <class Members, class Message>
   RONDO_HD std::uint32_t choose(context&, Members const& members, Message const&,
                                 std::uint32_t turn) const noexcept {
@@ -39,11 +42,14 @@ RONDO_HD constexpr std::uint64_t scatter_bits(std::uint64_t x) noexcept {
 
 /// Any of them. The sequence is the same in each run, on each device.
 struct random_member {
+  /// Another member if the chosen one is full.
   static constexpr reach to = reach::any;
+  /// All messages.
   template <class Entry>
   static constexpr bool routes = true;
-  std::uint64_t state = 0;
+  std::uint64_t state = 0;  // of the random numbers
 
+  /// A random one.
   template <class Members, class Message>
   RONDO_HD std::uint32_t choose(context&, Members const& members, Message const&, std::uint32_t) noexcept {
     state += 0x9e37'79b9'7f4a'7c15ull;
@@ -54,10 +60,13 @@ struct random_member {
 /// The one in whose mailbox the fewest messages wait; among equals, one after the other. Members on other devices come last, because
 /// their mailboxes cannot be seen: launch the router where its members are. Members that are gone come first, and so leave.
 struct least_loaded {
+  /// Another member if the chosen one is full.
   static constexpr reach to = reach::any;
+  /// All messages.
   template <class Entry>
   static constexpr bool routes = true;
 
+  /// The one with the fewest messages.
   template <class Members, class Message>
   RONDO_HD std::uint32_t choose(context& ctx, Members const& members, Message const&,
                                 std::uint32_t turn) const noexcept {
@@ -82,10 +91,13 @@ concept has_key = requires(Message const& m) {
 /// over its share of the keys from all others, and one that leaves gives only its own keys to them. Messages without a key_of that
 /// was declared before the router are not among those that the router takes.
 struct by_key {
+  /// Only the chosen member.
   static constexpr reach to = reach::chosen;
+  /// Messages with a key.
   template <class Entry>
   static constexpr bool routes = has_key<typename detail::entry_traits<Entry>::request>;
 
+  /// The one to which the message's key belongs.
   template <class Members, class Message>
   RONDO_HD std::uint32_t choose(context&, Members const& members, Message const& m,
                                 std::uint32_t) const noexcept {
@@ -103,7 +115,9 @@ struct by_key {
 
 /// Every member. Only tells: an answer would come from each of them.
 struct broadcast {
+  /// All members.
   static constexpr reach to = reach::all;
+  /// Messages without a reply.
   template <class Entry>
   static constexpr bool routes = std::is_void_v<typename detail::entry_traits<Entry>::reply>;
 };

@@ -22,19 +22,19 @@ namespace rondo {
 /// Makes `member` a member; without effect if it is one. Rejected with table_full.
 template <class Member>
 struct join {
-  address<Member> member;
+  address<Member> member;  // which
 };
 /// Without effect if it is no member.
 template <class Member>
 struct leave {
-  address<Member> member;
+  address<Member> member;  // which
 };
 /// Asks how many there are. Those that have terminated count until a message finds them gone.
 template <class Member>
 struct count_members {};
 /// The answer to all three.
 struct member_count {
-  std::uint32_t members;
+  std::uint32_t members;  // how many there are
 };
 
 namespace detail {
@@ -71,20 +71,25 @@ class router {
       "before the router, and broadcast needs a message without a reply");
 
  public:
+  /// Those that the policy routes, and those of this header.
   using messages = typename detail::concatenated<
       routed, rondo::messages<ask<join<Member>, member_count>, ask<leave<Member>, member_count>,
                               ask<count_members<Member>, member_count>>>::type;
 
+  /// Adds a member.
   RONDO_HD member_count on(context& ctx, join<Member> const& m) {
     if (!members_.add(entry{m.member})) ctx.reject(errc::table_full);
     return {members_.size()};
   }
+  /// Removes a member.
   RONDO_HD member_count on(context&, leave<Member> const& m) {
     members_.remove(entry{m.member});
     return {members_.size()};
   }
+  /// Counts the members.
   RONDO_HD member_count on(context&, count_members<Member> const&) { return {members_.size()}; }
 
+  /// Passes the message on.
   template <class Message>
   requires(detail::find_entry<Message, routed>::taken) RONDO_HD void on(context& ctx, Message const& m) {
     auto refused = errc::ok;

@@ -28,15 +28,16 @@ RONDO_HD constexpr std::uint64_t topic_id(char const* name) noexcept {
 /// A tell.
 template <class Message>
 struct publish {
-  std::uint64_t topic;
-  Message message;
+  std::uint64_t topic;  // its number
+  Message message;      // for the subscribers
 };
 /// Without effect if there is this subscription. Rejected with table_full.
 template <class Message>
 struct subscribe {
-  std::uint64_t topic;
-  address<any_that_takes<Message>> who;
+  std::uint64_t topic;                   // its number
+  address<any_that_takes<Message>> who;  // the subscriber
 
+  /// For an actor that takes the message.
   template <class Behaviour>
   requires takes<Behaviour, Message> RONDO_HD constexpr subscribe(std::uint64_t to,
                                                                   address<Behaviour> actor) noexcept
@@ -45,9 +46,10 @@ struct subscribe {
 /// Without effect if there is no such subscription.
 template <class Message>
 struct unsubscribe {
-  std::uint64_t topic;
-  address<any_that_takes<Message>> who;
+  std::uint64_t topic;                   // its number
+  address<any_that_takes<Message>> who;  // the subscriber
 
+  /// For an actor that takes the message.
   template <class Behaviour>
   requires takes<Behaviour, Message> RONDO_HD constexpr unsubscribe(std::uint64_t from,
                                                                     address<Behaviour> actor) noexcept
@@ -56,21 +58,23 @@ struct unsubscribe {
 /// Asks how many there are. Those that have terminated count until a message finds them gone.
 template <class Message>
 struct count_subscribers {
-  std::uint64_t topic;
+  std::uint64_t topic;  // its number
 };
 /// The answer to these three: the subscribers of the topic.
 struct subscriber_count {
-  std::uint32_t subscribers;
+  std::uint32_t subscribers;  // how many there are
 };
 
 /// A behaviour with at most `Most` subscriptions, of all topics together. It never fails, so it keeps them.
 template <class Message, std::uint32_t Most = 32>
 class topics {
  public:
+  /// Those of this header.
   using messages = rondo::messages<publish<Message>, ask<subscribe<Message>, subscriber_count>,
                                    ask<unsubscribe<Message>, subscriber_count>,
                                    ask<count_subscribers<Message>, subscriber_count>>;
 
+  /// Passes the message on.
   RONDO_HD void on(context& ctx, publish<Message> const& m) {
     auto refused = errc::ok;
     subscriptions_.keep_if([&](subscription const& s) {
@@ -81,14 +85,17 @@ class topics {
     });
     if (refused != errc::ok) ctx.reject(refused);
   }
+  /// Adds a subscription.
   RONDO_HD subscriber_count on(context& ctx, subscribe<Message> const& m) {
     if (!subscriptions_.add({m.topic, m.who.id})) ctx.reject(errc::table_full);
     return count(m.topic);
   }
+  /// Removes a subscription.
   RONDO_HD subscriber_count on(context&, unsubscribe<Message> const& m) {
     subscriptions_.remove({m.topic, m.who.id});
     return count(m.topic);
   }
+  /// Counts the subscribers.
   RONDO_HD subscriber_count on(context&, count_subscribers<Message> const& m) { return count(m.topic); }
 
  private:

@@ -16,10 +16,14 @@ namespace rondo {
 /// If the replay fails, the handler fails with its reason: no_graph, device_lost.
 template <class Request, class Reply>
 struct captured {
+  /// What it takes.
   using request_type = Request;
+  /// What it answers.
   using reply_type = Reply;
+  /// Only the request.
   using messages = rondo::messages<rondo::ask<Request, Reply>>;
 
+  /// Replays the graph.
   RONDO_HD void on(context& ctx, Request const& request) {
     Reply reply{};
     auto const outcome = ctx.replay(&request, sizeof request, &reply, sizeof reply);
@@ -28,6 +32,7 @@ struct captured {
   }
 };
 
+/// A behaviour with the base `captured`.
 template <class Behaviour>
 concept captured_behaviour = requires {
   typename Behaviour::request_type;

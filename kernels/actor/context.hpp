@@ -2,12 +2,14 @@
 // its team's lanes.
 //
 // A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`, `forward`,
-// the requests to the host, `reject`, and `fail` take effect once, and `should_stop` and `waiting_at` give all the same answer: call them on
+// the requests to the host, `log`, `reject`, and `fail` take effect once, and `should_stop` and `waiting_at` give all the same answer: call them on
 // all lanes with the same arguments.
 #pragma once
 
 #include "kernels/actor/address.hpp"
 #include "kernels/actor/host_requests.hpp"
+#include "kernels/actor/log_event.hpp"
+#include "kernels/actor/sent_digest.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
 #include "kernels/mail/room_list.hpp"
@@ -16,20 +18,21 @@
 
 namespace rondo {
 
-class context : public host_requests<context> {
+class context : public host_requests<context>, public sent_digest {
  public:
   /// `own_mail`: where `again` leaves its bit; null: this call cannot ask for it.
   RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self,
                    std::uint32_t* own_mail = nullptr) noexcept
-      : scheduler_(sched),
+      : sent_digest(sched.arena().journal()),
+        scheduler_(sched),
         team_(team),
         host_(host),
         self_(self),
-        own_mail_(own_mail),
-        journal_(sched.arena().journal()) {}
+        own_mail_(own_mail) {}
 
   /// The actor that this handler belongs to.
   RONDO_HD actor_id self() const noexcept { return self_; }
+  /// The same as an address. Precondition: the actor is a `Behaviour`.
   template <class Behaviour>
   RONDO_HD address<Behaviour> self_as() const noexcept {
     return {self_};
@@ -141,6 +144,19 @@ class context : public host_requests<context> {
     rejected_ = true;
   }
 
+  /// Writes a line to the program's log: `text`, a literal or a char array that a zero ends, with the numbers in place of its "{}".
+  /// Below config::log_level this is one load and compare. Blocks while there is no room on the way to the host (runtime::on_log).
+  template <std::uint32_t Bytes, class... Numbers>
+  RONDO_HD void log(log_level level, char const (&text)[Bytes], Numbers... numbers) noexcept {
+    static_assert(sizeof...(Numbers) <= max_log_numbers, "a log line has at most 4 numbers");
+    static_assert(Bytes <= max_payload_bytes - 8 * sizeof...(Numbers),
+                  "the text of a log line has at most 95 bytes, 8 fewer per number");
+    if (level < scheduler_.arena().shape().log_level || !team_.leader() || is_mute()) return;
+    log_numbers all;
+    (all.add(numbers), ...);
+    host_.emit(log_event(self_, level, all, text, Bytes));
+  }
+
   /// The buffers that handles in messages refer to. Take a lease before accessing one
   /// (kernels/buffers/buffer_lease.hpp).
   RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
@@ -157,6 +173,7 @@ class context : public host_requests<context> {
 #endif
   }
 
+  /// The team that runs the handler: its lanes can exchange values.
   RONDO_HD rondo::team const& team() const noexcept { return team_; }
   /// This lane's share of 0..n.
   RONDO_HD lane_range lanes(std::uint32_t n) const noexcept { return {n, team_.lane(), team_.lanes()}; }
@@ -167,7 +184,7 @@ class context : public host_requests<context> {
     answered_ = false;
     failure_ = errc::ok;
     sent_ = 0;
-    digest_ = 0;
+    note_nothing();
   }
   /// The type id that the message declares for its reply; 0: none.
   RONDO_HD void expect(std::uint32_t reply_type) noexcept { reply_type_ = reply_type; }
@@ -185,8 +202,6 @@ class context : public host_requests<context> {
     fail(errc::exception_thrown);
   }
   RONDO_HD bool answered() const noexcept { return answered_; }
-  /// A hash of everything sent so far, in order, while the journal is on; otherwise 0.
-  RONDO_HD std::uint32_t digest() const noexcept { return digest_; }
   /// Why the message was not handled; ok: it was.
   RONDO_HD errc failure() const noexcept { return failure_; }
   /// With a `failure`: that the handler rejected the message, and did not fail.
@@ -281,7 +296,6 @@ class context : public host_requests<context> {
   // -- traces and journal
 
   RONDO_HD bool is_traced() const noexcept { return (header_->flags & flag_traced) != 0; }
-  RONDO_HD bool is_mute() const noexcept { return (journal_ & journal_mute) != 0; }
   RONDO_HD bool is_watched() const noexcept { return journal_ != 0 || is_traced(); }
   RONDO_HD trace_tag tag_of_next() noexcept {
     auto const mine = tag_behind(slot_around(*header_).payload);
@@ -304,26 +318,6 @@ class context : public host_requests<context> {
     note_sent(to, header, outcome);
     return outcome;
   }
-  RONDO_HD void note_word(std::uint32_t word) noexcept { digest_ = (digest_ ^ word) * 16777619u; }
-  RONDO_CALL RONDO_HD void note_sent(actor_id to, message_header const& h, errc outcome) noexcept {
-    // The ids of host asks differ from run to run.
-    if ((to.index & host_ask_bit) == 0) note_word(to.index), note_word(to.generation);
-    note_word(h.type);
-    note_word(h.correlation);
-    note_word(h.priority | static_cast<std::uint32_t>(outcome) << 8);
-  }
-  /// Skips types with padding or floating-point numbers, where equal messages may differ as bytes.
-  template <class Message>
-  RONDO_HD void note_payload(Message const& m) noexcept {
-    if constexpr (std::has_unique_object_representations_v<Message>) {
-      if (journal_ != 0) [[unlikely]]
-        note_bytes(&m, sizeof m);
-    }
-  }
-  RONDO_CALL RONDO_HD void note_bytes(void const* bytes, std::uint32_t count) noexcept {
-    for (std::uint32_t i = 0; i < count; ++i) note_word(static_cast<unsigned char const*>(bytes)[i]);
-  }
-
   RONDO_CALL RONDO_HD void send_by_host(actor_id to, message_header const& header, void const* payload,
                                         std::uint32_t bytes) const noexcept {
     device_event r{.kind = event_kind::forward, .actor = to};
@@ -380,9 +374,7 @@ class context : public host_requests<context> {
   errc failure_ = errc::ok;
   std::uint32_t* const own_mail_;
   std::uint32_t reply_type_ = 0;  // see expect
-  std::uint32_t const journal_;   // journal_bits
   std::uint32_t sent_ = 0;        // tagged messages that this handler call has sent
-  std::uint32_t digest_ = 0;
 };
 
 }  // namespace rondo

@@ -38,26 +38,36 @@
 
 namespace rondo {
 
-inline constexpr std::uint32_t max_batch = 64;
+inline constexpr std::uint32_t max_batch = 64;  // the most messages that a batch handler gets at once
 
 /// Messages of one type that are adjacent in a mailbox, oldest first.
 template <class Message>
 class batch {
  public:
+  // -- for the runtime
   RONDO_HD batch(mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) noexcept
       : ring_(ring), ticket_(ticket), count_(count) {}
+  // -- for handlers
+  /// At least 1.
   RONDO_HD std::uint32_t size() const noexcept { return count_; }
+  /// Precondition: `i < size()`.
   RONDO_HD Message const& operator[](std::uint32_t i) const noexcept {
     return *reinterpret_cast<Message const*>(ring_.slot(ticket_ + i).payload);
   }
+  /// Goes through the messages, oldest first.
   struct iterator {
-    batch const* owner;
-    std::uint32_t i;
+    batch const* owner;  // the batch
+    std::uint32_t i;     // the index of the message
+    /// The message.
     RONDO_HD Message const& operator*() const noexcept { return (*owner)[i]; }
+    /// To the next message.
     RONDO_HD iterator& operator++() noexcept { return ++i, *this; }
+    /// Whether they are at different messages of one batch.
     RONDO_HD bool operator!=(iterator const& o) const noexcept { return i != o.i; }
   };
+  /// The oldest message.
   RONDO_HD iterator begin() const noexcept { return {this, 0}; }
+  /// Behind the newest message.
   RONDO_HD iterator end() const noexcept { return {this, count_}; }
 
  private:
@@ -131,9 +141,12 @@ struct behaviour_dispatch<B, messages<Entries...>> {
 
 }  // namespace detail
 
+// -- for the runtime
+
 /// The kind of handler that a behaviour has for a message type.
 enum class handler_kind : std::uint32_t { none, one, batch, wide };
 
+/// The parts of a wide handler.
 enum class wide_step { tiles, tile, finish };
 
 namespace detail {
@@ -228,12 +241,16 @@ constexpr std::uint64_t key_of() noexcept {
 
 }  // namespace detail
 
+// -- for programs
+
+/// The type of a module; RONDO_MODULE names one.
 template <class... Behaviours>
 struct module_of {
-  static constexpr std::uint32_t size = sizeof...(Behaviours);
+  static constexpr std::uint32_t size = sizeof...(Behaviours);  // number of behaviours
   /// A hash of the names of all behaviours and messages, in order: equal if two compilers spell them alike.
   static constexpr std::uint64_t key = detail::key_of<Behaviours...>();
 
+  // -- for the runtime
   template <class B>
   static constexpr std::uint16_t index_of() {
     static_assert((std::is_same_v<B, Behaviours> || ...), "this behaviour is not part of the module");

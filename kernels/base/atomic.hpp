@@ -43,16 +43,24 @@ class atomic {
 
  public:
   atomic() = default;
+  /// Holds `value`. A default-constructed one in zeroed memory holds zero.
   RONDO_HD explicit atomic(T value) noexcept : value_(value) {}
   atomic(atomic const&) = delete;
   atomic& operator=(atomic const&) = delete;
 
+  /// The value.
   RONDO_HD T load(memory_order order) const noexcept { return ref().load(native(order)); }
+  /// Sets the value.
   RONDO_HD void store(T value, memory_order order) noexcept { ref().store(value, native(order)); }
+  /// Sets the value and returns the one before.
   RONDO_HD T exchange(T value, memory_order order) noexcept { return ref().exchange(value, native(order)); }
+  /// Adds and returns the value before.
   RONDO_HD T fetch_add(T value, memory_order order) noexcept { return ref().fetch_add(value, native(order)); }
+  /// Subtracts and returns the value before.
   RONDO_HD T fetch_sub(T value, memory_order order) noexcept { return ref().fetch_sub(value, native(order)); }
+  /// Sets these bits and returns the value before.
   RONDO_HD T fetch_or(T value, memory_order order) noexcept { return ref().fetch_or(value, native(order)); }
+  /// Clears all other bits and returns the value before.
   RONDO_HD T fetch_and(T value, memory_order order) noexcept { return ref().fetch_and(value, native(order)); }
 
   /// On failure `expected` holds the value found. Does not fail spuriously.
@@ -93,6 +101,7 @@ class atomic {
 static_assert(sizeof(atomic<std::uint32_t>) == 4 && sizeof(atomic<std::uint64_t>) == 8);
 static_assert(std::is_trivially_default_constructible_v<atomic<std::uint64_t>>);
 
+/// A fence among the threads of the device.
 RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 #if defined(__CUDA_ARCH__)
   cuda::atomic_thread_fence(native_order(order), cuda::thread_scope_device);

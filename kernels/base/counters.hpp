@@ -12,14 +12,14 @@ namespace rondo {
 
 /// An actor's counters at one moment. At rest accepted == handled + rejected + dead + waiting (G1).
 struct actor_totals {
-  std::uint64_t accepted = 0;  // tickets that senders took, counted on the senders' side of the mailbox
-  std::uint64_t handled = 0;
-  std::uint64_t rejected = 0;  // answered to the sender with a reason
-  std::uint64_t dead = 0;      // dead-lettered with a reason
-  std::uint64_t failures = 0;  // handlers that reported an error
-  std::uint64_t latency_sum_ns = 0;
-  std::uint32_t latency_samples = 0;
-  std::uint32_t peak_depth = 0;  // most messages seen waiting at the start of a slice
+  std::uint64_t accepted = 0;        // tickets that senders took, counted on the senders' side of the mailbox
+  std::uint64_t handled = 0;         // a handler has run on them, and has not failed
+  std::uint64_t rejected = 0;        // answered to the sender with a reason
+  std::uint64_t dead = 0;            // dead-lettered with a reason
+  std::uint64_t failures = 0;        // handlers that reported an error
+  std::uint64_t latency_sum_ns = 0;  // of the samples: from sending to the end of the handler
+  std::uint32_t latency_samples = 0;  // number of messages that were timed
+  std::uint32_t peak_depth = 0;       // most messages seen waiting at the start of a slice
 
   /// Messages that were completed, with any outcome.
   RONDO_HD constexpr std::uint64_t ended() const noexcept { return handled + rejected + dead; }
@@ -49,6 +49,7 @@ RONDO_HD inline actor_totals& operator+=(actor_totals& sum, actor_totals const& 
   return sum;
 }
 
+// -- for the runtime
 /// The totals as published to other threads.
 class alignas(64) published_totals {
   struct nothing_else {
@@ -123,11 +124,13 @@ class alignas(64) published_totals {
 };
 static_assert(sizeof(published_totals) == 64);
 
+// -- for programs
 /// A histogram of durations: two buckets per octave from 64 ns to a second.
 class latency_histogram {
  public:
-  static constexpr int buckets = 48;
+  static constexpr int buckets = 48;  // number of counts
 
+  /// The bucket of a duration.
   RONDO_HD static int bucket_of(std::uint64_t ns) noexcept {
     if (ns < 64) return 0;
     int const octave = highest_bit(ns);
@@ -144,6 +147,7 @@ class latency_histogram {
   RONDO_HD void record(std::uint64_t ns) noexcept {
     counts_[buckets - 1 - bucket_of(ns)].add_single_writer(1);
   }
+  /// How many durations fell into the bucket.
   RONDO_HD std::uint32_t count(int bucket) const noexcept {
     return counts_[buckets - 1 - bucket].load(memory_order::relaxed);  // relaxed: a statistic
   }
@@ -151,6 +155,7 @@ class latency_histogram {
   RONDO_HD void set(int bucket, std::uint32_t count) noexcept {
     counts_[buckets - 1 - bucket].store(count, memory_order::relaxed);  // relaxed: the cell is not in use
   }
+  /// Sets all counts to 0. Precondition: no team owns the actor.
   RONDO_HD void clear() noexcept {
     for (auto& c : counts_) c.store(0, memory_order::relaxed);  // relaxed: the cell is not in use
   }

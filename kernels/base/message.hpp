@@ -12,13 +12,13 @@
 
 namespace rondo {
 
-inline constexpr std::size_t max_payload_bytes = 96;
-inline constexpr std::uint8_t default_priority = 128;
+inline constexpr std::size_t max_payload_bytes = 96;   // of a message
+inline constexpr std::uint8_t default_priority = 128;  // of messages whose sender chooses none
 
 /// Names one actor, or one pending ask of the host: an index, and a generation that tells its successive users apart.
 struct actor_id {
-  std::uint32_t index = ~0u;
-  std::uint32_t generation = 0;
+  std::uint32_t index = ~0u;     // the place
+  std::uint32_t generation = 0;  // counts the users of the place
 
   RONDO_HD friend constexpr bool operator==(actor_id a, actor_id b) noexcept {
     return a.index == b.index && a.generation == b.generation;
@@ -36,12 +36,15 @@ inline constexpr std::uint32_t host_ask_bit = 0x8000'0000u;
 
 /// An actor's index holds its cell in the device's arena in the low bits, and the device's number in the runtime above.
 inline constexpr int device_shift = 24;
-inline constexpr std::uint32_t max_devices = host_ask_bit >> device_shift;
+inline constexpr std::uint32_t max_devices = host_ask_bit >> device_shift;  // of one runtime
+/// The number of the device where the actor lives.
 RONDO_HD constexpr std::uint32_t device_of(actor_id id) noexcept { return id.index >> device_shift; }
+/// The actor's cell in that device's arena.
 RONDO_HD constexpr std::uint32_t cell_of(actor_id id) noexcept {
   return id.index & ((1u << device_shift) - 1);
 }
 
+/// The flags of a header.
 enum message_flags : std::uint8_t {
   flag_wants_reply = 1,  // the sender waits for an answer at `reply_to`
   flag_is_reply = 2,     // this answers an earlier message; `correlation` says which
@@ -50,23 +53,26 @@ enum message_flags : std::uint8_t {
 };
 /// The bits above the flags count how often the message has failed its actor; the count saturates.
 inline constexpr int attempts_shift = 4;
-inline constexpr std::uint32_t max_attempts = 15;
+inline constexpr std::uint32_t max_attempts = 15;  // that are counted
 
 /// The fields that travel with a payload. Times are in nanoseconds of the device's clock.
 struct message_header {
-  std::uint32_t type = 0;
+  std::uint32_t type = 0;         // the message's type_id
   std::uint32_t correlation = 0;  // chosen by the sender; a reply repeats it
-  actor_id reply_to{};
-  std::uint32_t deadline = 0;  // see set_deadline; 0: none
-  std::uint32_t sent_low = 0;  // 48 bits of nanoseconds with sent_high: wraps after 78 hours; 0: not stamped
-  std::uint16_t sent_high = 0;
-  std::uint8_t priority = default_priority;
-  std::uint8_t flags = 0;
+  actor_id reply_to{};            // who gets the answer
+  std::uint32_t deadline = 0;     // see set_deadline; 0: none
+  std::uint32_t sent_low = 0;   // 48 bits of nanoseconds with sent_high: wraps after 78 hours; 0: not stamped
+  std::uint16_t sent_high = 0;  // see sent_low
+  std::uint8_t priority = default_priority;  // 255 is handled first
+  std::uint8_t flags = 0;                    // message_flags, and the attempts above them
 
+  /// When it was sent, modulo 2^48; 0: not stamped.
   RONDO_HD constexpr std::uint64_t sent_ns() const noexcept {
     return std::uint64_t{sent_high} << 32 | sent_low;
   }
+  /// Whether the header says when it was sent.
   RONDO_HD constexpr bool stamped() const noexcept { return sent_ns() != 0; }
+  /// Sets the time of sending.
   RONDO_HD constexpr void stamp(std::uint64_t now_ns) noexcept {
     sent_low = static_cast<std::uint32_t>(now_ns);
     sent_high = static_cast<std::uint16_t>(now_ns >> 32);
@@ -77,7 +83,9 @@ struct message_header {
     auto const age = (now_ns - sent_ns()) & 0xffff'ffff'ffffull;
     return age >> 47 == 0 ? age : 0;  // the sender's clock may be a little ahead
   }
+  /// How often the message has failed its actor; at most max_attempts.
   RONDO_HD constexpr std::uint32_t attempts() const noexcept { return flags >> attempts_shift; }
+  /// Counts one more failure.
   RONDO_HD constexpr void count_attempt() noexcept {
     if (attempts() < max_attempts) flags = static_cast<std::uint8_t>(flags + (1u << attempts_shift));
   }
@@ -88,16 +96,18 @@ struct message_header {
                : us > longest_deadline_us ? refused_deadline
                                            : in_milliseconds | static_cast<std::uint32_t>((us + 999) / 1000);
   }
+  /// Nanoseconds from sending to the deadline; 0: none.
   RONDO_HD constexpr std::uint64_t deadline_ns() const noexcept {
     auto const units = deadline & ~in_milliseconds;
     return std::uint64_t{units} * ((deadline & in_milliseconds) != 0 ? 1'000'000 : 1000);
   }
+  /// Whether its deadline has passed.
   RONDO_HD constexpr bool expired(std::uint64_t now_ns) const noexcept {
     return deadline != 0 && age_ns(now_ns) > deadline_ns();
   }
 
   static constexpr std::uint64_t longest_deadline_us = 86'400'000'000;  // a day: half of what a stamp can tell
-  static constexpr std::uint32_t refused_deadline = ~0u;
+  static constexpr std::uint32_t refused_deadline = ~0u;               // of a message that is not to be sent
 
  private:
   static constexpr std::uint32_t in_milliseconds = 0x8000'0000u;
@@ -106,9 +116,9 @@ static_assert(sizeof(message_header) == 28 && alignof(message_header) == 4);
 
 /// A whole message outside a mailbox: in flight to or from the host, or stored.
 struct message {
-  message_header header{};
-  std::uint32_t bytes = 0;  // of the payload
-  alignas(16) std::byte payload[max_payload_bytes];
+  message_header header{};                           // its header
+  std::uint32_t bytes = 0;                           // of the payload
+  alignas(16) std::byte payload[max_payload_bytes];  // its contents
 };
 static_assert(sizeof(message) == 128 && std::is_trivially_copyable_v<message>);
 
@@ -120,7 +130,7 @@ RONDO_HD constexpr std::uint32_t payload_words(std::uint32_t bytes) noexcept {
 /// The qualified name of a message type; schemac specialises it for types generated from a schema.
 template <class Message>
 struct message_name_of {
-  static constexpr char const* value = nullptr;
+  static constexpr char const* value = nullptr;  // null: the name that the compiler spells
 };
 
 namespace detail {
@@ -167,9 +177,11 @@ struct type_identity_of {
 
 }  // namespace detail
 
+/// The qualified name of a type: of a message or a behaviour.
 template <class T>
 inline constexpr std::string_view type_name = detail::type_identity_of<T>::name;
 
+/// The hash of the name, which identifies the type in headers.
 template <class T>
 inline constexpr std::uint32_t type_id = detail::type_identity_of<T>::id;
 
@@ -178,6 +190,7 @@ template <class T>
 concept message_type = std::is_class_v<T> && std::is_trivially_copyable_v<T> && sizeof(T) <= max_payload_bytes
                        && alignof(T) <= 16;
 
+/// `type` is T, if T may be a message; otherwise an error of the compiler says why not.
 template <class T>
 struct checked_message {
   static_assert(std::is_class_v<T>, "a message must be a struct");
@@ -186,6 +199,7 @@ struct checked_message {
   static_assert(sizeof(T) <= max_payload_bytes,
                 "a message holds at most 96 bytes; put larger data in a buffer");
   static_assert(alignof(T) <= 16, "a message may be aligned to at most 16 bytes");
+  /// The message type.
   using type = T;
 };
 
@@ -193,7 +207,9 @@ struct checked_message {
 /// wrong_reply.
 template <class Request, class Reply>
 struct ask {
+  /// What is asked.
   using request = typename checked_message<Request>::type;
+  /// What is answered.
   using reply = typename checked_message<Reply>::type;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+/// Marks functions that run on the host and on a GPU. It is empty without nvcc.
 #if defined(__CUDACC__)
 #define RONDO_HD __host__ __device__
 #else

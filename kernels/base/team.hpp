@@ -12,6 +12,7 @@ namespace rondo {
 
 inline constexpr std::uint32_t max_lanes = 32;  // of a team of host threads; a block on a GPU may have more
 
+// -- for the runtime
 /// Memory that the lanes of one team share. On a GPU the hardware does most of this.
 struct team_shared {
   alignas(64) atomic<std::uint32_t> arrived;
@@ -21,18 +22,26 @@ struct team_shared {
   atomic<std::uint32_t> failure;  // errc that any lane reported during the current call
 };
 
+// -- for programs
 /// One lane's view of its team.
 class team {
  public:
   /// A team of one.
   RONDO_HD explicit team(std::uint32_t index) noexcept : index_(index) {}
+  // -- for the runtime
   RONDO_HD team(std::uint32_t index, std::uint32_t lane, std::uint32_t lanes, team_shared& shared) noexcept
       : index_(index), lane_(lane), lanes_(lanes), shared_(&shared) {}
+  // -- for handlers
 
+  /// The number of the team on its device.
   RONDO_HD std::uint32_t index() const noexcept { return index_; }
+  /// The number of this lane, from 0.
   RONDO_HD std::uint32_t lane() const noexcept { return lane_; }
+  /// How many lanes the team has.
   RONDO_HD std::uint32_t lanes() const noexcept { return lanes_; }
+  /// Whether this is lane 0.
   RONDO_HD bool leader() const noexcept { return lane_ == 0; }
+  /// The memory that the lanes share; null in a team of one.
   RONDO_HD team_shared* shared() const noexcept { return shared_; }
 
   /// Waits until all lanes are here.
@@ -83,6 +92,7 @@ class team {
     sync();
     return result;
   }
+  /// The sum over all lanes, on all lanes.
   template <class T>
   RONDO_HD T sum(T value) const noexcept {
     return reduce(value, [](T a, T b) { return static_cast<T>(a + b); });
@@ -92,7 +102,9 @@ class team {
     if (hardware::any_bits(bits, lanes_)) return bits;
     return reduce(bits, [](std::uint32_t a, std::uint32_t b) { return a | b; });
   }
+  /// Whether it is true on any lane, on all lanes.
   RONDO_HD bool any(bool value) const noexcept { return any_bits(value) != 0; }
+  /// Whether it is true on each lane, on all lanes.
   RONDO_HD bool all(bool value) const noexcept { return !any(!value); }
 
  private:
@@ -114,17 +126,27 @@ class team {
 
 /// This lane's share of the numbers 0 to n - 1: `for (auto i : lane_range{n, lane, lanes})`.
 struct lane_range {
+  /// Goes through this lane's numbers.
   struct iterator {
-    std::uint32_t value, step, end;
+    std::uint32_t value;  // the number
+    std::uint32_t step;   // from one to the next
+    std::uint32_t end;    // behind the last
+    /// The number.
     RONDO_HD std::uint32_t operator*() const noexcept { return value; }
+    /// To the next number of this lane.
     RONDO_HD iterator& operator++() noexcept {
       value = end - value > step ? value + step : end;
       return *this;
     }
+    /// Whether the numbers differ.
     RONDO_HD bool operator!=(iterator const& other) const noexcept { return value != other.value; }
   };
-  std::uint32_t count, first, step;
+  std::uint32_t count;  // of all numbers
+  std::uint32_t first;  // of this lane
+  std::uint32_t step;   // from one of its numbers to the next
+  /// The first number of this lane.
   RONDO_HD iterator begin() const noexcept { return {first < count ? first : count, step, count}; }
+  /// Behind the last one.
   RONDO_HD iterator end() const noexcept { return {count, step, count}; }
 };
 

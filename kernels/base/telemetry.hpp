@@ -7,6 +7,7 @@
 
 namespace rondo {
 
+/// Whether this build has telemetry.
 #if defined(RONDO_NO_TELEMETRY)
 inline constexpr bool with_telemetry = false;
 #else

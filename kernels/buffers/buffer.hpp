@@ -43,6 +43,7 @@ class buffer_table_ref {
                             atomic<std::uint32_t, scope::system>* returned, std::uint32_t home = 0) noexcept
       : entries_(entries), returned_(returned), count_(count), home_(home << buffer_home_shift) {}
 
+  /// The number of slots.
   RONDO_HD std::uint32_t size() const noexcept { return count_; }
   /// The entry with this number in the table.
   RONDO_HD buffer_entry& entry(std::uint32_t slot) const noexcept { return entries_[slot]; }
@@ -59,6 +60,7 @@ class buffer_table_ref {
   /// Ends a lease. Precondition: the caller holds it. The end of a released buffer's last lease
   /// frees it.
   RONDO_HD void end_read(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::one_reader); }
+  /// The same for a lease for writing.
   RONDO_HD void end_write(buffer_ref ref) const noexcept { end_lease(ref, buffer_word::writer); }
 
   /// `begin_read`, then sets `view` to the range's elements. buffer_out_of_bounds if the range leaves the buffer, is

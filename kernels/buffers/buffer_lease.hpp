@@ -23,10 +23,12 @@ class buffer_lease {
     else
       status_ = table_.try_write(ref_, view_);
   }
+  /// Takes the lease over.
   RONDO_HD buffer_lease(buffer_lease&& other) noexcept
       : table_(other.table_), ref_(other.ref_), view_(other.view_), status_(other.status_) {
     other.forget();
   }
+  /// Ends its own lease and takes the other one over.
   RONDO_HD buffer_lease& operator=(buffer_lease&& other) noexcept {
     if (this == &other) return *this;
     end();
@@ -34,10 +36,12 @@ class buffer_lease {
     other.forget();
     return *this;
   }
+  /// Ends the lease.
   RONDO_HD ~buffer_lease() { end(); }
 
   /// ok, or an error of buffer_table_ref::try_read or try_write; stale_buffer after `end`.
   RONDO_HD errc status() const noexcept { return status_; }
+  /// Whether it holds a lease.
   RONDO_HD explicit operator bool() const noexcept { return status_ == errc::ok; }
 
   /// The elements; empty unless `status` is ok.
@@ -65,8 +69,10 @@ class buffer_lease {
   errc status_ = errc::stale_buffer;
 };
 
+/// A shared lease for reading.
 template <class T = std::byte>
 using read_lease = buffer_lease<T const>;
+/// An exclusive lease for writing.
 template <class T = std::byte>
 using write_lease = buffer_lease<T>;
 

@@ -18,7 +18,7 @@ struct buffer_ref {
   std::uint32_t slot;        // in its table, with the home above; see buffer_home_shift
   std::uint32_t generation;  // 0: refers to nothing
   std::uint64_t offset;      // in bytes, from the buffer's start
-  std::uint64_t bytes;
+  std::uint64_t bytes;       // of the range
 
   /// `length` bytes from `start` of this range. If they lie outside it, each use of the slice and of its slices
   /// fails with buffer_out_of_bounds.
@@ -33,12 +33,16 @@ static_assert(sizeof(buffer_ref) == 24 && std::is_trivially_copyable_v<buffer_re
 /// A non-owning view of elements in place. Valid as long as the lease under which it was made.
 template <class T>
 struct buffer_view {
-  T* first = nullptr;
-  std::uint64_t count = 0;
+  T* first = nullptr;       // the first element
+  std::uint64_t count = 0;  // number of elements
 
+  /// The first element.
   RONDO_HD constexpr T* data() const noexcept { return first; }
+  /// The number of elements.
   RONDO_HD constexpr std::uint64_t size() const noexcept { return count; }
+  /// The first element.
   RONDO_HD constexpr T* begin() const noexcept { return first; }
+  /// Behind the last element.
   RONDO_HD constexpr T* end() const noexcept { return first + count; }
   /// Precondition: `index < size()`.
   RONDO_HD constexpr T& operator[](std::uint64_t index) const noexcept { return first[index]; }

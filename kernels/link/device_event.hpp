@@ -11,6 +11,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 enum class event_kind : std::uint32_t {
   reply,        // `body` answers the ask at body.header.reply_to; `reason`: ok, or why there is no answer
   dead_letter,  // `actor` did not handle `body`, for `reason`
@@ -19,6 +21,7 @@ enum class event_kind : std::uint32_t {
   actor_failed,   // a handler of `actor` failed with `reason`; detail: what the supervision rule did
                   // (failure_action); body.header.type: of the message; 0: it was on_start or the constructor
   threw,          // code of `actor` threw; body.payload: the beginning of the text. Its actor_failed follows
+  logged,         // a handler of `actor` has logged a line: kernels/actor/log_event.hpp
   terminated,     // `actor` is gone; body.payload holds its actor_totals
   state_changed,  // `actor` is now in lifecycle state `detail`
   room,           // `actor`'s mailbox was full and has room again
@@ -54,22 +57,26 @@ struct returned_mail {
 };
 static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 
+// -- for programs
+
 /// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. left_to_parent: the actor is
 /// deactivated until its parent decides. The others: the actor is terminated.
 enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated, left_to_parent };
 
 /// Sent to an actor whose request got no answer. List it among the actor's messages; otherwise it becomes a dead letter.
 struct rejected {
-  errc reason;
+  errc reason;         // why
   std::uint32_t type;  // of the request
 };
+
+// -- for the runtime
 
 struct device_event {
   event_kind kind = event_kind::reply;
   errc reason = errc::ok;
   actor_id actor{};
   std::uint64_t detail = 0;
-  std::uint32_t behaviour = 0;  // of `handled`: the digest
+  std::uint32_t behaviour = 0;  // of `handled`: the digest; of `logged`: log_bits
   std::uint32_t team = 0;
   message body{};
 };
@@ -97,15 +104,21 @@ inline bool is_request(device_event const& e) noexcept {
   }
 }
 
+// -- for programs
+
 /// One page of a `depths` event.
 struct depth_page {
+  /// The messages of one priority.
   struct entry {
-    std::uint32_t priority, messages;
+    std::uint32_t priority;  // of these messages
+    std::uint32_t messages;  // how many wait
   };
-  std::uint32_t count;
-  entry entries[11];
+  std::uint32_t count;  // of the entries
+  entry entries[11];    // the highest priority first
 };
 static_assert(sizeof(depth_page) <= max_payload_bytes);
+
+// -- for the runtime
 
 /// Without the unused end of the payload.
 template <>

@@ -27,6 +27,8 @@ enum class lifecycle : std::uint32_t {
   failed
 };
 
+// -- for the runtime
+
 /// Operations that the owner carries out before it looks at its mail again; bits of actor_cell::control.
 enum control_bits : std::uint32_t {
   control_activate = 1,
@@ -57,23 +59,28 @@ RONDO_HD constexpr std::uint32_t with_control(std::uint32_t asked, std::uint32_t
   return asked | control;
 }
 
-/// `ask_parent`: what the host makes of `escalate` if an actor launched this one.
+// -- for programs
+
+/// The rule of a supervision: a fresh state, the end of the actor, or the end of the whole runtime; for an actor that another one
+/// launched, `escalate` is a request to that one. `ask_parent`: what the host makes of it then.
 enum class on_failure : std::uint8_t { restart, stop, escalate, ask_parent };
 
 /// What happens to an actor that fails. More than `max_restarts` restarts within `within_ms` stop it.
 struct supervision {
-  on_failure rule = on_failure::restart;
-  std::uint8_t poison_after = 3;  // attempts until a message is quarantined; 1 to max_attempts
-  std::uint16_t max_restarts = 8;
-  std::uint32_t within_ms = 1000;
+  on_failure rule = on_failure::restart;  // what follows a failure
+  std::uint8_t poison_after = 3;          // attempts until a message is quarantined; 1 to max_attempts
+  std::uint16_t max_restarts = 8;         // within within_ms
+  std::uint32_t within_ms = 1000;         // see max_restarts
 };
 
 /// Slots of a mailbox that only messages of at least the priority `from` may take: an alert finds room behind a flood. Its actor also
 /// finds urgent mail at once, however much other mail waits; in return, it links each message, and takes no batches.
 struct reserved_room {
   std::uint32_t slots = 0;  // of the capacity; 0: none
-  std::uint8_t from = 192;
+  std::uint8_t from = 192;  // the lowest priority that may take them
 };
+
+// -- for the runtime
 
 /// How many messages may wait in a mailbox.
 class mailbox_limits {

@@ -4,6 +4,7 @@
 // the arena's base; the arena holds no pointers.
 #pragma once
 
+#include "kernels/base/log_level.hpp"
 #include "kernels/mail/actor_cell.hpp"
 #include "kernels/mail/mail_ring.hpp"
 #include "kernels/mail/ready_queue.hpp"
@@ -22,7 +23,8 @@ struct arena_shape {
   std::uint32_t starvation_limit = 64;
   std::uint32_t latency_sample_every = 16;  // a power of two
   std::uint32_t handler_limit_ms = 1000;
-  std::uint64_t heap_bytes = 1 << 20;  // actor states, and rings larger than ring_slots
+  rondo::log_level log_level = rondo::log_level::info;  // the least that handlers log
+  std::uint64_t heap_bytes = 1 << 20;                   // actor states, and rings larger than ring_slots
 };
 
 /// Where a ring lives; entry 0 means "no ring".

@@ -10,23 +10,29 @@ namespace rondo {
 
 /// One actor's counters.
 struct actor_snapshot {
-  std::uint32_t index = 0, generation = 0;
-  std::uint16_t behaviour = 0;
-  lifecycle state = lifecycle::free;
+  std::uint32_t index = 0;            // of its id
+  std::uint32_t generation = 0;       // likewise
+  std::uint16_t behaviour = 0;        // index in the module
+  lifecycle state = lifecycle::free;  // its state
   bool of_one_moment =
-      true;  // false: its team published too often, so these numbers may be of several moments
-  actor_totals totals;
+      true;             // false: its team published too often, so these numbers may be of several moments
+  actor_totals totals;  // its counters
   std::uint32_t waiting = 0;  // messages in its mailbox, counted in the mailbox, not from the totals
-  std::uint32_t latency_counts[latency_histogram::buckets] = {};
+  std::uint32_t latency_counts[latency_histogram::buckets] =
+      {};  // of its sampled messages; see latency_histogram
 };
 
 /// What a team is doing.
 struct team_snapshot {
-  std::uint32_t actor_plus_one = 0, generation = 0;  // of the actor that it runs; 0: none
-  std::uint32_t behaviour = 0, type = 0;             // of that actor, and of the message being handled
-  std::uint64_t beats = 0;                           // messages begun
-  bool pinned = false;                               // it belongs to a pinned actor
+  std::uint32_t actor_plus_one = 0;  // index + 1 of the actor that it runs; 0: none
+  std::uint32_t generation = 0;      // of that actor
+  std::uint32_t behaviour = 0;       // of that actor: index in the module
+  std::uint32_t type = 0;            // of the message being handled
+  std::uint64_t beats = 0;           // messages begun
+  bool pinned = false;               // it belongs to a pinned actor
 };
+
+// -- for the runtime
 
 /// Counts the messages before ticket `tail` whose slots have not been given back. It reads only the mailbox, not the
 /// owner's counters or position. Slots are given back in order (R4), so a binary search finds the oldest

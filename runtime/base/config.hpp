@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/base/log_level.hpp"
 #include "runtime/base/config_error.hpp"
 
 namespace rondo {
@@ -29,9 +30,9 @@ struct config {
   std::uint32_t free_multiprocessors = 2;  // multiprocessors of a GPU left free for other kernels
   std::string inbox = "auto";              // where a GPU reads submissions: auto, pinned, mapped
 
-  rondo::ring_mode ring_mode = rondo::ring_mode::persistent;
-  std::uint32_t round_messages = 4096;  // messages after which a round ends
-  std::uint32_t round_ms = 10;          // milliseconds after which a round ends
+  rondo::ring_mode ring_mode = rondo::ring_mode::persistent;  // how long a launch of the ring kernel lasts
+  std::uint32_t round_messages = 4096;                        // messages after which a round ends
+  std::uint32_t round_ms = 10;                                // milliseconds after which a round ends
 
   std::uint32_t actors = 1024;                              // maximum number of actors
   std::uint32_t mail_blocks = 0;                            // shared mail rings; 0: actors + teams, <= 16384
@@ -51,11 +52,12 @@ struct config {
   bool polling = false;                 // idle threads never sleep
   bool pin_teams = false;               // pin each team to one core
 
-  std::uint32_t latency_sample_every = 64;  // sample one in this many messages; a power of two
-  std::uint32_t trace_every = 0;            // trace one in this many messages; 0: only on request
-  std::uint32_t trace_hops = 16384;         // number of trace hops kept
-  std::uint32_t handler_limit_ms = 1000;    // when a handler is reported as stuck; 0: never
-  std::uint32_t stop_timeout_ms = 5000;     // how long stop() waits
+  std::uint32_t latency_sample_every = 64;              // sample one in this many messages; a power of two
+  std::uint32_t trace_every = 0;                        // trace one in this many messages; 0: only on request
+  std::uint32_t trace_hops = 16384;                     // number of trace hops kept
+  std::uint32_t handler_limit_ms = 1000;                // when a handler is reported as stuck; 0: never
+  std::uint32_t stop_timeout_ms = 5000;                 // how long stop() waits
+  rondo::log_level log_level = rondo::log_level::info;  // the least that handlers log; off: nothing
 
   std::uint64_t seed = 1;                 // of the emulated device's random choices
   std::uint32_t visibility_delay_us = 0;  // delay on the emulated device's bus

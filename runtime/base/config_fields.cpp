@@ -52,6 +52,7 @@ constexpr binding bindings[] = {
     RONDO_BIND(latency_sample_every),
     RONDO_BIND(trace_every),
     RONDO_BIND(trace_hops),
+    RONDO_BIND(log_level),
     RONDO_BIND(handler_limit_ms),
     RONDO_BIND(stop_timeout_ms),
     RONDO_BIND(seed),
@@ -233,18 +234,25 @@ value get(config const& settings, field const& f) {
   if (auto const* narrow = std::get_if<std::uint32_t config::*>(&f.where))
     return std::uint64_t{settings.**narrow};
   if (auto const* wide = std::get_if<std::uint64_t config::*>(&f.where)) return settings.**wide;
-  auto const choice = static_cast<std::size_t>(settings.*std::get<rondo::ring_mode config::*>(f.where));
+  auto const* const level = std::get_if<rondo::log_level config::*>(&f.where);
+  auto const choice = level != nullptr
+                          ? static_cast<std::size_t>(settings.**level)
+                          : static_cast<std::size_t>(settings.*std::get<rondo::ring_mode config::*>(f.where));
   return choice < f.choices.size() ? f.choices[choice] : fmt::format("value {}", choice);
 }
 
 void set(config& settings, field const& f, value const& given, std::string_view origin) {
   if (auto const* flag = std::get_if<bool config::*>(&f.where)) {
     settings.** flag = std::get<bool>(given);
-  } else if (auto const* choice = std::get_if<rondo::ring_mode config::*>(&f.where)) {
+  } else if (f.is_choice()) {
     auto const& text = std::get<std::string>(given);
     auto const found = std::ranges::find(f.choices, text);
     if (found == f.choices.end()) refuse_value(origin, f, fmt::format("'{}'", shortened(text)));
-    settings.** choice = static_cast<rondo::ring_mode>(found - f.choices.begin());
+    auto const choice = found - f.choices.begin();
+    if (auto const* const level = std::get_if<rondo::log_level config::*>(&f.where))
+      settings.** level = static_cast<rondo::log_level>(choice);
+    else
+      settings.*std::get<rondo::ring_mode config::*>(f.where) = static_cast<rondo::ring_mode>(choice);
   } else if (auto const* string = std::get_if<std::string config::*>(&f.where)) {
     auto const& text = std::get<std::string>(given);
     if (!fits(f, text)) refuse_value(origin, f, fmt::format("'{}'{}", shortened(text), advice(f, text)));

@@ -18,7 +18,7 @@
 namespace rondo::config_fields {
 
 using member = std::variant<std::string config::*, bool config::*, rondo::ring_mode config::*,
-                            std::uint32_t config::*, std::uint64_t config::*>;
+                            rondo::log_level config::*, std::uint32_t config::*, std::uint64_t config::*>;
 
 /// A field's value before it is checked: numbers, flags, and text for strings and choices.
 using value = std::variant<std::uint64_t, bool, std::string>;
@@ -37,7 +37,10 @@ struct field {
   std::vector<std::string> choices;  ///< names of an enum, by value
 
   bool is_flag() const { return std::holds_alternative<bool config::*>(where); }
-  bool is_choice() const { return std::holds_alternative<rondo::ring_mode config::*>(where); }
+  bool is_choice() const {
+    return std::holds_alternative<rondo::ring_mode config::*>(where) ||
+           std::holds_alternative<rondo::log_level config::*>(where);
+  }
   bool is_string() const { return std::holds_alternative<std::string config::*>(where); }
   bool is_number() const { return !is_flag() && !is_choice() && !is_string(); }
 };

@@ -11,15 +11,17 @@ namespace rondo {
 struct device_info {
   std::string name;         // "cpu", "emulated"
   std::string description;  // "2 teams of 1 lane, persistent"
-  // The first teams take any actor; each of the others serves one pinned actor.
+  /// The first teams take any actor; each of the others serves one pinned actor.
   std::uint32_t pool_teams = 0;
 };
 
 /// The traffic of a queue pair as its host sees it. Only the device knows how many completions wait.
 struct queue_counts {
-  std::uint64_t submitted = 0, taken = 0;  // by the host; by the device
-  std::uint64_t completed = 0;             // completions that the host has processed
-  std::uint32_t submission_slots = 0, completion_slots = 0;
+  std::uint64_t submitted = 0;         // by the host
+  std::uint64_t taken = 0;             // of these, by the device
+  std::uint64_t completed = 0;         // completions that the host has processed
+  std::uint32_t submission_slots = 0;  // of the ring to the device
+  std::uint32_t completion_slots = 0;  // of the ring to the host
 };
 
 /// A team that did not leave its handler.

@@ -6,8 +6,12 @@
 
 #include "kernels/base/status.hpp"
 
+// -- for Boost
+
 template <>
 struct boost::system::is_error_code_enum<rondo::errc> : std::true_type {};
+
+// -- for programs
 
 namespace rondo {
 
@@ -20,6 +24,7 @@ using result = boost::system::result<T>;
 /// The error category "rondo"; its messages say what to do.
 boost::system::error_category const& error_category() noexcept;
 
+/// The same outcome as an error_code.
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
 /// The name of `e` as in the source, such as `mailbox_full`.

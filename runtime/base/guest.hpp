@@ -22,9 +22,12 @@ namespace rondo {
 /// True while this thread's messages to actors of a `cpu` device wake no team.
 inline constinit thread_local bool posts_are_quiet = false;
 
+/// During its lifetime, this thread's messages wake no team of a `cpu` device.
 class quiet_posts {
  public:
+  /// With false, messages wake teams as usual.
   explicit quiet_posts(bool quiet = true) noexcept { posts_are_quiet = quiet; }
+  /// Messages wake teams again.
   ~quiet_posts() { posts_are_quiet = false; }
   quiet_posts(quiet_posts const&) = delete;
   quiet_posts& operator=(quiet_posts const&) = delete;

@@ -12,25 +12,25 @@ namespace rondo {
 struct actor_options {
   std::uint32_t device = 0;                 // index in the runtime's list of devices
   std::optional<std::uint32_t> capacity{};  // in messages, at least 1; empty: the runtime's default_capacity
-  // Has its own team, which polls its mailbox: the lowest latency. On a device with its own memory that team also takes what hosts
-  // send, between two handlers: so the outcome of an awaited tell waits for the handler that runs.
+  /// Has its own team, which polls its mailbox: the lowest latency. On a device with its own memory that team also takes what hosts
+  /// send, between two handlers: so the outcome of an awaited tell waits for the handler that runs.
   bool pinned = false;
   bool active = true;               // false: keeps its mail until it is activated
   reserved_room reserve{};          // slots for urgent messages alone, and urgent mail is found at once
   std::uint32_t batch = max_batch;  // the most messages that a batch handler gets at once; 1 to 64
-  supervision supervise{};
+  supervision supervise{};          // what follows a failure
 };
 
 /// A runtime's directory entry of an actor.
 struct listed_actor {
-  actor_id id;
-  std::string name;
-  std::uint16_t behaviour = 0;  // index in the module
-  bool live = false;
-  std::uint64_t state_bytes = 0;
-  actor_options options;
-  launch_spec spec{};
-  std::uint64_t begun_ns = 0;  // on the host's clock: when it was launched, or restored from a checkpoint
+  actor_id id;                    // of this life
+  std::string name;               // empty: it has none
+  std::uint16_t behaviour = 0;    // index in the module
+  bool live = false;              // false: the entry is free
+  std::uint64_t state_bytes = 0;  // of its state, in the arena
+  actor_options options;          // with which it was launched
+  launch_spec spec{};             // what its device was told
+  std::uint64_t begun_ns = 0;     // on the host's clock: when it was launched, or restored from a checkpoint
   std::uint64_t handled_before = 0;  // messages that it had handled when it was restored
 };
 

@@ -9,18 +9,20 @@
 
 namespace rondo {
 
+/// A message that a behaviour takes.
 struct message_info {
-  std::uint32_t id;
-  std::string_view name;
-  std::uint32_t bytes;
-  bool has_reply;
-  std::uint32_t reply_id;
+  std::uint32_t id;        // its type_id
+  std::string_view name;   // qualified
+  std::uint32_t bytes;     // of the struct
+  bool has_reply;          // it is an ask
+  std::uint32_t reply_id;  // type_id of the reply; 0: none
 };
 
+/// A behaviour of a module.
 struct behaviour_info {
-  std::string_view name;
-  std::uint64_t state_bytes;
-  std::vector<message_info> messages;
+  std::string_view name;               // qualified
+  std::uint64_t state_bytes;           // size of the struct
+  std::vector<message_info> messages;  // that it takes, in the order of its list
   std::string_view
       upgrades;  // the behaviour of an earlier module whose actors this one takes over; empty: none
   void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from that behaviour's
@@ -73,6 +75,8 @@ behaviour_info describe_behaviour(messages<Entries...>) {
 }
 
 }  // namespace detail
+
+// -- for the runtime
 
 template <class Module>
 struct module_describer;

@@ -75,6 +75,7 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   s.starvation_limit = c.starvation_limit;
   s.latency_sample_every = c.latency_sample_every;
   s.handler_limit_ms = c.handler_limit_ms;
+  s.log_level = c.log_level;
   // States of up to 256 bytes for all actors, and room for some large mailboxes; untouched pages cost
   // nothing.
   s.heap_bytes =

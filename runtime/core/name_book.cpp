@@ -23,6 +23,13 @@ std::string name_book::of_type(std::uint32_t type) const {
   return {};
 }
 
+std::uint32_t name_book::bytes_of(std::uint32_t type) const {
+  for (auto const& b : behaviours())
+    for (auto const& m : b.messages)
+      if (m.id == type) return m.bytes;
+  return 0;
+}
+
 /// The index may be out of range: an event may come from the previous module.
 std::string name_book::of_behaviour(std::uint32_t index) const {
   auto const& known = behaviours();

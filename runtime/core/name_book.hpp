@@ -24,6 +24,8 @@ class name_book {
   std::string of_cell(std::uint32_t index) const;
   /// Empty for a message type that the module does not have.
   std::string of_type(std::uint32_t type) const;
+  /// The size of this message type; 0 for one that the module does not have.
+  std::uint32_t bytes_of(std::uint32_t type) const;
   std::string of_behaviour(std::uint32_t index) const;
   std::string of_team(std::uint32_t device, std::size_t team) const;
   /// "team 1 <does> actor 'x', in a handler of y".

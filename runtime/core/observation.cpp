@@ -118,6 +118,13 @@ void observation::on_threw(device_event const& r) {
   thrown_.try_emplace({r.actor.index, r.actor.generation}, std::move(text));
 }
 
+void observation::on_logged(device_event const& r) {
+  auto line = read_log_event(r);
+  if (auto const entry = actors_.find(r.actor))
+    line.actor_name = entry->name, line.behaviour = names_.of_behaviour(entry->behaviour);
+  log_.take(std::move(line));
+}
+
 /// The text of the exception that made this actor fail; empty if there was none.
 std::string observation::take_thrown(actor_id actor) {
   std::lock_guard lock(mutex_);

@@ -18,6 +18,7 @@
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/hub.hpp"
+#include "runtime/observe/log.hpp"
 #include "runtime/observe/telemetry.hpp"
 
 namespace rondo {
@@ -35,6 +36,8 @@ class observation {
         dead_letters_(context.get_executor(),
                       [this](char const* text) { on_thrown("a subscriber of dead letters", text); }),
         reports_(context.get_executor(), [this](char const* text) { on_thrown_report(text); }),
+        log_(context.get_executor(),
+             [this](char const* text) { on_thrown("a subscriber of log lines", text); }),
         watch_timer_(context) {}
 
   telemetry snapshot();
@@ -43,6 +46,9 @@ class observation {
   }
   subscription on_failure_report(std::function<void(std::string const&)> handler) {
     return reports_.subscribe(std::move(handler));
+  }
+  subscription on_log(std::function<void(log_line const&)> handler) {
+    return log_.subscribe(std::move(handler));
   }
   /// Reports teams that run one handler for longer than `limit`, on the context's thread, until stop_watching.
   void watch(std::chrono::milliseconds limit);
@@ -56,6 +62,8 @@ class observation {
   void on_failure(device_event const& r);
   /// Code of an actor threw an exception. Its failure follows.
   void on_threw(device_event const& r);
+  /// A handler has logged a line.
+  void on_logged(device_event const& r);
   void on_undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, errc why);
   /// A traced message has completed.
   void on_hop(device_event const& r);
@@ -84,6 +92,7 @@ class observation {
   trace_log& traces_;
   hub<dead_letter> dead_letters_;
   hub<std::string> reports_;
+  log_hub log_;
   boost::asio::steady_timer watch_timer_;
   mutable std::mutex mutex_;  // guards the members below
   past past_;

@@ -86,6 +86,7 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
       traces(settings.trace_every, settings.trace_hops,
              [this](trace_hop& h) {
                h.message = names.of_type(h.type);
+               h.bytes = names.bytes_of(h.type);
                if (h.actor_name.empty()) h.actor_name = names.of_actor(h.actor);
              }),
       devices(std::move(chosen)),

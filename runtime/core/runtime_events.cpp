@@ -25,6 +25,8 @@ void runtime_core::on_event(std::uint32_t device, device_event const& r) {
       return;
     case event_kind::threw:
       return watched.on_threw(r);
+    case event_kind::logged:
+      return watched.on_logged(r);
     case event_kind::terminated:
       return on_terminated(r);
     case event_kind::state_changed:

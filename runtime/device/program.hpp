@@ -9,6 +9,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 struct program {
   std::uint64_t key;
   std::vector<behaviour_info> behaviours;
@@ -21,6 +23,9 @@ program const& program_of() {
   return p;
 }
 
+// -- for programs
+
+/// The type of `use`.
 template <class Module>
 struct use_t {};
 /// Names the module for a runtime to run.

@@ -28,6 +28,7 @@ class graph {
 class graph_engine {
  public:
   virtual ~graph_engine() = default;
+  /// A graph without steps.
   virtual std::unique_ptr<graph> make_graph() = 0;
 };
 

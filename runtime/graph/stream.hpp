@@ -28,9 +28,11 @@ class stream {
 
   /// Within the device's memory. Precondition: the ranges do not overlap.
   virtual void copy(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
+  /// Sets each byte of a range of the device's memory.
   virtual void fill(std::byte* to, std::uint8_t value, std::uint64_t bytes) = 0;
   /// Between the host and the device; pinned memory is faster.
   virtual void copy_to_device(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
+  /// The other way.
   virtual void copy_to_host(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
   /// Runs `step` on a host thread, between the steps before and after it. It must not throw or call CUDA.
   virtual void call(std::function<void()> step) = 0;

@@ -17,19 +17,25 @@ class buffer_pool;
 class buffer {
  public:
   buffer() = default;
+  /// Takes the buffer over.
   buffer(buffer&& other) noexcept
       : pool_(std::exchange(other.pool_, nullptr)), base_(other.base_), ref_(std::exchange(other.ref_, {})) {}
+  /// Releases its own buffer and takes the other one over.
   buffer& operator=(buffer&& other) noexcept {
     buffer(std::move(other)).swap(*this);
     return *this;
   }
+  /// Releases the buffer.
   ~buffer();
 
+  /// Whether it owns a buffer.
   explicit operator bool() const noexcept { return pool_ != nullptr; }
 
   /// The handle to send in messages. It is valid as long as the buffer is owned.
   buffer_ref const& ref() const noexcept { return ref_; }
+  /// The size that was asked for.
   std::uint64_t bytes() const noexcept { return ref_.bytes; }
+  /// The kind of memory that holds it.
   place where() const noexcept;
 
   /// The owner's direct access to as many whole Ts as fit, for filling the buffer before its handle is shared;

@@ -33,11 +33,12 @@
 
 namespace rondo {
 
+/// How a pool is made.
 struct buffer_pool_options {
   std::uint64_t cap_bytes = 1ull << 30;  // of all blocks, in use and cached
   std::uint32_t slots = 4096;            // maximum number of blocks; if given a table, that table's size
   place where = place::host;             // the kind of memory that `upstream` provides
-  std::pmr::memory_resource* upstream = std::pmr::new_delete_resource();
+  std::pmr::memory_resource* upstream = std::pmr::new_delete_resource();  // provides the blocks
   buffer_home* home = nullptr;    // the device whose memory it is; must outlive the pool
   std::uint32_t home_number = 0;  // see buffer_home_shift
   /// Gets one line for each leak at shutdown, and for each owned buffer that was released through its handle; called on
@@ -47,13 +48,15 @@ struct buffer_pool_options {
 
 /// A snapshot; exact while no thread acquires or releases.
 struct buffer_pool_statistics {
-  std::uint64_t buffers_in_use = 0;
-  std::uint64_t in_use_bytes = 0;  // blocks of buffers that are acquired, or released but still leased
-  std::uint64_t cached_bytes = 0;  // blocks kept for reuse
-  std::uint64_t peak_bytes = 0;    // the largest sum of both so far
-  std::uint64_t waste_bytes = 0;   // the part of in_use_bytes that was not requested
-  std::uint64_t hits = 0, misses = 0, refusals = 0;
-  std::uint64_t retired_slots = 0;  // their generations are used up
+  std::uint64_t buffers_in_use = 0;  // acquired and not released
+  std::uint64_t in_use_bytes = 0;    // blocks of buffers that are acquired, or released but still leased
+  std::uint64_t cached_bytes = 0;    // blocks kept for reuse
+  std::uint64_t peak_bytes = 0;      // the largest sum of both so far
+  std::uint64_t waste_bytes = 0;     // the part of in_use_bytes that was not requested
+  std::uint64_t hits = 0;            // acquires that a cached block served
+  std::uint64_t misses = 0;          // those that took a block from the upstream
+  std::uint64_t refusals = 0;        // those that failed
+  std::uint64_t retired_slots = 0;   // their generations are used up
 };
 
 class buffer_pool {
@@ -87,6 +90,7 @@ class buffer_pool {
   [[nodiscard]] read_lease<T> read(buffer_ref ref) const noexcept {
     return {table(), ref};
   }
+  /// An exclusive lease.
   template <class T = std::byte>
   [[nodiscard]] write_lease<T> write(buffer_ref ref) const noexcept {
     return {table(), ref};
@@ -108,10 +112,13 @@ class buffer_pool {
   /// the number of bytes.
   std::uint64_t trim(std::uint64_t keep_bytes = 0);
 
+  /// The current numbers.
   buffer_pool_statistics statistics() const;
   /// The table for leases on the host; empty in a device's pool.
   buffer_table_ref table() const noexcept { return options_.home == nullptr ? table_ : buffer_table_ref{}; }
+  /// The device whose memory it is; null for host memory.
   buffer_home* home() const noexcept { return options_.home; }
+  /// The kind of its memory.
   place where() const noexcept { return options_.where; }
 
   /// One line for error texts: what the handle names, and where its buffer was last acquired.

@@ -19,10 +19,12 @@ namespace rondo {
 
 class pool_resource : public std::pmr::memory_resource {
  public:
+  /// Allocates from `pool`.
   explicit pool_resource(buffer_pool& pool) noexcept : pool_(pool) {}
   pool_resource(pool_resource const&) = delete;
   pool_resource& operator=(pool_resource const&) = delete;
 
+  /// The pool that it allocates from.
   buffer_pool& pool() const noexcept { return pool_; }
 
  private:

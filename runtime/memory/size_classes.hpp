@@ -10,8 +10,9 @@
 
 namespace rondo::size_classes {
 
-inline constexpr std::uint64_t largest_bytes = 1ull << 40;
-inline constexpr std::uint64_t page_bytes = 4096, paged_from_bytes = 4 * page_bytes;
+inline constexpr std::uint64_t largest_bytes = 1ull << 40;         // of a block
+inline constexpr std::uint64_t page_bytes = 4096;                  // alignment of large blocks
+inline constexpr std::uint64_t paged_from_bytes = 4 * page_bytes;  // from here on, blocks are large
 
 /// The class whose blocks hold `bytes` with the least waste. Precondition: `bytes <= largest_bytes`.
 constexpr std::uint32_t of(std::uint64_t bytes) noexcept {
@@ -34,7 +35,7 @@ constexpr std::size_t alignment_of(std::uint32_t size_class) noexcept {
   return bytes_of(size_class) >= paged_from_bytes ? page_bytes : 64;
 }
 
-inline constexpr std::uint32_t count = of(largest_bytes) + 1;
+inline constexpr std::uint32_t count = of(largest_bytes) + 1;  // of the classes
 
 static_assert(bytes_of(of(1)) == 64 && bytes_of(of(256)) == 256 && bytes_of(of(257)) == 320);
 static_assert(bytes_of(of(1 << 20)) == 1 << 20 && bytes_of(count - 1) == largest_bytes);

@@ -20,9 +20,12 @@
 
 namespace rondo {
 
+/// How long a run took.
 struct pipeline_report {
-  std::uint64_t items = 0;  // number of computed items
-  std::chrono::nanoseconds loading{0}, computing{0}, elapsed{0};
+  std::uint64_t items = 0;                // number of computed items
+  std::chrono::nanoseconds loading{0};    // the time in `load`
+  std::chrono::nanoseconds computing{0};  // the time in `compute`
+  std::chrono::nanoseconds elapsed{0};    // of the whole run
 
   /// The time saved compared to loading and computing in sequence, not counting copies.
   std::chrono::nanoseconds saved() const noexcept { return loading + computing - elapsed; }

@@ -20,6 +20,7 @@
 
 namespace rondo {
 
+/// Which side holds the current data; runtime/memory/unified_buffer.hpp lists them.
 enum class buffer_state : std::uint8_t {
   uninitialized,
   host_only,
@@ -29,15 +30,18 @@ enum class buffer_state : std::uint8_t {
   device_dirty
 };
 
+/// The two sides of a buffer.
 enum class side : std::uint8_t { host, device };
 
 /// Copies between the host and one device so far.
 struct transfer_counts {
-  std::uint64_t to_device = 0, to_host = 0;  // copies
-  std::uint64_t bytes = 0;
+  std::uint64_t to_device = 0;  // copies
+  std::uint64_t to_host = 0;    // copies
+  std::uint64_t bytes = 0;      // copied either way
   std::uint64_t batches = 0;    // machine calls that these took
   std::uint64_t hidden_ns = 0;  // time of prefetched copies for which no thread had to wait
 
+  /// What was copied since `b`.
   friend transfer_counts operator-(transfer_counts a, transfer_counts const& b) noexcept {
     return {a.to_device - b.to_device, a.to_host - b.to_host, a.bytes - b.bytes, a.batches - b.batches,
             a.hidden_ns - b.hidden_ns};
@@ -46,17 +50,24 @@ struct transfer_counts {
 
 /// The memory through which a program and the handlers of one device share data; from runtime::memory.
 struct memory_pair {
+  /// See transfer_counts.
   struct counters {
-    std::atomic<std::uint64_t> to_device{0}, to_host{0}, bytes{0}, batches{0}, hidden_ns{0};
+    std::atomic<std::uint64_t> to_device{0};  // copies
+    std::atomic<std::uint64_t> to_host{0};    // copies
+    std::atomic<std::uint64_t> bytes{0};      // copied either way
+    std::atomic<std::uint64_t> batches{0};    // machine calls
+    std::atomic<std::uint64_t> hidden_ns{0};  // for which no thread had to wait
+    /// The current numbers.
     transfer_counts read() const noexcept;
   };
-  buffer_pool* host = nullptr;
-  buffer_pool* device = nullptr;  // equals `host` if both sides share one memory
-  counters* counts = nullptr;
+  buffer_pool* host = nullptr;            // the host's side
+  buffer_pool* device = nullptr;          // equals `host` if both sides share one memory
+  counters* counts = nullptr;             // count the copies
   boost::asio::any_io_executor copier{};  // runs background copies
   buffer_pool* pinned = nullptr;          // pinned host memory, for faster copies; used while there is room
-  own_threads const* copier_threads = nullptr;
+  own_threads const* copier_threads = nullptr;  // for `block`
 
+  /// Whether both sides share one memory.
   bool is_one() const noexcept { return host == device; }
 };
 
@@ -65,14 +76,18 @@ class two_sided {
   two_sided() = default;
   /// Allocates nothing yet. If the size overflows 64 bits, the first allocation fails (pool_exhausted).
   two_sided(memory_pair const& memory, std::span<std::uint64_t const> shape, std::uint64_t element_bytes);
+  /// Takes the sides over.
   two_sided(two_sided&& other) noexcept { *this = std::move(other); }
   /// Precondition, also of the move constructor and the destructor: there is no view.
   two_sided& operator=(two_sided&& other) noexcept;
   /// Waits for a background copy.
   ~two_sided();
 
+  /// The size of a side.
   std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Which side holds the current data.
   buffer_state state() const noexcept { return state_; }
+  /// Where the sides are.
   memory_pair const& memory() const noexcept { return memory_; }
   /// For `block`.
   friend own_threads const* threads_of(two_sided const* s) noexcept { return s->memory_.copier_threads; }
@@ -91,6 +106,7 @@ class two_sided {
              : host_          ? buffer_state::device_dirty
                               : buffer_state::device_only;
   }
+  /// The same for the host's side.
   void mark_host_dirty() noexcept {
     state_ = memory_.is_one() ? buffer_state::synchronized
              : device_        ? buffer_state::host_dirty
@@ -106,17 +122,21 @@ class two_sided {
   class viewing {
    public:
     viewing() = default;
+    /// A view of this buffer.
     viewing(two_sided& what, bool writes) noexcept
         : writers_(writes ? &what.busy_ : nullptr), views_(&what.views_) {
       ++*views_;
       if (writers_ != nullptr) ++*writers_;
     }
+    /// Takes the view over.
     viewing(viewing&& other) noexcept { *this = std::move(other); }
+    /// Swaps the views.
     viewing& operator=(viewing&& other) noexcept {
       std::swap(writers_, other.writers_);
       std::swap(views_, other.views_);
       return *this;
     }
+    /// Ends the view.
     ~viewing() {
       if (views_ != nullptr) --*views_;
       if (writers_ != nullptr) --*writers_;
@@ -176,11 +196,13 @@ class two_sided {
 /// error without copying anything.
 error_code sync_all(side to, std::span<two_sided* const> all);
 
+/// Brings the device's sides of these buffers up to date, as sync_all.
 template <class... Data>
 error_code sync_to_device(Data&... data) {
   two_sided* const all[] = {&data...};
   return sync_all(side::device, all);
 }
+/// The same for the host's sides.
 template <class... Data>
 error_code sync_to_host(Data&... data) {
   two_sided* const all[] = {&data...};

@@ -37,13 +37,20 @@ namespace rondo {
 template <class T>
 class host_view {
  public:
+  /// A view of memory that no handler uses.
   explicit host_view(std::span<T> elements) noexcept : span_(elements) {}
+  /// A view of memory that handlers use, too.
   explicit host_view(buffer_lease<T> lease) noexcept
       : lease_(std::move(lease)), span_(lease_.view().data(), lease_.view().size()) {}
+  /// The elements.
   std::span<T> span() const noexcept { return span_; }
+  /// The first element.
   T* begin() const noexcept { return span_.data(); }
+  /// Behind the last element.
   T* end() const noexcept { return span_.data() + span_.size(); }
+  /// The number of elements.
   std::size_t size() const noexcept { return span_.size(); }
+  /// Precondition: `i < size()`.
   T& operator[](std::size_t i) const noexcept { return span_[i]; }
 
  private:
@@ -64,7 +71,9 @@ class unified_buffer : public two_sided {
   unified_buffer(memory_pair const& memory, std::vector<std::uint64_t> shape)
       : two_sided(memory, shape, sizeof(T)), shape_(std::move(shape)) {}
 
+  /// Elements by dimension.
   std::vector<std::uint64_t> const& shape() const noexcept { return shape_; }
+  /// The number of elements.
   std::uint64_t size() const noexcept { return bytes() / sizeof(T); }
 
   // -- on the host. Errors: buffer_empty before anything was written, or if default-constructed;
@@ -116,8 +125,11 @@ class unified_buffer : public two_sided {
 
   /// Both sides hold the same data afterwards; copies only if needed.
   error_code sync_to_device() { return sync(side::device); }
+  /// The same.
   error_code sync_to_host() { return sync(side::host); }
+  /// Begins the copy without waiting for it; see two_sided::prefetch.
   error_code prefetch_to_device() { return prefetch(side::device); }
+  /// The same to the host.
   error_code prefetch_to_host() { return prefetch(side::host); }
   /// As sync, but completes with void(error_code) instead of waiting. Do not use this buffer before completion. Can be
   /// cancelled until the copy begins (errc::cancelled); a copy that has begun is finished.
@@ -125,6 +137,7 @@ class unified_buffer : public two_sided {
   auto async_sync_to_device(Token&& token = {}) {
     return async_sync(side::device, std::forward<Token>(token));
   }
+  /// The same to the host.
   template <class Token = boost::asio::use_awaitable_t<>>
   auto async_sync_to_host(Token&& token = {}) {
     return async_sync(side::host, std::forward<Token>(token));

@@ -23,19 +23,21 @@
 
 namespace rondo {
 
+/// How a message is told.
 struct tell_options {
   std::uint8_t priority = default_priority;  // 255 is handled first
-  // A message whose turn comes later is dropped and counted. 0: no deadline. More than a day: deadline_too_long.
+  /// A message whose turn comes later is dropped and counted. 0: no deadline. More than a day: deadline_too_long.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
   std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not for a batch
 };
 
+/// How an actor is asked.
 struct ask_options {
-  time_limit timeout = no_timeout;  // zero or less: timed_out at once, and nothing is sent
-  std::uint8_t priority = default_priority;
-  bool wait_for_room = false;  // until the timeout: a full mailbox is not an error
-  std::uint64_t trace = 0;     // as in tell_options
+  time_limit timeout = no_timeout;           // zero or less: timed_out at once, and nothing is sent
+  std::uint8_t priority = default_priority;  // 255 is handled first
+  bool wait_for_room = false;                // until the timeout: a full mailbox is not an error
+  std::uint64_t trace = 0;                   // as in tell_options
 
   /// For a messenger.
   messenger::ask_terms terms() const noexcept { return {timeout, wait_for_room, trace}; }
@@ -63,11 +65,14 @@ class actor_ref {
  public:
   /// Names no actor; may only be assigned to and compared.
   actor_ref() = default;
+  /// For the runtime.
   actor_ref(messenger& m, actor_id id) noexcept : messenger_(&m), id_(id) {}
+  /// From a ref to a behaviour that takes all the messages of this one.
   template <class Other>
   requires detail::can_stand_for<Behaviour, Other> actor_ref(actor_ref<Other> const& other)
   noexcept : messenger_(other.messenger_), id_(other.id_) {}
 
+  /// Names this life of the actor.
   actor_id id() const noexcept { return id_; }
   /// The address to put into messages, so that other actors can send to this one.
   address<Behaviour> where() const noexcept { return {id_}; }
@@ -149,6 +154,7 @@ class actor_ref {
           token, messenger_, request);
     }
   }
+  /// The same with a time limit and otherwise default options.
   template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
   auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
@@ -193,6 +199,8 @@ class actor_ref {
 };
 
 }  // namespace rondo
+
+// -- for the standard library
 
 template <>
 struct std::hash<rondo::actor_id> {

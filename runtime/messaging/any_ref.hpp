@@ -13,10 +13,13 @@ namespace rondo {
 
 class any_ref {
  public:
+  /// For the runtime.
   any_ref(messenger& m, actor_id id, behaviour_info const& behaviour) noexcept
       : messenger_(&m), id_(id), behaviour_(&behaviour) {}
 
+  /// Names this life of the actor.
   actor_id id() const noexcept { return id_; }
+  /// Its behaviour in the module in which it was looked up.
   behaviour_info const& behaviour() const noexcept { return *behaviour_; }
   /// As for actor_ref.
   friend bool operator==(any_ref const& a, any_ref const& b) noexcept {
@@ -26,6 +29,7 @@ class any_ref {
     auto const by_place = a.id_ <=> b.id_;
     return by_place != 0 ? by_place : std::compare_three_way{}(a.messenger_, b.messenger_);
   }
+  /// For operations with their own headers, such as runtime/lifecycle.hpp.
   messenger& mail() const noexcept { return *messenger_; }
 
   /// The actor's message with this type id; null if it does not take it.
@@ -52,6 +56,8 @@ class any_ref {
 };
 
 }  // namespace rondo
+
+// -- for the standard library
 
 template <>
 struct std::hash<rondo::any_ref> {

@@ -17,8 +17,9 @@
 
 namespace rondo {
 
+/// The type of `block`.
 struct block_t {};
-inline constexpr block_t block{};
+inline constexpr block_t block{};  // the completion token
 
 namespace detail {
 
@@ -57,6 +58,8 @@ class rendezvous {
 }  // namespace detail
 
 }  // namespace rondo
+
+// -- for Boost
 
 namespace boost::asio {
 

@@ -12,6 +12,7 @@
 
 namespace rondo {
 
+/// A ref to an actor that takes these messages.
 template <class... Entries>
 using messages_ref = actor_ref<any_that_takes<Entries...>>;
 

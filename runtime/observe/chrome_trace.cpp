@@ -7,6 +7,7 @@
 #include <set>
 
 #include "runtime/base/json_string.hpp"
+#include "runtime/observe/trace_attributes.hpp"
 
 namespace rondo {
 
@@ -18,8 +19,17 @@ std::string_view short_name(std::string_view qualified) {
   return qualified.substr(qualified.find_last_of(":.") + 1);  // the whole name if there is neither
 }
 
-std::string actor_name(trace_hop const& h) {
-  return h.actor_name.empty() ? fmt::format("#{}", h.actor.index) : h.actor_name;
+/// The details of a bar, as a JSON object.
+std::string details_of(trace_hop const& h, std::vector<std::string> const& devices) {
+  auto text = fmt::format(R"({{"trace_id": "{}", "span_id": "{}")", trace_id_text(h.trace),
+                          span_id_text(h.hop, h.attempt));
+  for (auto const& a : trace_attributes(h, devices)) {
+    auto const* const number = std::get_if<std::uint64_t>(&a.value);
+    text += fmt::format(
+        R"(, "{}": {})", a.name,
+        number != nullptr ? fmt::to_string(*number) : json_string(std::get<std::string>(a.value)));
+  }
+  return text + "}";
 }
 
 /// The position of a hop in the picture.
@@ -65,9 +75,8 @@ class drawing {
       at = {host_process, free_lane(h)};
       name(at, "host", fmt::format("calls {}", at.thread));
     } else {
-      auto const device = device_of(h.actor);
-      at = {host_process + 1 + device, cell_of(h.actor) + 1};
-      name(at, device < devices_.size() ? devices_[device] : fmt::format("device {}", device), actor_name(h));
+      at = {host_process + 1 + device_of(h.actor), cell_of(h.actor) + 1};
+      name(at, device_of_hop(h, devices_), destination_of(h));
     }
     return at;
   }
@@ -91,20 +100,16 @@ class drawing {
   void draw(trace_hop const& h, track at) {
     auto const message =
         h.message.empty() ? fmt::format("type {:#x}", h.type) : std::string(short_name(h.message));
-    auto const title = h.on_host   ? fmt::format("{} -> {}", message, actor_name(h))
+    auto const title = h.on_host   ? fmt::format("{} -> {}", message, destination_of(h))
                        : h.handled ? message
                                    : fmt::format("{}: {}", message, name_of(h.outcome));
-    auto const args = fmt::format(
-        R"({{"trace": "{:016x}", "actor": {}, "message": {}, "priority": {}, "outcome": "{}", "waited_us": {:.3f}, "team": {}, "attempt": {}}})",
-        h.trace, json_string(actor_name(h)), json_string(h.message), h.priority, name_of(h.outcome),
-        h.begun_ns > h.sent_ns ? static_cast<double>(h.begun_ns - h.sent_ns) / 1000 : 0.0, h.team,
-        h.attempt + 1);
+    auto const args = details_of(h, devices_);
     if (h.handled)
       add(R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, "args": {}}})",
-          h.on_host ? "call" : "handler", json_string(title), at.process, at.thread, us(h.begun_ns),
+          h.on_host ? "send" : "process", json_string(title), at.process, at.thread, us(h.begun_ns),
           std::max(us(h.ended_ns) - us(h.begun_ns), 0.001), args);
     else
-      add(R"({{"ph": "i", "s": "t", "cat": "handler", "name": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "args": {}}})",
+      add(R"({{"ph": "i", "s": "t", "cat": "process", "name": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "args": {}}})",
           json_string(title), at.process, at.thread, us(h.ended_ns), args);
     auto const parent = by_hop_.find({h.trace, h.parent});
     if (h.parent == 0 || parent == by_hop_.end()) return;

@@ -14,15 +14,16 @@ namespace rondo {
 struct dead_letter {
   actor_id actor;          // the intended receiver
   std::string actor_name;  // empty if the actor is gone or has no name
-  errc reason = errc::ok;
-  std::string type_name;  // empty if the module does not know the message type
-  message body;
+  errc reason = errc::ok;  // why it was not handled
+  std::string type_name;   // empty if the module does not know the message type
+  message body;            // header and payload
 };
 
 /// Ends the subscription in its destructor. Does not keep the runtime alive.
 class subscription {
  public:
   subscription() = default;
+  /// For the runtime.
   explicit subscription(std::shared_ptr<void> handler) : handler_(std::move(handler)) {}
   subscription(subscription&&) = default;
   subscription& operator=(subscription&&) = default;

@@ -1,4 +1,4 @@
-// The hub delivers events (dead letters, failure reports) to subscribers, on the runtime's own thread, in order.
+// The hub delivers events (dead letters, failure reports, log lines) to subscribers, on the runtime's own thread, in order.
 #pragma once
 
 #include <algorithm>
@@ -41,14 +41,10 @@ class hub {
   }
 
   void publish(Event event) {
-    boost::asio::post(executor_, [state = state_, event = std::move(event)] {
-      std::unique_lock lock(state->mutex);
-      auto const handlers = state->handlers;  // a handler may subscribe
-      lock.unlock();
-      for (auto const& one : handlers)
-        if (auto const h = one.lock()) call_caught([&] { (*h)(event); }, state->on_throw);
-    });
+    boost::asio::post(executor_, [state = state_, event = std::move(event)] { state->deliver(event); });
   }
+  /// Calls the handlers at once. False if there is none. Only on the executor.
+  bool deliver(Event const& event) const { return state_->deliver(event); }
 
  private:
   using handler = std::function<void(Event const&)>;
@@ -56,6 +52,16 @@ class hub {
     std::function<void(char const*)> on_throw;
     std::mutex mutex;                              // guards the member below
     std::vector<std::weak_ptr<handler>> handlers;  // in the order of subscribing; the subscriptions own them
+
+    bool deliver(Event const& event) {
+      std::unique_lock lock(mutex);
+      auto const now = handlers;  // a handler may subscribe
+      lock.unlock();
+      bool any = false;
+      for (auto const& one : now)
+        if (auto const h = one.lock()) any = true, call_caught([&] { (*h)(event); }, on_throw);
+      return any;
+    }
   };
   boost::asio::any_io_executor executor_;
   std::shared_ptr<state> state_;

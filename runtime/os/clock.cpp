@@ -1,5 +1,6 @@
 #include "runtime/os/clock.hpp"
 
+#include <chrono>
 #include <mutex>
 
 #include "kernels/base/clock.hpp"
@@ -58,6 +59,11 @@ void measure() noexcept {}
 void calibrate_clock() {
   static std::once_flag once;
   std::call_once(once, measure);
+}
+
+std::uint64_t unix_offset_ns() {
+  std::chrono::nanoseconds const since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(since_1970.count()) - now_ns();
 }
 
 }  // namespace rondo

@@ -32,9 +32,10 @@ class bridge {
   virtual void checkpoint() = 0;
 };
 
+/// What a bridge is made of.
 struct bridge_parts {
-  rondo::runtime& rt;  // outlives the bridge
-  service_config config;
+  rondo::runtime& rt;                           // outlives the bridge
+  service_config config;                        // of the service
   std::vector<std::byte> notes;                 // of the checkpoint that was restored, if any
   std::function<void(std::string const&)> log;  // from any thread
   nats_counters& counters;                      // outlives the bridge

@@ -11,6 +11,7 @@
 #include "runtime/lifecycle.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/os/clock.hpp"
 #include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/wire/wire.hpp"
 
@@ -256,16 +257,17 @@ void traces(service_core& core, peer const& client, std::uint64_t id, wire::trac
     for (auto const& h : hops) {
       auto const actor = wire_name(h.actor);
       auto const name = b.CreateString(h.actor_name), message = b.CreateString(h.message);
-      packed.push_back(wire::Createtrace_hop(
-          b, h.trace, h.hop, h.parent, h.on_host, h.handled, &actor, name, h.team, h.type, message,
-          h.priority, h.attempt, static_cast<std::uint32_t>(h.outcome), h.sent_ns, h.begun_ns, h.ended_ns));
+      packed.push_back(wire::Createtrace_hop(b, h.trace, h.hop, h.parent, h.on_host, h.handled, &actor, name,
+                                             h.team, h.type, message, h.priority, h.attempt,
+                                             static_cast<std::uint32_t>(h.outcome), h.sent_ns, h.begun_ns,
+                                             h.ended_ns, h.bytes));
     }
     std::vector<std::string> devices;
     for (std::uint32_t d = 0; d < core.rt.device_count(); ++d) devices.push_back(core.rt.info(d).name);
     auto const all = b.CreateVector(packed);
-    return response_frame(
-        b, id,
-        wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices), core.rt.traces().forgotten()));
+    return response_frame(b, id,
+                          wire::Createtrace_report(b, all, b.CreateVectorOfStrings(devices),
+                                                   core.rt.traces().forgotten(), unix_offset_ns()));
   });
 }
 

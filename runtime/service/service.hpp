@@ -52,9 +52,11 @@ class service {
 
   /// The addresses that it listens on, with the real port where 0 was configured. Call it after `start`.
   std::vector<endpoint> const& listens_at() const noexcept;
+  /// The counts of its connections and requests.
   service_counters const& counters() const noexcept;
   /// Gathers the reports that clients see with `rondo top`.
   reporter& watcher() noexcept;
+  /// How many connections are open.
   std::size_t connections() const;
   /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get no
   /// answers then.

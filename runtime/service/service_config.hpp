@@ -29,32 +29,36 @@ struct client_limits {
   bool operator==(client_limits const&) const = default;
 };
 
+/// An actor that the service launches.
 struct actor_entry {
-  std::string name;
-  std::string behaviour;  // qualified, or its last part where that is unambiguous
-  actor_options options{};
-  bool durable = false;  // takes messages from a NATS stream, each handled exactly once
+  std::string name;         // unique
+  std::string behaviour;    // qualified, or its last part where that is unambiguous
+  actor_options options{};  // how it is launched
+  bool durable = false;     // takes messages from a NATS stream, each handled exactly once
 };
 
 struct service_config {
-  std::string name = "rondo";
-  std::vector<endpoint> listen;  // empty: default_socket(name)
-  std::filesystem::path token_file, tls_certificate, tls_key;
+  std::string name = "rondo";             // part of its default socket and of NATS subjects
+  std::vector<endpoint> listen;           // empty: default_socket(name)
+  std::filesystem::path token_file;       // of a token that allows everything; empty: none
+  std::filesystem::path tls_certificate;  // PEM file; empty: no TLS
+  std::filesystem::path tls_key;          // PEM file
+  /// A token in a file.
   struct token_entry {
-    std::filesystem::path file;
-    access allows;
+    std::filesystem::path file;  // that holds the word
+    access allows;               // to its clients
   };
-  std::vector<token_entry> tokens;  // in addition to token_file, which allows everything
-  client_limits limits;
-  std::chrono::milliseconds drain{5'000};  // when stopping: time to answer open requests
-  std::string metrics;                     // ADDRESS:PORT for /metrics, /healthz and /readyz; empty: none
-  std::filesystem::path checkpoint;        // restored at start if it exists, written when stopping
-  std::chrono::seconds checkpoint_every{0};
-  std::filesystem::path recording;              // a new file, for `replay`; empty: none
-  std::string nats;                             // nats://...; empty: none
+  std::vector<token_entry> tokens;           // in addition to token_file, which allows everything
+  client_limits limits;                      // for its clients
+  std::chrono::milliseconds drain{5'000};    // when stopping: time to answer open requests
+  std::string metrics;                       // ADDRESS:PORT for /metrics, /healthz and /readyz; empty: none
+  std::filesystem::path checkpoint;          // restored at start if it exists, written when stopping
+  std::chrono::seconds checkpoint_every{0};  // 0: only when stopping
+  std::filesystem::path recording;           // a new file, for `replay`; empty: none
+  std::string nats;                          // nats://...; empty: none
   std::chrono::milliseconds nats_wait{10'000};  // for its server, at start
-  std::vector<actor_entry> actors;
-  rondo::config runtime = default_runtime();
+  std::vector<actor_entry> actors;              // launched at start, unless they exist
+  rondo::config runtime = default_runtime();    // of its runtime
 
   /// Settings for many clients that ask at once.
   static rondo::config default_runtime() {

@@ -28,11 +28,12 @@
 
 namespace rondo {
 
+/// How an exporter is made.
 struct buffer_exporter_options {
   std::filesystem::path path = {};  // of the socket; at most 107 bytes
   std::uint32_t slots = 256;     // buffers exported at once, including withdrawn ones that are still leased
   std::uint32_t importers = 16;  // maximum number at once
-  std::chrono::milliseconds lease_timeout{5000};
+  std::chrono::milliseconds lease_timeout{5000};  // how long an importer may send no heartbeat
   /// How long an importer may still lease a withdrawn buffer; it must copy data that it needs longer. max(): forever.
   std::chrono::milliseconds keep_timeout{60'000};
   std::uint64_t copies_bytes = 1ull << 30;  // cap on the copies of buffers that cannot be shared in place
@@ -46,22 +47,23 @@ struct buffer_exporter_options {
   std::function<void(std::uint64_t importer)> joined = {};
 };
 
+/// What an exporter has done, and what importers hold.
 struct buffer_exporter_statistics {
-  std::uint32_t importers = 0;
-  std::uint32_t exported = 0;  // slots open for leases
-  std::uint32_t closing = 0;   // withdrawn but still leased
-  std::uint64_t leases = 0;    // that importers hold now
-  std::uint64_t copies = 0;    // exports that were copies
-  std::uint64_t departed = 0;  // importers that have left or died
-  std::uint64_t cut_off = 0;   // importers without heartbeat, that kept buffers too long, or were evicted
-  std::uint64_t refused = 0;   // connections without a welcome
+  std::uint32_t importers = 0;  // connected now
+  std::uint32_t exported = 0;   // slots open for leases
+  std::uint32_t closing = 0;    // withdrawn but still leased
+  std::uint64_t leases = 0;     // that importers hold now
+  std::uint64_t copies = 0;     // exports that were copies
+  std::uint64_t departed = 0;   // importers that have left or died
+  std::uint64_t cut_off = 0;    // importers without heartbeat, that kept buffers too long, or were evicted
+  std::uint64_t refused = 0;    // connections without a welcome
 };
 
 /// What one importer holds now.
 struct importer_holding {
-  std::uint64_t importer = 0;  // its number
-  pid_t process = 0;
-  std::uint64_t leases = 0;
+  std::uint64_t importer = 0;           // its number
+  pid_t process = 0;                    // its id
+  std::uint64_t leases = 0;             // that it holds
   std::uint32_t kept = 0;               // withdrawn buffers that it still leases
   std::uint64_t kept_bytes = 0;         // bytes of these
   std::chrono::nanoseconds kept_for{};  // since the first of these was withdrawn
@@ -72,6 +74,7 @@ class buffer_exporter {
   /// Throws std::invalid_argument for invalid options, naming them; std::runtime_error if the socket cannot be created at
   /// `path` or the system has no shared memory.
   buffer_exporter(memfd_resource& memory, buffer_exporter_options options);
+  /// Cuts off all importers.
   ~buffer_exporter();
 
   /// Lets importers lease the range for reading. Until it is withdrawn and no longer leased, writes fail with buffer_in_use.
@@ -90,6 +93,7 @@ class buffer_exporter {
   /// The same to one importer. Errors: device_busy (it does not keep up; try again), peer_gone.
   errc announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag);
 
+  /// The current numbers.
   buffer_exporter_statistics statistics() const;
   /// All connected importers, by number.
   std::vector<importer_holding> importers() const;

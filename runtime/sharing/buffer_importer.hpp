@@ -26,8 +26,8 @@ namespace rondo {
 
 /// An announcement: a handle, and a number whose meaning the two programs define.
 struct announced_buffer {
-  shared_buffer_ref ref{};
-  std::uint64_t tag = 0;
+  shared_buffer_ref ref{};  // the handle
+  std::uint64_t tag = 0;    // the number
 };
 
 class buffer_importer {

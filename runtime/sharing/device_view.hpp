@@ -28,6 +28,7 @@ struct device_opener {
   /// fail with buffer_elsewhere.
   std::function<std::unique_ptr<device_view>(device_share const&)> open{};
 
+  /// Whether it can open memory.
   explicit operator bool() const noexcept { return open != nullptr; }
 };
 

@@ -29,8 +29,11 @@ class memfd_resource final : public std::pmr::memory_resource {
 
   /// The descriptor that importers map for reading.
   int fd() const noexcept { return fd_.get(); }
+  /// The first byte.
   std::byte* data() const noexcept { return mapping_.data(); }
+  /// The number of bytes.
   std::uint64_t size() const noexcept { return mapping_.size(); }
+  /// Whether the address is in this memory.
   bool holds(std::byte const* p) const noexcept {
     return !std::less<>{}(p, data()) && std::less<>{}(p, data() + size());
   }

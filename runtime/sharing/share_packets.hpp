@@ -17,11 +17,11 @@ namespace rondo {
 
 /// A range of a buffer that another process exports. Trivially copyable, so it may travel by any means.
 struct shared_buffer_ref {
-  std::uint64_t share;  // the exporter's unique number
-  std::uint32_t slot;
+  std::uint64_t share;       // the exporter's unique number
+  std::uint32_t slot;        // in the exporter's table
   std::uint32_t generation;  // 0: refers to nothing
   std::uint64_t offset;      // in bytes, from the exported range's start
-  std::uint64_t bytes;
+  std::uint64_t bytes;       // of the range
 
   /// As buffer_ref::slice.
   constexpr shared_buffer_ref slice(std::uint64_t start, std::uint64_t length) const noexcept {
@@ -31,6 +31,8 @@ struct shared_buffer_ref {
   friend constexpr bool operator==(shared_buffer_ref const&, shared_buffer_ref const&) = default;
 };
 static_assert(sizeof(shared_buffer_ref) == 32 && std::is_trivially_copyable_v<shared_buffer_ref>);
+
+// -- for the runtime
 
 namespace share {
 

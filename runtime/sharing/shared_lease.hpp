@@ -25,11 +25,13 @@ class import_view;
 class shared_lease {
  public:
   shared_lease() = default;
+  /// Takes the lease over.
   shared_lease(shared_lease&& other) noexcept
       : view_(std::move(other.view_)),
         bytes_(std::exchange(other.bytes_, {})),
         slot_(other.slot_),
         generation_(other.generation_) {}
+  /// Ends its own lease and takes the other one over.
   shared_lease& operator=(shared_lease&& other) noexcept {
     if (this == &other) return *this;
     end();
@@ -37,9 +39,12 @@ class shared_lease {
     slot_ = other.slot_, generation_ = other.generation_;
     return *this;
   }
+  /// Ends the lease.
   ~shared_lease() { end(); }
 
+  /// Whether it is a lease.
   explicit operator bool() const noexcept { return view_ != nullptr; }
+  /// The leased bytes; on the device if on_device.
   std::span<std::byte const> bytes() const noexcept { return bytes_; }
   /// Whether the bytes are in the device's memory: only for the device's copies and kernels, which must end before the lease.
   bool on_device() const noexcept;
@@ -57,6 +62,7 @@ class shared_lease {
   /// Whether everything read so far was the leased data. False once this process was cut off or the exporter has shut down.
   /// Stays true if the exporter was killed, because then no process can write.
   bool valid() const noexcept;
+  /// Ends the lease now, if there is one.
   void end() noexcept;
 
  private:
@@ -70,6 +76,8 @@ class shared_lease {
   std::span<std::byte const> bytes_;
   std::uint32_t slot_ = 0, generation_ = 0;
 };
+
+// -- for the runtime
 
 /// The memory mapped for one connection. Made by buffer_importer.
 class import_view : public std::enable_shared_from_this<import_view> {

@@ -7,6 +7,7 @@
 #include "kernels/actor/module.hpp"
 #include "tests/conformance/editor.hpp"
 #include "tests/conformance/exclusive.hpp"
+#include "tests/conformance/logger.hpp"
 #include "tests/conformance/own_mail.hpp"
 #include "tests/conformance/relatives.hpp"
 #include "tests/conformance/routing.hpp"
@@ -367,6 +368,6 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              editor, scaler, walker, walkers_together, forgetful, feeder, worker, in_turn, at_random,
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
              throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office,
-             rest_office)
+             rest_office, logger, loggers_together)
 
 }  // namespace conformance

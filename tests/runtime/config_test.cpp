@@ -105,12 +105,13 @@ TEST_CASE("an empty object gives the defaults", "[config]") {
 
 TEST_CASE("a file sets every kind of field and leaves the others", "[config]") {
   auto const got = load(R"({ // comments are fine
-    "device": "cuda:3", "teams": 0, "lanes": 32, "ring_mode": "rounds", "polling": true, "actors": 1000000,
-    "seed": 18446744073709551615, "submission_slots": 2 })");
+    "device": "cuda:3", "teams": 0, "lanes": 32, "ring_mode": "rounds", "log_level": "error", "polling": true,
+    "actors": 1000000, "seed": 18446744073709551615, "submission_slots": 2 })");
   rondo::config expected;
   expected.device = "cuda:3";
   expected.lanes = 32;
   expected.ring_mode = rondo::ring_mode::rounds;
+  expected.log_level = rondo::log_level::error;
   expected.polling = true;
   expected.actors = 1'000'000;
   expected.seed = 18446744073709551615u;
@@ -274,6 +275,10 @@ TEST_CASE("validate refuses an invalid struct", "[config]") {
   settings = {};
   settings.ring_mode = static_cast<rondo::ring_mode>(9);
   has(refusal([&] { rondo::validate(settings); }), "ring_mode: 'value 9' is refused");
+  settings = {};
+  settings.log_level = static_cast<rondo::log_level>(6);
+  has(refusal([&] { rondo::validate(settings); }),
+      "log_level: 'value 6' is refused; it must be one of trace, debug, info, warning, error, off");
   settings = {};
   settings.device = "abacus";
   has(refusal([&] { rondo::validate(settings); }), "device: 'abacus' is refused");

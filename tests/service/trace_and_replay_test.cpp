@@ -1,6 +1,8 @@
 // Traces and recordings of a service: reading one message's path, and replaying a recorded run.
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <ctime>
 #include <map>
 
 #include "runtime/base/json_node.hpp"
@@ -101,6 +103,23 @@ TEST_CASE("a message's path over three relays can be read in the file that --tra
   std::ranges::sort(way);
   CHECK(way == std::vector<std::string>{"a -> b", "b -> a", "b -> c", "c -> b", "calls 1 -> a"});
   CHECK(bars.size() == 6);
+
+  // The same for OpenTelemetry, by the file's name and by an option; tests/runtime/otlp_trace_test.cpp checks the contents.
+  auto const other = (dir.directory / "all.otlp.json").string();
+  CHECK(service_test::run(command("trace --out " + other + at)).first == 0);
+  auto const printed = service_test::run(command("trace --otlp" + at));
+  for (auto const& text : {service_test::text_of(other), printed.second}) {
+    auto const otlp = rondo::parse_json_node(text, {.bytes = 16 << 20});
+    auto const& resource = otlp.find("resourceSpans")->entries[0];
+    CHECK(value(*resource.find("resource")->find("attributes")->entries[0].find("value"), "stringValue") ==
+          "demo");
+    auto const& spans = resource.find("scopeSpans")->entries[0].find("spans")->entries;
+    REQUIRE(spans.size() == 6);
+    auto const trace = value(spans[0], "traceId");
+    CHECK(service_test::run(command("trace " + trace + at)).first == 0);
+    auto const begin = std::stoll(value(spans[0], "startTimeUnixNano")) / 1'000'000'000;
+    CHECK(std::abs(begin - std::time(nullptr)) < 3600);
+  }
 
   CHECK(service_test::run(command("trace 123" + at)).second.find("has no hop") != std::string::npos);
   CHECK(service_test::run(command("trace xyz" + at)).second.find("hexadecimal") != std::string::npos);

@@ -82,7 +82,8 @@ void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
                "deadline in microseconds; after it the message is not handled");
   if (!wants_reply) c.add_flag("--wait", a->wait_for_room, "wait for room in a full mailbox");
   c.add_option("--trace", a->trace_file,
-               "write the path of the message, and of everything it caused, to this file; see rondo trace")
+               "write the path of the message, and of everything it caused, to this file (.otlp.json: for "
+               "OpenTelemetry); see rondo trace")
       ->excludes(c.add_option(
           "--file", a->file,
           "send one message per line of this file (- for standard input), {\"actor\": ..., \"message\": ..., "

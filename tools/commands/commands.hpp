@@ -20,11 +20,12 @@ namespace rondo::service {
 
 /// A module as `serve` needs it.
 struct served_module {
-  std::function<std::unique_ptr<rondo::runtime>(rondo::config const&)> start;
+  std::function<std::unique_ptr<rondo::runtime>(rondo::config const&)> start;  // makes the runtime
   std::vector<std::span<std::byte const>> schemas;  // of its messages: rondo::generated::NAME_schema()
   bridge_maker nats{};                              // make_nats_service of rondo_nats; empty: no NATS
 };
 
+/// The module `m`, with the binary schemas of its messages.
 template <class Module>
 served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byte const>> schemas,
                                  bridge_maker nats = {}) {
@@ -32,7 +33,9 @@ served_module module_for_service(use_t<Module> m, std::vector<std::span<std::byt
           std::move(nats)};
 }
 
+/// Adds `serve`.
 void add_serve_command(CLI::App& app, served_module module, int& exit_status);
+/// Adds `replay`.
 void add_replay_command(CLI::App& app, served_module module, int& exit_status);
 /// The other commands: clients of a running service.
 void add_client_commands(CLI::App& app, int& exit_status);

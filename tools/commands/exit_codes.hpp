@@ -3,8 +3,9 @@
 
 namespace rondo {
 
+/// How a program ended.
 enum exit_code : int {
-  exit_done = 0,
+  exit_done = 0,          // without an error
   exit_failed = 1,        // the service or the actor refused; the reason is on standard error
   exit_usage = 64,        // an option that is unknown, missing or out of range
   exit_bad_data = 65,     // an input or a payload is malformed

@@ -149,6 +149,7 @@ class server {
         config_(configure(a)),
         runtime_(start(m, config_.runtime)),
         failures_(runtime_->on_failure_report([this](std::string const& text) { log_failure(text); })),
+        lines_(runtime_->on_log([this](log_line const& line) { log_handlers(line); })),
         service_(*runtime_, config_, m.schemas, [this](std::string const& text) { log(text); }),
         make_nats_(m.nats) {}
 
@@ -191,6 +192,11 @@ class server {
   void log_failure(std::string const& text) {
     std::lock_guard lock(failures_mutex_);
     if (failures_logged_.admits(std::chrono::steady_clock::now())) log(text);
+  }
+  void log_handlers(log_line const& line) {
+    if (line.dropped != 0)
+      log(fmt::format("{} lines of handlers were dropped: too many at once", line.dropped));
+    log(to_text(line));
   }
   void log_left_out() {
     std::lock_guard lock(failures_mutex_);
@@ -324,7 +330,7 @@ class server {
   std::optional<rondo::recording> recording_;
   std::mutex failures_mutex_;
   log_throttle failures_logged_;  // guarded by failures_mutex_
-  subscription failures_;
+  subscription failures_, lines_;
   nats_counters nats_counters_;
   service service_;
   bridge_maker const& make_nats_;

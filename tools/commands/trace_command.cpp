@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/observe/otlp_trace.hpp"
+#include "runtime/os/clock.hpp"
 #include "tools/commands/command_line.hpp"
 
 namespace rondo::service {
@@ -25,6 +27,7 @@ trace_hop unpacked(wire::trace_hop const& h) {
                 .team = h.team(),
                 .type = h.type(),
                 .message = std::string(text_of(h.message())),
+                .bytes = h.bytes(),
                 .priority = h.priority(),
                 .attempt = h.attempt(),
                 .outcome = static_cast<errc>(h.status()),
@@ -52,8 +55,11 @@ std::uint64_t parse_trace(std::string const& text) {
   std::uint64_t trace = 0;
   auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), trace, 16);
   if (bad != std::errc() || end != text.data() + text.size() || trace == 0)
-    throw command_error(exit_usage,
-                        fmt::format("'{}' is not a trace id; expected up to 16 hexadecimal digits", text));
+    throw command_error(
+        exit_usage,
+        fmt::format("'{}' is not a trace id; expected up to 16 hexadecimal digits, which may have "
+                    "zeros in front",
+                    text));
   return trace;
 }
 
@@ -75,10 +81,14 @@ void write_trace_at_rest(service_session& with, std::uint64_t trace, std::string
     before = now;
     std::this_thread::sleep_for(20ms);
   }
-  write_trace(with, trace, file);
+  write_trace(with, trace, file, format_for(file));
 }
 
-void write_trace(service_session& with, std::uint64_t trace, std::string const& file) {
+trace_format format_for(std::string const& file) {
+  return file.ends_with(".otlp.json") ? trace_format::otlp : trace_format::chrome;
+}
+
+void write_trace(service_session& with, std::uint64_t trace, std::string const& file, trace_format format) {
   auto const& found = request_traces(with, trace);
   std::vector<trace_hop> hops;
   if (found.hops() != nullptr)
@@ -94,27 +104,37 @@ void write_trace(service_session& with, std::uint64_t trace, std::string const& 
                    : fmt::format("the service has no hop of trace {:016x}; it keeps only the latest hops "
                                  "(`trace_hops`) and has dropped {}",
                                  trace, found.forgotten()));
-  write_text(file, chrome_trace(hops, devices));
-  if (file != "-") fmt::print(stderr, "{} hops in {}: open it at ui.perfetto.dev\n", hops.size(), file);
+  bool const for_collectors = format == trace_format::otlp;
+  auto const offset = found.unix_offset_ns() != 0 ? found.unix_offset_ns() : unix_offset_ns();
+  write_text(file, for_collectors ? otlp_trace(hops, devices, {with.link().service_name(), offset})
+                                  : chrome_trace(hops, devices));
+  if (file != "-")
+    fmt::print(stderr, "{} hops in {}{}\n", hops.size(), file,
+               for_collectors ? ", as OTLP/JSON" : ": open it at ui.perfetto.dev");
 }
 
 void add_trace_command(CLI::App& app, int& exit_status) {
   struct arguments {
     connection_options where;
     std::string trace, file = "-";
+    bool otlp = false;
   };
   auto const a = std::make_shared<arguments>();
-  auto& c = add_command(app, "trace", "Write the paths of traced messages to a file for ui.perfetto.dev",
-                        exit_status, [a] {
-                          auto const trace = a->trace.empty() ? 0 : parse_trace(a->trace);
-                          service_session with(a->where);
-                          write_trace(with, trace, a->file);
-                        });
+  auto& c = add_command(
+      app, "trace", "Write the paths of traced messages to a file for ui.perfetto.dev or OpenTelemetry",
+      exit_status, [a] {
+        auto const trace = a->trace.empty() ? 0 : parse_trace(a->trace);
+        service_session with(a->where);
+        write_trace(with, trace, a->file, a->otlp ? trace_format::otlp : format_for(a->file));
+      });
   c.add_option("trace", a->trace, "trace id in hexadecimal; default: all stored traces");
   c.add_option("-o,--out", a->file, "output file; - for standard output")->capture_default_str();
+  c.add_flag("--otlp", a->otlp,
+             "write OTLP/JSON for OpenTelemetry, as for a file whose name ends in .otlp.json");
   a->where.add_to(c);
   c.footer(
-      "Examples:\n  rondo ask first hop '{\"number\": 7}' --trace way.json\n  rondo trace --out all.json\n");
+      "Examples:\n  rondo ask first hop '{\"number\": 7}' --trace way.json\n  rondo trace --out all.json\n"
+      "  rondo trace --out all.otlp.json\n");
 }
 
 }  // namespace rondo::service

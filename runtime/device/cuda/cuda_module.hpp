@@ -16,6 +16,7 @@
 
 #if !defined(__CUDACC__)
 
+/// Compiles the module for GPUs; without nvcc it only checks that the module exists.
 #define RONDO_CUDA_MODULE(module) static_assert(module::size > 0);
 
 #else

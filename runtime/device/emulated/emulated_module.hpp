@@ -8,6 +8,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 /// The backoff of the I/O thread: it spins, yields, and sleeps until the host rings. It wakes pinned teams for the host.
 struct io_thread_idle {
   grid<emulated_bus> const& of;
@@ -46,8 +48,13 @@ bool register_emulated() {
 
 }  // namespace rondo
 
+// -- for the runtime
 #define RONDO_EMULATED_JOIN2(a, b) a##b
 #define RONDO_EMULATED_JOIN(a, b) RONDO_EMULATED_JOIN2(a, b)
+
+// -- for programs
+
+/// Compiles the module for the device `emulated`.
 #define RONDO_EMULATED_MODULE(module)                                                                  \
   namespace {                                                                                          \
   [[maybe_unused]] bool const RONDO_EMULATED_JOIN(rondo_emulated_module_,                              \

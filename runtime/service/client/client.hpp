@@ -28,14 +28,15 @@
 
 namespace rondo::service {
 
+/// How a client connects.
 struct client_options {
-  endpoint at;
-  std::string token{};                  // if the service requires one
-  bool tls = false;                     // for tcp
-  std::filesystem::path authorities{};  // PEM file; empty: the system's
-  std::string server_name{};            // in the certificate; empty: the address
-  std::string program = "rondo client";
-  std::uint32_t max_frame_bytes = 16 << 20;
+  endpoint at;                               // the service's address
+  std::string token{};                       // if the service requires one
+  bool tls = false;                          // for tcp
+  std::filesystem::path authorities{};       // PEM file; empty: the system's
+  std::string server_name{};                 // in the certificate; empty: the address
+  std::string program = "rondo client";      // the client's name in the service's log
+  std::uint32_t max_frame_bytes = 16 << 20;  // of a response
   std::chrono::milliseconds connect_timeout{
       2'000};  // how long requests wait for a connection before peer_gone
 };
@@ -54,6 +55,7 @@ class client {
  public:
   /// Returns at once; the first request connects.
   explicit client(client_options options);
+  /// Completes open requests with `cancelled`.
   ~client();
   client(client const&) = delete;
   client& operator=(client const&) = delete;
@@ -70,15 +72,16 @@ class client {
 
   /// An actor, named by its id or by its name.
   struct destination {
-    actor_id id{};
-    std::string name{};
+    actor_id id{};       // valid, or `name` is used
+    std::string name{};  // if `id` is not valid
   };
+  /// How a message is sent.
   struct send_options {
-    std::uint8_t priority = default_priority;
-    time_limit deadline = no_timeout;  // zero or less: timed_out at once, and nothing is sent
-    bool wants_reply = false;
-    bool wait_for_room = false;
-    std::uint64_t trace = 0;  // not 0: the service records its path under this id
+    std::uint8_t priority = default_priority;  // 255 is handled first
+    time_limit deadline = no_timeout;          // zero or less: timed_out at once, and nothing is sent
+    bool wants_reply = false;                  // it is an ask
+    bool wait_for_room = false;                // a full mailbox is not an error
+    std::uint64_t trace = 0;                   // not 0: the service records its path under this id
   };
   /// Sends a message. `handler` gets the actor's reply or, without wants_reply, whether the mailbox accepted it.
   void send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,
@@ -86,9 +89,10 @@ class client {
   /// The last error, in words: of the connection, or reported by the service.
   std::string last_words() const;
 
+  /// Gets the response, once.
+  using response_handler = std::function<void(response_bytes)>;
   /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent. A timeout of zero or less:
   /// timed_out, and nothing is sent.
-  using response_handler = std::function<void(response_bytes)>;
   void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
   /// The same, and waits for the response. Errors: also would_deadlock, on this client's thread and after a fork.
   response_bytes request(std::span<std::byte const> frame, std::chrono::milliseconds timeout);
@@ -119,7 +123,9 @@ class client {
 template <class Behaviour>
 class client_ref {
  public:
+  /// The client must outlive the ref.
   client_ref(client& c, actor_id id) noexcept : client_(&c), id_(id) {}
+  /// Names this life of the actor.
   actor_id id() const noexcept { return id_; }
 
   /// Completes with void(error_code): whether the mailbox accepted the message. Errors: those of actor_ref::tell, and
@@ -152,6 +158,7 @@ class client_ref {
         },
         token, client_, id_, m, options);
   }
+  /// The same with a time limit and otherwise default options.
   template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
   auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));

@@ -61,6 +61,7 @@ class message_schemas {
 
 /// Bytes of a type without a schema, as JSON: `{"hex": "0a1b"}`. Throws payload_error.
 std::vector<std::byte> bytes_from_hex(std::string_view json);
+/// The other way.
 std::string bytes_to_hex(std::span<std::byte const> bytes);
 
 }  // namespace rondo::service

@@ -24,8 +24,8 @@ namespace rondo::service {
 
 /// What a schema may need. The defaults are for schemas of other processes.
 struct layout_limits {
-  std::size_t schema_bytes = std::size_t{256} << 10;
-  std::uint32_t depth = 8;       // of nested structs; reading them recurses
+  std::size_t schema_bytes = std::size_t{256} << 10;  // of a binary schema
+  std::uint32_t depth = 8;                            // of nested structs; reading them recurses
   std::size_t name_bytes = 256;  // of a type with its namespace, of a field, or of an enum's value
 };
 
@@ -55,6 +55,7 @@ std::string_view name_of(field_kind kind) noexcept;
 /// Of one scalar.
 std::size_t bytes_of(field_kind kind) noexcept;
 
+/// Whether it is a signed integer.
 bool is_signed(field_kind kind) noexcept;
 
 /// What a schema says of a type beyond its layout.
@@ -63,17 +64,19 @@ struct type_notes {
   std::vector<std::string> docs;  // lines of its comment, as they came: nothing is escaped
 };
 
+/// One value of an enum.
 struct enum_entry {
-  std::string name;
-  std::uint64_t bits;  // two's complement
-  std::vector<std::string> docs{};
+  std::string name;                 // as in the schema
+  std::uint64_t bits;               // two's complement
+  std::vector<std::string> docs{};  // lines of its comment
 };
 
+/// An enum.
 struct enum_layout {
   std::string name{};                   // with namespace
   field_kind kind = field_kind::uint8;  // the integer that holds it
-  std::vector<enum_entry> entries{};
-  type_notes notes{};
+  std::vector<enum_entry> entries{};    // in the order of their numbers
+  type_notes notes{};                   // what else the schema says
 
   /// Without the namespace.
   std::string_view short_name() const noexcept;
@@ -84,29 +87,31 @@ std::string names_of(enum_layout const& e, std::string_view between);
 
 struct struct_layout;
 
+/// A field of a struct.
 struct field_layout {
-  std::string name;
-  field_kind kind = field_kind::uint8;
-  std::uint32_t offset = 0;
-  std::uint32_t element_bytes = 0;
+  std::string name;                             // as in the schema
+  field_kind kind = field_kind::uint8;          // of an element
+  std::uint32_t offset = 0;                     // from the start of the struct, in bytes
+  std::uint32_t element_bytes = 0;              // size of an element
   std::uint32_t length = 0;                     // elements of an array; 0: a single value
   std::shared_ptr<enum_layout const> choices;   // of an enum, else null
   std::shared_ptr<struct_layout const> nested;  // of a nested struct, else null
-  std::vector<std::string> docs{};
+  std::vector<std::string> docs{};              // lines of its comment
 
+  /// The number of elements.
   std::uint32_t count() const noexcept { return length == 0 ? 1 : length; }
   /// What may be written as a string.
   bool is_text() const noexcept { return length != 0 && kind == field_kind::uint8 && !choices; }
 };
 
 struct struct_layout {
-  std::string name;  // with namespace: `rondo.basics.add`
-  std::uint32_t bytes = 0;
-  std::uint32_t align = 1;
-  std::uint32_t depth = 1;  // 1: no nested struct
-  std::vector<field_layout> fields{};
-  bool is_message = false;  // has the attribute (message)
-  type_notes notes{};
+  std::string name;                    // with namespace: `rondo.basics.add`
+  std::uint32_t bytes = 0;             // size
+  std::uint32_t align = 1;             // alignment
+  std::uint32_t depth = 1;             // 1: no nested struct
+  std::vector<field_layout> fields{};  // in the order of their offsets
+  bool is_message = false;             // has the attribute (message)
+  type_notes notes{};                  // what else the schema says
 
   /// Without the namespace.
   std::string_view short_name() const noexcept;
@@ -117,9 +122,10 @@ struct struct_layout {
 /// Whether names, offsets and types are the same, all the way down. Notes and comments may differ.
 bool same_layout(struct_layout const& a, struct_layout const& b);
 
+/// The types of a schema.
 struct schema_layout {
   std::vector<std::shared_ptr<struct_layout const>> structs;  // a struct comes after those it contains
-  std::vector<std::shared_ptr<enum_layout const>> enums;
+  std::vector<std::shared_ptr<enum_layout const>> enums;      // of the schema
   std::vector<std::string>
       message_tables;  // tables with the attribute (message), although their layout is not fixed
 };

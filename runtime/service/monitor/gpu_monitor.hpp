@@ -15,9 +15,10 @@
 
 namespace rondo::service {
 
+/// The GPUs of this machine.
 struct gpu_reading {
-  std::vector<reports::gpuT> gpus{};
-  std::string unavailable{};  // why there are no GPUs; empty: there are
+  std::vector<reports::gpuT> gpus{};  // by index
+  std::string unavailable{};          // why there are no GPUs; empty: there are
 };
 
 class gpu_monitor {
@@ -29,6 +30,7 @@ class gpu_monitor {
   gpu_monitor(gpu_monitor const&) = delete;
   gpu_monitor& operator=(gpu_monitor const&) = delete;
 
+  /// The current values, at most `keep` old. May block for some 50 ms per GPU.
   gpu_reading read();
 
  private:

@@ -21,15 +21,17 @@
 
 namespace rondo::service {
 
+/// A response.
 struct http_answer {
-  unsigned status = 200;
-  std::string content_type = "text/plain; charset=utf-8";
-  std::string body{};
+  unsigned status = 200;                                   // of HTTP
+  std::string content_type = "text/plain; charset=utf-8";  // of the body
+  std::string body{};                                      // the text
 };
 
 /// The function for each path. If it throws, the response is 500.
 using http_routes = std::map<std::string, std::function<http_answer()>, std::less<>>;
 
+/// The limits of a server.
 struct http_options {
   std::uint32_t header_bytes = 8 * 1024;  // of one request
   std::uint32_t body_bytes = 1024;        // likewise; it is read and ignored
@@ -43,10 +45,12 @@ class http_server {
   /// Throws boost::system::system_error if it cannot listen there. Port 0 picks a free port.
   http_server(boost::asio::any_io_executor io, boost::asio::any_io_executor work,
               boost::asio::ip::tcp::endpoint const& where, http_routes routes, http_options options = {});
+  /// Stops.
   ~http_server();
   http_server(http_server const&) = delete;
   http_server& operator=(http_server const&) = delete;
 
+  /// The port that it listens on.
   std::uint16_t port() const noexcept;
   /// Stops accepting connections and closes the open ones. Idempotent.
   void stop();

@@ -11,8 +11,9 @@
 
 namespace rondo::service {
 
-inline constexpr char const* metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";
+inline constexpr char const* metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";  // of HTTP
 
+/// How a report is written.
 struct metrics_options {
   /// So many actors have series of their own: the first ones with a name, by index, so that an actor keeps what it has. All
   /// others are summed into actor="other", whose counters therefore fall when one of those ends: rates of everything come
@@ -20,6 +21,7 @@ struct metrics_options {
   std::size_t actors = 100;
 };
 
+/// The text of a report.
 std::string to_metrics(report const& r, metrics_options const& options = {});
 
 }  // namespace rondo::service

@@ -9,12 +9,15 @@
 namespace rondo::service {
 
 struct nats_counters {
-  std::atomic<bool> connected{false};
-  std::atomic<std::uint64_t> requests{0}, requests_refused{0};
-  std::atomic<std::uint64_t> durable{0}, durable_refused{0};  // deliveries of stored messages
-  std::atomic<std::uint64_t> redelivered{0};                  // of these, deliveries after the first
-  std::atomic<std::uint64_t> acknowledged{0};
+  std::atomic<bool> connected{false};              // to its server
+  std::atomic<std::uint64_t> requests{0};          // taken
+  std::atomic<std::uint64_t> requests_refused{0};  // not taken
+  std::atomic<std::uint64_t> durable{0};           // deliveries of stored messages
+  std::atomic<std::uint64_t> durable_refused{0};   // of these, not taken
+  std::atomic<std::uint64_t> redelivered{0};       // of these, deliveries after the first
+  std::atomic<std::uint64_t> acknowledged{0};      // stored messages that need not come again
 
+  /// Counts one more.
   static void add(std::atomic<std::uint64_t>& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
 };
 

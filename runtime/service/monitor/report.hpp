@@ -26,13 +26,15 @@ class runtime;
 
 namespace rondo::service {
 
+/// The report as a struct.
 using report = reports::reportT;
 
 struct gathered;  // from a runtime at one moment
 
+/// Which service it is.
 struct service_identity {
-  std::string name{};
-  std::uint64_t incarnation = 0;
+  std::string name{};             // in its configuration
+  std::uint64_t incarnation = 0;  // changes when it restarts
 };
 
 /// Remembers from one report to the next since when teams have been at the same message.

@@ -20,8 +20,9 @@ enum class drop_reason : std::uint8_t {
   too_many_connections,  // no room for one more
   shutdown,              // the service has ended
 };
-inline constexpr std::size_t drop_reasons = 7;
+inline constexpr std::size_t drop_reasons = 7;  // how many reasons there are
 
+/// As in the source.
 constexpr char const* name_of(drop_reason why) noexcept {
   constexpr char const* names[drop_reasons] = {
       "too_large", "malformed", "unauthorised", "slow_reader", "idle", "too_many_connections", "shutdown"};
@@ -29,16 +30,23 @@ constexpr char const* name_of(drop_reason why) noexcept {
 }
 
 struct service_counters {
-  std::atomic<std::uint64_t> connections_open{0}, connections_total{0};
-  std::atomic<std::uint64_t> requests{0}, responses{0};
-  std::atomic<std::uint64_t> bytes_in{0}, bytes_out{0};
-  std::atomic<std::uint64_t> frames_refused{0};  // that the verifier or a limit did not let through
-  std::array<std::atomic<std::uint64_t>, drop_reasons> dropped{};
-  std::atomic<std::uint64_t> checkpoints{0}, checkpoints_failed{0}, recordings_failed{0};
+  std::atomic<std::uint64_t> connections_open{0};   // now
+  std::atomic<std::uint64_t> connections_total{0};  // ever
+  std::atomic<std::uint64_t> requests{0};           // read
+  std::atomic<std::uint64_t> responses{0};          // sent
+  std::atomic<std::uint64_t> bytes_in{0};           // of frames from clients
+  std::atomic<std::uint64_t> bytes_out{0};          // of frames to clients
+  std::atomic<std::uint64_t> frames_refused{0};     // that the verifier or a limit did not let through
+  std::array<std::atomic<std::uint64_t>, drop_reasons> dropped{};  // connections, by reason
+  std::atomic<std::uint64_t> checkpoints{0};                       // written
+  std::atomic<std::uint64_t> checkpoints_failed{0};                // not written
+  std::atomic<std::uint64_t> recordings_failed{0};                 // not written
 
+  /// Adds to a counter.
   static void add(std::atomic<std::uint64_t>& to, std::uint64_t n = 1) noexcept {
     to.fetch_add(n, std::memory_order_relaxed);
   }
+  /// Counts a connection that was dropped.
   void count_drop(drop_reason why) noexcept { add(dropped[static_cast<std::size_t>(why)]); }
 };
 

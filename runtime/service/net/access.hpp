@@ -11,6 +11,7 @@
 
 namespace rondo::service {
 
+/// What a client may do.
 enum class role : std::uint8_t {
   read,     // find, list, inspect, describe, watch, traces
   send,     // tell and ask
@@ -18,15 +19,18 @@ enum class role : std::uint8_t {
   control,  // activate, deactivate and terminate them
   admin,    // write checkpoints
 };
-inline constexpr std::string_view role_names[] = {"read", "send", "launch", "control", "admin"};
+inline constexpr std::string_view role_names[] = {"read", "send", "launch", "control", "admin"};  // by role
 
+/// The role with this name, or none.
 std::optional<role> role_named(std::string_view name) noexcept;
 
 struct access {
-  role most = role::admin;
+  role most = role::admin;  // the highest role
   std::string names = "*";  // a shell pattern: * ? [a-z]
 
+  /// Whether it covers every actor.
   bool covers_all() const noexcept { return names == "*"; }
+  /// Whether it covers the actor with this name.
   bool covers(std::string const& actor) const noexcept;
   /// Why this access does not include the role `needed` for `actor` (empty: for all actors). Empty if it does.
   std::string refusal(role needed, std::string const& actor) const;
@@ -34,8 +38,8 @@ struct access {
 
 /// A secret word, and the access of clients that send it.
 struct token {
-  std::string word;
-  access allows;
+  std::string word;  // the secret
+  access allows;     // to its clients
 };
 
 /// The access of the token with this word, or none. A wrong word takes as long as a right one.
