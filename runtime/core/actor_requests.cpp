@@ -19,7 +19,7 @@ std::chrono::nanoseconds time_of(std::uint64_t us) {
 }
 
 /// "worker" of "shop::worker<int>".
-std::string_view short_name(std::string_view behaviour) {
+std::string_view plain_name(std::string_view behaviour) {
   behaviour = behaviour.substr(0, behaviour.find('<'));
   auto const colon = behaviour.rfind(':');
   return colon == behaviour.npos ? behaviour : behaviour.substr(colon + 1);
@@ -300,7 +300,7 @@ void actor_requests::launch_child(device_event const& r) {
   while (refused == errc::name_taken) {
     auto name = parent.empty()
                     ? std::string()
-                    : fmt::format("{}/{}-{}", parent, short_name(b->name), ++children_[r.actor]);
+                    : fmt::format("{}/{}-{}", parent, plain_name(b->name), ++children_[r.actor]);
     if (name.size() > 255) name.clear();
     try {
       auto const made = core_.launch_held(std::move(name), b->name, options, arguments);
