@@ -90,6 +90,47 @@ std::mutex writing;
 
 }  // namespace
 
+std::vector<device_event> actor_requests::kept(std::unique_lock<std::mutex>& held) const {
+  held = std::unique_lock(mutex_);
+  std::vector<device_event> all;
+  auto const now = std::chrono::steady_clock::now();
+  for (auto const& [number, t] : timers_) {
+    auto const left = std::max<std::chrono::nanoseconds>(t.clock.expiry() - now, std::chrono::nanoseconds(0));
+    auto const us = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(t.repeats ? t.period : left).count());
+    device_event r{.kind = t.has_key ? event_kind::set_timer : event_kind::send_later,
+                   .actor = t.has_key ? t.owner : t.to,
+                   .detail = t.has_key ? timer_request::of(us, t.repeats).bits : us,
+                   .behaviour = t.key,
+                   .body = t.body};
+    if (t.has_key) r.body.header.reply_to = t.to;
+    all.push_back(r);
+  }
+  for (auto const& a : asks_) {
+    device_event r{.kind = event_kind::ask_within, .reason = errc::outcome_unknown};
+    r.body.header.reply_to = a.asker;
+    r.body.header.correlation = a.correlation;
+    r.body.header.type = a.type;
+    all.push_back(r);
+  }
+  for (auto const& [one, of, other] : bonds_) {
+    device_event r{.kind = event_kind::bond, .actor = one};
+    r.body.header.reply_to = other;
+    if (of == role::watches)
+      r.detail = static_cast<std::uint64_t>(bond_request::watch);
+    else if (of == role::is_parent_of)
+      r.detail = static_cast<std::uint64_t>(bond_request::parent);
+    else if (of == role::is_linked_to && one < other)
+      r.detail = static_cast<std::uint64_t>(bond_request::link);
+    else
+      continue;
+    all.push_back(r);
+  }
+  auto const arriving = std::lock_guard(arrivals_);
+  std::ranges::copy_if(waiting_, std::back_inserter(all), is_request);
+  return all;
+}
+
 void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::byte const> notes) {
   auto& core = rt.core();
   checkpoint_image image;

@@ -8,8 +8,8 @@
 
 #include <concepts>
 
-#include "runtime/observe/inspection.hpp"
 #include "kernels/link/host_request.hpp"
+#include "runtime/observe/inspection.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo {

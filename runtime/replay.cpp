@@ -45,9 +45,11 @@ struct rerun {
     if (!core.devices.has_device_of(l.actor))
       refuse(fmt::format("actor '{}' was on device {}, but this runtime has {}, counted from 0", l.name,
                          device_of(l.actor), core.devices.size()));
-    actor_options const options{
-        .device = device_of(l.actor), .capacity = l.capacity, .pinned = l.pinned, .reserve = l.reserve,
-        .supervise = l.supervise};
+    actor_options const options{.device = device_of(l.actor),
+                                .capacity = l.capacity,
+                                .pinned = l.pinned,
+                                .reserve = l.reserve,
+                                .supervise = l.supervise};
     auto spec = core.actors.add_as(
         {l.actor, l.name, l.behaviour, core.behaviours()[l.behaviour].state_bytes, options, l.capacity});
     auto refused = spec ? errc::ok : static_cast<errc>(spec.error().value());

@@ -86,7 +86,8 @@ class runtime {
   }
   /// The same for a behaviour that is known only by its qualified name. `arguments`: of the behaviour; empty: the default ones.
   result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
-                                      actor_options const& options, std::span<std::byte const> arguments = {});
+                                      actor_options const& options,
+                                      std::span<std::byte const> arguments = {});
 
   /// The living actor with this name; not_found if there is none or it has another behaviour.
   template <class Behaviour>

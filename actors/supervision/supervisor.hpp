@@ -49,8 +49,7 @@ struct child_place {
 template <class Strategy, class... Children>
 struct supervisor {
   static constexpr std::uint32_t count = sizeof...(Children);
-  using messages =
-      rondo::messages<launched, child_failed, ended, rondo::ask<child_at, child_place>>;
+  using messages = rondo::messages<launched, child_failed, ended, rondo::ask<child_at, child_place>>;
 
   RONDO_HD void on_start(context& ctx) {
     std::uint32_t index = 0;

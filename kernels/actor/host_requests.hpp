@@ -51,9 +51,9 @@ class host_requests {
   /// timed_out, or why there is no answer; never both. The request waits for room in the mailbox of `to` until then. It goes by the
   /// host, so messages that this actor sends directly may overtake it.
   template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD void ask_within(std::uint64_t timeout_us, address<Behaviour> to,
-                                                              Message const& m, std::uint32_t correlation,
-                                                              std::uint8_t priority = default_priority) noexcept {
+  requires takes<Behaviour, Message> RONDO_HD void ask_within(
+      std::uint64_t timeout_us, address<Behaviour> to, Message const& m, std::uint32_t correlation,
+      std::uint8_t priority = default_priority) noexcept {
     if (!ctx().team().leader()) return;
     device_event r{.kind = event_kind::ask_within, .actor = to.id, .detail = timeout_us};
     fill(r, m, ctx().template header_for<Message>({.priority = priority}, correlation, ctx().self()));
@@ -86,10 +86,10 @@ class host_requests {
   /// Ends any actor.
   RONDO_HD void terminate(actor_id who, termination how = termination::drain) noexcept {
     if (!ctx().team().leader()) return;
-    device_event r{.kind = event_kind::end_actor,
-                   .actor = ctx().self(),
-                   .detail = static_cast<std::uint64_t>(how == termination::drain ? control_drain
-                                                                                  : control_discard)};
+    device_event r{
+        .kind = event_kind::end_actor,
+        .actor = ctx().self(),
+        .detail = static_cast<std::uint64_t>(how == termination::drain ? control_drain : control_discard)};
     r.body.header.reply_to = who;
     ctx().request(r, who);
   }
@@ -113,7 +113,8 @@ class host_requests {
   }
   RONDO_HD void bond(actor_id who, bond_request what) noexcept {
     if (!ctx().team().leader()) return;
-    device_event r{.kind = event_kind::bond, .actor = ctx().self(), .detail = static_cast<std::uint64_t>(what)};
+    device_event r{
+        .kind = event_kind::bond, .actor = ctx().self(), .detail = static_cast<std::uint64_t>(what)};
     r.body.header.reply_to = who;
     ctx().request(r, who);
   }

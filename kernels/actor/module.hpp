@@ -108,7 +108,8 @@ struct state_of<B> {
   alignas(16) typename B::arguments arguments;
 };
 template <class B>
-concept starts_with_arguments = has_arguments<B> && requires(B b, context& c, typename B::arguments const& a) {
+concept starts_with_arguments = has_arguments<B> &&
+    requires(B b, context& c, typename B::arguments const& a) {
   b.on_start(c, a);
 };
 template <class B>

@@ -92,9 +92,9 @@ struct message_header {
   /// `us`: after `sent`; 0: none. Up to 35 minutes in microseconds, above that in milliseconds, rounded up. Above longest_deadline_us
   /// the deadline becomes refused_deadline, and the message is not to be sent.
   RONDO_HD constexpr void set_deadline(std::uint64_t us) noexcept {
-    deadline = us < in_milliseconds        ? static_cast<std::uint32_t>(us)
+    deadline = us < in_milliseconds       ? static_cast<std::uint32_t>(us)
                : us > longest_deadline_us ? refused_deadline
-                                           : in_milliseconds | static_cast<std::uint32_t>((us + 999) / 1000);
+                                          : in_milliseconds | static_cast<std::uint32_t>((us + 999) / 1000);
   }
   /// Nanoseconds from sending to the deadline; 0: none.
   RONDO_HD constexpr std::uint64_t deadline_ns() const noexcept {
@@ -106,8 +106,9 @@ struct message_header {
     return deadline != 0 && age_ns(now_ns) > deadline_ns();
   }
 
-  static constexpr std::uint64_t longest_deadline_us = 86'400'000'000;  // a day: half of what a stamp can tell
-  static constexpr std::uint32_t refused_deadline = ~0u;               // of a message that is not to be sent
+  static constexpr std::uint64_t longest_deadline_us =
+      86'400'000'000;                                     // a day: half of what a stamp can tell
+  static constexpr std::uint32_t refused_deadline = ~0u;  // of a message that is not to be sent
 
  private:
   static constexpr std::uint32_t in_milliseconds = 0x8000'0000u;

@@ -88,7 +88,8 @@ class direct_inbox {
   /// All lanes: takes everything that comes before `stop` may make the team stand still. Handles nothing.
   RONDO_HD void take_all(atomic<std::uint32_t> const& stop) {
     auto const is_behind = [&] {
-      auto const word = stop.load(memory_order::relaxed);  // relaxed: stand_still loads it again, and `last` after it
+      auto const word =
+          stop.load(memory_order::relaxed);  // relaxed: stand_still loads it again, and `last` after it
       return word != 0 && (word & leave_bit) == 0 && !has_taken_all();
     };
     while (team_.broadcast(team_.leader() && is_behind()))

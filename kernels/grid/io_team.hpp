@@ -372,13 +372,9 @@ class io_team : public submission_reader<Bus> {
     submission const& s = this->window_.items[i];
     errc outcome = errc::ok;
     if (s.kind == submission_kind::launch) {
-      launch_spec spec;
-      __builtin_memcpy(&spec, s.body.payload, sizeof spec);
-      launch_actor<Module>(scheduler_, spec);
+      launch_actor<Module>(scheduler_, *reinterpret_cast<launch_spec const*>(s.body.payload));
     } else if (s.kind == submission_kind::arguments) {
-      launch_arguments a;
-      __builtin_memcpy(&a, s.body.payload, sizeof a);
-      place_arguments(scheduler_.arena(), a);
+      place_arguments(scheduler_.arena(), *reinterpret_cast<launch_arguments const*>(s.body.payload));
     } else if (s.kind == submission_kind::open_buffer || s.kind == submission_kind::close_buffer) {
       buffer_order order;
       __builtin_memcpy(&order, s.body.payload, sizeof order);

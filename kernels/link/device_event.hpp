@@ -26,10 +26,10 @@ enum class event_kind : std::uint32_t {
   state_changed,  // `actor` is now in lifecycle state `detail`
   room,           // `actor`'s mailbox was full and has room again
   send_later,     // send `body` to `actor` after `detail` microseconds
-  set_timer,      // of `actor`, with the key `behaviour`: timer_request. body.header.reply_to: who gets `body`
-  cancel_timer,   // of `actor`, with the key `behaviour`
-  ask_within,     // ask `actor` by `body`, and send what comes first to body.header.reply_to: the answer, or a `rejected`
-                  // after `detail` microseconds
+  set_timer,     // of `actor`, with the key `behaviour`: timer_request. body.header.reply_to: who gets `body`
+  cancel_timer,  // of `actor`, with the key `behaviour`
+  ask_within,  // ask `actor` by `body`, and send what comes first to body.header.reply_to: the answer, or a `rejected`
+               // after `detail` microseconds
   bond,           // `actor` and body.header.reply_to: detail: bond_request
   launch_child,   // launch an actor for `actor`; body.header.type: of the behaviour; payload: child_request
   end_actor,      // body.header.reply_to is to end; detail: control_bits

@@ -27,7 +27,8 @@ struct behaviour_info {
       upgrades;  // the behaviour of an earlier module whose actors this one takes over; empty: none
   void (*upgrade)(std::byte* state, std::byte const* old_state);  // constructs a state from that behaviour's
   bool is_captured;                                               // its handler is a graph
-  std::vector<std::byte> arguments;  // the default ones of its on_start, at `arguments_at` in its state; empty: none
+  std::vector<std::byte>
+      arguments;  // the default ones of its on_start, at `arguments_at` in its state; empty: none
   std::uint64_t arguments_at;
 };
 

@@ -109,7 +109,8 @@ void actor_requests::carry_out(device_event const& r) {
     case event_kind::end_actor:
       return end(r.body.header.reply_to, errc::ok, static_cast<control_bits>(r.detail));
     case event_kind::restart_child:
-      if (bonds_.contains({r.body.header.reply_to, role::is_child_of, r.actor})) restart(r.body.header.reply_to);
+      if (bonds_.contains({r.body.header.reply_to, role::is_child_of, r.actor}))
+        restart(r.body.header.reply_to);
       return;
     case event_kind::actor_failed:
       return has_failed(r);
@@ -227,9 +228,8 @@ bool actor_requests::takes(actor_id actor, std::uint32_t type) const {
 /// Whether its end is still in the queue.
 bool actor_requests::is_ending(actor_id actor) const {
   auto const arriving = std::lock_guard(arrivals_);
-  return std::ranges::any_of(waiting_, [&](device_event const& w) {
-    return w.kind == event_kind::terminated && w.actor == actor;
-  });
+  return std::ranges::any_of(
+      waiting_, [&](device_event const& w) { return w.kind == event_kind::terminated && w.actor == actor; });
 }
 std::vector<actor_requests::bond> actor_requests::bonds_of(actor_id actor) const {
   auto const first = bonds_.lower_bound({actor, role{}, actor_id{0, 0}});
@@ -281,8 +281,8 @@ void actor_requests::launch_child(device_event const& r) {
     if (takes(r.actor, type_id<launched>))
       tell(r.actor, launched{who, reason}, r.body.header.correlation, true);
     else if (reason != errc::ok)
-      core_.watched.report(fmt::format("actor '{}' could not launch a child: {}", core_.names.of_actor(r.actor),
-                                       make_error_code(reason).message()));
+      core_.watched.report(fmt::format("actor '{}' could not launch a child: {}",
+                                       core_.names.of_actor(r.actor), make_error_code(reason).message()));
   };
   if (!is_alive(r.actor)) return;
   auto const& known = core_.behaviours();
@@ -294,13 +294,13 @@ void actor_requests::launch_child(device_event const& r) {
   if (what.options.capacity != 0) options.capacity = what.options.capacity;
   if (options.supervise.rule == on_failure::escalate) options.supervise.rule = on_failure::ask_parent;
   auto const parent = core_.names.of_actor(r.actor);
-  auto const arguments = std::span(what.arguments, std::min<std::size_t>(what.argument_bytes, max_argument_bytes));
+  auto const arguments =
+      std::span(what.arguments, std::min<std::size_t>(what.argument_bytes, max_argument_bytes));
   actor_id child;
   auto refused = errc::name_taken;
   while (refused == errc::name_taken) {
-    auto name = parent.empty()
-                    ? std::string()
-                    : fmt::format("{}/{}-{}", parent, plain_name(b->name), ++children_[r.actor]);
+    auto name = parent.empty() ? std::string()
+                               : fmt::format("{}/{}-{}", parent, plain_name(b->name), ++children_[r.actor]);
     if (name.size() > 255) name.clear();
     try {
       auto const made = core_.launch_held(std::move(name), b->name, options, arguments);
@@ -392,49 +392,6 @@ void actor_requests::has_ended(actor_id actor, errc why) {
         break;
     }
   }
-}
-
-// -- checkpoints
-
-std::vector<device_event> actor_requests::kept(std::unique_lock<std::mutex>& held) const {
-  held = std::unique_lock(mutex_);
-  std::vector<device_event> all;
-  auto const now = std::chrono::steady_clock::now();
-  for (auto const& [number, t] : timers_) {
-    auto const left = std::max<std::chrono::nanoseconds>(t.clock.expiry() - now, std::chrono::nanoseconds(0));
-    auto const us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(t.repeats ? t.period : left).count());
-    device_event r{.kind = t.has_key ? event_kind::set_timer : event_kind::send_later,
-                   .actor = t.has_key ? t.owner : t.to,
-                   .detail = t.has_key ? timer_request::of(us, t.repeats).bits : us,
-                   .behaviour = t.key,
-                   .body = t.body};
-    if (t.has_key) r.body.header.reply_to = t.to;
-    all.push_back(r);
-  }
-  for (auto const& a : asks_) {
-    device_event r{.kind = event_kind::ask_within, .reason = errc::outcome_unknown};
-    r.body.header.reply_to = a.asker;
-    r.body.header.correlation = a.correlation;
-    r.body.header.type = a.type;
-    all.push_back(r);
-  }
-  for (auto const& [one, of, other] : bonds_) {
-    device_event r{.kind = event_kind::bond, .actor = one};
-    r.body.header.reply_to = other;
-    if (of == role::watches)
-      r.detail = static_cast<std::uint64_t>(bond_request::watch);
-    else if (of == role::is_parent_of)
-      r.detail = static_cast<std::uint64_t>(bond_request::parent);
-    else if (of == role::is_linked_to && one < other)
-      r.detail = static_cast<std::uint64_t>(bond_request::link);
-    else
-      continue;
-    all.push_back(r);
-  }
-  auto const arriving = std::lock_guard(arrivals_);
-  std::ranges::copy_if(waiting_, std::back_inserter(all), is_request);
-  return all;
 }
 
 }  // namespace rondo

@@ -92,10 +92,11 @@ class actor_requests {
   void tell(actor_id to, Body const& body, std::uint32_t correlation = 0, bool is_reply = false);
 
   runtime_core& core_;
-  atomic<std::uint32_t> is_used_{0};  // 1: there was a request. Most programs have none, and ends of actors cost them nothing
+  atomic<std::uint32_t> is_used_{
+      0};  // 1: there was a request. Most programs have none, and ends of actors cost them nothing
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, set_timer> timers_;                    // by number
+  std::unordered_map<std::uint64_t, set_timer> timers_;                   // by number
   std::map<std::pair<actor_id, std::uint32_t>, std::uint64_t> by_owner_;  // their numbers, by owner and key
   std::uint64_t last_number_ = 0;
   std::list<open_ask> asks_;

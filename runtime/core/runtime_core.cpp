@@ -227,8 +227,9 @@ result<actor_id> runtime_core::launch_held(std::string name, std::string_view be
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
   if (found == known.end()) return errc::unknown_behaviour;
   if (!arguments.empty() && arguments.size() != found->arguments.size())
-    throw std::invalid_argument(fmt::format("launching '{}': {} bytes of arguments were given, but {} takes {}",
-                                            name, arguments.size(), behaviour, found->arguments.size()));
+    throw std::invalid_argument(
+        fmt::format("launching '{}': {} bytes of arguments were given, but {} takes {}", name,
+                    arguments.size(), behaviour, found->arguments.size()));
   if (!devices.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "

@@ -65,8 +65,8 @@ Offset<schemas::saved_mail> pack(builder& b, std::vector<saved_message> const& m
   headers.reserve(mail.size());
   for (auto const& [body, age_ns] : mail) {
     auto const& h = body.header;
-    headers.emplace_back(age_ns, h.type, h.correlation, h.reply_to.index, h.reply_to.generation,
-                         h.deadline, body.bytes, h.priority, h.flags);
+    headers.emplace_back(age_ns, h.type, h.correlation, h.reply_to.index, h.reply_to.generation, h.deadline,
+                         body.bytes, h.priority, h.flags);
     auto const* const payload = reinterpret_cast<std::uint8_t const*>(body.payload);
     payloads.insert(payloads.end(), payload, payload + body.bytes);
   }

@@ -59,7 +59,8 @@ void pack(builder& b, recorded_message const& m) {
 }
 void pack(builder& b, recorded_launch const& l) {
   auto const name = b.CreateString(l.name);
-  auto const arguments = b.CreateVector(reinterpret_cast<std::uint8_t const*>(l.arguments.data()), l.arguments.size());
+  auto const arguments =
+      b.CreateVector(reinterpret_cast<std::uint8_t const*>(l.arguments.data()), l.arguments.size());
   auto const& s = l.supervise;
   finish(b, schemas::Createnew_actor(b, l.actor.index, l.actor.generation, name, l.behaviour, l.capacity,
                                      l.pinned, s.within_ms, s.max_restarts, static_cast<std::uint8_t>(s.rule),

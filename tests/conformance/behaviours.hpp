@@ -367,7 +367,7 @@ struct wide {
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
              editor, scaler, walker, walkers_together, forgetful, feeder, worker, in_turn, at_random,
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
-             throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office,
-             rest_office, logger, loggers_together)
+             throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office, rest_office,
+             logger, loggers_together)
 
 }  // namespace conformance

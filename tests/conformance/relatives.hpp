@@ -7,7 +7,19 @@
 
 namespace conformance {
 
-enum class errand : std::uint32_t { timer, cancel, ask, watch, unwatch, link, unlink, launch, restart, end, fail };
+enum class errand : std::uint32_t {
+  timer,
+  cancel,
+  ask,
+  watch,
+  unwatch,
+  link,
+  unlink,
+  launch,
+  restart,
+  end,
+  fail
+};
 
 /// What a relative is to do with `who`; `key`: of a timer, or a correlation.
 struct go {
@@ -48,7 +60,8 @@ struct brittle {
   struct arguments {
     std::uint32_t start = 7;
   };
-  using messages = rondo::messages<rondo::ask<question, reply_to_question>, rondo::ask<read_value, value>, break_down>;
+  using messages =
+      rondo::messages<rondo::ask<question, reply_to_question>, rondo::ask<read_value, value>, break_down>;
   value now{};
 
   RONDO_HD void on_start(rondo::context&, arguments const& a) { now.start = a.start; }
@@ -67,8 +80,8 @@ struct brittle {
 };
 
 struct relative {
-  using messages = rondo::messages<go, tick, rondo::ask<read_news, heard>, reply_to_question, rondo::rejected, rondo::ended,
-                                   rondo::launched, rondo::child_failed>;
+  using messages = rondo::messages<go, tick, rondo::ask<read_news, heard>, reply_to_question, rondo::rejected,
+                                   rondo::ended, rondo::launched, rondo::child_failed>;
   heard news{};
 
   RONDO_HD void on(rondo::context& ctx, go const& m) {

@@ -167,8 +167,8 @@ TEST_CASE("arguments of a launch are kept for restarts", "[G9]") {
   CHECK(now.calls == 1);
 }
 
-TEMPLATE_TEST_CASE("a supervisor gives a fresh state to those whom its strategy concerns, and gives up", "[G9]", one_office,
-                   all_office, rest_office) {
+TEMPLATE_TEST_CASE("a supervisor gives a fresh state to those whom its strategy concerns, and gives up",
+                   "[G9]", one_office, all_office, rest_office) {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);

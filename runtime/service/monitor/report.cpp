@@ -25,7 +25,7 @@ namespace {
 
 char const* name_of(failure_action action) noexcept {
   static constexpr char const* names[] = {"restarted", "quarantined", "stopped", "escalated",
-                                        "left_to_parent"};
+                                          "left_to_parent"};
   return names[static_cast<std::size_t>(action)];
 }
 
