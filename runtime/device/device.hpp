@@ -58,7 +58,7 @@ class device {
   virtual errc signal(actor_id to, std::uint32_t control) = 0;
   /// Ordered before every later post of the same thread.
   /// The device chooses spec.team for a pinned actor; actor_limit if no team is free.
-  virtual errc launch(launch_spec spec, launch_arguments const& with) = 0;
+  virtual errc launch(launch_spec spec, launch_arguments const& with = {}) = 0;
 
   /// A guest team for a program thread; null if none is free, or if the device's teams are not threads of this
   /// process.

@@ -72,7 +72,7 @@ class cpu_device final : public device {
     std::lock_guard lock(launching_);  // a signal must not reach a successor in the actor's cell
     return scheduler{arena_}.signal(to, control) ? errc::ok : errc::actor_gone;
   }
-  errc launch(launch_spec spec, launch_arguments const& with) override {
+  errc launch(launch_spec spec, launch_arguments const& with = {}) override {
     std::unique_lock pinning(pinning_, std::defer_lock);
     if (spec.pinned) {
       pinning.lock();

@@ -88,7 +88,10 @@ __device__ void a_handler_needs_RONDO_HD(B& state, context& ctx, std::byte const
 template <class B>
 __device__ void a_behaviour_needs_RONDO_HD(std::byte* at, context& ctx) {
   auto* const state = new (at) B{};
-  if constexpr (detail::starts<B>) state->on_start(ctx);
+  if constexpr (detail::starts_with_arguments<B>)
+    state->on_start(ctx, typename B::arguments{});
+  else if constexpr (detail::starts<B>)
+    state->on_start(ctx);
 }
 
 template <class... Entries, class B>

@@ -156,7 +156,7 @@ class queue_device : public device {
 
   route mail() noexcept override { return route(queues_); }
   errc signal(actor_id to, std::uint32_t control) override { return queues_.signal(to, control); }
-  errc launch(launch_spec spec, launch_arguments const& with) override {
+  errc launch(launch_spec spec, launch_arguments const& with = {}) override {
     if (spec.pinned) {
       auto const team = owners_.take(spec.id);
       if (!team) return errc::actor_limit;
