@@ -124,6 +124,12 @@ int pthread_rwlock_rdlock(pthread_rwlock_t* l) noexcept {
   ++l->__data.__readers;
   return 0;
 }
+int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) noexcept {
+  point("pthread_rwlock_tryrdlock");
+  if (l->__data.__cur_writer != 0) return EBUSY;
+  ++l->__data.__readers;
+  return 0;
+}
 int pthread_rwlock_wrlock(pthread_rwlock_t* l) noexcept {
   point("pthread_rwlock_wrlock");
   while (l->__data.__cur_writer != 0 || l->__data.__readers != 0) wait(l, "pthread_rwlock_wrlock");
