@@ -68,6 +68,7 @@ class host_requests {
   /// If one of the two actors is stopped by a failure, or has ended before, the other one is terminated, too, without handling
   /// its mail.
   RONDO_HD void link(actor_id who) noexcept { bond(who, bond_request::link); }
+  /// Ends the link on both sides.
   RONDO_HD void unlink(actor_id who) noexcept { bond(who, bond_request::unlink); }
 
   /// Launches a child: an actor on the same device, which ends with this actor, and when this actor restarts with a fresh state. Its

@@ -29,7 +29,7 @@ struct behaviour_info {
   bool is_captured;                                               // its handler is a graph
   std::vector<std::byte>
       arguments;  // the default ones of its on_start, at `arguments_at` in its state; empty: none
-  std::uint64_t arguments_at;
+  std::uint64_t arguments_at;  // see arguments
 };
 
 namespace detail {
