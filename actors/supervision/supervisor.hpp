@@ -17,8 +17,9 @@ namespace rondo {
 /// the supervisor.
 template <std::uint32_t Most = 3, std::uint64_t WithinMs = 5000>
 struct one_for_one {
-  static constexpr std::uint32_t most = Most;
-  static constexpr std::uint64_t within_ms = WithinMs;
+  static constexpr std::uint32_t most = Most;           // failures
+  static constexpr std::uint64_t within_ms = WithinMs;  // of the first of them
+  /// Whether `child` is restarted when `failed` has failed: places in the list of children.
   RONDO_HD static constexpr bool concerns(std::uint32_t failed, std::uint32_t child) noexcept {
     return failed == child;
   }
@@ -26,11 +27,13 @@ struct one_for_one {
 /// All children: they depend on each other.
 template <std::uint32_t Most = 3, std::uint64_t WithinMs = 5000>
 struct one_for_all : one_for_one<Most, WithinMs> {
+  /// As for one_for_one.
   RONDO_HD static constexpr bool concerns(std::uint32_t, std::uint32_t) noexcept { return true; }
 };
 /// The one that failed, and those after it: each depends on those before it.
 template <std::uint32_t Most = 3, std::uint64_t WithinMs = 5000>
 struct rest_for_one : one_for_one<Most, WithinMs> {
+  /// As for one_for_one.
   RONDO_HD static constexpr bool concerns(std::uint32_t failed, std::uint32_t child) noexcept {
     return failed <= child;
   }
@@ -38,28 +41,34 @@ struct rest_for_one : one_for_one<Most, WithinMs> {
 
 /// Asks a supervisor for the child at this place in its list, from 0.
 struct child_at {
-  std::uint32_t index;
+  std::uint32_t index;  // its place
 };
 /// `reason`: ok, or not_found if there is no such child, or no longer.
 struct child_place {
-  actor_id who;
-  errc reason;
+  actor_id who;  // the child
+  errc reason;   // ok, or why there is none
 };
 
 template <class Strategy, class... Children>
 struct supervisor {
-  static constexpr std::uint32_t count = sizeof...(Children);
+  static constexpr std::uint32_t count = sizeof...(Children);  // of its children
+  /// What it takes; programs send it child_at.
   using messages = rondo::messages<launched, child_failed, ended, rondo::ask<child_at, child_place>>;
 
+  // -- for the runtime
   RONDO_HD void on_start(context& ctx) {
     std::uint32_t index = 0;
     (ctx.template launch<Children>(index++, {.supervise = {.rule = on_failure::escalate}}), ...);
   }
   RONDO_HD void on(context& ctx, launched const& m) {
+    auto const index = ctx.header().correlation;
+    if (index >= count) return;  // not from its host
     if (m.reason != errc::ok) return ctx.fail(m.reason);
-    children_[ctx.header().correlation] = m.who;
+    // After a restart, messages to the state before may still come; then another one for this place follows.
+    launched_ += children_[index].valid() ? 0 : 1;
+    children_[index] = m.who;
     ctx.watch(m.who);
-    if (++launched_ != count) return;
+    if (launched_ < count) return;
     for (std::uint32_t i = 0; i < waiting_; ++i) ctx.reply_to(askers_[i].token, place_of(askers_[i].index));
     waiting_ = 0;
   }
@@ -76,7 +85,7 @@ struct supervisor {
     if (auto const gone = index_of(m.who); gone != count) children_[gone] = {};
   }
   RONDO_HD void on(context& ctx, child_at const& m) {
-    if (launched_ == count) return static_cast<void>(ctx.reply(place_of(m.index)));
+    if (launched_ >= count) return static_cast<void>(ctx.reply(place_of(m.index)));
     if (waiting_ == most_askers) return ctx.reject(errc::mailbox_full);
     askers_[waiting_++] = {ctx.defer(), m.index};
   }

@@ -30,8 +30,10 @@ std::string_view plain_name(std::string_view behaviour) {
 actor_requests::actor_requests(runtime_core& core) : core_(core), pause_(core.context) {}
 
 void actor_requests::take(device_event const& request) {
-  is_used_.store(1, memory_order::relaxed);  // relaxed: the queue orders what follows from the request
   auto const lock = std::lock_guard(arrivals_);
+  if (request.kind == event_kind::set_timer || request.kind == event_kind::bond ||
+      request.kind == event_kind::launch_child)
+    ends_matter_ = true;
   queue(request);
 }
 
@@ -40,16 +42,15 @@ void actor_requests::on_failed(device_event const& report) {
   auto const lock = std::lock_guard(arrivals_);
   if (action == failure_action::stopped || action == failure_action::escalated)
     stopped_for_[report.actor] = report.reason;
-  else if (action == failure_action::left_to_parent ||
-           (action == failure_action::restarted && is_used_.load(memory_order::relaxed) != 0))
+  else if (action == failure_action::left_to_parent || (action == failure_action::restarted && ends_matter_))
     queue(report);
 }
 
 void actor_requests::on_terminated(actor_id actor) {
   auto const lock = std::lock_guard(arrivals_);
   auto const why = stopped_for_.extract(actor);
-  if (is_used_.load(memory_order::relaxed) == 0) return;  // relaxed: who watches it has asked after this
-  queue({.kind = event_kind::terminated, .reason = why ? why.mapped() : errc::ok, .actor = actor});
+  if (ends_matter_)
+    queue({.kind = event_kind::terminated, .reason = why ? why.mapped() : errc::ok, .actor = actor});
 }
 
 void actor_requests::stop() {
@@ -68,9 +69,10 @@ void actor_requests::queue(device_event const& r) {
   if (!std::exchange(draining_, true)) boost::asio::post(core_.context, [this] { drain(); });
 }
 
-/// One request at a time, so that a checkpoint finds each either in the queue or carried out.
+/// One request at a time, so that a checkpoint finds each either in the queue or carried out. After some of them, others have the
+/// thread.
 void actor_requests::drain() {
-  for (;;) {
+  for (int n = 0; n < 64; ++n) {
     std::shared_lock const launching(core_.launching, std::try_to_lock);
     if (!launching) {  // whoever holds it may wait for this thread
       pause_.expires_after(std::chrono::milliseconds(1));
@@ -91,6 +93,7 @@ void actor_requests::drain() {
     }
     carry_out(r);
   }
+  boost::asio::post(core_.context, [this] { drain(); });
 }
 
 void actor_requests::carry_out(device_event const& r) {
@@ -110,7 +113,7 @@ void actor_requests::carry_out(device_event const& r) {
       return end(r.body.header.reply_to, errc::ok, static_cast<control_bits>(r.detail));
     case event_kind::restart_child:
       if (bonds_.contains({r.body.header.reply_to, role::is_child_of, r.actor}))
-        restart(r.body.header.reply_to);
+        restart(r.body.header.reply_to, r);
       return;
     case event_kind::actor_failed:
       return has_failed(r);
@@ -249,42 +252,49 @@ void actor_requests::tell(actor_id to, Body const& body, std::uint32_t correlati
   core_.forward(to, m);
 }
 
+void actor_requests::tie(actor_id one, role of, actor_id other) {
+  bonds_.insert({one, of, other});
+  bonds_.insert({other, other_side(of), one});
+}
+void actor_requests::untie(actor_id one, role of, actor_id other) {
+  bonds_.erase({one, of, other});
+  bonds_.erase({other, other_side(of), one});
+}
+
 void actor_requests::change_bond(device_event const& r) {
   auto const self = r.actor, other = r.body.header.reply_to;
-  auto const what = static_cast<bond_request>(r.detail);
-  bool const lasts = is_alive(other) || is_ending(other);
-  switch (what) {
+  auto const lasts = [&] { return is_alive(other) || is_ending(other); };
+  switch (static_cast<bond_request>(r.detail)) {
     case bond_request::watch:
-      if (!lasts) return tell(self, ended{other, errc::actor_gone});
-      add(self, role::watches, other);
-      return add(other, role::is_watched_by, self);
+      if (!bonds_.contains({self, role::watches, other}) && !lasts())
+        return tell(self, ended{other, errc::actor_gone});
+      return tie(self, role::watches, other);
     case bond_request::unwatch:
-      remove(self, role::watches, other);
-      return remove(other, role::is_watched_by, self);
+      return untie(self, role::watches, other);
     case bond_request::link:
-      if (!lasts) return end(self, errc::actor_gone);
-      add(self, role::is_linked_to, other);
-      return add(other, role::is_linked_to, self);
+      return lasts() ? tie(self, role::is_linked_to, other) : end(self, errc::actor_gone);
     case bond_request::unlink:
-      remove(self, role::is_linked_to, other);
-      return remove(other, role::is_linked_to, self);
+      return untie(self, role::is_linked_to, other);
     case bond_request::parent:
-      add(self, role::is_parent_of, other);
-      return add(other, role::is_child_of, self);
+      return tie(self, role::is_parent_of, other);
   }
 }
 
 void actor_requests::launch_child(device_event const& r) {
   child_request what;
   __builtin_memcpy(&what, r.body.payload, sizeof what);
-  auto const outcome = [&](actor_id who, errc reason) {
-    if (takes(r.actor, type_id<launched>))
-      tell(r.actor, launched{who, reason}, r.body.header.correlation, true);
-    else if (reason != errc::ok)
-      core_.watched.report(fmt::format("actor '{}' could not launch a child: {}",
-                                       core_.names.of_actor(r.actor), make_error_code(reason).message()));
-  };
   if (!is_alive(r.actor)) return;
+  bool const listens = takes(r.actor, type_id<launched>);
+  auto const report = [&](std::string const& why) {
+    core_.watched.report(
+        fmt::format("actor '{}' could not launch a child: {}", core_.names.of_actor(r.actor), why));
+  };
+  auto const outcome = [&](actor_id who, errc reason) {
+    if (listens)
+      tell(r.actor, launched{who, reason}, r.body.header.correlation, true);
+    else if (reason != errc::ok && reason != errc::wrong_state)
+      report(make_error_code(reason).message());
+  };
   auto const& known = core_.behaviours();
   auto const b = std::ranges::find_if(
       known, [&](behaviour_info const& i) { return detail::fnv1a(i.name) == r.body.header.type; });
@@ -307,26 +317,22 @@ void actor_requests::launch_child(device_event const& r) {
       refused = made ? errc::ok : static_cast<errc>(made.error().value());
       if (made) child = *made;
     } catch (std::invalid_argument const& e) {
-      core_.watched.report(fmt::format("actor '{}' could not launch a child: {}", parent, e.what()));
+      report(e.what());
       refused = errc::wrong_state;
     }
   }
   if (refused != errc::ok) return outcome({}, refused);
-  add(r.actor, role::is_parent_of, child);
-  add(child, role::is_child_of, r.actor);
+  tie(r.actor, role::is_parent_of, child);
   outcome(child, errc::ok);
 }
 
-void actor_requests::restart(actor_id child) {
+/// `request`: to be made again if the device has no room for the signal.
+void actor_requests::restart(actor_id child, device_event const& request) {
   if (!is_alive(child)) return;
   fresh_start_of(child);
   auto const refused = core_.devices.home_of(child).dev->signal(
       child, std::uint32_t{control_construct} | std::uint32_t{control_activate});
-  if (refused == errc::device_busy) {
-    device_event again{.kind = event_kind::actor_failed, .actor = child};
-    again.detail = static_cast<std::uint64_t>(failure_action::left_to_parent);
-    retry(again);
-  }
+  if (refused == errc::device_busy) retry(request);
 }
 
 void actor_requests::end(actor_id actor, errc why, control_bits how) {
@@ -359,7 +365,7 @@ void actor_requests::fresh_start_of(actor_id actor) {
 
 void actor_requests::has_failed(device_event const& r) {
   if (static_cast<failure_action>(r.detail) == failure_action::restarted) return fresh_start_of(r.actor);
-  if (core_.replay) return restart(r.actor);  // the recording has what its parent decided
+  if (core_.replay) return restart(r.actor, r);  // the recording has what its parent decided
   for (auto const& [one, of, other] : bonds_of(r.actor))
     if (of == role::is_child_of && takes(other, type_id<child_failed>))
       return tell(other, child_failed{r.actor, r.reason});
@@ -370,27 +376,10 @@ void actor_requests::has_ended(actor_id actor, errc why) {
   end_timers_of(actor);
   children_.erase(actor);
   for (auto const& [one, of, other] : bonds_of(actor)) {
-    remove(one, of, other);
-    switch (of) {
-      case role::watches:
-        remove(other, role::is_watched_by, actor);
-        break;
-      case role::is_watched_by:
-        remove(other, role::watches, actor);
-        tell(other, ended{actor, why});
-        break;
-      case role::is_linked_to:
-        remove(other, role::is_linked_to, actor);
-        if (why != errc::ok) end(other, why);
-        break;
-      case role::is_parent_of:
-        remove(other, role::is_child_of, actor);
-        end(other, errc::terminated);
-        break;
-      case role::is_child_of:
-        remove(other, role::is_parent_of, actor);
-        break;
-    }
+    untie(one, of, other);
+    if (of == role::is_watched_by) tell(other, ended{actor, why});
+    if (of == role::is_linked_to && why != errc::ok) end(other, why);
+    if (of == role::is_parent_of) end(other, errc::terminated);
   }
 }
 

@@ -33,19 +33,19 @@ class actor_requests {
   void take(device_event const& request);
   /// An actor has failed. Call this for each such report.
   void on_failed(device_event const& report);
-  /// An actor has terminated. Call this while it is still in the directory.
+  /// An actor has terminated. Call this when it is no longer in the directory: a watch that begins then finds it gone.
   void on_terminated(actor_id actor);
   /// Carries out nothing more.
   void stop();
 
   /// Everything that is pending, as requests to be made again by `take`: times count from now, and an ask that waits for its answer
   /// becomes one that ended with outcome_unknown. Stays so while `held` holds its lock. Precondition: the caller holds
-  /// runtime_core::launching, and is at a safepoint.
+  /// runtime_core::launching, and is at a safepoint. Defined in checkpoint.cpp.
   std::vector<device_event> kept(std::unique_lock<std::mutex>& held) const;
 
  private:
-  /// What one actor is to another one. Each bond is entered at both.
-  enum class role : std::uint32_t { watches, is_watched_by, is_linked_to, is_parent_of, is_child_of };
+  /// What one actor is to another one. Each bond is entered at both, in its two roles.
+  enum class role : std::uint32_t { watches, is_watched_by, is_parent_of, is_child_of, is_linked_to };
   using bond = std::tuple<actor_id, role, actor_id>;
   struct set_timer {
     actor_id owner;
@@ -74,7 +74,7 @@ class actor_requests {
   void ask_within(device_event const& r);
   void change_bond(device_event const& r);
   void launch_child(device_event const& r);
-  void restart(actor_id child);
+  void restart(actor_id child, device_event const& request);
   void end(actor_id actor, errc why, control_bits how = control_discard);
   void end_timers_of(actor_id actor);
   void fresh_start_of(actor_id actor);
@@ -86,14 +86,15 @@ class actor_requests {
   bool is_alive(actor_id actor) const;
   bool takes(actor_id actor, std::uint32_t type) const;
   bool is_ending(actor_id actor) const;
-  void add(actor_id one, role of, actor_id other) { bonds_.insert({one, of, other}); }
-  void remove(actor_id one, role of, actor_id other) { bonds_.erase({one, of, other}); }
+  static constexpr role other_side(role of) noexcept {
+    return of == role::is_linked_to ? of : role{static_cast<std::uint32_t>(of) ^ 1};
+  }
+  void tie(actor_id one, role of, actor_id other);
+  void untie(actor_id one, role of, actor_id other);
   template <class Body>
   void tell(actor_id to, Body const& body, std::uint32_t correlation = 0, bool is_reply = false);
 
   runtime_core& core_;
-  atomic<std::uint32_t> is_used_{
-      0};  // 1: there was a request. Most programs have none, and ends of actors cost them nothing
 
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, set_timer> timers_;                   // by number
@@ -107,6 +108,8 @@ class actor_requests {
   mutable std::mutex arrivals_;  // guards the members below
   std::deque<device_event> waiting_;
   std::map<actor_id, errc> stopped_for_;  // why an actor is about to end
+  bool ends_matter_ =
+      false;  // a request has made them matter; until then an end costs little more than a lock
   bool draining_ = false, stopped_ = false;
 };
 

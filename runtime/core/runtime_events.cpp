@@ -94,8 +94,8 @@ void runtime_core::on_terminated(device_event const& r) {
   __builtin_memcpy(&totals, r.body.payload, sizeof totals);
   if (recording) recording->append(recorded_end{r.actor});
   watched.on_terminated(r.actor, totals);
-  requests.on_terminated(r.actor);
   actors.remove(r.actor);
+  requests.on_terminated(r.actor);
   devices.mail_of(r.actor).on_room(r.actor);
   control.on_state(r.actor, lifecycle::terminated);
 }

@@ -36,12 +36,4 @@ timer::timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseco
   repetition_ = r;
 }
 
-void call_later(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds delay,
-                std::function<void()> action) {
-  auto clock = std::make_shared<boost::asio::steady_timer>(executor, delay);
-  clock->async_wait([clock, action = std::move(action)](boost::system::error_code ec) {
-    if (!ec) action();
-  });
-}
-
 }  // namespace rondo

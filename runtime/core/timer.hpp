@@ -1,4 +1,4 @@
-// Delayed and repeated actions, on a runtime's own thread.
+// Repeated actions, on a runtime's own thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,9 +26,5 @@ class timer {
  private:
   std::shared_ptr<void> repetition_;
 };
-
-/// Calls `action` once. Threads: any.
-void call_later(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds delay,
-                std::function<void()> action);
 
 }  // namespace rondo
