@@ -302,7 +302,7 @@ class context : public host_requests<context>, public sent_digest {
     return {mine.trace, next_hop(mine.hop, ++sent_), mine.hop};
   }
   RONDO_HD void tag(message& m) noexcept {
-    if (is_traced() && m.bytes <= max_traced_bytes) m = tagged(m.header, m.payload, m.bytes, tag_of_next());
+    if (is_traced() && m.bytes <= max_traced_bytes) add_tag(m, tag_of_next());
   }
   RONDO_CALL RONDO_HD errc post_watched(actor_id to, message_header const& header, void const* payload,
                                         std::uint32_t bytes) noexcept {

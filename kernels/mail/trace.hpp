@@ -47,16 +47,20 @@ RONDO_HD constexpr std::uint32_t next_hop(std::uint32_t parent, std::uint32_t n)
   return x != 0 ? x : 1;
 }
 
-/// A message of `header` and `payload` with this tag, stamped if it was not. Precondition: bytes <= max_traced_bytes.
+/// Gives `m` this tag, and stamps it if it was not. Precondition: m.bytes <= max_traced_bytes.
+RONDO_HD inline void add_tag(message& m, trace_tag const& tag) noexcept {
+  m.header.flags |= flag_traced;
+  if (!m.header.stamped()) m.header.stamp(now_ns());
+  m.bytes = max_payload_bytes;
+  put_tag(m.payload, tag);
+}
+/// A message of `header` and `payload` with this tag. Precondition: bytes <= max_traced_bytes.
 RONDO_HD inline message tagged(message_header const& header, void const* payload, std::uint32_t bytes,
                                trace_tag const& tag) noexcept {
   message m;
   m.header = header;
-  m.header.flags |= flag_traced;
-  if (!m.header.stamped()) m.header.stamp(now_ns());
-  m.bytes = max_payload_bytes;
   copy_words(m.payload, payload, bytes);
-  put_tag(m.payload, tag);
+  add_tag(m, tag);
   return m;
 }
 
