@@ -9,6 +9,22 @@
 
 namespace rondo {
 
+namespace {
+
+/// For human readers.
+char const* what_followed(failure_action action) noexcept {
+  switch (action) {
+    case failure_action::restarted: return "restarted";
+    case failure_action::quarantined: return "its message was quarantined";
+    case failure_action::stopped: return "stopped";
+    case failure_action::escalated: return "escalated";
+    case failure_action::left_to_parent: return "left to its parent";
+  }
+  return "?";
+}
+
+}  // namespace
+
 telemetry observation::snapshot() {
   telemetry t;
   auto const before = read_past();
@@ -95,8 +111,6 @@ void observation::watch(std::chrono::milliseconds limit) {
 }
 
 void observation::on_failure(device_event const& r) {
-  static constexpr char const* actions[] = {"restarted", "its message was quarantined", "stopped",
-                                            "escalated"};
   {
     std::lock_guard lock(mutex_);
     last_failures_[{r.actor.index, r.actor.generation}] = {r.reason, static_cast<failure_action>(r.detail),
@@ -107,7 +121,7 @@ void observation::on_failure(device_event const& r) {
   report(fmt::format("actor '{}' ({}) failed{}{}: {}{}{}; {}", names_.of_actor(r.actor),
                      names_.of_behaviour(r.behaviour), type == 0 ? " at its start" : " in a handler of ",
                      names_.of_type(type), make_error_code(r.reason).message(), thrown.empty() ? "" : ": ",
-                     thrown, actions[r.detail]));
+                     thrown, what_followed(static_cast<failure_action>(r.detail))));
 }
 
 void observation::on_threw(device_event const& r) {

@@ -24,9 +24,14 @@ struct gathered {
 namespace {
 
 char const* name_of(failure_action action) noexcept {
-  static constexpr char const* names[] = {"restarted", "quarantined", "stopped", "escalated",
-                                          "left_to_parent"};
-  return names[static_cast<std::size_t>(action)];
+  switch (action) {
+    case failure_action::restarted: return "restarted";
+    case failure_action::quarantined: return "quarantined";
+    case failure_action::stopped: return "stopped";
+    case failure_action::escalated: return "escalated";
+    case failure_action::left_to_parent: return "left_to_parent";
+  }
+  return "?";
 }
 
 constexpr auto copy = [](auto& to, auto value) { to = value; };
