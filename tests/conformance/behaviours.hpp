@@ -10,6 +10,7 @@
 #include "tests/conformance/own_mail.hpp"
 #include "tests/conformance/routing.hpp"
 #include "tests/conformance/scaler.hpp"
+#include "tests/conformance/stages.hpp"
 #include "tests/conformance/stash.hpp"
 #include "tests/conformance/thrower.hpp"
 
@@ -366,6 +367,7 @@ struct wide {
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
              editor, scaler, walker, walkers_together, forgetful, feeder, worker, in_turn, at_random,
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
-             throws_at_start, throws_when_made, liar, porter, porters_together, stashes_at_start)
+             throws_at_start, throws_when_made, liar, porter, porters_together, stashes_at_start, valve,
+             valve_together)
 
 }  // namespace conformance
