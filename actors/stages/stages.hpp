@@ -1,10 +1,10 @@
 // An actor made of stages: behaviours, one of which it presently is. A handler makes it another one.
 //
-//   struct closed { using messages = rondo::messages<unlock>; ... };
-//   struct open { using messages = rondo::messages<enter, lock>; ... };
-//   struct door : rondo::stages<closed, open> {};                              // in the module, without its stages
-//   RONDO_HD inline void closed::on(rondo::context& ctx, unlock const& m) {    // after the door
-//     door::become(ctx, open{m.key});
+//   struct locked { using messages = rondo::messages<unlock>; ... };
+//   struct unlocked { using messages = rondo::messages<enter, lock>; ... };
+//   struct door : rondo::stages<locked, unlocked> {};                          // in the module, without its stages
+//   RONDO_HD inline void locked::on(rondo::context& ctx, unlock const& m) {    // after the door
+//     door::become(ctx, unlocked{m.key});
 //   }
 //
 // It takes the messages of all its stages. One that its present stage does not take waits until it has become a stage that does: it
