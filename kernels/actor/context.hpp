@@ -183,7 +183,6 @@ class context : public message_outcome {
     header_ = &header;
     answered_ = false;
     begin_outcome();
-    sent_ = 0;
     digest_ = 0;
   }
   /// The type id that the message declares for its reply; 0: none.
@@ -299,7 +298,7 @@ class context : public message_outcome {
   RONDO_HD bool is_watched() const noexcept { return journal_ != 0 || is_traced(); }
   RONDO_HD trace_tag tag_of_next() noexcept {
     auto const mine = tag_behind(slot_around(*header_).payload);
-    return {mine.trace, next_hop(mine.hop, ++sent_), mine.hop};
+    return {mine.trace, next_hop(mine.hop, count_sent()), mine.hop};
   }
   RONDO_CALL RONDO_HD errc post_watched(actor_id to, message_header const& header, void const* payload,
                                         std::uint32_t bytes) noexcept {
@@ -389,7 +388,6 @@ class context : public message_outcome {
   std::uint32_t* const own_mail_;
   std::uint32_t reply_type_ = 0;  // see expect
   std::uint32_t const journal_;   // journal_bits
-  std::uint32_t sent_ = 0;        // tagged messages that this handler call has sent
   std::uint32_t digest_ = 0;
 };
 

@@ -24,7 +24,7 @@ class message_outcome {
   /// wrong_state. While an actor has stashed mail, its batch handlers get one message at a time. A mailbox full of stashed
   /// messages takes no other one: reserve room for those on which the actor unstashes.
   RONDO_HD void stash() noexcept {
-    end(errc::wrong_state, unstashed_ ? unhandled::stays : unhandled::stashed);
+    end(errc::wrong_state, (done_ & unstashed_bit) != 0 ? unhandled::stays : unhandled::stashed);
   }
 
   // -- for the runtime
@@ -36,22 +36,27 @@ class message_outcome {
  protected:
   RONDO_HD void begin_outcome() noexcept {
     failure_ = errc::ok;
-    unstashed_ = false;
+    done_ = 0;
   }
+  /// Returns a number that grows with each tagged message that the handler sends.
+  RONDO_HD std::uint32_t count_sent() noexcept { return ++done_; }
   RONDO_HD void note_unstashed() noexcept {
-    unstashed_ = true;
+    done_ |= unstashed_bit;
     if (failure_ != errc::ok && how_ == unhandled::stashed) how_ = unhandled::stays;
   }
 
  private:
+  static constexpr std::uint32_t unstashed_bit = 1u << 31;
+
   RONDO_HD void end(errc reason, unhandled how) noexcept {
     failure_ = reason;
     how_ = how;
   }
 
+  // Side by side, so that one store resets both.
   errc failure_ = errc::ok;
+  std::uint32_t done_ = 0;             // by this handler call: tagged messages sent, and unstashed_bit
   unhandled how_ = unhandled::failed;  // only with a failure
-  bool unstashed_ = false;             // by this handler call
 };
 
 }  // namespace rondo
