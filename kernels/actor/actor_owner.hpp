@@ -87,6 +87,7 @@ class actor_owner {
   /// must fail or try again.
   RONDO_HD errc construct() {
     own_mail_ = 0;  // the last state asked for it
+    if (has_ring_) priority_lists().unstash();
     context ctx{scheduler_, team_, host_, self_};
     message_header const none{};
     ctx.begin(none);
@@ -118,6 +119,7 @@ class actor_owner {
     cell_.word.fetch_and(~(actor_word::open | actor_word::paused),
                          memory_order::relaxed);  // relaxed: as above
     look_at_word();
+    if (next == lifecycle::discarding && has_ring_) priority_lists().unstash();
     set_state(next);
   }
 
@@ -227,17 +229,37 @@ class actor_owner {
     ++totals_.latency_samples;
   }
 
+  /// Stashes a message outside the mailbox. False if that has no room: the handler may see the message once more. Precondition:
+  /// the actor has a ring.
+  RONDO_CALL RONDO_HD bool stash_direct(message const& m) {
+    team const alone{team_.index()};
+    auto const r = scheduler_.reserve_by_lanes(alone, self_, m.header.priority, 1);
+    if (r.status != errc::ok) return false;
+    scheduler_.fill_by_lanes(alone, r, 0, 1, [&m](std::uint32_t) -> message const& { return m; });
+    while (!priority_lists().links_through(r.ticket)) {
+      if (arena_.stopping()) return true;
+      relax();  // another sender is still writing
+    }
+    priority_lists().stash(r.ticket);
+    return true;
+  }
+
   // -- supervision (G9)
 
-  /// A handler failed on `ticket`, or rejected it: the message stays for another attempt after a restart, or is completed.
+  /// A handler failed on `ticket`, rejected, or stashed it: the message stays for another attempt after a restart, waits, or is
+  /// completed.
   RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, call_result const& result) {
     message_header& header = ring_.slot(ticket).header;
-    if (is_reported(header))
+    bool const waits = result.how >= unhandled::stashed;
+    if (waits ? journal_ != 0 : is_reported(header))  // a trace shows a message once it ends
       report(event_kind::handled, header, ring_.slot(ticket).payload, result.failure, result.digest);
-    auto const final_reason = result.rejected ? result.failure : judge(header, result.failure);
+    auto const final_reason =
+        result.how == unhandled::failed ? judge(header, result.failure) : result.failure;
     if ((journal_ & journal_mute) != 0) {
       ++totals_.dead;  // counted (G1), but no event: the recording contains any further attempt
       priority_lists().take(ticket);
+    } else if (waits) {
+      if (result.how == unhandled::stashed) priority_lists().stash(ticket);
     } else if (final_reason != errc::ok) {
       dispose(ticket, final_reason);
     }
@@ -292,13 +314,16 @@ class actor_owner {
 
   // -- termination and release
 
-  /// Terminates a closing actor that has no mail left. True if the actor is gone: the caller no longer owns
-  /// it.
+  /// Terminates a closing actor that has no mail left. True if the actor is gone: the caller no longer owns it.
   RONDO_CALL RONDO_HD bool end_when_empty() {
     auto bits = cell_.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
     if (actor_word{bits}.ring() != 0) {
       scheduler_.adopt_ring(cell_, actor_word{bits});
-      if (actor_word{bits}.tail() != cell_.head) return false;  // a sender is still writing
+      if (auto const left = (actor_word{bits}.tail() - cell_.head) & ticket_mask; left != 0) {
+        // If not, a sender is still writing.
+        if (!priority_lists().has_more_than_stash(left)) close_as(lifecycle::discarding);
+        return false;
+      }
     }
     scheduler_.publish(cell_, actor_word{bits}, totals_, true);
     device_event r{.kind = event_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};

@@ -2,13 +2,14 @@
 // its team's lanes.
 //
 // A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`, `forward`,
-// the requests to the host, `log`, `reject`, and `fail` take effect once, and `should_stop` and `waiting_at` give all the same answer: call them on
-// all lanes with the same arguments.
+// the requests to the host, `log`, `reject`, `stash`, `unstash`, and `fail` take effect once, and `should_stop` and `waiting_at`
+// give all the same answer: call them on all lanes with the same arguments.
 #pragma once
 
 #include "kernels/actor/address.hpp"
 #include "kernels/actor/host_requests.hpp"
 #include "kernels/actor/log_event.hpp"
+#include "kernels/actor/message_outcome.hpp"
 #include "kernels/actor/sent_digest.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
@@ -18,7 +19,7 @@
 
 namespace rondo {
 
-class context : public host_requests<context>, public sent_digest {
+class context : public message_outcome, public host_requests<context>, public sent_digest {
  public:
   /// `own_mail`: where `again` leaves its bit; null: this call cannot ask for it.
   RONDO_HD context(scheduler& sched, rondo::team const& team, host_port const& host, actor_id self,
@@ -131,17 +132,13 @@ class context : public host_requests<context>, public sent_digest {
     return team_.broadcast(team_.leader() ? estimate_waiting(scheduler_.arena(), to.id) : 0);
   }
 
-  /// Reports that the handler failed. The actor's supervision rule decides what follows.
-  RONDO_HD void fail(errc reason = errc::handler_failed) noexcept {
-    failure_ = reason;
-    rejected_ = false;
-  }
-  /// Does not handle the message: its asker gets `reason`; if there is none, it becomes a dead letter with this reason. The actor
-  /// has not failed, and goes on with its state as it is. Of a batch, this concerns all messages. Do not reject a request that was
-  /// answered. Where a message does not end (in on_start, a tile, `again`, and `room`), the handler fails with `reason` instead.
-  RONDO_HD void reject(errc reason) noexcept {
-    failure_ = reason;
-    rejected_ = true;
+  /// All that the actor has stashed comes again, as if it had never been taken: of each priority the oldest first, before the mail
+  /// that came later. So does the message being handled, if the handler stashes it. A restart with a fresh state unstashes, too.
+  /// In a tile of a wide message, the handler fails with wrong_state.
+  RONDO_HD void unstash() noexcept {
+    if (!is_on_owner()) return;
+    note_unstashed();
+    unstash_mail();
   }
 
   /// Writes a line to the program's log: `text`, a literal or a char array that a zero ends, with the numbers in place of its "{}".
@@ -182,8 +179,7 @@ class context : public host_requests<context>, public sent_digest {
   RONDO_HD void begin(message_header const& header) noexcept {
     header_ = &header;
     answered_ = false;
-    failure_ = errc::ok;
-    sent_ = 0;
+    begin_outcome();
     note_nothing();
   }
   /// The type id that the message declares for its reply; 0: none.
@@ -191,7 +187,7 @@ class context : public host_requests<context>, public sent_digest {
   /// Answers with the value that the handler returned, unless it has failed, replied, or deferred its answer.
   template <class Reply>
   RONDO_HD void reply_with(Reply const& returned) noexcept {
-    if (failure_ == errc::ok) static_cast<void>(reply(returned));
+    if (failure() == errc::ok) static_cast<void>(reply(returned));
   }
   /// Fails the handler because it threw an exception with this text, which the host gets first.
   [[gnu::cold, gnu::noinline]] RONDO_HD void fail_thrown(char const* text) noexcept {
@@ -202,10 +198,6 @@ class context : public host_requests<context>, public sent_digest {
     fail(errc::exception_thrown);
   }
   RONDO_HD bool answered() const noexcept { return answered_; }
-  /// Why the message was not handled; ok: it was.
-  RONDO_HD errc failure() const noexcept { return failure_; }
-  /// With a `failure`: that the handler rejected the message, and did not fail.
-  RONDO_HD bool has_rejected() const noexcept { return rejected_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
   /// Emits a request to the host on one lane; nothing while the actor is replayed. Its body is a message to `to`, or has none.
@@ -270,11 +262,22 @@ class context : public host_requests<context>, public sent_digest {
   }
 
   /// On one lane.
-  RONDO_HD bool own_mail_is_due(std::uint32_t type) noexcept {
+  RONDO_HD bool is_on_owner() noexcept {
     if (!team_.leader()) return false;
     if (own_mail_ == nullptr) return fail(errc::wrong_state), false;
+    return true;
+  }
+  RONDO_HD bool own_mail_is_due(std::uint32_t type) noexcept {
+    if (!is_on_owner()) return false;
     if (journal_ != 0) note_word(type);
     return !is_mute();
+  }
+  RONDO_CALL RONDO_HD void unstash_mail() noexcept {
+    actor_cell& cell = scheduler_.arena().cell(self_.index);
+    auto const held = cell.held_ring.load(memory_order::relaxed);  // relaxed: the owner's own
+    if (held == 0) return;
+    mail_ring_ref const ring = scheduler_.arena().ring_at(held);
+    priority_lists_ref{cell, ring, 0}.unstash();
   }
   RONDO_HD bool is_waited_for() const noexcept {
     arena_ref const& arena = scheduler_.arena();
@@ -299,7 +302,7 @@ class context : public host_requests<context>, public sent_digest {
   RONDO_HD bool is_watched() const noexcept { return journal_ != 0 || is_traced(); }
   RONDO_HD trace_tag tag_of_next() noexcept {
     auto const mine = tag_behind(slot_around(*header_).payload);
-    return {mine.trace, next_hop(mine.hop, ++sent_), mine.hop};
+    return {mine.trace, next_hop(mine.hop, count_sent()), mine.hop};
   }
   RONDO_HD void tag(message& m) noexcept {
     if (is_traced() && m.bytes <= max_traced_bytes) add_tag(m, tag_of_next());
@@ -370,11 +373,8 @@ class context : public host_requests<context>, public sent_digest {
   actor_id self_;
   message_header const* header_ = nullptr;
   bool answered_ = false;
-  bool rejected_ = false;  // only with a failure
-  errc failure_ = errc::ok;
   std::uint32_t* const own_mail_;
   std::uint32_t reply_type_ = 0;  // see expect
-  std::uint32_t sent_ = 0;        // tagged messages that this handler call has sent
 };
 
 }  // namespace rondo

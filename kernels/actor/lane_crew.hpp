@@ -20,7 +20,7 @@ static_assert(sizeof(handler_call) <= sizeof(team_shared::command));
 struct call_result {
   errc failure = errc::ok;
   bool answered = false;
-  bool rejected = false;  // with a failure: that the handler rejected the message
+  unhandled how = unhandled::failed;  // with a failure
   std::uint32_t tiles = 0;
   std::uint32_t digest = 0;  // of the messages it sent
 };
@@ -42,7 +42,7 @@ class lane_crew {
     auto result = invoke(call, self, team_, own_mail);
     team_.sync();
     auto const failure = static_cast<errc>(team_.shared()->failure.exchange(0, memory_order::relaxed));
-    if (failure != errc::ok) result.failure = failure, result.rejected = false;
+    if (failure != errc::ok) result.failure = failure, result.how = unhandled::failed;
     return result;
   }
   /// Lane 0: makes the other lanes return from `serve`.
@@ -112,11 +112,11 @@ class lane_crew {
       else
         Module::handle_wide(wide_step::finish, cell.behaviour(), state, ctx, slot, 0);
     }
-    if (ctx.failure() != errc::ok && !ctx.has_rejected() && lanes.lanes() > 1)
+    if (ctx.failure() != errc::ok && ctx.how() == unhandled::failed && lanes.lanes() > 1)
       note_failure(ctx.failure());  // any lane may fail; the first reason wins
     result.failure = ctx.failure();
     result.answered = ctx.answered();
-    result.rejected = ctx.has_rejected();
+    result.how = ctx.how();
     result.digest = ctx.digest();
     return result;
   }

@@ -86,6 +86,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
       mail_ring_ref const slots = arena.ring_at(spec.ring_id);
       for (std::uint32_t i = 0; i < spec.ring_slots; ++i)
         slots.slots[i].sequence.store(0, memory_order::relaxed);
+      slots.stash().count = 0;
     }
   }
   auto bits = cell.word.load(memory_order::relaxed);

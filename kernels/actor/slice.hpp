@@ -88,11 +88,11 @@ class slice : private actor_owner<Module> {
     mail_left = this->mail_left_;
     return left;
   }
-  /// Publishes the counters of an actor that a team keeps, and notifies the host of room if a sender waits for it.
+  /// Publishes the counters of an actor that a team keeps, and notifies the host of room if there is some and a sender waits for it.
   RONDO_CALL RONDO_HD void show(bool counters = true) {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (counters) scheduler_.publish(cell_, word, totals_);
-    if (!word.has(actor_word::room_wanted)) return;
+    if (!word.has(actor_word::room_wanted) || cell_.is_full(word)) return;
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
     this->tell_of_room();
   }
@@ -218,7 +218,7 @@ class slice : private actor_owner<Module> {
     if (alone_) {  // the common case, kept short
       context_.begin(h);
       kind = Module::handle_one(behaviour_, state_, context_, slot);
-      result = {context_.failure(), context_.answered(), context_.has_rejected(), 0, context_.digest()};
+      result = {context_.failure(), context_.answered(), context_.how(), 0, context_.digest()};
     } else {
       kind = Module::kind_of(behaviour_, h.type);
       if (kind == handler_kind::one)
@@ -291,8 +291,10 @@ class slice : private actor_owner<Module> {
   /// For handle_now: false if the message is to wait in the mailbox for another attempt.
   RONDO_CALL RONDO_HD bool conclude_failed(message& m) {
     knows_next_ = false;
-    auto const reason =
-        context_.has_rejected() ? context_.failure() : this->judge(m.header, context_.failure());
+    if (context_.how() == unhandled::stays) return false;
+    if (context_.how() == unhandled::stashed) return this->stash_direct(m);
+    auto const reason = context_.how() == unhandled::rejected ? context_.failure()
+                                                              : this->judge(m.header, context_.failure());
     if (reason == errc::ok) return false;
     ++totals_.accepted;
     this->refuse_or_bury(m.header, m.payload, reason);
@@ -309,9 +311,9 @@ class slice : private actor_owner<Module> {
     this->on_failed(ticket, result);
     discarding_ = this->state() == lifecycle::discarding;  // the rule may have terminated the actor
   }
-  /// A failure is that of the first message, and the others come again. A rejection is of all.
+  /// A failure is that of the first message, and the others come again. Rejected or stashed are all.
   RONDO_CALL RONDO_HD void on_batch_failed(std::uint32_t ticket, std::uint32_t count, call_result result) {
-    if (!result.rejected) return on_handler_failed(ticket, result);
+    if (result.how == unhandled::failed) return on_handler_failed(ticket, result);
     if (count != 1) result.digest = untold_digest;
     for (std::uint32_t i = 0; i < count; ++i) on_handler_failed((ticket + i) & ticket_mask, result);
   }

@@ -29,7 +29,7 @@ struct alignas(128) message_slot {
 static_assert(sizeof(message_slot) == 128);
 static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
 
-/// A slot's links in the priority lists; see priority_lists.hpp.
+/// A slot's links in the priority lists or the stash; see priority_lists.hpp.
 struct slot_link {
   std::uint32_t previous, next, ticket;
 };
@@ -38,12 +38,16 @@ struct slot_link {
 struct priority_list {
   std::uint32_t first, last;
 };
+/// The messages that the actor has stashed.
+struct stash_list : priority_list {
+  std::uint32_t count;
+};
 
 /// A non-owning view of one ring and of the tables of its priority lists.
 struct mail_ring_ref {
   message_slot* slots;
   slot_link* links;
-  priority_list* lists;      // 256
+  priority_list* lists;      // 256, and a stash_list
   std::uint32_t slot_count;  // a power of two, at least 2
 
   RONDO_HOT RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
@@ -93,20 +97,23 @@ struct mail_ring_ref {
     }
   }
 
+  /// Zeroed memory is an empty stash. An actor that gives its ring back leaves none.
+  RONDO_HD stash_list& stash() const noexcept { return *reinterpret_cast<stash_list*>(lists + 256); }
+
   /// Bytes of a ring of `slots` slots with its tables.
   RONDO_HD static constexpr std::uint64_t bytes_for(std::uint32_t slots) noexcept {
-    return align_up(
-        std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + 256 * sizeof(priority_list), 128);
+    return align_up(std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + list_bytes, 128);
   }
   /// The ring laid out at `base`, aligned to 128 bytes.
   RONDO_HOT RONDO_HD static mail_ring_ref at(std::byte* base, std::uint32_t slots) noexcept {
     auto* const lists = base + std::uint64_t{slots} * sizeof(message_slot);
-    return {reinterpret_cast<message_slot*>(base),
-            reinterpret_cast<slot_link*>(lists + 256 * sizeof(priority_list)),
+    return {reinterpret_cast<message_slot*>(base), reinterpret_cast<slot_link*>(lists + list_bytes),
             reinterpret_cast<priority_list*>(lists), slots};
   }
 
  private:
+  static constexpr std::uint64_t list_bytes = 256 * sizeof(priority_list) + sizeof(stash_list);
+
   RONDO_HOT RONDO_HD std::uint32_t sequence_of(std::uint32_t ticket) const noexcept {
     return slot(ticket).sequence.load(memory_order::acquire);  // the edge `reuse`
   }

@@ -185,11 +185,13 @@ class scheduler {
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return result.still_owned = true, result;
       if (word.ring() != 0) adopt_ring(cell, word);
-      bool const mail = word.ring() != 0 && word.tail() != cell.head;
-      int const band = mail ? band_of_mail(cell, word) : ready_bands - 1;
+      auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+      int const urgent = waiting == 0 ? -1 : most_urgent_band(cell, word, waiting);
+      bool const mail = urgent >= 0;
+      int const band = mail ? urgent : ready_bands - 1;
       // An entry in a less urgent band's queue is not enough.
       bool const queueing = (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
-      bool const give_ring = !mail && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
+      bool const give_ring = waiting == 0 && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
       publish(cell, word, totals, give_ring);
       auto next = word.without(actor_word::running | actor_word::room_wanted);
@@ -206,8 +208,7 @@ class scheduler {
       }
       if (give_ring) keep_or_give_back(word.ring());
       if (queueing && !word.has(actor_word::pinned)) make_ready(cell, index, band, false, true);
-      result.mail_left = queueing;
-      return result;
+      return result.mail_left = queueing, result;
     }
   }
 
@@ -377,9 +378,11 @@ class scheduler {
     return true;
   }
 
-  RONDO_HD int band_of_mail(actor_cell& cell, actor_word word) const noexcept {
+  /// Of the `waiting` messages. -1: all of them are stashed.
+  RONDO_HD int most_urgent_band(actor_cell& cell, actor_word word, std::uint32_t waiting) const noexcept {
     mail_ring_ref const ring = arena_.ring_at(word.ring());
-    return band_of(priority_lists_ref{cell, ring, arena_.shape().starvation_limit}.most_urgent());
+    priority_lists_ref lists{cell, ring, arena_.shape().starvation_limit};
+    return lists.has_more_than_stash(waiting) ? band_of(lists.most_urgent()) : -1;
   }
 
   arena_ref arena_;

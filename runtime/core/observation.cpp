@@ -14,11 +14,16 @@ namespace {
 /// For human readers.
 char const* what_followed(failure_action action) noexcept {
   switch (action) {
-    case failure_action::restarted: return "restarted";
-    case failure_action::quarantined: return "its message was quarantined";
-    case failure_action::stopped: return "stopped";
-    case failure_action::escalated: return "escalated";
-    case failure_action::left_to_parent: return "left to its parent";
+    case failure_action::restarted:
+      return "restarted";
+    case failure_action::quarantined:
+      return "its message was quarantined";
+    case failure_action::stopped:
+      return "stopped";
+    case failure_action::escalated:
+      return "escalated";
+    case failure_action::left_to_parent:
+      return "left to its parent";
   }
   return "?";
 }

@@ -12,6 +12,8 @@
 #include "tests/conformance/relatives.hpp"
 #include "tests/conformance/routing.hpp"
 #include "tests/conformance/scaler.hpp"
+#include "tests/conformance/stages.hpp"
+#include "tests/conformance/stash.hpp"
 #include "tests/conformance/thrower.hpp"
 
 namespace conformance {
@@ -368,6 +370,6 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              editor, scaler, walker, walkers_together, forgetful, feeder, worker, in_turn, at_random,
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
              throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office, rest_office,
-             logger, loggers_together)
+             logger, loggers_together, porter, porters_together, stashes_at_start, valve, valve_together)
 
 }  // namespace conformance

@@ -138,8 +138,8 @@ TEST_CASE("an actor launches children with arguments, decides on their failures,
   now = news_when(r, [](heard const& h) { return h.failures == 1; });
   CHECK(now.failed_for == number_of(errc::handler_failed));
   REQUIRE(reports.wait_for(1));
-  CHECK_THAT(reports.all().front(), Catch::Matchers::Contains("r/brittle-1") &&
-                                        Catch::Matchers::EndsWith("left to its parent"));
+  CHECK_THAT(reports.all().front(),
+             Catch::Matchers::Contains("r/brittle-1") && Catch::Matchers::EndsWith("left to its parent"));
   child.ask(read_value{}, patience, late.handler());  // waits for the decision
   // With its third attempt, the message that fails it is set aside.
   for (std::uint32_t attempt = 2; attempt <= 3; ++attempt) {

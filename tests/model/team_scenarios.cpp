@@ -288,6 +288,41 @@ void waits_for_who_ends(execution& x) {
   x.run();
 }
 
+/// An actor stashes what comes before the note that it waits for. Rings are scarce: it would give an empty one back.
+void stashes(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 4, .teams = 2, .quota = 1, .heap_bytes = 512}, 5};
+  auto const id = launch_in<hoarder>(w, 0, 4);
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender 0", [&] { w.send_all(0, id, 2); });
+  x.thread("sender 1", [&] { w.send_all(1, id, 3); });
+  x.run();
+  w.require_at_rest(0, 5);
+}
+
+/// An actor is drained that stashes all that it gets.
+void stashes_at_end(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, 2};
+  auto const id = launch_in<hoarder>(w, 0, 4);
+  std::uint32_t letters = 0;
+  w.on_event = [&](device_event const& r) {
+    letters += r.kind == event_kind::dead_letter;
+    if (r.kind == event_kind::terminated) w.stop();
+  };
+  w.team_thread(0);
+  std::uint32_t accepted = 0;
+  x.thread("sender", [&] {
+    scheduler sched{w.arena()};
+    for (std::uint32_t n = 0; n < 2; ++n) accepted += post(sched, id, {0, n}) == errc::ok;
+  });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    x.require(sched.signal(id, control_drain), "it lives");
+  });
+  x.run();
+  x.require(letters == accepted, "what was accepted became dead letters");
+}
+
 /// Counters are read while the actor runs, and while two actors take turns with one ring.
 void counters_are_read_meanwhile(execution& x) {
   team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}, 4};
@@ -349,6 +384,10 @@ std::vector<scenario> team_scenarios() {
       {"room_awaited", "actors that wait for room hear of it", waits_for_room, bounds{1, 1}, bounds{1, 0}},
       {"room_of_the_gone", "the same when the mailbox's actor ends", waits_for_who_ends, bounds{1, 1},
        bounds{1, 0}},
+      {"stash", "what an actor stashes comes again, and nothing else is left behind", stashes, bounds{1, 1},
+       bounds{1, 0}},
+      {"stash_of_who_ends", "an actor that is drained ends though it has stashed mail", stashes_at_end,
+       bounds{2, 1}, bounds{1, 1}},
       {"wide_note", "each tile runs once, and finish sees them all", wide_note, bounds{2, 1}, bounds{1, 1}},
       {"wide_note_of_pinned", "the same when the team of a pinned actor stays with it", wide_note_of_pinned,
        bounds{2, 1}, bounds{1, 1}},

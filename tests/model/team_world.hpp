@@ -191,7 +191,20 @@ struct feeder {
   }
 };
 
-using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder>;
+/// Stashes the notes of sender 0 until the third one of sender 1 has come.
+struct hoarder {
+  using messages = rondo::messages<note>;
+  ledger book;
+  bool is_open;
+  void on(context& ctx, note const& n) {
+    if (n.sender == 1 && n.number == 2) is_open = true, ctx.unstash();
+    if (n.sender == 0 && !is_open) return ctx.stash();
+    book.enter(team_world::here->x(), n);
+    team_world::here->one_ended();
+  }
+};
+
+using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   auto const port = host();

@@ -25,11 +25,16 @@ namespace {
 
 char const* name_of(failure_action action) noexcept {
   switch (action) {
-    case failure_action::restarted: return "restarted";
-    case failure_action::quarantined: return "quarantined";
-    case failure_action::stopped: return "stopped";
-    case failure_action::escalated: return "escalated";
-    case failure_action::left_to_parent: return "left_to_parent";
+    case failure_action::restarted:
+      return "restarted";
+    case failure_action::quarantined:
+      return "quarantined";
+    case failure_action::stopped:
+      return "stopped";
+    case failure_action::escalated:
+      return "escalated";
+    case failure_action::left_to_parent:
+      return "left_to_parent";
   }
   return "?";
 }

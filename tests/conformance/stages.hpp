@@ -1,0 +1,104 @@
+// A behaviour of stages: a valve, which is shut or flows.
+#pragma once
+
+#include "actors/stages/stages.hpp"
+
+namespace conformance {
+
+/// Flows from now on; taken by a valve that is shut. Answered with how often it was shut.
+struct turn_on {
+  std::uint32_t sum;
+};
+/// Taken while it flows. Shut from now on.
+struct turn_off {};
+/// Taken by both: a valve that is shut flows, and then takes the same message once more.
+struct flush {
+  std::uint32_t amount;
+};
+/// Taken while it flows, in batches.
+struct drop {
+  std::uint32_t amount;
+};
+/// Asks for all drops: the digits of `drops` are their amounts, in order.
+struct read_flow {};
+struct flow {
+  std::uint64_t drops;
+};
+/// Taken by both.
+struct read_turns {};
+struct turns {
+  std::uint32_t times_shut, flows, started;
+};
+/// Fails.
+struct burst {};
+/// Asks for `again`, which only a flowing valve lists, and is shut before it comes.
+struct drip {};
+
+template <bool Together>
+struct flowing;
+template <bool Together>
+struct shut {
+  using messages = rondo::messages<rondo::ask<turn_on, turns>, flush, rondo::ask<read_turns, turns>>;
+  static constexpr bool cooperative = Together;
+  std::uint32_t times = 0, started = 0;
+
+  RONDO_HD void on_start(rondo::context& ctx) {
+    if (ctx.team().leader()) started = 1;
+  }
+  RONDO_HD turns on(rondo::context& ctx, turn_on const& m);
+  RONDO_HD void on(rondo::context& ctx, flush const& m);
+  RONDO_HD turns on(rondo::context&, read_turns const&) { return {times, 0, started}; }
+};
+template <bool Together>
+struct flowing {
+  using messages = rondo::messages<turn_off, flush, drop, rondo::ask<read_flow, flow>,
+                                   rondo::ask<read_turns, turns>, burst, drip, rondo::again>;
+  static constexpr bool cooperative = Together;
+  std::uint64_t drops;
+  std::uint32_t times_shut;
+  double unused[3] = {};  // larger than the other stage
+
+  RONDO_HD void on(rondo::context& ctx, turn_off const&);
+  RONDO_HD void on(rondo::context& ctx, flush const& m) { add(ctx, m.amount); }
+  RONDO_HD void on(rondo::context& ctx, rondo::batch<drop> const& some) {
+    for (auto const& d : some) add(ctx, d.amount);
+  }
+  RONDO_HD flow on(rondo::context&, read_flow const&) { return {drops}; }
+  RONDO_HD turns on(rondo::context&, read_turns const&) { return {times_shut, 1, 0}; }
+  RONDO_HD void on(rondo::context& ctx, burst const&) { ctx.fail(); }
+  RONDO_HD void on(rondo::context& ctx, drip const&);
+  RONDO_HD void on(rondo::context& ctx, rondo::again const&) { add(ctx, 9); }
+
+  RONDO_HD void add(rondo::context& ctx, std::uint32_t amount) {
+    if (ctx.team().leader()) drops = drops * 10 + amount;
+  }
+};
+template <bool Together>
+struct valve_of : rondo::stages<shut<Together>, flowing<Together>> {};
+
+template <bool Together>
+RONDO_HD turns shut<Together>::on(rondo::context& ctx, turn_on const& m) {
+  valve_of<Together>::become(ctx, shut{});  // the last one counts
+  valve_of<Together>::become(ctx, flowing<Together>{m.sum, times});
+  return {times, 0, started};  // this stage is still there
+}
+template <bool Together>
+RONDO_HD void shut<Together>::on(rondo::context& ctx, flush const&) {
+  valve_of<Together>::become(ctx, flowing<Together>{0, times});
+  ctx.stash();
+}
+template <bool Together>
+RONDO_HD void flowing<Together>::on(rondo::context& ctx, turn_off const&) {
+  valve_of<Together>::become(ctx, shut<Together>{times_shut + 1});
+}
+template <bool Together>
+RONDO_HD void flowing<Together>::on(rondo::context& ctx, drip const&) {
+  ctx.again();
+  valve_of<Together>::become(ctx, shut<Together>{times_shut + 1});
+}
+
+struct valve : valve_of<false> {};
+struct valve_together : valve_of<true> {};
+static_assert(rondo::takes<valve, drop> && rondo::takes<valve, turn_on> && !rondo::takes<valve, turns>);
+
+}  // namespace conformance
