@@ -304,6 +304,45 @@ void restart(execution& x) {
   x.require(w.totals(0).failures == 2, "each note failed once");
 }
 
+/// An actor is watched while it ends: the watcher hears of it once, whichever comes first. The host does what
+/// runtime/core/actor_requests.cpp does: an actor that ends leaves the directory, then its end is queued behind the requests.
+void watch_against_end(execution& x) {
+  team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 2};
+  auto const id = launch_in<watcher>(w, 0, 2);
+  auto const other = launch_in<receiver>(w, 1, 2);
+  bool is_listed = true;
+  std::vector<device_event> arrived;
+  auto& arrivals = x.shared<atomic<std::uint32_t>>();
+  w.on_event = [&](device_event const& r) {
+    if (r.kind != event_kind::terminated && r.kind != event_kind::bond) return;
+    if (r.kind == event_kind::terminated) is_listed = false;
+    arrived.push_back(r);
+    arrivals.fetch_add(1, memory_order::release);
+  };
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] { w.send_all(0, id, 1); });
+  x.thread("host", [&] {
+    scheduler sched{w.arena()};
+    bool is_watched = false;
+    auto const tell = [&] {
+      rondo::ended const body{other, errc::ok};
+      message_header const h{.type = type_id<rondo::ended>};
+      while (sched.post(id, h, &body, sizeof body) != errc::ok) relax();
+    };
+    x.require(sched.signal(other, control_discard), "it lives");
+    for (std::uint32_t n = 0; n < 2; ++n) {
+      while (arrivals.load(memory_order::acquire) == n) relax();
+      bool const is_end = arrived[n].kind == event_kind::terminated;
+      bool const lasts = is_listed || arrivals.load(memory_order::acquire) > n + 1;  // or its end follows
+      if (is_end ? is_watched : !lasts) tell();
+      is_watched = !is_end && lasts;
+    }
+  });
+  x.run();
+  w.require_at_rest(0, 2);
+}
+
 }  // namespace
 
 std::vector<scenario> lifecycle_scenarios() {
@@ -325,6 +364,8 @@ std::vector<scenario> lifecycle_scenarios() {
       {"signal_twice", "control that comes while control is obeyed is not forgotten", signal_twice,
        bounds{2, 0, 1}, bounds{1, 0, 1}},
       {"room", "who found the mailbox full is told of room", room_is_told, bounds{2, 1}, bounds{1, 1}},
+      {"watch", "who watches an actor hears once of its end, and finds it gone", watch_against_end,
+       bounds{2, 0}, bounds{1, 0}},
       {"restart", "a message that failed its actor is tried again, once", restart, bounds{2, 1},
        bounds{1, 1}},
   };

@@ -204,7 +204,23 @@ struct hoarder {
   }
 };
 
-using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder>;
+/// Watches the actor in cell 1 from its first note on.
+struct watcher {
+  using messages = rondo::messages<note, rondo::ended>;
+  std::uint32_t heard;
+  void on(context& ctx, note const&) {
+    ctx.watch({1, 1});
+    team_world::here->one_ended();
+  }
+  void on(context& ctx, rondo::ended const& m) {
+    auto& w = *team_world::here;
+    w.x().require(m.who == actor_id{1, 1} && ++heard == 1, "it hears once of the actor that it watches");
+    w.x().require(ctx.tell(address<receiver>{m.who}, note{}) == errc::actor_gone, "who has ended is gone");
+    w.one_ended();
+  }
+};
+
+using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   auto const port = host();
