@@ -13,6 +13,7 @@
 // Threads: any. Handlers, executors, and cancellation: as in an ask (runtime/messaging/actor_ref.hpp).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "kernels/actor/receive.hpp"
@@ -21,9 +22,10 @@
 
 namespace rondo {
 
-/// The options of a channel with room for `capacity` messages, and for the request of its reader.
+/// The options of a channel with room for `capacity` messages, at least 2. A receive that waits takes up the room of one: it waits only
+/// while there is no message.
 inline actor_options channel_options(std::uint32_t capacity, actor_options others = {}) {
-  others.capacity = capacity + room_to_receive.slots;
+  others.capacity = std::max(capacity, 2u) + room_to_receive.slots;
   others.reserve = room_to_receive;
   return others;
 }
