@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/actor/module.hpp"
+#include "tests/conformance/channel.hpp"
 #include "tests/conformance/editor.hpp"
 #include "tests/conformance/exclusive.hpp"
 #include "tests/conformance/logger.hpp"
@@ -370,6 +371,7 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              editor, scaler, walker, walkers_together, forgetful, feeder, worker, in_turn, at_random,
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
              throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office, rest_office,
-             logger, loggers_together, porter, porters_together, stashes_at_start, valve, valve_together)
+             logger, loggers_together, porter, porters_together, stashes_at_start, valve, valve_together,
+             tick_channel, tick_source)
 
 }  // namespace conformance
