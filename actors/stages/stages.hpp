@@ -59,6 +59,7 @@ class stages {
 
  public:
   using messages = typename detail::merged<rondo::messages<>, typename Stages::messages...>::type;
+  /// Whether all lanes run its handlers together: as of its stages.
   static constexpr bool cooperative = (detail::is_cooperative<Stages> && ...);
 
   RONDO_HD stages() { new (places_[0]) first{}; }
