@@ -58,6 +58,7 @@ class stages {
   static constexpr bool is_stage = (std::is_same_v<Stage, Stages> || ...);
 
  public:
+  /// What it takes: the messages of all its stages.
   using messages = typename detail::merged<rondo::messages<>, typename Stages::messages...>::type;
   /// Whether all lanes run its handlers together: as of its stages.
   static constexpr bool cooperative = (detail::is_cooperative<Stages> && ...);
@@ -77,6 +78,7 @@ class stages {
     ((++index, std::is_same_v<Stage, Stages> ? self.next_ = index : 0), ...);
   }
 
+  // -- for the runtime
   RONDO_HD void on_start(context& ctx) requires(detail::starts<first>) {
     reinterpret_cast<first*>(places_[place_])->on_start(ctx);
     become_next(ctx);
