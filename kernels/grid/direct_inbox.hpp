@@ -50,7 +50,7 @@ class direct_inbox {
   /// The same without an actor that handles mail: nobody is in a hurry, and the bus is for others.
   RONDO_HD bool is_due_alone() noexcept {
     constexpr std::uint32_t every = joins ? 64 : 1;
-    return direct_ != nullptr && ++looks_ % every == 0;
+    return direct_ != nullptr && looks_++ % every == 0;  // the first time, too: a round may be short
   }
 
   /// Lane 0, while the others join: takes what was submitted. handle(to, message) may handle a message, which then needs no

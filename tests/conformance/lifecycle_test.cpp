@@ -87,6 +87,21 @@ TEST_CASE("a deactivated actor keeps its mail and handles none until it is activ
   CHECK(inspect(actor).now.state == rondo::lifecycle::active);
 }
 
+// Regression: a pinned team without an actor to run took nothing in before its 64th look, and began to count in each round.
+TEST_CASE("a pinned actor is activated however short the rounds are", "[G8][G11]") {
+  auto v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  v.settings.round_ms = 1;
+  auto const rt = start(v.settings);
+  auto const actor = rt->launch<adder>("actor", {.pinned = true});
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    REQUIRE_FALSE(deactivate(actor));
+    REQUIRE_FALSE(tell(actor, add{1}));
+    REQUIRE_FALSE(activate(actor));
+    CHECK(ask(actor, get{}).value().value == i);
+  }
+}
+
 // Regression: a caller's operation was reported as done when another caller's was, and was carried out later.
 TEST_CASE("an actor that was reported deactivated stays so, whoever activated it before", "[G8]") {
   auto const v = GENERATE(from_range(variants()));
