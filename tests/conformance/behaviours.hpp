@@ -12,6 +12,7 @@
 #include "tests/conformance/own_mail.hpp"
 #include "tests/conformance/relatives.hpp"
 #include "tests/conformance/routing.hpp"
+#include "tests/conformance/rows.hpp"
 #include "tests/conformance/scaler.hpp"
 #include "tests/conformance/stages.hpp"
 #include "tests/conformance/stash.hpp"
@@ -372,6 +373,6 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
              throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office, rest_office,
              logger, loggers_together, porter, porters_together, stashes_at_start, valve, valve_together,
-             tick_channel, tick_source)
+             tick_channel, tick_source, table_of_rows)
 
 }  // namespace conformance
