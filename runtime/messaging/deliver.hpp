@@ -21,11 +21,14 @@ namespace detail {
 /// Calls `code`. What it throws, `fallback` throws from its run(), even if this is called inside it: Asio then keeps the exception.
 template <class Executor, class Code>
 void throw_on(Executor const& fallback, Code const& code) {
+  std::exception_ptr thrown;
   try {
-    code();
+    return code();
   } catch (...) {
-    boost::asio::dispatch(fallback, [thrown = std::current_exception()] { std::rethrow_exception(thrown); });
+    thrown = std::current_exception();
   }
+  // Here, where no catch block shares the exception any more: `fallback` alone has it, and destroys it.
+  boost::asio::dispatch(fallback, [thrown = std::move(thrown)] { std::rethrow_exception(thrown); });
 }
 
 }  // namespace detail
