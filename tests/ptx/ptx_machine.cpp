@@ -6,8 +6,9 @@
 namespace rondo {
 
 ptx::module const& read_shared_module(std::string const& path) {
-  static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<ptx::module>> all;
+  // Never destroyed: the threads of an abandoned device may still execute when the process exits.
+  static auto& mutex = *new std::mutex;
+  static auto& all = *new std::map<std::string, std::unique_ptr<ptx::module>>;
   std::lock_guard lock(mutex);
   auto& m = all[path];
   if (m == nullptr) m = ptx::read_module_file(path);
