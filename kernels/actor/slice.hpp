@@ -88,11 +88,12 @@ class slice : private actor_owner<Module> {
     mail_left = this->mail_left_;
     return left;
   }
-  /// Publishes the counters of an actor that a team keeps, and notifies the host of room if there is some and a sender waits for it.
+  /// Publishes the counters of an actor that a team keeps, and notifies the host of room if a sender waits for it.
   RONDO_CALL RONDO_HD void show(bool counters = true) {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (counters) scheduler_.publish(cell_, word, totals_);
-    if (!word.has(actor_word::room_wanted) || cell_.is_full(word)) return;
+    if (!word.has(actor_word::room_wanted)) return;
+    if (this->has_ring_ && this->ring_.stash().count != 0 && cell_.is_full(word)) return;  // woken in vain
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
     this->tell_of_room();
   }
