@@ -93,7 +93,7 @@ class slice : private actor_owner<Module> {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (counters) scheduler_.publish(cell_, word, totals_);
     if (!word.has(actor_word::room_wanted)) return;
-    if (this->has_ring_ && this->ring_.stash().count != 0 && cell_.is_full(word)) return;  // woken in vain
+    if (this->has_ring_ && this->priority_lists().stash_leaves_no_room(word)) return;
     cell_.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
     this->tell_of_room();
   }

@@ -104,6 +104,11 @@ class priority_lists_ref {
       link_first(i);
     }
   }
+  /// Whether, as of `then`, there is no room, and stashed messages take some of it: they may for long, so senders that wait for
+  /// room would be woken in vain, again and again.
+  RONDO_HD bool stash_leaves_no_room(actor_word then) const noexcept {
+    return ring_.stash().count != 0 && cell_.is_full(then);
+  }
   /// Whether some of the `count` messages that wait are not stashed.
   RONDO_HD bool has_more_than_stash(std::uint32_t count) const noexcept {
     return in_order() ? count != 0 : count != ring_.stash().count;

@@ -100,7 +100,10 @@ class directory {
  private:
   /// One device's arena.
   struct cells {
-    explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {}
+    explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {
+      entries.reserve(
+          a.shape.actors);  // untouched memory is free, and to copy entries to a larger place is not
+    }
 
     /// Allocates memory for an actor's state and, if it needs one, a dedicated ring. False if there is not enough.
     bool claim_memory(launch_spec& spec, std::uint32_t cell, std::uint64_t state_bytes,
