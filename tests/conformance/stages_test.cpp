@@ -64,17 +64,17 @@ TEST_CASE("an actor of stages handles what its stage takes, and the rest when it
   check_stages<valve_together>(v, pinned);
 }
 
-TEST_CASE("`again` of a stage that is over goes nowhere, or to the one that is there by then", "[G13]") {
-  auto const v = GENERATE(from_range(variants()));
+TEST_CASE("`again` of a stage that is over goes nowhere", "[G13]") {
+  auto v = GENERATE(from_range(variants()));
   INFO(v.name);
+  v.settings.quota = 1;  // so that it comes before another message
   auto const rt = start(v.settings);
   auto const actor = rt->launch<valve>("valve");
   REQUIRE(ask(actor, turn_on{1}));
   REQUIRE_FALSE(tell(actor, drip{}));
   CHECK(ask_last(actor, read_turns{}).times_shut == 1);
   REQUIRE(ask(actor, turn_on{2}));
-  auto const drops = drops_of(actor);
-  CHECK((drops == 2 || drops == 29));  // while it was shut, or only now
+  CHECK(drops_of(actor) == 2);
   CHECK(report_of(at_rest(*rt), actor.id()).now.totals.failures == 0);
 }
 
