@@ -129,7 +129,7 @@ class actor_owner {
     scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
     device_event r{.kind = event_kind::depths, .actor = self_};
     depth_page page{};
-    if (has_ring_) priority_lists().scan();
+    if (has_ring_) priority_lists().link_announced();
     auto const flush = [&](bool last) {
       r.detail = last;
       r.body.bytes = sizeof page;
@@ -229,17 +229,13 @@ class actor_owner {
     ++totals_.latency_samples;
   }
 
-  /// Stashes a message outside the mailbox. False if that has no room: the handler may see the message once more. Precondition:
-  /// the actor has a ring.
+  /// Stashes a message of the default priority outside the mailbox. False if that has no room: the handler may see the message once
+  /// more. Precondition: the actor has a ring.
   RONDO_CALL RONDO_HD bool stash_direct(message const& m) {
     team const alone{team_.index()};
     auto const r = scheduler_.reserve_by_lanes(alone, self_, m.header.priority, 1);
     if (r.status != errc::ok) return false;
     scheduler_.fill_by_lanes(alone, r, 0, 1, [&m](std::uint32_t) -> message const& { return m; });
-    while (!priority_lists().links_through(r.ticket)) {
-      if (arena_.stopping()) return true;
-      relax();  // another sender is still writing
-    }
     priority_lists().stash(r.ticket);
     return true;
   }

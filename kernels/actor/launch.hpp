@@ -54,9 +54,8 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.state_offset = spec.state_offset;
   cell.window_start_ns = 0;
   cell.window_restarts = 0;
-  cell.head = cell.scanned = 0;
+  cell.head = cell.linked = 0;
   cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
-  cell.alert_seen = cell.alert.load(memory_order::relaxed) - (spec.reserve.slots != 0 ? 1 : 0);  // P2
   cell.overtakes = 0;
   cell.tail_seen.store(0, memory_order::relaxed);
   cell.held_ring.store(0, memory_order::relaxed);
@@ -82,11 +81,16 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     ring.set_place(spec.ring_offset, spec.ring_slots);
     ring.set_tail(0);
     ring.dedicated = 1;
+    mail_ring_ref const slots = arena.ring_at(spec.ring_id);
+    // The pages of a host's memory come when they are first touched: not while an urgent message waits to be linked.
+    for (std::uint32_t i = 0; threads_park && i < spec.ring_slots; i += 4096 / sizeof(slot_link))
+      slots.links[i].ticket = 0;
     if (spec.ring_has_past) {
-      mail_ring_ref const slots = arena.ring_at(spec.ring_id);
-      for (std::uint32_t i = 0; i < spec.ring_slots; ++i)
+      for (std::uint32_t i = 0; i < spec.ring_slots; ++i) {
         slots.slots[i].sequence.store(0, memory_order::relaxed);
-      slots.stash().count = 0;
+        slots.links[i].ticket = 0;
+      }
+      slots.pending().count = slots.stash().count = 0;
     }
   }
   auto bits = cell.word.load(memory_order::relaxed);

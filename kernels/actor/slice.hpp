@@ -131,16 +131,17 @@ class slice : private actor_owner<Module> {
     if (!knows_next_) {
       knows_next_ = true;
       next_ = cell_.head;
-      alert_seen_ = cell_.alert_seen;
       in_turn_ = has_ring_ && !paused_ && !this->closing() && priority_lists().in_order();
     }
     if (!in_turn_) return sight::other;
-    // Relaxed, both: obey acquires, and a thread that sees a commit also sees its alert.
+    // Relaxed, both: obey acquires, and a thread that sees a commit also sees that it was announced.
     auto const control = cell_.control.load(memory_order::relaxed);
-    auto const alert = cell_.alert.load(memory_order::relaxed);
+    auto const announced = cell_.announced.load(memory_order::relaxed);
     bool const mail = ring_.committed(next_, Order);
-    if ((control & control_mask) != 0 || alert != alert_seen_) return sight::other;
-    return mail ? sight::mail : sight::nothing;
+    if ((control & control_mask) != 0 || announced != 0) return sight::other;
+    if (!mail) return sight::nothing;
+    bool const may_read = Order == memory_order::acquire;
+    return may_read && !priority_lists().has_default_priority(next_) ? sight::other : sight::mail;
   }
 
   RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
@@ -388,8 +389,8 @@ class slice : private actor_owner<Module> {
   rondo::team const solo_{team_.index()};
   context context_{scheduler_, solo_, host_, self_, &own_mail_};
   team_status& status_ = arena_.team(team_.index());
-  // For `look`, while knows_next_: the owner's fields of the cell. in_turn_: the oldest message is the next one.
-  std::uint32_t next_, alert_seen_;
+  // For `look`, while knows_next_: the oldest message. in_turn_: it is the next one.
+  std::uint32_t next_;
   bool in_turn_, knows_next_ = false;
   bool discarding_ = false;
   std::uint32_t dealt_at_linger_ = 0;

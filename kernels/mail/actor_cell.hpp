@@ -2,7 +2,7 @@
 //
 // Ownership: a cell belongs to one actor from launch to termination, then to a successor with the next
 // generation.
-// Threads: every sender reads the fields under "senders". Only `word`, `alert`, and `control` are written by threads
+// Threads: every sender reads the fields under "senders". Only `word`, `announced`, and `control` are written by threads
 // other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
 #pragma once
 
@@ -73,8 +73,7 @@ struct supervision {
   std::uint32_t within_ms = 1000;         // see max_restarts
 };
 
-/// Slots of a mailbox that only messages of at least the priority `from` may take: an alert finds room behind a flood. Its actor also
-/// finds urgent mail at once, however much other mail waits; in return, it links each message, and takes no batches.
+/// Slots of a mailbox that only messages of at least the priority `from` may take: an alert finds room behind a flood.
 struct reserved_room {
   std::uint32_t slots = 0;  // of the capacity; 0: none
   std::uint8_t from = 192;  // the lowest priority that may take them
@@ -137,14 +136,14 @@ struct alignas(128) actor_cell {
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back
-  std::uint32_t scanned;            // messages head..scanned are in the priority lists; equal to head: none
+  std::uint32_t linked;             // messages in the priority lists, the stash, and the pending ones
   std::uint64_t levels[4];          // bitmap of the priorities whose lists are not empty
-  std::uint32_t alert_seen;
+  std::uint32_t first_plain;        // the messages from head up to here are linked; only if `linked` is not 0
   std::uint32_t overtakes;          // since the oldest message was last taken
   atomic<std::uint32_t> tail_seen;  // tickets of totals.counted_ring before this one are in totals.accepted
-  atomic<std::uint32_t> held_ring;  // the ring that head and scanned count in; 0: none
+  atomic<std::uint32_t> held_ring;  // the ring that head counts in; 0: none
   atomic<std::uint32_t> control;    // control_bits, with the generation in the upper bits; see control_for
-  atomic<std::uint32_t> alert;      // written by senders: counts messages whose priority is not the default
+  atomic<std::uint32_t> announced;  // written by senders: slot + 1 of the latest message whose priority is not the default
 
   published_totals totals;
 

@@ -29,7 +29,7 @@ struct alignas(128) message_slot {
 static_assert(sizeof(message_slot) == 128);
 static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
 
-/// A slot's links in the priority lists or the stash; see priority_lists.hpp.
+/// A slot's links in a list of slots; see priority_lists.hpp.
 struct slot_link {
   std::uint32_t previous, next, ticket;
 };
@@ -38,8 +38,8 @@ struct slot_link {
 struct priority_list {
   std::uint32_t first, last;
 };
-/// The messages that the actor has stashed.
-struct stash_list : priority_list {
+/// A list of slots that knows its length. Zeroed memory is an empty one.
+struct slot_queue : priority_list {
   std::uint32_t count;
 };
 
@@ -47,7 +47,7 @@ struct stash_list : priority_list {
 struct mail_ring_ref {
   message_slot* slots;
   slot_link* links;
-  priority_list* lists;      // 256, and a stash_list
+  priority_list* lists;      // 256, and two of slot_queue
   std::uint32_t slot_count;  // a power of two, at least 2
 
   RONDO_HOT RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
@@ -97,8 +97,10 @@ struct mail_ring_ref {
     }
   }
 
-  /// Zeroed memory is an empty stash. An actor that gives its ring back leaves none.
-  RONDO_HD stash_list& stash() const noexcept { return *reinterpret_cast<stash_list*>(lists + 256); }
+  /// The messages that were announced to the owner and that it has not linked yet.
+  RONDO_HD slot_queue& pending() const noexcept { return reinterpret_cast<slot_queue*>(lists + 256)[0]; }
+  /// The messages that the actor has stashed. An actor that gives its ring back leaves none.
+  RONDO_HD slot_queue& stash() const noexcept { return reinterpret_cast<slot_queue*>(lists + 256)[1]; }
 
   /// Bytes of a ring of `slots` slots with its tables.
   RONDO_HD static constexpr std::uint64_t bytes_for(std::uint32_t slots) noexcept {
@@ -112,7 +114,7 @@ struct mail_ring_ref {
   }
 
  private:
-  static constexpr std::uint64_t list_bytes = 256 * sizeof(priority_list) + sizeof(stash_list);
+  static constexpr std::uint64_t list_bytes = 256 * sizeof(priority_list) + 2 * sizeof(slot_queue);
 
   RONDO_HOT RONDO_HD std::uint32_t sequence_of(std::uint32_t ticket) const noexcept {
     return slot(ticket).sequence.load(memory_order::acquire);  // the edge `reuse`

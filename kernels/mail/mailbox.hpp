@@ -125,10 +125,4 @@ RONDO_HOT RONDO_HD inline void fill(mail_ring_ref const& ring, std::uint32_t tic
   ring.commit(ticket);
 }
 
-/// Tells the actor that `count` messages are about to be committed, if their priority is not the default (P2).
-/// Call it after reserve and before fill. Relaxed: an owner that sees the commit also sees the alert.
-RONDO_HOT RONDO_HD inline void alert(actor_cell& cell, std::uint8_t priority, std::uint32_t count) noexcept {
-  if (priority != default_priority) cell.alert.fetch_add(count, memory_order::relaxed);
-}
-
 }  // namespace rondo

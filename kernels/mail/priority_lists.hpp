@@ -1,30 +1,49 @@
 // The owner's side of a mailbox: picks the next message by exact priority.
 //
-// While all mail has the default priority, the owner takes the oldest slot and this file does nothing more. Once a sender has
-// raised the alert, the owner links the committed slots into 256 first-in first-out lists and keeps a 256-bit map of the lists
-// that are not empty. A message that is taken out of turn leaves a hole. The oldest message moves into it, so that slots are
-// given back in order and a mailbox is full only when it holds `capacity` messages.
+// A plain message has the default priority and is in no list: the owner takes these in the order of their slots, and while there
+// are no others, this file does nothing more. A sender announces a message of another priority before it commits it. The owner
+// links each into one of 256 first-in first-out lists and keeps a 256-bit map of the lists that are not empty. A message that is
+// taken out of turn leaves a hole. The oldest slot's message moves into it, so that slots are given back in order and a mailbox is
+// full only when it holds `capacity` messages. A plain message that has moved is in the list of the default priority. So to find
+// and take an urgent message costs the same however many others wait.
 //
 // A message that the actor stashes stays in its slot, or moves as described. It leaves the list of its priority for the stash,
-// which is one list more, until the actor unstashes. Meanwhile all others are linked when they come.
+// which is one list more, until the actor unstashes.
 //
-// Threads: only the actor's owner (W2).
+// Threads: only the actor's owner (W2), except `announce`.
 // Invariants
-//  P1 Messages head..scanned are linked, each in the list of its priority or in the stash, oldest first. links[i].ticket is the
-//     original ticket of the message in slot i: its age, which a move does not change; and stashed_bit, if it is in the stash.
-//  P2 alert_seen counts the messages with a non-default priority that were linked or taken in turn. It never passes the
-//     alert, which is raised before the commit. While the lists are empty (scanned == head) and the two are equal, no such
-//     message is left, even behind a slot that is still being written, so the oldest slot is the right choice. If the mailbox has
-//     reserved room, the alert is one ahead from the start: the owner links each message when it comes, so an urgent one is never
-//     found behind many that are still to be linked.
-//  P3 A stashed message was at the front of the list of its priority, so it comes before all in this list. Unstashing puts the
-//     last one back to the front first. Only the starvation limit looks at ages across priorities; to it, a message that was
-//     stashed while 2^28 others came may seem young.
+//  P1 links[i].ticket has linked_bit if the message in slot i is in a list, or in the stash: then with stashed_bit, too. The rest is
+//     its original ticket: its age, which a move does not change. Otherwise links[i].ticket is 0. cell.linked counts these messages
+//     and the pending ones (P2). While it is not 0, those from `head` up to `first_plain` are linked.
+//  P2 A message with another priority than the default is announced before its commit, and handled only from a list. What is
+//     announced goes to the end of the pending messages, in its order; from their front, what is committed is linked. So messages of
+//     one sender, or of one batch, are linked in their order.
+//  P3 A stashed message was at the front of the list of its priority, or the first plain one, so it comes before all that have this
+//     priority. Unstashing puts the last one back to the front first. Only the starvation limit looks at ages across priorities; to
+//     it, a message that was stashed while 2^28 others came may seem young.
+//  P4 Plain messages come after those in the list of the default priority.
+// Ordering
+//  announce   sender's release exchange of `announced` -> owner's acquire exchange of it: the links between what is announced.
 #pragma once
 
 #include "kernels/mail/arena.hpp"
 
 namespace rondo {
+
+/// Sender: tells the owner of `count` messages that are about to be committed, if their priority is not the default (P2). Call it
+/// after reserve and before fill.
+RONDO_HOT RONDO_HD inline void announce_priority(actor_cell& cell, mail_ring_ref const& ring,
+                                                 std::uint32_t ticket, std::uint8_t priority,
+                                                 std::uint32_t count) noexcept {
+  if (priority == default_priority) [[likely]]
+    return;
+  auto const slot = [&](std::uint32_t i) { return (ticket + i) & (ring.slot_count - 1); };
+  for (std::uint32_t i = 1; i < count; ++i) ring.links[slot(i)].next = slot(i - 1) + 1;
+  auto before = cell.announced.load(memory_order::relaxed);  // relaxed: the exchange validates it
+  do ring.links[slot(0)].next = before;
+  while (!cell.announced.compare_exchange(before, slot(count - 1) + 1, memory_order::release,
+                                          memory_order::relaxed));  // the edge `announce`
+}
 
 class priority_lists_ref {
  public:
@@ -35,72 +54,81 @@ class priority_lists_ref {
   /// Sets `ticket` to the slot to handle next. False if no message is committed.
   RONDO_HOT RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
     ticket = cell_.head;
-    // Relaxed: a thread that sees a commit also sees its alert.
-    if (cell_.scanned == ticket && cell_.alert.load(memory_order::relaxed) == cell_.alert_seen) [[likely]]
-      return ring_.committed(ticket);
+    // Relaxed: a thread that sees a commit also sees that it was announced.
+    if (cell_.linked == 0 && cell_.announced.load(memory_order::relaxed) == 0) [[likely]] {
+      if (!ring_.committed(ticket)) return false;
+      if (has_default_priority(ticket)) [[likely]]
+        return true;  // otherwise it was announced just now
+    }
     return pick_by_priority(ticket);
   }
   RONDO_HD bool pick_by_priority(std::uint32_t& ticket) noexcept {
-    scan();
-    if (!has_linked()) return false;
-    ticket = cell_.overtakes >= limit_ ? oldest() : ring_ticket(list(highest()).first);
-    return true;
+    link_announced();
+    bool const any_plain = has_plain();
+    if (!any_plain && !has_listed()) return false;
+    if (cell_.overtakes >= limit_)
+      ticket = oldest();
+    else if (has_listed() && (!any_plain || highest() >= default_priority))  // P4
+      ticket = ring_ticket(list(highest()).first);
+    else
+      ticket = first_plain();
+    return ticket == cell_.head || is_linked(index(cell_.head)) || is_plain(cell_.head);  // then it can move
   }
 
-  /// Whether messages are currently taken in slot order, so that several may be taken at once.
-  RONDO_HD bool in_order() const noexcept { return cell_.scanned == cell_.head; }
+  /// Whether all messages are plain, so that several may be taken at once.
+  RONDO_HD bool in_order() const noexcept { return cell_.linked == 0; }
+  RONDO_HOT RONDO_HD bool has_default_priority(std::uint32_t ticket) const noexcept {
+    return ring_.slot(ticket).header.priority == default_priority;
+  }
 
   /// Gives back the message that `pick` chose, once it is completed.
   RONDO_HOT RONDO_HD void take(std::uint32_t ticket) noexcept {
     if (!in_order()) [[unlikely]]
       return take_linked(ticket);
-    count_alert(ring_.slot(ticket).header.priority);
     ring_.give_back(ticket);
-    cell_.head = cell_.scanned = (ticket + 1) & ticket_mask;
+    cell_.head = (ticket + 1) & ticket_mask;
     cell_.overtakes = 0;
   }
   RONDO_HD void take_linked(std::uint32_t ticket) noexcept {
-    leave_list(ticket);
-    if (ticket != cell_.head) move(index(cell_.head), index(ticket));
+    leave_turn(ticket);
+    if (auto const hole = index(ticket), i = index(cell_.head); hole != i) {
+      if (!is_linked(i)) link_last(i, cell_.head);
+      move(i, hole);
+    }
     ring_.give_back(cell_.head);
+    if (cell_.first_plain == cell_.head) cell_.first_plain = (cell_.head + 1) & ticket_mask;
     cell_.head = (cell_.head + 1) & ticket_mask;
   }
 
-  /// Gives back the `count` oldest messages, which have one priority. Precondition: in_order() when they were picked.
+  /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
   RONDO_HD void take_run(std::uint32_t count) noexcept {
     if (!in_order()) {
       for (; count != 0; --count) take_linked(cell_.head);
       return;
     }
-    // Before the release: a slot that is given back may hold another message.
-    count_alert(ring_.slot(cell_.head).header.priority, count);
     auto const order = release_once();
     for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((cell_.head + i) & ticket_mask, order);
-    cell_.head = cell_.scanned = (cell_.head + count) & ticket_mask;
+    cell_.head = (cell_.head + count) & ticket_mask;
   }
 
-  /// Stashes the message that `pick` chose, once its handler has returned. Its slot does not change.
+  /// Stashes a message, once its handler has returned: the one that `pick` chose, or a plain one. Its slot does not change.
   RONDO_CALL RONDO_HD void stash(std::uint32_t ticket) noexcept {
-    scan();  // while messages are taken in slot order, none is linked
-    leave_list(ticket);
     auto const i = index(ticket);
-    stash_list& aside = ring_.stash();
-    ring_.links[i].ticket |= stashed_bit;
-    if (aside.count++ == 0) {
-      aside.first = i;
-    } else {
-      ring_.links[i].previous = aside.last;
-      ring_.links[aside.last].next = i;
-    }
-    aside.last = i;
+    auto const age = is_linked(i) ? ring_.links[i].ticket : ticket | linked_bit;
+    leave_turn(ticket);
+    count_linked();
+    slot_link& link = ring_.links[i];
+    link.ticket = age | stashed_bit;
+    link.previous = ring_.stash().last;
+    append(ring_.stash(), i);
   }
   /// Puts all stashed messages back into the lists of their priorities (P3). No slot changes: a handler may call it.
   RONDO_CALL RONDO_HD void unstash() noexcept {
-    stash_list& aside = ring_.stash();
+    slot_queue& aside = ring_.stash();
     for (; aside.count != 0; --aside.count) {
       auto const i = aside.last;
       aside.last = ring_.links[i].previous;
-      ring_.links[i].ticket &= ticket_mask;
+      ring_.links[i].ticket &= ~stashed_bit;
       link_first(i);
     }
   }
@@ -113,37 +141,43 @@ class priority_lists_ref {
   RONDO_HD bool has_more_than_stash(std::uint32_t count) const noexcept {
     return in_order() ? count != 0 : count != ring_.stash().count;
   }
-  /// Whether the message `ticket` is linked; if not, it may be once one before it is committed.
-  RONDO_HD bool links_through(std::uint32_t ticket) noexcept {
-    scan();
-    return ((ticket - cell_.head) & ticket_mask) < ((cell_.scanned - cell_.head) & ticket_mask);
-  }
 
   /// The priority of the most urgent message; the default if none is visible.
   RONDO_HD std::uint8_t most_urgent() noexcept {
-    // Relaxed: as in pick. Without the scan, urgent mail behind ordinary mail would be missed.
-    if (cell_.scanned != cell_.head || cell_.alert.load(memory_order::relaxed) != cell_.alert_seen) scan();
-    if (has_linked()) return static_cast<std::uint8_t>(highest());
-    return in_order() && ring_.committed(cell_.head) ? ring_.slot(cell_.head).header.priority
-                                                     : default_priority;
+    link_announced();
+    if (!has_listed() || (highest() < default_priority && has_plain())) return default_priority;
+    return static_cast<std::uint8_t>(highest());
   }
 
-  /// Links every committed message that is not linked yet.
-  RONDO_HD void scan() noexcept {
-    while (((cell_.scanned - cell_.head) & ticket_mask) < ring_.slot_count &&
-           ring_.committed(cell_.scanned)) {
-      link(cell_.scanned);
-      cell_.scanned = (cell_.scanned + 1) & ticket_mask;
+  /// Links every committed message whose priority is not the default (P2).
+  RONDO_HD void link_announced() noexcept {
+    slot_queue& pending = ring_.pending();
+    // Relaxed: as in pick. Acquire: the edge `announce`.
+    if (cell_.announced.load(memory_order::relaxed) != 0)
+      await_commits(cell_.announced.exchange(0, memory_order::acquire));
+    if (in_order()) return;
+    for (; pending.count != 0; --pending.count) {
+      auto const i = pending.first;
+      if (!ring_.committed(ring_ticket(i))) return;
+      pending.first = ring_.links[i].next;
+      --cell_.linked;
+      link_last(i, ring_ticket(i));
     }
   }
 
-  /// The number of linked messages of one priority, with the stashed ones; walks the lists.
-  RONDO_HD std::uint32_t depth_of(std::uint32_t level) const noexcept {
+  /// The number of messages of one priority that are committed, with the stashed ones; walks the lists and the slots.
+  RONDO_HD std::uint32_t depth_of(std::uint32_t level) noexcept {
     std::uint32_t depth = has(level) ? 1 : 0;
     for (auto i = list(level).first; depth != 0 && i != list(level).last; i = ring_.links[i].next) ++depth;
     for_each_stashed(
         ring_, [&](std::uint32_t i) { depth += std::uint32_t{ring_.slots[i].header.priority == level}; });
+    if (level != default_priority) return depth;
+    for (std::uint32_t n = 0, t = cell_.head; n < ring_.slot_count; ++n, t = (t + 1) & ticket_mask)
+      depth += std::uint32_t{is_plain(t)};
     return depth;
+  }
+  RONDO_HD static constexpr bool is_linked(slot_link const& link) noexcept {
+    return (link.ticket & linked_bit) != 0;
   }
   RONDO_HD static constexpr bool is_stashed(slot_link const& link) noexcept {
     return (link.ticket & stashed_bit) != 0;
@@ -156,13 +190,9 @@ class priority_lists_ref {
   }
 
  private:
-  static constexpr std::uint32_t stashed_bit = 1u << 31;
-  static_assert((stashed_bit & ticket_mask) == 0);
+  static constexpr std::uint32_t linked_bit = 1u << 30, stashed_bit = 1u << 31;
+  static_assert(((linked_bit | stashed_bit) & ticket_mask) == 0);
 
-  /// Counts a message that is linked or taken in turn (P2).
-  RONDO_HD void count_alert(std::uint32_t priority, std::uint32_t messages = 1) noexcept {
-    if (priority != default_priority) cell_.alert_seen += messages;
-  }
   RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {
     return ticket & (ring_.slot_count - 1);
   }
@@ -170,12 +200,14 @@ class priority_lists_ref {
   RONDO_HD std::uint32_t ring_ticket(std::uint32_t i) const noexcept {
     return (cell_.head + ((i - cell_.head) & (ring_.slot_count - 1))) & ticket_mask;
   }
+  RONDO_HD bool is_linked(std::uint32_t i) const noexcept { return is_linked(ring_.links[i]); }
   RONDO_HD bool has(std::uint32_t level) const noexcept {
     return (cell_.levels[level >> 6] >> (level & 63) & 1) != 0;
   }
   RONDO_HD priority_list& list(std::uint32_t level) const noexcept { return ring_.lists[level]; }
+  RONDO_HD std::uint32_t level_of(std::uint32_t i) const noexcept { return ring_.slots[i].header.priority; }
   /// Whether some message is in the list of its priority.
-  RONDO_HD bool has_linked() const noexcept {
+  RONDO_HD bool has_listed() const noexcept {
     return (cell_.levels[0] | cell_.levels[1] | cell_.levels[2] | cell_.levels[3]) != 0;
   }
 
@@ -185,27 +217,72 @@ class priority_lists_ref {
     return static_cast<std::uint32_t>(highest_bit(cell_.levels[0]));
   }
 
-  /// The ticket of the oldest message, which is at the front of its level's list.
-  RONDO_HD std::uint32_t oldest() const noexcept {
+  /// The ticket of the oldest slot that may hold a plain message.
+  RONDO_HD std::uint32_t first_plain() noexcept {
+    if (in_order()) return cell_.head;
+    auto& first = cell_.first_plain;
+    while (is_linked(index(first)) && first != ((cell_.head + ring_.slot_count) & ticket_mask))
+      first = (first + 1) & ticket_mask;
+    return first;
+  }
+  RONDO_HD bool has_plain() noexcept {
+    return is_plain(first_plain());
+  }
+  RONDO_HD bool is_plain(std::uint32_t ticket) const noexcept {
+    return !is_linked(index(ticket)) && ring_.committed(ticket) && has_default_priority(ticket);
+  }
+
+  /// The ticket of the oldest message, which is at the front of its level's list, or the first plain one.
+  RONDO_HD std::uint32_t oldest() noexcept {
+    auto const end = cell_.head + ring_.slot_count;  // after all tickets
     std::uint32_t best = 0, best_age = 0;
+    if (has_plain()) best = first_plain(), best_age = (end - best) & ticket_mask;
     for (std::uint32_t w = 0; w < 4; ++w)
       for (auto bits = cell_.levels[w]; bits != 0; bits &= bits - 1) {
         auto const i = list(64 * w + static_cast<std::uint32_t>(lowest_bit(bits))).first;
-        auto const age = (cell_.scanned - ring_.links[i].ticket) & ticket_mask;
-        if (age >= best_age) best_age = age, best = i;
+        auto const age = (end - ring_.links[i].ticket) & ticket_mask;
+        if (age >= best_age) best_age = age, best = ring_ticket(i);
       }
-    return ring_ticket(best);
+    return best;
   }
 
-  RONDO_HD void link(std::uint32_t ticket) noexcept {
-    auto const i = index(ticket);
-    std::uint32_t const level = ring_.slots[i].header.priority;
-    slot_link& added = ring_.links[i];
-    added.ticket = ticket;
-    count_alert(level);
+  RONDO_HD void count_linked() noexcept {
+    if (cell_.linked++ == 0) cell_.first_plain = cell_.head;
+  }
+  /// Adds slot `i` to the end of a queue.
+  RONDO_HD void append(slot_queue& q, std::uint32_t i) noexcept {
+    if (q.count++ == 0)
+      q.first = i;
+    else
+      ring_.links[q.last].next = i;
+    q.last = i;
+  }
+  /// Adds what was announced to the pending messages. `newest`: its slot + 1; the links lead to older ones.
+  RONDO_CALL RONDO_HD void await_commits(std::uint32_t newest) noexcept {
+    std::uint32_t oldest = 0;  // turns the links around
+    while (newest != 0) {
+      auto& next = ring_.links[newest - 1].next;
+      auto const older = next;
+      next = oldest;
+      oldest = newest;
+      newest = older;
+    }
+    while (oldest != 0) {
+      auto const i = oldest - 1;
+      oldest = ring_.links[i].next;
+      count_linked();
+      append(ring_.pending(), i);
+    }
+  }
+
+  /// Puts the message of slot `i` at the end of the list of its priority. `ticket`: its original one.
+  RONDO_HD void link_last(std::uint32_t i, std::uint32_t ticket) noexcept {
+    auto const level = level_of(i);
+    count_linked();
+    ring_.links[i].ticket = ticket | linked_bit;
     priority_list& l = list(level);
     if (has(level)) {
-      added.previous = l.last;
+      ring_.links[i].previous = l.last;
       ring_.links[l.last].next = i;
     } else {
       cell_.levels[level >> 6] |= 1ull << (level & 63);
@@ -213,9 +290,9 @@ class priority_lists_ref {
     }
     l.last = i;
   }
-  /// For a message that comes before all in the list of its priority, and was counted already (P2).
+  /// For a message that comes before all in the list of its priority, and is counted as linked.
   RONDO_HD void link_first(std::uint32_t i) noexcept {
-    std::uint32_t const level = ring_.slots[i].header.priority;
+    auto const level = level_of(i);
     priority_list& l = list(level);
     if (has(level)) {
       ring_.links[i].next = l.first;
@@ -228,12 +305,16 @@ class priority_lists_ref {
   }
 
   /// Unlinks the message whose turn it was.
-  RONDO_HD void leave_list(std::uint32_t ticket) noexcept {
+  RONDO_HD void leave_turn(std::uint32_t ticket) noexcept {
     cell_.overtakes = oldest() == ticket ? 0 : cell_.overtakes + 1;
-    unlink(index(ticket));
+    auto const i = index(ticket);
+    if (!is_linked(i)) return;
+    unlink(i);
+    ring_.links[i].ticket = 0;
+    --cell_.linked;
   }
   RONDO_HD void unlink(std::uint32_t i) noexcept {
-    std::uint32_t const level = ring_.slots[i].header.priority;
+    auto const level = level_of(i);
     priority_list& l = list(level);
     slot_link const gone = ring_.links[i];
     if (l.first == l.last) {
@@ -248,12 +329,13 @@ class priority_lists_ref {
     }
   }
 
-  /// Moves the message of slot `from` into the free slot `to`, with its place in its list or in the stash.
+  /// Moves the linked message of slot `from` into the free slot `to`, with its place in its list or in the stash.
   RONDO_HD void move(std::uint32_t from, std::uint32_t to) noexcept {
     ring_.slots[to].header = ring_.slots[from].header;
     __builtin_memcpy(ring_.slots[to].payload, ring_.slots[from].payload, max_payload_bytes);
     slot_link const moved = ring_.links[to] = ring_.links[from];
-    priority_list& l = is_stashed(moved) ? ring_.stash() : list(ring_.slots[to].header.priority);
+    ring_.links[from].ticket = 0;
+    priority_list& l = is_stashed(moved) ? ring_.stash() : list(level_of(to));
     if (l.first == from)
       l.first = to;
     else

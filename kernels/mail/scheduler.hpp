@@ -33,7 +33,7 @@ class scheduler {
                      bool want_room = false) noexcept {
     auto const r = take_tickets(to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
-    alert(arena_.cell(to.index), header.priority, 1);
+    announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, 1);
     if (is_sampled(r.ticket)) [[unlikely]]  // two calls: choosing a header would cost every message
       fill(r.ring, r.ticket, sampled(header), payload, bytes);
     else
@@ -59,7 +59,7 @@ class scheduler {
     if (count == 0) return errc::ok;
     auto const r = take_tickets(to, header.priority, count, want_room);
     if (r.status != errc::ok) return r.status;
-    alert(arena_.cell(to.index), header.priority, count);
+    announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, count);
     message_header const with_time = is_sampled(r.ticket, count) ? sampled(header) : header;
     for (std::uint32_t i = 0; i < count; ++i)
       fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
@@ -75,7 +75,7 @@ class scheduler {
     reservation r;
     if (t.leader()) {
       r = take_tickets(to, priority, count, false);
-      if (r.status == errc::ok) alert(arena_.cell(to.index), priority, count);
+      if (r.status == errc::ok) announce_priority(arena_.cell(to.index), r.ring, r.ticket, priority, count);
     }
     r.status = t.broadcast(r.status);
     r.ticket = t.broadcast(r.ticket);
@@ -212,11 +212,11 @@ class scheduler {
     }
   }
 
-  /// Points head and scanned at the ring that the actor now holds. Owner only.
+  /// Points head at the ring that the actor now holds. Owner only.
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
     // Relaxed: the owner's own.
     if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
-    cell.head = cell.scanned = arena_.ring(word.ring()).saved_tail();
+    cell.head = arena_.ring(word.ring()).saved_tail();
     cell.held_ring.store(word.ring(), memory_order::relaxed);
   }
 

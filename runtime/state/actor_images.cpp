@@ -51,27 +51,24 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   // The cell does not know a ring that a sender attached after the last slice.
   bool const adopted = cell.held_ring.load(memory_order::relaxed) == word.ring();
   auto const head = adopted ? cell.head : arena.ring(word.ring()).saved_tail();
-  auto const scanned = adopted ? cell.scanned : head;
 
   // Stashed messages come before the others of their priorities.
   std::vector<std::uint32_t> slots;
   priority_lists_ref::for_each_stashed(ring, [&](std::uint32_t slot) { slots.push_back(slot); });
   auto const stashed = static_cast<std::ptrdiff_t>(slots.size());
-  auto const link = [&](std::uint32_t t) { return ring.links[t & (ring.slot_count - 1)]; };
-  for (auto t = head; t != scanned; t = (t + 1) & ticket_mask)
-    if (!priority_lists_ref::is_stashed(link(t))) slots.push_back(t);
-  // In the priority lists, a slot's position says nothing about its message's age.
-  auto const age = [&](std::uint32_t t) { return (scanned - link(t).ticket) & ticket_mask; };
-  std::sort(slots.begin() + stashed, slots.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return age(a) > age(b); });
+  auto const link = [&](std::uint32_t t) -> slot_link const& { return ring.links[t & (ring.slot_count - 1)]; };
   // Backwards: if a later message of a sender is seen, its earlier ones are seen after it. A slot that is
   // still being written is left out, because its sender has no success reported yet.
-  auto const linked = static_cast<std::ptrdiff_t>(slots.size());
-  for (auto t = word.tail(); t != scanned;) {
+  for (auto t = word.tail(); t != head;) {
     t = (t - 1) & ticket_mask;
-    if (ring.committed(t)) slots.push_back(t);
+    if (!priority_lists_ref::is_stashed(link(t)) && ring.committed(t)) slots.push_back(t);
   }
-  std::reverse(slots.begin() + linked, slots.end());
+  // In the priority lists, a slot's position says nothing about its message's age.
+  auto const age = [&](std::uint32_t t) {
+    return (word.tail() - (priority_lists_ref::is_linked(link(t)) ? link(t).ticket : t)) & ticket_mask;
+  };
+  std::sort(slots.begin() + stashed, slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return age(a) > age(b); });
 
   mail.reserve(slots.size());
   for (auto const t : slots)

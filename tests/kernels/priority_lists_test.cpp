@@ -17,7 +17,7 @@ struct sent {
   bool committed;
 };
 
-/// The reference: a plain list in the order of the tickets.
+/// The reference: a plain list in the order of the slots; the number of a message is its age.
 class reference_mail {
  public:
   explicit reference_mail(std::uint32_t limit) : limit_(limit) {}
@@ -28,23 +28,35 @@ class reference_mail {
   }
   std::size_t size() const { return waiting_.size(); }
 
-  /// Removes and returns the message to handle next. Of the messages before the first uncommitted one, this is the first of
-  /// the highest priority, or the oldest after `limit` overtakes.
+  /// Removes and returns the message to handle next: the oldest one of the highest priority, or the oldest of all after `limit`
+  /// overtakes. A message of the default priority has to wait for all older ones to be committed, another one for the older
+  /// ones that do not have the default priority. The message of the oldest slot moves into the hole.
   bool take(sent& out) {
-    auto const end =
-        std::find_if(waiting_.begin(), waiting_.end(), [](sent const& s) { return !s.committed; });
-    if (end == waiting_.begin()) return false;
-    auto chosen = waiting_.begin();
-    if (overtakes_ < limit_)
-      chosen = std::max_element(waiting_.begin(), end,
-                                [](sent const& a, sent const& b) { return a.priority < b.priority; });
-    overtakes_ = chosen == waiting_.begin() ? 0 : overtakes_ + 1;
+    sent *oldest = nullptr, *best = nullptr;
+    for (auto& s : waiting_) {
+      if (!is_due(s)) continue;
+      if (oldest == nullptr || s.number < oldest->number) oldest = &s;
+      if (best == nullptr || s.priority > best->priority ||
+          (s.priority == best->priority && s.number < best->number))
+        best = &s;
+    }
+    auto* const chosen = overtakes_ < limit_ ? best : oldest;
+    if (chosen == nullptr || (chosen != &waiting_.front() && !is_due(waiting_.front()))) return false;
+    overtakes_ = chosen == oldest ? 0 : overtakes_ + 1;
     out = *chosen;
-    waiting_.erase(chosen);
+    *chosen = waiting_.front();
+    waiting_.erase(waiting_.begin());
     return true;
   }
 
  private:
+  bool is_due(sent const& s) const {
+    return s.committed && std::none_of(waiting_.begin(), waiting_.end(), [&](sent const& other) {
+             return !other.committed && other.number < s.number &&
+                    (s.priority == default_priority || other.priority != default_priority);
+           });
+  }
+
   std::vector<sent> waiting_;
   std::uint32_t limit_, overtakes_ = 0;
 };
@@ -86,7 +98,7 @@ void against_reference(mail_case const& c) {
       auto const r = rondo_test::reserve(a.ref(), id, priority, 1, false);
       REQUIRE(r.status == (reference.size() < c.capacity ? errc::ok : errc::mailbox_full));  // exact
       if (r.status != errc::ok) continue;
-      alert(a.ref().cell(0), priority, 1);
+      announce_priority(a.ref().cell(0), r.ring, r.ticket, priority, 1);
       writing.push_back({r, {number++, priority, false}});
       reference.add(writing.back().s);
       if (!c.gaps) commit(0);
@@ -188,7 +200,7 @@ TEST_CASE("an urgent message behind a slow sender overtakes once that sender has
   REQUIRE(sched.claim(0, actor_word::queued_mask));
   owned_mail mail{sched, id};
   note got{};
-  REQUIRE_FALSE(mail.try_take(got));  // sees the alert, but cannot reach the message yet
+  REQUIRE_FALSE(mail.try_take(got));  // sees the message, but the oldest slot cannot be given back yet
   n.number = 1;
   fill(slow.ring, slow.ticket, note_header(), &n, sizeof n);
   REQUIRE(mail.try_take(got));
@@ -240,7 +252,7 @@ TEST_CASE("the depths of all levels add up to the number of waiting messages", "
     REQUIRE(mail.try_take(got, priority));
     --expected[priority];
   }
-  mail.priority_lists().scan();
+  mail.priority_lists().link_announced();
   for (std::uint32_t level = 0; level < 256; ++level)
     CHECK(mail.priority_lists().depth_of(level) == expected[level]);
 }

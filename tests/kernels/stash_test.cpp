@@ -108,7 +108,7 @@ void against_marked_mail(stash_case const& c) {
     }
     REQUIRE(count_waiting(mail.ring(), a.word(id).tail()) == reference.size());
   }
-  mail.priority_lists().scan();
+  mail.priority_lists().link_announced();
   for (std::uint32_t level = 0; level < 256; ++level)
     REQUIRE(mail.priority_lists().depth_of(level) == reference.depth_of(level));
 }

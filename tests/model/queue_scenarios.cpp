@@ -105,6 +105,48 @@ void late_arrivals(execution& x) {
   x.run();
 }
 
+/// Two lanes write an urgent batch, the later note perhaps first, behind an ordinary note that may be unwritten.
+void urgent_batch(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, ticket_mask};
+  auto const id = w.launch(0, 4);
+  auto& is_reserved = x.shared<atomic<std::uint32_t>>();
+  reservation batch;
+  auto const write = [&](std::uint32_t number) {
+    note const n{1, number};
+    fill(batch.ring, batch.ticket + number, note_header(255), &n, sizeof n);
+  };
+  x.thread("ordinary", [&] {
+    scheduler sched{w.arena()};
+    x.require(post(sched, id, {0, 0}) == errc::ok, "there is room");
+  });
+  x.thread("lane 0", [&] {
+    std::uint32_t spare_ring = 0;
+    while ((batch = reserve(w.arena(), id, 255, 2, false, spare_ring)).status != errc::ok) relax();
+    if (spare_ring != 0) push_free_ring(w.arena(), spare_ring);
+    announce_priority(w.arena().cell(0), batch.ring, batch.ticket, 255, 2);
+    is_reserved.store(1, memory_order::release);
+    write(1);
+  });
+  x.thread("lane 1", [&] {
+    while (is_reserved.load(memory_order::acquire) == 0) relax();
+    write(0);
+  });
+  x.thread("owner", [&] {
+    scheduler sched{w.arena(), true};
+    while (!sched.claim(0, 0)) relax();
+    owned_mail mail{sched, 0};
+    ledger book;
+    while (book.taken < 3) {
+      note n{};
+      if (mail.try_take(n))
+        book.enter(x, n);
+      else
+        relax();
+    }
+  });
+  x.run();
+}
+
 /// An actor with ordinary mail is last in its band when urgent mail arrives: every team that looks for work after the urgent
 /// note was sent serves it before the actors that were queued before it.
 void urgent_band(execution& x) {
@@ -179,6 +221,8 @@ std::vector<scenario> queue_scenarios() {
        bounds{1, 1}},
       {"late_arrivals", "no ordinary note overtakes an urgent one that was sent before the owner looked",
        late_arrivals, bounds{3, 2}, bounds{2, 1}},
+      {"urgent_batch", "the notes of an urgent batch come in their order, whichever lane writes first", urgent_batch,
+       bounds{2, 1}, bounds{1, 1}},
       {"urgent_while_running", "an actor that is let go with urgent mail stands in the urgent band",
        urgent_while_running, bounds{3, 2}, bounds{2, 1}},
       {"urgent_band", "an actor with urgent mail is served before those that stood in front of it",
