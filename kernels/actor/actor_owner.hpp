@@ -21,7 +21,8 @@ class actor_owner {
         crew_(sched, t, host),
         index_(index),
         cell_(arena_.cell(index)),
-        self_{index, cell_.generation.load(memory_order::relaxed)},  // relaxed: only owners change it
+        // Relaxed: only owners change it.
+        self_(id_in_one_word(index, cell_.generation.load(memory_order::relaxed))),
         totals_(cell_.totals.own()),
         turn_(cell_.turn),
         own_mail_(turn_.own_mail()) {

@@ -84,11 +84,11 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     mail_ring_ref const slots = arena.ring_at(spec.ring_id);
     // The pages of a host's memory come when they are first touched: not while an urgent message waits to be linked.
     for (std::uint32_t i = 0; threads_park && i < spec.ring_slots; i += 4096 / sizeof(slot_link))
-      slots.links[i].ticket = 0;
+      slots.link(i).ticket = 0;
     if (spec.ring_has_past) {
       for (std::uint32_t i = 0; i < spec.ring_slots; ++i) {
         slots.slots[i].sequence.store(0, memory_order::relaxed);
-        slots.links[i].ticket = 0;
+        slots.link(i).ticket = 0;
       }
       slots.pending().count = slots.stash().count = 0;
     }

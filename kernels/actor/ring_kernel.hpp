@@ -111,11 +111,16 @@ class ring_kernel {
       if (auto const n = serve_pinned(pinned - 1); n.worked) return n;
     if (idle_.pinned_only) return {take_in_alone() != 0, 0};
     std::uint32_t helped = 0;
-    if (help_with_jobs(helped)) return {true, helped};
+    // Relaxed: a hint.
+    if (arena().header().open_jobs.load(memory_order::relaxed) != 0 && help_with_jobs(helped))
+      return {true, helped};
     std::uint32_t index = 0;
     if (!scheduler_.next(index)) return {false, 0};
-    set_actor(index + 1);
-    auto const dealt = slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
+    std::uint32_t dealt = 0;
+    do {
+      set_actor(index + 1);
+      dealt += slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
+    } while (quotas_ > 1 && scheduler_.next_kept(index));
     set_actor(0);
     return {true, dealt};
   }
@@ -143,7 +148,6 @@ class ring_kernel {
   }
 
   RONDO_CALL RONDO_HD bool help_with_jobs(std::uint32_t& dealt) {
-    if (arena().header().open_jobs.load(memory_order::relaxed) == 0) return false;  // relaxed: a hint
     bool helped = false;
     for (std::uint32_t j = 0; j < wide_jobs_for(arena().shape().teams); ++j) {
       wide_job& job = arena().job(j);

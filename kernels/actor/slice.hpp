@@ -174,7 +174,9 @@ class slice : private actor_owner<Module> {
     discarding_ = this->state() == lifecycle::discarding;
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
-      if (!priority_lists().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
+      if (!priority_lists().pick(ticket) &&
+          !(dealt != 0 && !scheduler_.keeps_actor() && linger(ticket, dealt)))
+        break;
       if (dealt == 0) show_running();
       dealt += deal_with(ticket, quota - dealt);
     }

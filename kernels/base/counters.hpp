@@ -65,7 +65,7 @@ class alignas(64) published_totals {
 
   /// Only the team that runs the actor calls this. `also` makes relaxed stores of values that belong to the same moment.
   template <class Also = nothing_else>
-  RONDO_HD void publish(actor_totals const& t, Also also = {}) noexcept {
+  RONDO_HOT RONDO_HD void publish(actor_totals const& t, Also const& also = {}) noexcept {
     auto const version = version_.load(memory_order::relaxed);  // relaxed: own value
     version_.store(version + 1, memory_order::relaxed);
     atomic_fence(memory_order::release);  // the odd version becomes visible before any of the new values

@@ -4,6 +4,7 @@
 // the same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
 #pragma once
 
+#include <bit>
 #include <compare>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +31,15 @@ struct actor_id {
   /// True for an id that was assigned. Its actor may have terminated since.
   RONDO_HD constexpr bool valid() const noexcept { return index != ~0u; }
 };
+
+// -- for the runtime
+
+/// The same id, written as one word: a processor waits before it can load a whole id that was just stored as two.
+RONDO_HD constexpr actor_id id_in_one_word(std::uint32_t index, std::uint32_t generation) noexcept {
+  return std::bit_cast<actor_id>(std::uint64_t{generation} << 32 | index);
+}
+
+// -- for programs
 
 /// Asks of the host are addressed like actors, in an index range of their own.
 inline constexpr std::uint32_t host_ask_bit = 0x8000'0000u;

@@ -143,7 +143,8 @@ struct alignas(128) actor_cell {
   atomic<std::uint32_t> tail_seen;  // tickets of totals.counted_ring before this one are in totals.accepted
   atomic<std::uint32_t> held_ring;  // the ring that head counts in; 0: none
   atomic<std::uint32_t> control;    // control_bits, with the generation in the upper bits; see control_for
-  atomic<std::uint32_t> announced;  // written by senders: slot + 1 of the latest message whose priority is not the default
+  atomic<std::uint32_t>
+      announced;  // written by senders: slot + 1 of the latest message whose priority is not the default
 
   published_totals totals;
 

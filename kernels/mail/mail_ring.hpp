@@ -43,11 +43,9 @@ struct slot_queue : priority_list {
   std::uint32_t count;
 };
 
-/// A non-owning view of one ring and of the tables of its priority lists.
+/// A non-owning view of one ring and of the tables of its priority lists. Two words, so that it is passed in registers.
 struct mail_ring_ref {
   message_slot* slots;
-  slot_link* links;
-  priority_list* lists;      // 256, and two of slot_queue
   std::uint32_t slot_count;  // a power of two, at least 2
 
   RONDO_HOT RONDO_HD message_slot& slot(std::uint32_t ticket) const noexcept {
@@ -97,25 +95,37 @@ struct mail_ring_ref {
     }
   }
 
+  /// For the owner, see priority_lists.hpp. Zeroed memory means that nothing is in any list.
+  RONDO_HD slot_link& link(std::uint32_t slot) const noexcept { return tables().links()[slot]; }
+  RONDO_HD priority_list& list(std::uint32_t priority) const noexcept { return tables().lists[priority]; }
   /// The messages that were announced to the owner and that it has not linked yet.
-  RONDO_HD slot_queue& pending() const noexcept { return reinterpret_cast<slot_queue*>(lists + 256)[0]; }
+  RONDO_HD slot_queue& pending() const noexcept { return tables().pending; }
   /// The messages that the actor has stashed. An actor that gives its ring back leaves none.
-  RONDO_HD slot_queue& stash() const noexcept { return reinterpret_cast<slot_queue*>(lists + 256)[1]; }
+  RONDO_HD slot_queue& stash() const noexcept { return tables().stash; }
 
   /// Bytes of a ring of `slots` slots with its tables.
   RONDO_HD static constexpr std::uint64_t bytes_for(std::uint32_t slots) noexcept {
-    return align_up(std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + list_bytes, 128);
+    return align_up(std::uint64_t{slots} * (sizeof(message_slot) + sizeof(slot_link)) + sizeof(list_tables),
+                    128);
   }
   /// The ring laid out at `base`, aligned to 128 bytes.
   RONDO_HOT RONDO_HD static mail_ring_ref at(std::byte* base, std::uint32_t slots) noexcept {
-    auto* const lists = base + std::uint64_t{slots} * sizeof(message_slot);
-    return {reinterpret_cast<message_slot*>(base), reinterpret_cast<slot_link*>(lists + list_bytes),
-            reinterpret_cast<priority_list*>(lists), slots};
+    return {reinterpret_cast<message_slot*>(base), slots};
   }
 
  private:
-  static constexpr std::uint64_t list_bytes = 256 * sizeof(priority_list) + 2 * sizeof(slot_queue);
+  /// Behind the slots.
+  struct list_tables {
+    priority_list lists[256];
+    slot_queue pending, stash;
+    RONDO_HD slot_link* links() noexcept {
+      return reinterpret_cast<slot_link*>(this + 1);
+    }  // one for each slot
+  };
 
+  RONDO_HD list_tables& tables() const noexcept {
+    return *reinterpret_cast<list_tables*>(slots + slot_count);
+  }
   RONDO_HOT RONDO_HD std::uint32_t sequence_of(std::uint32_t ticket) const noexcept {
     return slot(ticket).sequence.load(memory_order::acquire);  // the edge `reuse`
   }

@@ -38,9 +38,9 @@ RONDO_HOT RONDO_HD inline void announce_priority(actor_cell& cell, mail_ring_ref
   if (priority == default_priority) [[likely]]
     return;
   auto const slot = [&](std::uint32_t i) { return (ticket + i) & (ring.slot_count - 1); };
-  for (std::uint32_t i = 1; i < count; ++i) ring.links[slot(i)].next = slot(i - 1) + 1;
+  for (std::uint32_t i = 1; i < count; ++i) ring.link(slot(i)).next = slot(i - 1) + 1;
   auto before = cell.announced.load(memory_order::relaxed);  // relaxed: the exchange validates it
-  do ring.links[slot(0)].next = before;
+  do ring.link(slot(0)).next = before;
   while (!cell.announced.compare_exchange(before, slot(count - 1) + 1, memory_order::release,
                                           memory_order::relaxed));  // the edge `announce`
 }
@@ -92,8 +92,9 @@ class priority_lists_ref {
   RONDO_HD void take_linked(std::uint32_t ticket) noexcept {
     leave_turn(ticket);
     if (auto const hole = index(ticket), i = index(cell_.head); hole != i) {
-      if (!is_linked(i)) link_last(i, cell_.head);
-      move(i, hole);
+      ring_.slots[hole].header = ring_.slots[i].header;
+      __builtin_memcpy(ring_.slots[hole].payload, ring_.slots[i].payload, max_payload_bytes);
+      is_linked(i) ? move_link(i, hole) : link_last(hole, cell_.head);
     }
     ring_.give_back(cell_.head);
     if (cell_.first_plain == cell_.head) cell_.first_plain = (cell_.head + 1) & ticket_mask;
@@ -114,10 +115,10 @@ class priority_lists_ref {
   /// Stashes a message, once its handler has returned: the one that `pick` chose, or a plain one. Its slot does not change.
   RONDO_CALL RONDO_HD void stash(std::uint32_t ticket) noexcept {
     auto const i = index(ticket);
-    auto const age = is_linked(i) ? ring_.links[i].ticket : ticket | linked_bit;
+    auto const age = is_linked(i) ? ring_.link(i).ticket : ticket | linked_bit;
     leave_turn(ticket);
     count_linked();
-    slot_link& link = ring_.links[i];
+    slot_link& link = ring_.link(i);
     link.ticket = age | stashed_bit;
     link.previous = ring_.stash().last;
     append(ring_.stash(), i);
@@ -127,8 +128,8 @@ class priority_lists_ref {
     slot_queue& aside = ring_.stash();
     for (; aside.count != 0; --aside.count) {
       auto const i = aside.last;
-      aside.last = ring_.links[i].previous;
-      ring_.links[i].ticket &= ~stashed_bit;
+      aside.last = ring_.link(i).previous;
+      ring_.link(i).ticket &= ~stashed_bit;
       link_first(i);
     }
   }
@@ -159,7 +160,7 @@ class priority_lists_ref {
     for (; pending.count != 0; --pending.count) {
       auto const i = pending.first;
       if (!ring_.committed(ring_ticket(i))) return;
-      pending.first = ring_.links[i].next;
+      pending.first = ring_.link(i).next;
       --cell_.linked;
       link_last(i, ring_ticket(i));
     }
@@ -168,7 +169,7 @@ class priority_lists_ref {
   /// The number of messages of one priority that are committed, with the stashed ones; walks the lists and the slots.
   RONDO_HD std::uint32_t depth_of(std::uint32_t level) noexcept {
     std::uint32_t depth = has(level) ? 1 : 0;
-    for (auto i = list(level).first; depth != 0 && i != list(level).last; i = ring_.links[i].next) ++depth;
+    for (auto i = list(level).first; depth != 0 && i != list(level).last; i = ring_.link(i).next) ++depth;
     for_each_stashed(
         ring_, [&](std::uint32_t i) { depth += std::uint32_t{ring_.slots[i].header.priority == level}; });
     if (level != default_priority) return depth;
@@ -186,7 +187,7 @@ class priority_lists_ref {
   template <class F>
   RONDO_HD static void for_each_stashed(mail_ring_ref const& ring, F const& f) {
     auto i = ring.stash().first;
-    for (auto left = ring.stash().count; left != 0; --left, i = ring.links[i].next) f(i);
+    for (auto left = ring.stash().count; left != 0; --left, i = ring.link(i).next) f(i);
   }
 
  private:
@@ -200,11 +201,11 @@ class priority_lists_ref {
   RONDO_HD std::uint32_t ring_ticket(std::uint32_t i) const noexcept {
     return (cell_.head + ((i - cell_.head) & (ring_.slot_count - 1))) & ticket_mask;
   }
-  RONDO_HD bool is_linked(std::uint32_t i) const noexcept { return is_linked(ring_.links[i]); }
+  RONDO_HD bool is_linked(std::uint32_t i) const noexcept { return is_linked(ring_.link(i)); }
   RONDO_HD bool has(std::uint32_t level) const noexcept {
     return (cell_.levels[level >> 6] >> (level & 63) & 1) != 0;
   }
-  RONDO_HD priority_list& list(std::uint32_t level) const noexcept { return ring_.lists[level]; }
+  RONDO_HD priority_list& list(std::uint32_t level) const noexcept { return ring_.list(level); }
   RONDO_HD std::uint32_t level_of(std::uint32_t i) const noexcept { return ring_.slots[i].header.priority; }
   /// Whether some message is in the list of its priority.
   RONDO_HD bool has_listed() const noexcept {
@@ -225,9 +226,7 @@ class priority_lists_ref {
       first = (first + 1) & ticket_mask;
     return first;
   }
-  RONDO_HD bool has_plain() noexcept {
-    return is_plain(first_plain());
-  }
+  RONDO_HD bool has_plain() noexcept { return is_plain(first_plain()); }
   RONDO_HD bool is_plain(std::uint32_t ticket) const noexcept {
     return !is_linked(index(ticket)) && ring_.committed(ticket) && has_default_priority(ticket);
   }
@@ -240,7 +239,7 @@ class priority_lists_ref {
     for (std::uint32_t w = 0; w < 4; ++w)
       for (auto bits = cell_.levels[w]; bits != 0; bits &= bits - 1) {
         auto const i = list(64 * w + static_cast<std::uint32_t>(lowest_bit(bits))).first;
-        auto const age = (end - ring_.links[i].ticket) & ticket_mask;
+        auto const age = (end - ring_.link(i).ticket) & ticket_mask;
         if (age >= best_age) best_age = age, best = ring_ticket(i);
       }
     return best;
@@ -254,14 +253,14 @@ class priority_lists_ref {
     if (q.count++ == 0)
       q.first = i;
     else
-      ring_.links[q.last].next = i;
+      ring_.link(q.last).next = i;
     q.last = i;
   }
   /// Adds what was announced to the pending messages. `newest`: its slot + 1; the links lead to older ones.
   RONDO_CALL RONDO_HD void await_commits(std::uint32_t newest) noexcept {
     std::uint32_t oldest = 0;  // turns the links around
     while (newest != 0) {
-      auto& next = ring_.links[newest - 1].next;
+      auto& next = ring_.link(newest - 1).next;
       auto const older = next;
       next = oldest;
       oldest = newest;
@@ -269,7 +268,7 @@ class priority_lists_ref {
     }
     while (oldest != 0) {
       auto const i = oldest - 1;
-      oldest = ring_.links[i].next;
+      oldest = ring_.link(i).next;
       count_linked();
       append(ring_.pending(), i);
     }
@@ -279,11 +278,11 @@ class priority_lists_ref {
   RONDO_HD void link_last(std::uint32_t i, std::uint32_t ticket) noexcept {
     auto const level = level_of(i);
     count_linked();
-    ring_.links[i].ticket = ticket | linked_bit;
+    ring_.link(i).ticket = ticket | linked_bit;
     priority_list& l = list(level);
     if (has(level)) {
-      ring_.links[i].previous = l.last;
-      ring_.links[l.last].next = i;
+      ring_.link(i).previous = l.last;
+      ring_.link(l.last).next = i;
     } else {
       cell_.levels[level >> 6] |= 1ull << (level & 63);
       l.first = i;
@@ -295,8 +294,8 @@ class priority_lists_ref {
     auto const level = level_of(i);
     priority_list& l = list(level);
     if (has(level)) {
-      ring_.links[i].next = l.first;
-      ring_.links[l.first].previous = i;
+      ring_.link(i).next = l.first;
+      ring_.link(l.first).previous = i;
     } else {
       cell_.levels[level >> 6] |= 1ull << (level & 63);
       l.last = i;
@@ -310,13 +309,13 @@ class priority_lists_ref {
     auto const i = index(ticket);
     if (!is_linked(i)) return;
     unlink(i);
-    ring_.links[i].ticket = 0;
+    ring_.link(i).ticket = 0;
     --cell_.linked;
   }
   RONDO_HD void unlink(std::uint32_t i) noexcept {
     auto const level = level_of(i);
     priority_list& l = list(level);
-    slot_link const gone = ring_.links[i];
+    slot_link const gone = ring_.link(i);
     if (l.first == l.last) {
       cell_.levels[level >> 6] &= ~(1ull << (level & 63));
     } else if (l.first == i) {
@@ -324,26 +323,24 @@ class priority_lists_ref {
     } else if (l.last == i) {
       l.last = gone.previous;
     } else {
-      ring_.links[gone.previous].next = gone.next;
-      ring_.links[gone.next].previous = gone.previous;
+      ring_.link(gone.previous).next = gone.next;
+      ring_.link(gone.next).previous = gone.previous;
     }
   }
 
-  /// Moves the linked message of slot `from` into the free slot `to`, with its place in its list or in the stash.
-  RONDO_HD void move(std::uint32_t from, std::uint32_t to) noexcept {
-    ring_.slots[to].header = ring_.slots[from].header;
-    __builtin_memcpy(ring_.slots[to].payload, ring_.slots[from].payload, max_payload_bytes);
-    slot_link const moved = ring_.links[to] = ring_.links[from];
-    ring_.links[from].ticket = 0;
+  /// Gives the place of slot `from` in its list, or in the stash, to slot `to`, which holds its message now.
+  RONDO_HD void move_link(std::uint32_t from, std::uint32_t to) noexcept {
+    slot_link const moved = ring_.link(to) = ring_.link(from);
+    ring_.link(from).ticket = 0;
     priority_list& l = is_stashed(moved) ? ring_.stash() : list(level_of(to));
     if (l.first == from)
       l.first = to;
     else
-      ring_.links[moved.previous].next = to;
+      ring_.link(moved.previous).next = to;
     if (l.last == from)
       l.last = to;
     else
-      ring_.links[moved.next].previous = to;
+      ring_.link(moved.next).previous = to;
   }
 
   actor_cell& cell_;

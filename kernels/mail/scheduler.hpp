@@ -129,22 +129,29 @@ class scheduler {
   /// The next actor to run, which the caller then owns. The most urgent band comes first; every 64th call begins at the
   /// last band, so that a flood of urgent actors cannot starve the others.
   RONDO_HD bool next(std::uint32_t& index) noexcept {
+    if (next_kept(index)) return true;
     bool const backwards = (++looks_ & 63) == 0;
     was_kept_ = false;
-    if (kept_ == 0 || ++kept_in_a_row_ > 32) {
-      share_kept();  // otherwise two actors that send to each other would starve the queues
-      kept_in_a_row_ = 0;
-    } else if (!backwards && nothing_before(kept_band_)) {
-      index = kept_ - 1;
-      kept_ = 0;
-      if (claim(index, actor_word::queued_in(kept_band_))) return was_kept_ = true;
-    }
+    share_kept();
+    kept_in_a_row_ = 0;
     for (int i = 0; i < ready_bands; ++i) {
       int const band = backwards ? ready_bands - 1 - i : i;
-      while (pop(band, index))
+      while (arena_.ready(band).try_pop(index))
         if (claim(index, actor_word::queued_in(band))) return true;
     }
     return false;
+  }
+
+  /// The same for an actor that this thread keeps, unless others come first; at most 32 times in a row, so that two actors that send
+  /// to each other do not starve the queues.
+  RONDO_HD bool next_kept(std::uint32_t& index) noexcept {
+    bool const others_first = kept_in_a_row_ == 32 || ((looks_ + 1) & 63) == 0;
+    if (kept_ == 0 || others_first || !nothing_before(kept_band_)) return false;
+    ++looks_;
+    ++kept_in_a_row_;
+    index = kept_ - 1;
+    kept_ = 0;
+    return was_kept_ = claim(index, actor_word::queued_in(kept_band_));
   }
 
   /// Takes ownership of an actor and clears `queued`, the bits of the queues from which it was taken; 0: it is the caller's
@@ -170,20 +177,19 @@ class scheduler {
 
   /// What the owner finds when it releases an actor.
   struct released {
-    bool still_owned = false;  // not released: a signal arrived; look at control again
-    bool mail_left = false;    // and the actor is not paused
-    bool room_wanted = false;  // a sender waits for room; the caller must notify the host
+    bool still_owned : 1 = false;  // not released: a signal arrived; look at control again
+    bool mail_left : 1 = false;    // and the actor is not paused
+    bool room_wanted : 1 = false;  // a sender waits for room; the caller must notify the host
   };
 
   /// Gives up ownership: queues the actor again if mail is left, otherwise leaves it idle (W3). Publishes
   /// `totals`. `own_mail`: own_mail_bits that are left; that mail is the least urgent.
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
     actor_cell& cell = arena_.cell(index);
-    released result;
     auto bits = cell.word.load(memory_order::acquire);
     for (;;) {
       actor_word const word{bits};
-      if (word.has(actor_word::signalled)) return result.still_owned = true, result;
+      if (word.has(actor_word::signalled)) return {.still_owned = true};
       if (word.ring() != 0) adopt_ring(cell, word);
       auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
       int const urgent = waiting == 0 ? -1 : most_urgent_band(cell, word, waiting);
@@ -200,7 +206,6 @@ class scheduler {
         cell.held_ring.store(0, memory_order::relaxed);
         next = next.with_ring(0).with_tail(0);
       }
-      result.room_wanted = word.has(actor_word::room_wanted);
       // Release: the next owner sees this one's work. Acquire on failure: a ring that a sender attached.
       if (!cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)) {
         if (give_ring) cell.held_ring.store(word.ring(), memory_order::relaxed);
@@ -208,7 +213,7 @@ class scheduler {
       }
       if (give_ring) keep_or_give_back(word.ring());
       if (queueing && !word.has(actor_word::pinned)) make_ready(cell, index, band, false, true);
-      return result.mail_left = queueing, result;
+      return {.mail_left = queueing, .room_wanted = word.has(actor_word::room_wanted)};
     }
   }
 
@@ -239,6 +244,8 @@ class scheduler {
     });
   }
 
+  /// Whether this thread keeps an actor, to run it next.
+  RONDO_HD bool keeps_actor() const noexcept { return kept_ != 0; }
   /// A hint: whether this thread would find an actor to run.
   RONDO_HD bool sees_work() const noexcept {
     if (kept_ != 0 || arena_.header().open_jobs.load(memory_order::relaxed) != 0) return true;
@@ -360,15 +367,6 @@ class scheduler {
       return;
     }
     push_and_wake(index, band);
-  }
-
-  RONDO_HD bool pop(int band, std::uint32_t& index) noexcept {
-    if (kept_ != 0 && kept_band_ == band) {
-      index = kept_ - 1;
-      kept_ = 0;
-      return true;
-    }
-    return arena_.ready(band).try_pop(index);
   }
 
   /// A hint: whether the queues of the bands before `band` are empty.

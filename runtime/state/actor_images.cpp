@@ -56,7 +56,7 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   std::vector<std::uint32_t> slots;
   priority_lists_ref::for_each_stashed(ring, [&](std::uint32_t slot) { slots.push_back(slot); });
   auto const stashed = static_cast<std::ptrdiff_t>(slots.size());
-  auto const link = [&](std::uint32_t t) -> slot_link const& { return ring.links[t & (ring.slot_count - 1)]; };
+  auto const link = [&](std::uint32_t t) -> slot_link const& { return ring.link(t & (ring.slot_count - 1)); };
   // Backwards: if a later message of a sender is seen, its earlier ones are seen after it. A slot that is
   // still being written is left out, because its sender has no success reported yet.
   for (auto t = word.tail(); t != head;) {

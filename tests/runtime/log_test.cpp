@@ -95,8 +95,9 @@ TEST_CASE("a line without a subscriber goes to stderr", "[log]") {
     rondo::runtime rt{rondo::use<scribes>, scribes_settings};
     auto const s = rt.launch<scribe>("s");
     REQUIRE_FALSE(s.try_tell(write_down{7}));
-    REQUIRE_FALSE(rt.launch<scribe>("").try_tell(write_down{8}));
-    REQUIRE(s.ask(get{}, patience, rondo::block));
+    auto const nameless = rt.launch<scribe>("");
+    REQUIRE_FALSE(nameless.try_tell(write_down{8}));
+    for (auto const& each : {s, nameless}) REQUIRE(each.ask(get{}, patience, rondo::block));
   }
   auto const behaviour = std::string(rondo::type_name<scribe>);
   CHECK_THAT(caught.text(), Contains("rondo: [info] " + behaviour + " 's': wrote 7\n") &&
