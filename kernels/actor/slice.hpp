@@ -139,9 +139,8 @@ class slice : private actor_owner<Module> {
     auto const announced = cell_.announced.load(memory_order::relaxed);
     bool const mail = ring_.committed(next_, Order);
     if ((control & control_mask) != 0 || announced != 0) return sight::other;
-    if (!mail) return sight::nothing;
-    bool const may_read = Order == memory_order::acquire;
-    return may_read && !priority_lists().has_default_priority(next_) ? sight::other : sight::mail;
+    if (!mail || Order == memory_order::relaxed) return mail ? sight::mail : sight::nothing;
+    return priority_lists().has_default_priority(next_) ? sight::mail : sight::other;
   }
 
   RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
@@ -174,9 +173,7 @@ class slice : private actor_owner<Module> {
     discarding_ = this->state() == lifecycle::discarding;
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
-      if (!priority_lists().pick(ticket) &&
-          !(dealt != 0 && !scheduler_.keeps_actor() && linger(ticket, dealt)))
-        break;
+      if (!priority_lists().pick(ticket) && !(may_linger(dealt) && linger(ticket, dealt))) break;
       if (dealt == 0) show_running();
       dealt += deal_with(ticket, quota - dealt);
     }
@@ -188,6 +185,9 @@ class slice : private actor_owner<Module> {
     status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: only a report
   }
 
+  RONDO_HD bool may_linger(std::uint32_t dealt) const noexcept {
+    return dealt != 0 && !scheduler_.keeps_actor();
+  }
   /// Waits briefly for more mail while no other actor needs the team. For a busy sender this is cheaper than
   /// scheduling the actor for each message. Each look takes the cache line from the sender. So the more messages
   /// a pause brought, the longer the next pause, and a single answer is still seen soon.
@@ -306,8 +306,7 @@ class slice : private actor_owner<Module> {
   }
 
   RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
-    knows_next_ = false;
-    base::dispose(ticket, reason);
+    knows_next_ = false, base::dispose(ticket, reason);
   }
 
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
