@@ -173,7 +173,7 @@ class slice : private actor_owner<Module> {
     discarding_ = this->state() == lifecycle::discarding;
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
-      if (!priority_lists().pick(ticket) && !(may_linger(dealt) && linger(ticket, dealt))) break;
+      if (!priority_lists().pick(ticket) && !(dealt != 0 && linger(ticket, dealt))) break;
       if (dealt == 0) show_running();
       dealt += deal_with(ticket, quota - dealt);
     }
@@ -185,15 +185,12 @@ class slice : private actor_owner<Module> {
     status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: only a report
   }
 
-  RONDO_HD bool may_linger(std::uint32_t dealt) const noexcept {
-    return dealt != 0 && !scheduler_.keeps_actor();
-  }
   /// Waits briefly for more mail while no other actor needs the team. For a busy sender this is cheaper than
   /// scheduling the actor for each message. Each look takes the cache line from the sender. So the more messages
   /// a pause brought, the longer the next pause, and a single answer is still seen soon.
   RONDO_HD bool linger(std::uint32_t& ticket, std::uint32_t dealt) {
     auto& pauses = scheduler_.linger_pauses;
-    if (pauses == 0) return false;
+    if (pauses == 0 || scheduler_.keeps_actor()) return false;
     auto const brought = dealt - dealt_at_linger_;
     dealt_at_linger_ = dealt;
     if (brought > 2 && pauses < 256) pauses *= 2;
