@@ -16,7 +16,7 @@ struct actor_options {
   /// send, between two handlers: so the outcome of an awaited tell waits for the handler that runs.
   bool pinned = false;
   bool active = true;               // false: keeps its mail until it is activated
-  reserved_room reserve{};          // slots for urgent messages alone, and urgent mail is found at once
+  reserved_room reserve{};          // slots for urgent messages alone
   std::uint32_t batch = max_batch;  // the most messages that a batch handler gets at once; 1 to 64
   supervision supervise{};          // what follows a failure
 };

@@ -8,6 +8,8 @@
 #include <string>
 #include <system_error>
 
+#include "kernels/base/portable.hpp"
+
 namespace rondo {
 
 class arena_memory {
@@ -26,10 +28,20 @@ class arena_memory {
   arena_memory(arena_memory const&) = delete;
   arena_memory& operator=(arena_memory const&) = delete;
 
+  /// Asks for large pages for a part that fills up from its beginning: the system makes one with less work than 512 small ones.
+  /// Without effect where it has none, and for less than a large page.
+  void prefer_large_pages(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+    auto const end = offset + bytes;
+    offset = align_up(offset, page_bytes);
+    if (offset < end) static_cast<void>(madvise(base_ + offset, end - offset, MADV_HUGEPAGE));
+  }
+
   std::byte* data() const noexcept { return base_; }
   std::size_t size() const noexcept { return bytes_; }
 
  private:
+  static constexpr std::uint64_t page_bytes = 4096;
+
   std::byte* base_ = nullptr;
   std::size_t bytes_;
 };

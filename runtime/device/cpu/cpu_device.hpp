@@ -22,6 +22,9 @@ class cpu_device final : public device {
         options_(options),
         threads_(program, arena_, options) {
     calibrate_clock();
+    auto const& parts = arena_.header();
+    memory_.prefer_large_pages(parts.cells, parts.rings_at - parts.cells);
+    memory_.prefer_large_pages(parts.heap_at, parts.bytes - parts.heap_at);
   }
   /// If `stop` reported stuck teams, the device must not be destroyed.
   ~cpu_device() override { cpu_device::stop(std::chrono::seconds(5)); }
