@@ -4,7 +4,6 @@
 // the same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
 #pragma once
 
-#include <bit>
 #include <compare>
 #include <string_view>
 #include <type_traits>
@@ -35,8 +34,11 @@ struct actor_id {
 // -- for the runtime
 
 /// The same id, written as one word: a processor waits before it can load a whole id that was just stored as two.
-RONDO_HD constexpr actor_id id_in_one_word(std::uint32_t index, std::uint32_t generation) noexcept {
-  return std::bit_cast<actor_id>(std::uint64_t{generation} << 32 | index);
+RONDO_HD inline actor_id id_in_one_word(std::uint32_t index, std::uint32_t generation) noexcept {
+  std::uint64_t const word = std::uint64_t{generation} << 32 | index;
+  actor_id id;
+  __builtin_memcpy(&id, &word, sizeof id);
+  return id;
 }
 
 // -- for programs
