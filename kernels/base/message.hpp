@@ -37,7 +37,7 @@ struct actor_id {
 RONDO_HD inline actor_id id_in_one_word(std::uint32_t index, std::uint32_t generation) noexcept {
   std::uint64_t const word = std::uint64_t{generation} << 32 | index;
   actor_id id;
-  __builtin_memcpy(&id, &word, sizeof id);
+  __builtin_memcpy(static_cast<void*>(&id), &word, sizeof id);
   return id;
 }
 
