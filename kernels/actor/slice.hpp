@@ -303,7 +303,8 @@ class slice : private actor_owner<Module> {
   }
 
   RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
-    knows_next_ = false, base::dispose(ticket, reason);
+    knows_next_ = false;
+    base::dispose(ticket, reason);
   }
 
   RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {

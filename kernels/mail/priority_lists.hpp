@@ -10,10 +10,10 @@
 // A message that the actor stashes stays in its slot, or moves as described. It leaves the list of its priority for the stash,
 // which is one list more, until the actor unstashes.
 //
-// Threads: only the actor's owner (W2), except `announce`.
+// Threads: only the actor's owner (W2), except `announce_priority`.
 // Invariants
-//  P1 links[i].ticket has linked_bit if the message in slot i is in a list, or in the stash: then with stashed_bit, too. The rest is
-//     its original ticket: its age, which a move does not change. Otherwise links[i].ticket is 0. cell.linked counts these messages
+//  P1 link(i).ticket has linked_bit if the message in slot i is in a list, or in the stash: then with stashed_bit, too. The rest is
+//     its original ticket: its age, which a move does not change. Otherwise link(i).ticket is 0. cell.linked counts these messages
 //     and the pending ones (P2). While it is not 0, those from `head` up to `first_plain` are linked.
 //  P2 A message with another priority than the default is announced before its commit, and handled only from a list. What is
 //     announced goes to the end of the pending messages, in its order; from their front, what is committed is linked. So messages of

@@ -175,7 +175,7 @@ class scheduler {
     }
   }
 
-  /// What the owner finds when it releases an actor.
+  /// What the owner finds when it releases an actor. One byte: three that are stored one by one would be waited for.
   struct released {
     bool still_owned : 1 = false;  // not released: a signal arrived; look at control again
     bool mail_left : 1 = false;    // and the actor is not paused

@@ -101,8 +101,8 @@ class directory {
   /// One device's arena.
   struct cells {
     explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {
-      entries.reserve(
-          a.shape.actors);  // untouched memory is free, and to copy entries to a larger place is not
+      // Memory that is not touched costs nothing. Moving the entries to a larger place would.
+      entries.reserve(a.shape.actors);
     }
 
     /// Allocates memory for an actor's state and, if it needs one, a dedicated ring. False if there is not enough.
