@@ -104,7 +104,8 @@ class lane_crew {
       if (call.kind == handler_call::what::one)
         Module::handle_one(cell.behaviour(), state, ctx, slot);
       else if (call.kind == handler_call::what::batch)
-        Module::handle_batch(cell.behaviour(), state, ctx, ring, call.ticket, call.count);
+        Module::handle_batch(cell.behaviour(), state, ctx, slot.header.type, ring.payloads(call.ticket),
+                             call.count);
       else if (call.kind == handler_call::what::tiles)
         result.tiles = Module::handle_wide(wide_step::tiles, cell.behaviour(), state, ctx, slot, 0);
       else if (call.kind == handler_call::what::tile)

@@ -45,14 +45,14 @@ template <class Message>
 class batch {
  public:
   // -- for the runtime
-  RONDO_HD batch(mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) noexcept
-      : ring_(ring), ticket_(ticket), count_(count) {}
+  RONDO_HD batch(payload_places const& payloads, std::uint32_t count) noexcept
+      : payloads_(payloads), count_(count) {}
   // -- for handlers
   /// At least 1.
   RONDO_HD std::uint32_t size() const noexcept { return count_; }
   /// Precondition: `i < size()`.
   RONDO_HD Message const& operator[](std::uint32_t i) const noexcept {
-    return *reinterpret_cast<Message const*>(ring_.slot(ticket_ + i).payload);
+    return *reinterpret_cast<Message const*>(payloads_[i]);
   }
   /// Goes through the messages, oldest first.
   struct iterator {
@@ -71,8 +71,8 @@ class batch {
   RONDO_HD iterator end() const noexcept { return {this, count_}; }
 
  private:
-  mail_ring_ref ring_;
-  std::uint32_t ticket_, count_;
+  payload_places payloads_;
+  std::uint32_t count_;
 };
 
 namespace detail {
@@ -325,12 +325,12 @@ struct module_of {
     return listed;
   }
 
-  /// Passes `count` messages from `ticket` on to their batch handler.
+  /// Passes `count` messages of one type on to their batch handler.
   RONDO_HD static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx,
-                                    mail_ring_ref ring, std::uint32_t ticket, std::uint32_t count) {
+                                    std::uint32_t type, payload_places const& payloads, std::uint32_t count) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      dispatch<B>::with_type(ring.slot(ticket).header.type, [&]<class M>(std::type_identity<M>) {
-        detail::call_batch<B, M>(*reinterpret_cast<B*>(state), ctx, batch<M>{ring, ticket, count});
+      dispatch<B>::with_type(type, [&]<class M>(std::type_identity<M>) {
+        detail::call_batch<B, M>(*reinterpret_cast<B*>(state), ctx, batch<M>{payloads, count});
       });
     });
   }

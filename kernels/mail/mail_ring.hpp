@@ -6,11 +6,12 @@
 //
 // Invariants, with B the ring's slots, S a slot's sequence and L(t) = t - (t mod B), the lap of ticket t:
 //  R1 S == L(t)      the slot is free for ticket t. Zeroed memory is a ring at ticket 0.
-//  R2 S == L(t) + 1  message t is committed: the producer has written it and will not touch it again.
+//  R2 S == L(t) + n, 0 < n < B  the n messages from t on are committed: their producer has written them and will not touch them
+//     again. n > 1: they are a run (mail_run.hpp), and the slots of the others stay as in R1 until the owner unpacks them.
 //  R3 S == L(t) + B  message t has been taken, and its slot is free for ticket t + B.
 //  R4 Slots are given back in ticket order, so "the slot of t - capacity is free" means that fewer than capacity wait.
 // Ordering
-//  commit   producer's release store of L+1 -> consumer's acquire load of it: the message's bytes.
+//  commit   producer's release store of L+n -> consumer's acquire load of it: the messages' bytes.
 //  reuse    consumer's release store of L+B -> producer's acquire load of it: the consumer has finished
 //           reading.
 #pragma once
@@ -29,6 +30,13 @@ struct alignas(128) message_slot {
 static_assert(sizeof(message_slot) == 128);
 static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
 
+/// Whether batches are sent as runs. On a GPU the lanes of a team read and write single messages side by side.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool sends_runs = false;
+#else
+inline constexpr bool sends_runs = true;
+#endif
+
 /// A slot's links in a list of slots; see priority_lists.hpp.
 struct slot_link {
   std::uint32_t previous, next, ticket;
@@ -43,6 +51,15 @@ struct slot_queue : priority_list {
   std::uint32_t count;
 };
 
+/// Where the payloads of adjacent messages are: `stride` bytes apart, in a ring of mask + 1 bytes.
+struct payload_places {
+  std::byte const* ring;
+  std::uint32_t first, stride, mask;  // bytes
+  RONDO_HD std::byte const* operator[](std::uint32_t i) const noexcept {
+    return ring + ((first + i * stride) & mask);
+  }
+};
+
 /// A non-owning view of one ring and of the tables of its priority lists. Two words, so that it is passed in registers.
 struct mail_ring_ref {
   message_slot* slots;
@@ -55,7 +72,14 @@ struct mail_ring_ref {
     return ticket & ticket_mask & ~(slot_count - 1);
   }
 
-  /// `order`: acquire, the edge `commit`; or relaxed, to know this alone.
+  /// The payloads of single messages, from that of `ticket` on.
+  RONDO_HD payload_places payloads(std::uint32_t ticket) const noexcept {
+    constexpr auto slot = static_cast<std::uint32_t>(sizeof(message_slot));
+    constexpr auto in_slot = static_cast<std::uint32_t>(offsetof(message_slot, payload));
+    return {reinterpret_cast<std::byte const*>(slots), ticket * slot + in_slot, slot, slot_count * slot - 1};
+  }
+
+  /// Whether a single message is. `order`: acquire, the edge `commit`; or relaxed, to know this alone.
   RONDO_HOT RONDO_HD bool committed(std::uint32_t ticket,
                                     memory_order order = memory_order::acquire) const noexcept {
     return slot(ticket).sequence.load(order) == lap(ticket) + 1;
@@ -67,10 +91,17 @@ struct mail_ring_ref {
   /// The same, or its slot is already used by a later message.
   RONDO_HD bool is_past(std::uint32_t ticket) const noexcept {
     auto const ahead = (sequence_of(ticket) - lap(ticket)) & ticket_mask;
-    return ahead > 1 && ahead <= ticket_mask / 2;
+    return ahead >= slot_count && ahead <= ticket_mask / 2;
   }
-  RONDO_HOT RONDO_HD void commit(std::uint32_t ticket) const noexcept {
-    slot(ticket).sequence.store(lap(ticket) + 1, memory_order::release);  // the edge `commit`
+  /// How many messages are committed that begin at `ticket`: none, a single one, or those of a run. `order`: as above.
+  RONDO_HOT RONDO_HD std::uint32_t count_at(std::uint32_t ticket,
+                                            memory_order order = memory_order::acquire) const noexcept {
+    if constexpr (!sends_runs) return committed(ticket, order);
+    auto const count = slot(ticket).sequence.load(order) - lap(ticket);
+    return count < slot_count ? count : 0;
+  }
+  RONDO_HOT RONDO_HD void commit(std::uint32_t ticket, std::uint32_t count = 1) const noexcept {
+    slot(ticket).sequence.store(lap(ticket) + count, memory_order::release);  // the edge `commit`
   }
   RONDO_HOT RONDO_HD void give_back(std::uint32_t ticket,
                                     memory_order order = memory_order::release) const noexcept {

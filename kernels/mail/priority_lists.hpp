@@ -27,6 +27,7 @@
 #pragma once
 
 #include "kernels/mail/arena.hpp"
+#include "kernels/mail/mail_run.hpp"
 
 namespace rondo {
 
@@ -51,14 +52,15 @@ class priority_lists_ref {
                                         std::uint32_t starvation_limit) noexcept
       : cell_(cell), ring_(ring), limit_(starvation_limit) {}
 
-  /// Sets `ticket` to the slot to handle next. False if no message is committed.
-  RONDO_HOT RONDO_HD bool pick(std::uint32_t& ticket) noexcept {
+  /// Sets `ticket` to the slot to handle next, and returns how many messages begin there: more than one if it is a run
+  /// (mail_run.hpp), 0 if no message is committed.
+  RONDO_HOT RONDO_HD std::uint32_t pick(std::uint32_t& ticket) noexcept {
     ticket = cell_.head;
-    // Relaxed: a thread that sees a commit also sees that it was announced.
-    if (cell_.linked == 0 && cell_.announced.load(memory_order::relaxed) == 0) [[likely]] {
-      if (!ring_.committed(ticket)) return false;
+    if (has_next_in_order()) [[likely]] {
+      auto const count = ring_.count_at(ticket);
+      if (count != 1) return count;
       if (has_default_priority(ticket)) [[likely]]
-        return true;  // otherwise it was announced just now
+        return 1;  // otherwise it was announced just now
     }
     return pick_by_priority(ticket);
   }
@@ -75,6 +77,11 @@ class priority_lists_ref {
     return ticket == cell_.head || is_linked(index(cell_.head)) || is_plain(cell_.head);  // then it can move
   }
 
+  /// Whether the message after this one in the ring comes next, if it is committed.
+  RONDO_HOT RONDO_HD bool has_next_in_order() const noexcept {
+    // Relaxed: a thread that sees a commit also sees that it was announced.
+    return cell_.linked == 0 && cell_.announced.load(memory_order::relaxed) == 0;
+  }
   /// Whether all messages are plain, so that several may be taken at once.
   RONDO_HD bool in_order() const noexcept { return cell_.linked == 0; }
   RONDO_HOT RONDO_HD bool has_default_priority(std::uint32_t ticket) const noexcept {
@@ -173,8 +180,12 @@ class priority_lists_ref {
     for_each_stashed(
         ring_, [&](std::uint32_t i) { depth += std::uint32_t{ring_.slots[i].header.priority == level}; });
     if (level != default_priority) return depth;
-    for (std::uint32_t n = 0, t = cell_.head; n < ring_.slot_count; ++n, t = (t + 1) & ticket_mask)
-      depth += std::uint32_t{is_plain(t)};
+    for (std::uint32_t n = 0, step = 0; n < ring_.slot_count; n += step) {
+      auto const t = (cell_.head + n) & ticket_mask;
+      auto const run = ring_.count_at(t);
+      depth += run > 1 ? run : std::uint32_t{is_plain(t)};
+      step = run > 1 ? run : 1;
+    }
     return depth;
   }
   RONDO_HD static constexpr bool is_linked(slot_link const& link) noexcept {
@@ -224,6 +235,9 @@ class priority_lists_ref {
     auto& first = cell_.first_plain;
     while (is_linked(index(first)) && first != ((cell_.head + ring_.slot_count) & ticket_mask))
       first = (first + 1) & ticket_mask;
+    // What is picked by priority is handled, moved and linked singly.
+    if (auto const count = sends_runs ? ring_.count_at(first) : 0; count > 1)
+      mail_run(ring_, first, count).unpack();
     return first;
   }
   RONDO_HD bool has_plain() noexcept { return is_plain(first_plain()); }

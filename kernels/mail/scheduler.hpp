@@ -47,22 +47,24 @@ class scheduler {
   RONDO_HD errc post_batch(actor_id to, message_header const& header, std::byte const* payloads,
                            std::uint32_t bytes, std::uint32_t stride, std::uint32_t count,
                            bool want_room = false) noexcept {
-    return post_each(
-        to, header, bytes, count, [=](std::uint32_t i) { return payloads + std::uint64_t{i} * stride; },
-        want_room);
-  }
-
-  /// The same with payloads anywhere: payload_of(i) returns a pointer to the i-th one. It must not block.
-  template <class PayloadOf>
-  RONDO_HD errc post_each(actor_id to, message_header const& header, std::uint32_t bytes, std::uint32_t count,
-                          PayloadOf payload_of, bool want_room = false) noexcept {
     if (count == 0) return errc::ok;
     auto const r = take_tickets(to, header.priority, count, want_room);
     if (r.status != errc::ok) return r.status;
     announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, count);
+    auto const most = stride == bytes ? mail_run::longest(r.ring, header, arena_.shape().quota) : 1;
     message_header const with_time = is_sampled(r.ticket, count) ? sampled(header) : header;
-    for (std::uint32_t i = 0; i < count; ++i)
-      fill(r.ring, r.ticket + i, is_sampled(r.ticket + i) ? with_time : header, payload_of(i), bytes);
+    for (std::uint32_t i = 0, n = 0; i < count; i += n) {
+      auto const ticket = r.ticket + i;
+      auto const& h = is_sampled(ticket) ? with_time : header;
+      auto const* const from = payloads + std::uint64_t{i} * stride;
+      n = count - i < most ? count - i : most;
+      // A message that is sampled begins a run.
+      if (auto const to_next = (-(ticket + 1) & sample_mask_) + 1; with_telemetry && to_next < n) n = to_next;
+      if (n == 1)
+        fill(r.ring, ticket, h, from, bytes);
+      else
+        mail_run(r.ring, ticket, n, bytes, h).fill(from);
+    }
     announce(to.index, r);
     return errc::ok;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 #include "kernels/mail/scheduler.hpp"
@@ -61,7 +62,7 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   // still being written is left out, because its sender has no success reported yet.
   for (auto t = word.tail(); t != head;) {
     t = (t - 1) & ticket_mask;
-    if (!priority_lists_ref::is_stashed(link(t)) && ring.committed(t)) slots.push_back(t);
+    if (!priority_lists_ref::is_stashed(link(t)) && ring.count_at(t) != 0) slots.push_back(t);
   }
   // In the priority lists, a slot's position says nothing about its message's age.
   auto const age = [&](std::uint32_t t) {
@@ -71,8 +72,18 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
             [&](std::uint32_t a, std::uint32_t b) { return age(a) > age(b); });
 
   mail.reserve(slots.size());
-  for (auto const t : slots)
-    mail.push_back(copy_message(ring.slot(t).header, ring.slot(t).payload, behaviour));
+  auto payloads = std::make_unique<run_payloads>();
+  for (auto const t : slots) {
+    auto const count = ring.count_at(t);
+    if (count < 2) {
+      mail.push_back(copy_message(ring.slot(t).header, ring.slot(t).payload, behaviour));
+      continue;
+    }
+    mail_run const run{ring, t, count};
+    run.copy_to(*payloads);
+    for (std::uint32_t i = 0; i < count; ++i)
+      mail.push_back(copy_message(run.header(i), payloads->bytes + i * run.bytes(), behaviour));
+  }
   return mail;
 }
 

@@ -67,6 +67,8 @@ inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t pri
   return r;
 }
 
+inline constexpr std::uint32_t tickets_near_overflow = ticket_mask - 20;
+
 /// Zeroed, formatted memory for one ring kernel.
 class test_arena {
  public:
@@ -155,7 +157,9 @@ class owned_mail {
   bool try_take(note& out, std::uint8_t& priority) {
     if (!has_ring()) look();
     std::uint32_t ticket = 0;
-    if (!has_ring() || !priority_lists().pick(ticket)) return false;
+    auto const count = has_ring() ? priority_lists().pick(ticket) : 0;
+    if (count == 0) return false;
+    if (count > 1) mail_run(ring_, ticket, count).unpack();
     std::memcpy(&out, ring_.slot(ticket).payload, sizeof out);
     priority = ring_.slot(ticket).header.priority;
     priority_lists().take(ticket);

@@ -14,8 +14,6 @@ static_assert(mail_ring_ref::bytes_for(2) % 128 == 0);
 
 namespace {
 
-constexpr std::uint32_t tickets_near_overflow = ticket_mask - 20;
-
 /// Reserves, writes and commits `count` notes numbered from `number`; the status.
 errc put(arena_ref const& arena, actor_id to, std::uint32_t sender, std::uint32_t number,
          std::uint32_t count = 1, bool want_room = false, std::uint8_t priority = default_priority) {

@@ -83,7 +83,9 @@ class owned_mail {
     ring_ = sched_.arena().ring_at(word.ring());
     priority_lists_ref lists{cell_, ring_, sched_.arena().shape().starvation_limit};
     std::uint32_t ticket = 0;
-    if (!lists.pick(ticket)) return false;
+    auto const count = lists.pick(ticket);
+    if (count == 0) return false;
+    if (count > 1) mail_run(ring_, ticket, count).unpack();
     __builtin_memcpy(&out, ring_.slot(ticket).payload, sizeof out);
     priority = ring_.slot(ticket).header.priority;
     lists.take(ticket);

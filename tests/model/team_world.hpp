@@ -2,6 +2,7 @@
 // event.
 #pragma once
 
+#include <cstring>
 #include <optional>
 
 #include "kernels/actor/ring_kernel.hpp"
@@ -220,7 +221,46 @@ struct watcher {
   }
 };
 
-using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher>;
+/// A note with so much behind it that a run of three takes three slots.
+struct page {
+  note head;
+  std::uint32_t text[18];
+};
+static_assert(sizeof(page) == 80);
+inline page make_page(note head) {
+  page p{head, {}};  // zeros: what a free slot's sequence may be
+  for (std::uint32_t i = 1; i < std::size(p.text); i += 2) p.text[i] = head.number * 100 + i;
+  return p;
+}
+
+/// Enters pages and urgent notes.
+struct reader {
+  using messages = rondo::messages<page, note>;
+  ledger book;
+  void on(context&, page const& p) { enter(p); }
+  void on(context&, note const& n) {
+    book.enter(team_world::here->x(), n);
+    team_world::here->one_ended();
+  }
+  void enter(page const& p) {
+    auto& w = *team_world::here;
+    book.enter(w.x(), p.head);
+    auto const whole = make_page(p.head);
+    w.x().require(std::memcmp(&p, &whole, sizeof p) == 0, "a page comes as it was sent");
+    w.one_ended();
+  }
+};
+/// Takes as many pages at once as it may.
+struct librarian {
+  using messages = rondo::messages<page>;
+  reader desk;
+  void on(context&, batch<page> const& some) {
+    for (auto const& p : some) desk.enter(p);
+  }
+};
+
+using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher,
+                             reader, librarian>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   auto const port = host();

@@ -126,10 +126,10 @@ struct faulty_module : Module {
     if (kind == handler_kind::one && fails(ctx)) return ctx.fail(), kind;
     return Module::handle_one(behaviour, state, ctx, mail);
   }
-  static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, mail_ring_ref ring,
-                           std::uint32_t ticket, std::uint32_t count) {
+  static void handle_batch(std::uint16_t behaviour, std::byte* state, context& ctx, std::uint32_t type,
+                           payload_places const& payloads, std::uint32_t count) {
     if (fails(ctx)) return ctx.fail();
-    Module::handle_batch(behaviour, state, ctx, ring, ticket, count);
+    Module::handle_batch(behaviour, state, ctx, type, payloads, count);
   }
 
  private:
