@@ -157,8 +157,8 @@ class slice : private mail_handler<Module> {
       std::uint32_t ticket = 0;
       auto count = priority_lists().pick(ticket);
       if (count == 0 && dealt != 0) count = linger(ticket, dealt);
-      if (count == 0) break;
-      if (sends_runs && count > 1) [[unlikely]] {
+      if (count != 1) [[unlikely]] {
+        if (!sends_runs || count == 0) break;
         run_waits_ = dealt != 0 && count > quota - dealt;
         if (run_waits_) break;
         if (dealt == 0) show_running();

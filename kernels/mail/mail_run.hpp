@@ -12,8 +12,6 @@
 // Threads: `fill`: the sender, between reserve and commit. The others: the actor's owner (W2), or whoever reads a stopped arena.
 #pragma once
 
-#include <utility>
-
 #include "kernels/mail/mail_ring.hpp"
 
 namespace rondo {
@@ -22,7 +20,7 @@ inline constexpr std::uint32_t longest_run = 64;  // messages
 
 /// The payloads of a run, outside the mailbox.
 struct run_payloads {
-  alignas(64) std::byte bytes[longest_run * max_payload_bytes];
+  alignas(64) std::byte bytes[longest_run * max_payload_bytes];  // without gaps
 };
 
 class mail_run {
@@ -34,7 +32,8 @@ class mail_run {
   /// One that is committed.
   RONDO_HD mail_run(mail_ring_ref const& ring, std::uint32_t ticket, std::uint32_t count) noexcept
       : ring_(ring), ticket_(ticket), count_(count), header_(ring.slot(ticket).header) {
-    bytes_ = std::exchange(header_.deadline, 0);
+    bytes_ = header_.deadline;  // see `fill`
+    header_.deadline = 0;
   }
 
   /// How many messages with this header a run may have; 1: they go singly. A run is handled within one turn, of `quota` messages.
@@ -65,6 +64,7 @@ class mail_run {
     first.header.deadline = bytes_;  // a field that has no other use here
     ring_.commit(ticket_, count_);
   }
+  /// Copies its payloads. The slots stay as they are.
   RONDO_HD void copy_to(run_payloads& copy) const noexcept {
     for_each_piece([&copy](std::byte const* in_slot, std::uint32_t at, std::uint32_t size) {
       __builtin_memcpy(copy.bytes + at, in_slot, size);
@@ -72,7 +72,7 @@ class mail_run {
   }
 
   /// Gives each message from number `first` on its own slot. The slots of those before it may have been given back.
-  RONDO_CALL RONDO_HD void unpack(std::uint32_t first, run_payloads const& copy) const noexcept {
+  RONDO_COLD RONDO_HD void unpack(std::uint32_t first, run_payloads const& copy) const noexcept {
     for (auto i = first; i < count_; ++i) {
       message_slot& slot = ring_.slot(ticket_ + i);
       slot.header = header(i);
@@ -80,7 +80,8 @@ class mail_run {
       ring_.commit(ticket_ + i);
     }
   }
-  RONDO_CALL RONDO_HD void unpack() const noexcept {
+  /// Gives every message its own slot.
+  RONDO_COLD RONDO_HD void unpack() const noexcept {
     run_payloads copy;
     copy_to(copy);
     unpack(0, copy);

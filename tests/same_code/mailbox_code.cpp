@@ -1,4 +1,4 @@
-// Both ends of a mailbox, compiled with kernels/base/atomic.hpp and with bare_atomic.hpp. The machine code must be equal, so
+// Both ends of a mailbox, compiled with kernels/base/atomic.hpp and with bare_atomic.hpp. The machine code must be as good, so
 // the header, which allows a checker to replace the atomics, costs nothing.
 #include "kernels/mail/scheduler.hpp"
 
@@ -11,7 +11,7 @@ errc send(scheduler& from, actor_id to, message_header const& header, void const
 bool receive(actor_cell& cell, mail_ring_ref const& ring, void* payload) {
   priority_lists_ref lists{cell, ring, 64};
   std::uint32_t ticket = 0;
-  if (!lists.pick(ticket)) return false;
+  if (lists.pick(ticket) != 1) return false;
   __builtin_memcpy(payload, ring.slot(ticket).payload, 16);
   lists.take(ticket);
   return true;
