@@ -1,6 +1,8 @@
 #include "runtime/messaging/completions.hpp"
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "kernels/base/clock.hpp"
 #include "kernels/base/park.hpp"
@@ -9,48 +11,88 @@
 namespace rondo {
 
 namespace {
+
 constexpr std::uint64_t no_deadline = ~0ull;
+
+/// Also of an object that has ended.
+template <class T>
+bool is_same(std::weak_ptr<T> const& a, std::shared_ptr<T> const& b) noexcept {
+  return !a.owner_before(b) && !b.owner_before(a);
 }
 
-completions::completions(std::uint32_t capacity, boost::asio::any_io_executor executor)
-    : slots_(capacity), executor_(std::move(executor)), fallback_(executor_) {
+}  // namespace
+
+completions::table::table(std::uint32_t capacity) : slots(capacity) {
   // Random: a restored actor may hold the token of an ask of an earlier process, which must not match any ask.
   std::uint32_t const first_generation = std::random_device{}();
   // Relaxed: no other thread yet.
   for (std::uint32_t i = 0; i < capacity; ++i) {
-    slots_[i].word.store(make(first_generation, unused), memory_order::relaxed);
-    slots_[i].next.store(i + 1 < capacity ? i + 2 : 0, memory_order::relaxed);
-    slots_[i].deadline_ns.store(no_deadline, memory_order::relaxed);
+    slots[i].word.store(make(first_generation, unused), memory_order::relaxed);
+    slots[i].next.store(i + 1 < capacity ? i + 2 : 0, memory_order::relaxed);
+    slots[i].deadline_ns.store(no_deadline, memory_order::relaxed);
   }
-  free_.store(capacity != 0 ? 1 : 0, memory_order::relaxed);
+  free.store(capacity != 0 ? 1 : 0, memory_order::relaxed);
+  kept.store(0, memory_order::relaxed);
+}
+
+completions::completions(std::uint32_t capacity, boost::asio::any_io_executor executor)
+    : table_(new table(capacity)), executor_(std::move(executor)), fallback_(executor_) {
   nearest_deadline_.store(no_deadline, memory_order::relaxed);
   late_.store(0, memory_order::relaxed);
-  open_count_.store(0, memory_order::relaxed);
   closed_.store(0, memory_order::relaxed);
 }
 
-result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint64_t deadline_ns) {
-  // Relaxed: only the reason; it is checked again below.
-  if (auto const closed = closed_.load(memory_order::relaxed); closed != 0)
-    return static_cast<errc>(closed - 1);
-  std::uint32_t index = 0;
+// -- free and kept slots
+
+result<std::uint32_t> completions::table::take_free() noexcept {
   for (;;) {
-    auto head = free_.load(memory_order::acquire);  // the edge `free`
+    auto head = free.load(memory_order::acquire);  // the edge `free`
     if (static_cast<std::uint32_t>(head) == 0) return errc::ask_limit;
-    index = static_cast<std::uint32_t>(head) - 1;
-    auto const next = slots_[index].next.load(memory_order::relaxed);  // relaxed: the tag rejects a stale one
+    auto const index = static_cast<std::uint32_t>(head) - 1;
+    auto const next = slots[index].next.load(memory_order::relaxed);  // relaxed: the tag rejects a stale one
     // Relaxed: the replaced head was acquired above, as the tag keeps it from recurring.
-    if (free_.compare_exchange(head, ((head >> 32) + 1) << 32 | next, memory_order::relaxed,
-                               memory_order::relaxed))
-      break;
+    if (free.compare_exchange(head, ((head >> 32) + 1) << 32 | next, memory_order::relaxed,
+                              memory_order::relaxed))
+      return index;
   }
-  slot& s = slots_[index];
-  if (handler != nullptr)
-    s.handler.swap(*handler);  // not assigned: in Boost 1.81 that would wrap the handler once more
+}
+
+void completions::table::give_back(std::uint32_t index) noexcept {
+  auto head = free.load(memory_order::relaxed);
+  do slots[index].next.store(static_cast<std::uint32_t>(head), memory_order::relaxed);
+  while (!free.compare_exchange(head, ((head >> 32) + 1) << 32 | (index + 1), memory_order::release,
+                                memory_order::relaxed));
+}
+
+void completions::table::end(std::uint32_t index) noexcept {
+  slot& s = slots[index];
+  auto const generation = static_cast<std::uint32_t>(s.word.load(memory_order::relaxed) >> 32);
+  s.deadline_ns.store(no_deadline, memory_order::relaxed);
+  s.word.store(make(generation + 1, unused), memory_order::relaxed);  // relaxed: published by the stack
+}
+
+bool completions::table::count_kept() noexcept {
+  auto const before = kept.fetch_add(1, memory_order::relaxed);  // relaxed: only a number
+  if (before < slots.size() / 16) return true;
+  kept.fetch_sub(1, memory_order::relaxed);
+  return false;
+}
+
+completions::kept_slot::~kept_slot() {
+  auto const table = table_.lock();
+  if (table == nullptr || index_ == 0) return;
+  table->give_back(index_ - 1);
+  table->kept.fetch_sub(1, memory_order::relaxed);
+}
+
+// -- opening
+
+/// Precondition: the caller has the slot.
+actor_id completions::begin(std::uint32_t index, phase p, std::uint64_t deadline_ns) {
+  slot& s = table_->slots[index];
   auto const generation =
       static_cast<std::uint32_t>(s.word.load(memory_order::relaxed) >> 32);  // relaxed: ours
   s.deadline_ns.store(deadline_ns == 0 ? no_deadline : deadline_ns, memory_order::relaxed);
-  open_count_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
   // seq_cst: against close(), which sets closed_ and then scans the slots; one of the two sees the other.
   s.word.store(make(generation, p), memory_order::seq_cst);
   actor_id const id{index | host_ask_bit, generation};
@@ -73,35 +115,37 @@ result<actor_id> completions::claim(phase p, answer_handler* handler, std::uint6
 }
 
 result<actor_id> completions::open(answer_handler& handler, std::uint64_t deadline_ns) {
-  return claim(waiting_async, &handler, deadline_ns);
+  // Relaxed: only the reason; it is checked again in `begin`.
+  if (auto const closed = closed_.load(memory_order::relaxed); closed != 0)
+    return static_cast<errc>(closed - 1);
+  auto const index = table_->take_free();
+  if (!index) return index.error();
+  // Not assigned: in Boost 1.81 that would wrap the handler once more.
+  table_->slots[*index].handler.swap(handler);
+  return begin(*index, waiting_async, deadline_ns);
 }
 
-result<actor_id> completions::open_blocking(std::uint64_t deadline_ns) {
-  return claim(waiting_thread, nullptr, deadline_ns);
+result<actor_id> completions::open_blocking(std::uint64_t deadline_ns, kept_slot& mine) {
+  if (auto const closed = closed_.load(memory_order::relaxed); closed != 0)  // relaxed: as in `open`
+    return static_cast<errc>(closed - 1);
+  if (mine.index_ != 0 && is_same(mine.table_, table_))
+    return begin(std::exchange(mine.index_, 0) - 1, waiting_thread, deadline_ns);
+  auto const index = table_->take_free();
+  if (!index) return index.error();
+  return begin(*index, waiting_thread, deadline_ns);
 }
 
-void completions::release(std::uint32_t index) noexcept {
-  slot& s = slots_[index];
-  auto const generation = static_cast<std::uint32_t>(s.word.load(memory_order::relaxed) >> 32);
-  s.deadline_ns.store(no_deadline, memory_order::relaxed);
-  s.word.store(make(generation + 1, unused), memory_order::relaxed);  // relaxed: published by the stack
-  open_count_.fetch_sub(1, memory_order::relaxed);
-  auto head = free_.load(memory_order::relaxed);
-  do s.next.store(static_cast<std::uint32_t>(head), memory_order::relaxed);
-  while (!free_.compare_exchange(head, ((head >> 32) + 1) << 32 | (index + 1), memory_order::release,
-                                 memory_order::relaxed));
-}
+// -- completing
 
 bool completions::complete(actor_id id, errc reason, message const* body, completer caller) {
   auto const index = id.index & ~host_ask_bit;
-  if (index >= slots_.size()) return false;
-  slot& s = slots_[index];
+  if (index >= table_->slots.size()) return false;
+  slot& s = table_->slots[index];
   auto bits = s.word.load(memory_order::relaxed);  // relaxed: the exchange decides
   phase was;
   do {
     was = static_cast<phase>(bits & 0xff);
-    bool const waits = was == waiting_async || was == waiting_thread || was == sleeping_thread;
-    if (!waits || (bits >> 32) != id.generation) {
+    if (!is_open(bits) || (bits >> 32) != id.generation) {
       if (body != nullptr) late_.fetch_add(1, memory_order::relaxed);  // relaxed: a statistic
       return false;
     }
@@ -111,18 +155,20 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
     answer a{reason, {}};
     if (body != nullptr) a.body = *body;
     auto handler = std::move(s.handler);
-    release(index);
+    table_->end(index);
+    table_->give_back(index);
     if (caller == completer::initiator)
       deliver_later(executor_, std::move(handler), a);
     else
       deliver(fallback_, std::move(handler), a);
     return true;
   }
-  s.result.reason = reason;
+  s.reason = reason;
+  s.bytes = 0;
   if (body != nullptr) {
-    s.result.body.header = body->header;
-    s.result.body.bytes = body->bytes;
-    __builtin_memcpy(s.result.body.payload, body->payload, body->bytes);
+    s.type = body->header.type;
+    s.bytes = body->bytes;
+    __builtin_memcpy(s.payload, body->payload, body->bytes);
   }
   s.word.store(make(id.generation, done), memory_order::release);  // the edge `done`
   // From now on the waiting thread may free the slot; a sleeper stays until it is woken or checks by
@@ -136,27 +182,29 @@ bool completions::complete(actor_id id, errc reason, message const* body, comple
 
 bool completions::is_waiting(actor_id id) const noexcept {
   auto const index = id.index & ~host_ask_bit;
-  if ((id.index & host_ask_bit) == 0 || index >= slots_.size()) return false;
-  auto const word = slots_[index].word.load(memory_order::relaxed);  // relaxed: it may complete at any time
-  auto const p = static_cast<phase>(word & 0xff);
-  return word >> 32 == id.generation && (p == waiting_async || p == waiting_thread || p == sleeping_thread);
+  if ((id.index & host_ask_bit) == 0 || index >= table_->slots.size()) return false;
+  auto const word =
+      table_->slots[index].word.load(memory_order::relaxed);  // relaxed: it may complete at any time
+  return word >> 32 == id.generation && is_open(word);
 }
 
 bool completions::withdraw(actor_id id, answer_handler& handler) {
-  slot& s = slots_[id.index & ~host_ask_bit];
+  auto const index = id.index & ~host_ask_bit;
+  slot& s = table_->slots[index];
   auto bits = make(id.generation, waiting_async);
   // Relaxed: only the claim; the caller wrote the slot's contents.
   if (!s.word.compare_exchange(bits, make(id.generation, completing), memory_order::relaxed,
                                memory_order::relaxed))
     return false;
   handler.swap(s.handler);
-  release(id.index & ~host_ask_bit);
+  table_->end(index);
+  table_->give_back(index);
   return true;
 }
 
-answer completions::wait(actor_id id, std::uint64_t spin_ns) {
+answer completions::wait(actor_id id, std::uint64_t spin_ns, kept_slot& mine) {
   auto const index = id.index & ~host_ask_bit;
-  slot& s = slots_[index];
+  slot& s = table_->slots[index];
   auto const is_done = [&] {
     return static_cast<phase>(s.word.load(memory_order::acquire) & 0xff) == done;  // the edge `done`
   };
@@ -182,20 +230,35 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns) {
       rings ? wait_word(s.wakeup, bell, 1'000'000'000) : yield_thread();
     }
   }
-  answer const a = s.result;
-  release(index);
+  answer a{s.reason, {}};
+  a.body.header.type = s.type;
+  a.body.bytes = s.bytes;
+  __builtin_memcpy(a.body.payload, s.payload, s.bytes);
+  table_->end(index);
+  if (mine.index_ != 0 || !keeps(mine))
+    table_->give_back(index);
+  else
+    mine.index_ = index + 1;
   return a;
+}
+
+/// Whether `mine`, which is empty, may get a slot of this table.
+bool completions::keeps(kept_slot& mine) {
+  if (is_same(mine.table_, table_)) return true;
+  // A slot of its own in another table that lives stays counted there.
+  if (!mine.table_.expired() || !table_->count_kept()) return false;
+  mine.table_ = table_;
+  return true;
 }
 
 std::uint64_t completions::expire(std::uint64_t now) {
   nearest_deadline_.store(no_deadline,
                           memory_order::seq_cst);  // before the scan: a later ask lowers it again
   std::uint64_t nearest = no_deadline;
-  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-    slot& s = slots_[i];
+  for (std::uint32_t i = 0; i < table_->slots.size(); ++i) {
+    slot& s = table_->slots[i];
     auto const word = s.word.load(memory_order::seq_cst);
-    auto const p = static_cast<phase>(word & 0xff);
-    if (p != waiting_async && p != waiting_thread && p != sleeping_thread) continue;
+    if (!is_open(word)) continue;
     auto const deadline =
         s.deadline_ns.load(memory_order::relaxed);  // relaxed: stale only with a stale generation
     if (deadline <= now)
@@ -212,14 +275,15 @@ std::uint64_t completions::expire(std::uint64_t now) {
 
 void completions::close(errc reason) {
   closed_.store(static_cast<std::uint32_t>(reason) + 1, memory_order::seq_cst);
-  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-    auto const word = slots_[i].word.load(memory_order::seq_cst);
-    auto const p = static_cast<phase>(word & 0xff);
-    if (p == waiting_async || p == waiting_thread || p == sleeping_thread)
-      complete({i | host_ask_bit, static_cast<std::uint32_t>(word >> 32)}, reason, nullptr);
+  for (std::uint32_t i = 0; i < table_->slots.size(); ++i) {
+    auto const word = table_->slots[i].word.load(memory_order::seq_cst);
+    if (is_open(word)) complete({i | host_ask_bit, static_cast<std::uint32_t>(word >> 32)}, reason, nullptr);
   }
 }
 
-std::uint32_t completions::waiting() const noexcept { return open_count_.load(memory_order::relaxed); }
+std::uint32_t completions::waiting() const noexcept {
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      table_->slots, [](slot const& s) { return is_open(s.word.load(memory_order::relaxed)); }));
+}
 
 }  // namespace rondo

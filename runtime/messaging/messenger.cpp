@@ -130,6 +130,7 @@ actor_id messenger::ask(outgoing request, ask_terms terms, answer_handler handle
 }
 
 answer messenger::ask_blocking(outgoing request, ask_terms terms) {
+  static thread_local completions::kept_slot mine;
   bool const traced = begin_trace(request, terms.trace);
   auto const refuse = [&](errc reason) {
     if (traced) note_call(request, reason);
@@ -139,10 +140,10 @@ answer messenger::ask_blocking(outgoing request, ask_terms terms) {
     return refuse(errc::would_deadlock);
   if (terms.timeout.count() <= 0) return refuse(errc::timed_out);
   auto const now = terms.timeout == no_timeout ? 0 : now_ns();
-  auto const id = completions_.open_blocking(deadline_of(terms.timeout, now));
+  auto const id = completions_.open_blocking(deadline_of(terms.timeout, now), mine);
   if (!id) return refuse(static_cast<errc>(id.error().value()));
   send_request(request, *id, terms, now);
-  auto const got = completions_.wait(*id, spin_ns_);
+  auto const got = completions_.wait(*id, spin_ns_, mine);
   if (traced) note_call(request, got.reason);
   return got;
 }

@@ -12,9 +12,9 @@ using namespace rondo;
 
 namespace {
 
-template <class Slot>
-std::span<std::byte> bytes_of(std::vector<Slot>& slots) {
-  return {reinterpret_cast<std::byte*>(slots.data()), slots.size() * sizeof(Slot)};
+template <class Table>
+std::span<std::byte> bytes_of(std::shared_ptr<Table>& table) {
+  return std::as_writable_bytes(std::span(table->slots));
 }
 
 std::span<std::byte> slots_of(completions& table);
@@ -24,7 +24,7 @@ template <auto Slots>
 struct slots_access {
   friend std::span<std::byte> slots_of(completions& table) { return bytes_of(table.*Slots); }
 };
-template struct slots_access<&completions::slots_>;
+template struct slots_access<&completions::table_>;
 
 message message_of(std::uint32_t value) {
   message m{};
@@ -191,13 +191,14 @@ void sleepers_get_their_own_answer(execution& x, std::uint64_t spin_ns) {
                               *answerers[] = {"answerer 0", "answerer 1"};
   for (std::uint32_t i = 0; i < 2; ++i) {
     x.thread(waiters[i], [&w, &x, ids, i, spin_ns] {
-      auto id = w.asks.open_blocking(0);
-      for (; !id; id = w.asks.open_blocking(0)) {
+      completions::kept_slot mine;
+      auto id = w.asks.open_blocking(0, mine);
+      for (; !id; id = w.asks.open_blocking(0, mine)) {
         x.require(id.error() == make_error_code(errc::ask_limit), "the slot is in use");
         relax();
       }
       ids[i].send(*id);
-      auto const a = w.asks.wait(*id, spin_ns);
+      auto const a = w.asks.wait(*id, spin_ns, mine);
       x.require(a.reason == errc::ok && value_of(a) == 10 + i, "each waiter gets its own answer");
     });
     x.thread(answerers[i], [&w, &x, ids, i] {
@@ -212,6 +213,36 @@ void sleepers_get_their_own_answer(execution& x, std::uint64_t spin_ns) {
 }
 void sleepers(execution& x) { sleepers_get_their_own_answer(x, 0); }
 void spinners(execution& x) { sleepers_get_their_own_answer(x, 5'000); }
+
+/// A thread waits twice in the slot that it keeps, and answers come twice or too late.
+void kept_slot_is_used_again(execution& x) {
+  ask_world w{x, 16};
+  auto* const ids = reinterpret_cast<token*>(x.memory(2 * sizeof(token), 64));
+  x.thread("waiter", [&w, &x, ids] {
+    completions::kept_slot mine;
+    actor_id before{};
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto const id = w.asks.open_blocking(i == 0 ? 0 : 50, mine).value();
+      x.require(i == 0 || (id.index == before.index && id.generation == before.generation + 1),
+                "it keeps its slot");
+      before = id;
+      ids[i].send(id);
+      auto const a = w.asks.wait(id, 0, mine);
+      x.require(a.reason == errc::timed_out ? i == 1 : value_of(a) == 10 + i, "each ask gets its own answer");
+    }
+  });
+  x.thread("answerer", [&w, ids] {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto const id = ids[i].await();
+      auto const m = message_of(10 + i), late = message_of(99);
+      w.asks.complete(id, errc::ok, &m);
+      w.asks.complete(id, errc::ok, &late);
+    }
+  });
+  x.thread("clock", [&w] { w.asks.expire(50); });
+  x.run();
+  x.require(w.asks.waiting() == 0, "nothing is open");
+}
 
 /// An ask is withdrawn while its answer may arrive.
 void withdrawn_or_answered(execution& x) {
@@ -243,20 +274,23 @@ void each_slot_has_one_ask(execution& x) {
   auto& in_use = x.shared<atomic<std::uint32_t>>();  // one bit for each slot
   for (auto const* name : {"thread 0", "thread 1", "thread 2"})
     x.thread(name, [&w, &x, &in_use] {
+      completions::kept_slot mine;  // so few slots are not kept
       for (std::uint32_t turn = 0; turn < 2; ++turn) {
-        auto const id = w.asks.open_blocking(0);
+        auto const id = w.asks.open_blocking(0, mine);
         if (!id) continue;
         auto const bit = 1u << (id->index & ~host_ask_bit);
         x.require((in_use.fetch_or(bit, memory_order::relaxed) & bit) == 0, "a slot has one ask at a time");
         auto const m = message_of(turn);
         x.require(w.asks.complete(*id, errc::ok, &m), "nobody else ends it");
         in_use.fetch_and(~bit, memory_order::relaxed);
-        x.require(value_of(w.asks.wait(*id, 0)) == turn, "its own answer");
+        x.require(value_of(w.asks.wait(*id, 0, mine)) == turn, "its own answer");
       }
     });
   x.run();
-  x.require(w.asks.open_blocking(0).has_value() && w.asks.open_blocking(0).has_value(), "no slot is lost");
-  x.require(!w.asks.open_blocking(0).has_value(), "no slot is there twice");
+  completions::kept_slot none;
+  auto const opens = [&] { return w.asks.open_blocking(0, none).has_value(); };
+  x.require(opens() && opens(), "no slot is lost");
+  x.require(!opens(), "no slot is there twice");
 }
 
 }  // namespace
@@ -274,6 +308,8 @@ std::vector<scenario> ask_scenarios() {
       {"ask_wait", "threads that sleep for their answers are woken, and get their own", sleepers,
        bounds{2, 1}, bounds{1, 1}},
       {"ask_spin", "threads that spin for their answers get their own", spinners, bounds{2, 1}, bounds{1, 1}},
+      {"ask_kept", "a slot that a thread keeps has one ask after the other", kept_slot_is_used_again,
+       bounds{2, 1}, bounds{1, 1}},
       {"ask_withdraw", "an ask is withdrawn or answered", withdrawn_or_answered, bounds{2, 1, 1},
        bounds{2, 1}},
       {"ask_slots", "a slot has one ask at a time, and none is lost", each_slot_has_one_ask, bounds{2, 1},

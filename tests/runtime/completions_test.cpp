@@ -38,6 +38,7 @@ std::uint32_t value_of(answer const& a) {
 struct table {
   boost::asio::io_context context;
   completions asks;
+  completions::kept_slot mine;  // of the test's thread
   explicit table(std::uint32_t capacity) : asks(capacity, context.get_executor()) {}
 
   actor_id open(std::vector<answer>& out, std::uint64_t deadline_ns = 0) {
@@ -78,7 +79,7 @@ TEST_CASE("a full table refuses, and leaves the handler with its caller", "[comp
   answer_handler third([&](answer a) { out.push_back(a); });
   CHECK(t.asks.open(third, 0).error() == errc::ask_limit);
   CHECK(third);
-  CHECK(t.asks.open_blocking(0).error() == errc::ask_limit);
+  CHECK(t.asks.open_blocking(0, t.mine).error() == errc::ask_limit);
   t.asks.complete(first, errc::cancelled, nullptr);
   CHECK(t.asks.open(third, 0));
 }
@@ -138,12 +139,12 @@ TEST_CASE("close ends open asks and refuses later ones", "[completions]") {
   std::vector<answer> out;
   t.open(out);
   t.open(out, 100);
-  auto const blocking = t.asks.open_blocking(0).value();
+  auto const blocking = t.asks.open_blocking(0, t.mine).value();
   t.asks.close(errc::stopped);
   t.run();
   REQUIRE(out.size() == 2);
   CHECK(out[0].reason == errc::stopped);
-  CHECK(t.asks.wait(blocking, 0).reason == errc::stopped);
+  CHECK(t.asks.wait(blocking, 0, t.mine).reason == errc::stopped);
   answer_handler late([](answer) {});
   CHECK(t.asks.open(late, 0).error() == errc::stopped);
 }
@@ -152,17 +153,80 @@ TEST_CASE("a waiting thread gets its answer, whether it spins or sleeps", "[comp
   auto const spin_ns = GENERATE(std::uint64_t{0}, std::uint64_t{1'000'000});
   table t{1};
   for (std::uint32_t i = 0; i < 500; ++i) {
-    auto const id = t.asks.open_blocking(0).value();
+    auto const id = t.asks.open_blocking(0, t.mine).value();
     std::thread other([&] {
       auto const m = message_of(i);
       t.asks.complete(id, errc::ok, &m);
     });
-    auto const a = t.asks.wait(id, spin_ns);
+    auto const a = t.asks.wait(id, spin_ns, t.mine);
     other.join();
     REQUIRE(a.reason == errc::ok);
     REQUIRE(value_of(a) == i);
   }
   CHECK(t.asks.waiting() == 0);
+}
+
+TEST_CASE("a thread keeps its slot, other threads get the other ones, and its end gives it back",
+          "[completions]") {
+  table t{32};
+  auto const m = message_of(7);
+  auto const ask = [&](completions::kept_slot& slot) {
+    auto const id = t.asks.open_blocking(0, slot).value();
+    CHECK(t.asks.waiting() == 1);
+    t.asks.complete(id, errc::ok, &m);
+    CHECK(value_of(t.asks.wait(id, 0, slot)) == 7);
+    CHECK(t.asks.waiting() == 0);
+    CHECK_FALSE(t.asks.complete(id, errc::ok, &m));  // its generation is past
+    return id.index;
+  };
+  auto const all_free = [&] {  // how many are not kept
+    std::vector<answer> out;
+    std::vector<actor_id> ids;
+    for (answer_handler h; h = answer_handler([](answer) {}), ids.size() < 99;) {
+      auto const id = t.asks.open(h, 0);
+      if (!id) break;
+      ids.push_back(*id);
+    }
+    for (auto const id : ids) t.asks.complete(id, errc::cancelled, nullptr);
+    t.run();
+    return ids.size();
+  };
+  auto const first = ask(t.mine);
+  CHECK(ask(t.mine) == first);
+  CHECK(all_free() == 31);
+  {
+    completions::kept_slot second, third;
+    CHECK(ask(second) != first);
+    CHECK(all_free() == 30);
+    ask(third);  // two of 32 slots are kept
+    CHECK(all_free() == 30);
+    {  // asked while an ask waits, as from a signal handler
+      auto const outer = t.asks.open_blocking(0, second).value();
+      auto const inner = t.asks.open_blocking(0, second).value();
+      for (auto const id : {inner, outer}) {
+        t.asks.complete(id, errc::ok, &m);
+        t.asks.wait(id, 0, second);
+      }
+    }
+    CHECK(all_free() == 30);
+    table other{32};
+    auto const id = other.asks.open_blocking(0, second).value();
+    other.asks.complete(id, errc::ok, &m);
+    other.asks.wait(id, 0, second);  // it already has one elsewhere
+    CHECK(all_free() == 30);
+  }
+  CHECK(all_free() == 31);
+  completions::kept_slot survivor;
+  {
+    table other{32};
+    for (int i = 0; i < 2; ++i) {
+      auto const id = other.asks.open_blocking(0, survivor).value();
+      other.asks.complete(id, errc::ok, &m);
+      other.asks.wait(id, 0, survivor);
+    }
+  }
+  ask(survivor);  // from now on it keeps one here
+  CHECK(all_free() == 30);
 }
 
 TEST_CASE("replies, deadlines and close race for asks of many threads, and each ends once",
@@ -178,6 +242,7 @@ TEST_CASE("replies, deadlines and close race for asks of many threads, and each 
   for (std::uint32_t k = 0; k < 2; ++k)
     threads.emplace_back([&, k] {
       std::mt19937 random{seed + k};
+      completions::kept_slot mine;
       for (int i = 0; i < 3000; ++i) {
         auto const deadline = random() % 2 == 0 ? 0 : rondo::now_ns() + random() % 100'000;
         if (k == 0) {
@@ -188,11 +253,11 @@ TEST_CASE("replies, deadlines and close race for asks of many threads, and each 
           ids[random() % 4] = std::uint64_t{id->index} << 32 | id->generation;
           if (random() % 3 == 0) t.asks.complete(*id, errc::cancelled, nullptr);
         } else {
-          auto const id = t.asks.open_blocking(deadline == 0 ? rondo::now_ns() + 200'000 : deadline);
+          auto const id = t.asks.open_blocking(deadline == 0 ? rondo::now_ns() + 200'000 : deadline, mine);
           if (!id) continue;
           ++opened;
           ids[random() % 4] = std::uint64_t{id->index} << 32 | id->generation;
-          t.asks.wait(*id, random() % 2 == 0 ? 0 : 20'000);
+          t.asks.wait(*id, random() % 2 == 0 ? 0 : 20'000, mine);
           ++ended;
         }
       }
