@@ -1,4 +1,6 @@
 // Rondo: many actors, and an idle runtime.
+#include <algorithm>
+
 #include "bench/harness/isolate.hpp"
 #include "bench/harness/sampling.hpp"
 #include "bench/rondo_actors.hpp"
@@ -19,14 +21,15 @@ void check_all_answer(std::vector<actor_ref<counter>> const& actors) {
 
 /// bytes_per_actor contains everything that the runtime added, including its tables for 100,000 actors; "after_mail" is
 /// measured after each actor has handled a message.
-measurement spawn(sample_budget const&) {
+template <class Launch>
+measurement spawn(Launch const& launch) {
   std::vector<actor_ref<counter>> actors(spawned);  // filled, so that it is resident
   double const before_bytes = resident_bytes();
   auto settings = with_teams(1);
   settings.actors = spawned;
   auto const rt = start(settings);
   stopwatch const watch;
-  for (auto& actor : actors) actor = rt->launch<counter>("");
+  launch(*rt, actors);
   timing const took = watch.stop();
   double const after_bytes = resident_bytes();
   check_all_answer(actors);
@@ -38,6 +41,16 @@ measurement spawn(sample_budget const&) {
   m["bytes_per_actor_after_mail"] = {(after_mail_bytes - before_bytes) / spawned};
   m["cpu_ns_per_actor"] = {took.cpu_ns / spawned};
   return m;
+}
+measurement spawn_singly(sample_budget const&) {
+  return spawn([](runtime& rt, std::vector<actor_ref<counter>>& actors) {
+    for (auto& actor : actors) actor = rt.launch<counter>("");
+  });
+}
+measurement spawn_at_once(sample_budget const&) {
+  return spawn([](runtime& rt, std::vector<actor_ref<counter>>& actors) {
+    std::ranges::copy(rt.launch_many<counter>(spawned), actors.begin());
+  });
 }
 
 /// Idle for eight budgets: the processor time that the teams, which are parked by then, and the service thread use.
@@ -54,7 +67,8 @@ measurement idle(sample_budget const& budget) {
 }  // namespace
 
 case_list rondo_scale_cases() {
-  return {{"spawn", "rondo", {{"actors", std::to_string(spawned)}}, spawn},
+  return {{"spawn", "rondo", {{"actors", std::to_string(spawned)}}, spawn_singly},
+          {"spawn", "rondo, launch_many", {{"actors", std::to_string(spawned)}}, spawn_at_once},
           {"idle", "rondo", {{"workers", "2"}}, idle}};
 }
 

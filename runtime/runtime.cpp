@@ -36,6 +36,13 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
                                              std::span<std::byte const> arguments) {
   return core_->launch(std::move(name), behaviour, options, arguments);
 }
+std::vector<actor_id> runtime::launch_many_untyped(std::string_view behaviour, std::size_t count,
+                                                   actor_options const& options,
+                                                   std::span<std::byte const> arguments) {
+  auto made = core_->launch_many(behaviour, count, options, arguments);
+  if (!made) not_launched(made.error(), behaviour);
+  return std::move(*made);
+}
 void runtime::not_launched(error_code why, std::string_view behaviour) const {
   std::string what = fmt::format("launching a '{}'", behaviour);
   if (why == errc::unknown_behaviour) {

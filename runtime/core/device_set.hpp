@@ -33,6 +33,11 @@ struct hosted_device {
     mail->note_launch(spec.id, spec.reserve);
     return dev->launch(spec, with);
   }
+  /// As device::launch_many.
+  std::size_t launch_many(std::span<launch_spec const> specs, device::arguments_of const& with) {
+    for (auto const& spec : specs) mail->note_launch(spec.id, spec.reserve);
+    return dev->launch_many(specs, with);
+  }
 };
 
 /// The launch arguments `given` of an actor of this behaviour; as many bytes as it takes.

@@ -25,91 +25,173 @@ void arena_heap::give_back(std::uint64_t offset, std::uint64_t bytes) {
 
 directory::directory(std::vector<arena_layout> const& arenas) : devices_(arenas.begin(), arenas.end()) {}
 
-bool directory::cells::claim_memory(launch_spec& spec, std::uint32_t cell, std::uint64_t state_bytes,
-                                    std::uint32_t capacity) {
+// -- cells
+
+std::optional<std::uint32_t> directory::cells::free_cell() const {
+  if (!free.empty()) return free.back();
+  if (records.size() == layout.shape.actors) return std::nullopt;
+  return static_cast<std::uint32_t>(records.size());
+}
+
+directory::record* directory::cells::begin(std::uint32_t cell, std::uint16_t behaviour,
+                                           std::uint64_t state_bytes, actor_options const& options,
+                                           std::uint32_t capacity, std::uint64_t now) {
   auto const state = heap.take(state_bytes, 64);
-  if (!state) return false;
-  spec.state_offset = state->offset;
-  if (capacity <= layout.shape.ring_slots) return true;
-  // A mailbox that does not fit into a shared ring has a dedicated one.
-  spec.ring_slots = ceil_power_of_two(capacity);
-  auto const ring = heap.take(mail_ring_ref::bytes_for(spec.ring_slots), 128);
-  if (!ring) return heap.give_back(spec.state_offset, state_bytes), false;
-  spec.ring_id = 1 + layout.shape.rings + cell;
-  spec.ring_offset = ring->offset;
-  spec.ring_has_past = ring->used_before;
-  return true;
+  if (!state) return nullptr;
+  arena_heap::piece ring{};
+  if (has_own_ring(capacity)) {  // it does not fit into a shared one
+    auto const own = heap.take(mail_ring_ref::bytes_for(ceil_power_of_two(capacity)), 128);
+    if (!own) return heap.give_back(state->offset, state_bytes), nullptr;
+    ring = *own;
+  }
+  if (cell == records.size())
+    records.emplace_back();
+  else if (!free.empty() && free.back() == cell)
+    free.pop_back();
+  record& r = records[cell];
+  r = {.state_offset = state->offset,
+       .state_bytes = state_bytes,
+       .ring_offset = ring.offset,
+       .begun_ns = now,
+       .generation = r.generation + 1,
+       .capacity = capacity,
+       .supervise = options.supervise,
+       .reserved_slots = options.reserve.slots,
+       .behaviour = behaviour,
+       .reserved_from = options.reserve.from,
+       .batch = static_cast<std::uint8_t>(options.batch),
+       .live = true,
+       .pinned = options.pinned,
+       .active = options.active,
+       .ring_has_past = ring.used_before,
+       .gave_capacity = options.capacity.has_value()};
+  return &r;
 }
 
-void directory::cells::give_back_memory(launch_spec const& spec, std::uint64_t state_bytes) {
-  heap.give_back(spec.state_offset, state_bytes);
-  if (spec.ring_id != 0) heap.give_back(spec.ring_offset, mail_ring_ref::bytes_for(spec.ring_slots));
+/// The memory of its last life; the cell is not listed as free yet.
+void directory::cells::end(record& r) {
+  heap.give_back(r.state_offset, r.state_bytes);
+  if (r.ring_offset != 0)
+    heap.give_back(r.ring_offset, mail_ring_ref::bytes_for(ceil_power_of_two(r.capacity)));
+  r.live = false;
 }
 
-launch_spec directory::cells::describe(launch_spec memory, entry const& e, std::uint32_t capacity) const {
-  memory.heap_end = heap.end_of_used();
-  memory.id = e.id;
-  memory.capacity = capacity;
-  memory.reserve = e.options.reserve;
-  memory.supervise = e.options.supervise;
-  memory.behaviour = e.behaviour;
-  memory.batch = static_cast<std::uint8_t>(e.options.batch);
-  memory.pinned = e.options.pinned;
-  memory.active = e.options.active;
-  return memory;
+launch_spec directory::cells::spec_of(std::uint32_t cell) const {
+  record const& r = records[cell];
+  bool const own_ring = r.ring_offset != 0;
+  return {.id = {index_of(cell), r.generation},
+          .state_offset = r.state_offset,
+          .ring_offset = r.ring_offset,
+          .heap_end = heap.end_of_used(),
+          .ring_id = own_ring ? 1 + layout.shape.rings + cell : 0,
+          .ring_slots = own_ring ? ceil_power_of_two(r.capacity) : 0,
+          .capacity = r.capacity,
+          .reserve = {r.reserved_slots, r.reserved_from},
+          .supervise = r.supervise,
+          .team = 0,
+          .behaviour = r.behaviour,
+          .batch = r.batch,
+          .pinned = r.pinned,
+          .active = r.active,
+          .ring_has_past = r.ring_has_past,
+          .restored = r.restored};
 }
+
+void directory::cells::list_free() {
+  free.clear();
+  for (auto cell = records.size(); cell-- != 0;)  // so that the lowest cell is taken first
+    if (!records[cell].live) free.push_back(static_cast<std::uint32_t>(cell));
+}
+
+directory::entry directory::entry_of(std::uint32_t device, std::uint32_t cell) const {
+  auto const& on = devices_[device];
+  record const& r = on.records[cell];
+  auto const index = on.index_of(cell);
+  entry e;
+  e.spec = on.spec_of(cell);
+  e.id = e.spec.id;
+  if (r.has_name) e.name = names_.at(index);
+  e.behaviour = r.behaviour;
+  e.live = r.live;
+  e.state_bytes = r.state_bytes;
+  e.options = {.device = device,
+               .capacity = r.gave_capacity ? std::optional(r.capacity) : std::nullopt,
+               .pinned = r.pinned,
+               .active = r.active,
+               .reserve = e.spec.reserve,
+               .batch = r.batch,
+               .supervise = r.supervise};
+  e.begun_ns = r.begun_ns;
+  if (r.had_handled) e.handled_before = handled_.at(index);
+  return e;
+}
+
+// -- names
+
+void directory::set_name(record& r, actor_id id, std::string name) {
+  if (name.empty()) return;
+  named_.emplace(name, id);
+  names_.insert_or_assign(id.index, std::move(name));
+  r.has_name = true;
+}
+
+// -- lives
 
 result<launch_spec> directory::add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                                    actor_options const& options, std::uint32_t capacity) {
   std::lock_guard lock(mutex_);
   cells& on = devices_[options.device];
-  if (!name.empty() && names_.contains(name)) return errc::name_taken;
-  if (on.free.empty() && on.entries.size() == on.layout.shape.actors) return errc::actor_limit;
-  auto const cell = on.free.empty() ? static_cast<std::uint32_t>(on.entries.size()) : on.free.back();
-  launch_spec memory{};
-  if (!on.claim_memory(memory, cell, state_bytes, capacity)) return errc::out_of_memory;
-  if (on.free.empty())
-    on.entries.emplace_back().id = {on.index_of(cell), 0};
-  else
-    on.free.pop_back();
-  entry& e = on.entries[cell];
-  ++e.id.generation;
-  e.behaviour = behaviour;
-  e.state_bytes = state_bytes;
-  e.options = options;
-  e.begun_ns = now_ns();
-  e.handled_before = 0;
-  e.live = true;
-  if (!name.empty()) names_.emplace(name, e.id);
-  e.name = std::move(name);
-  return e.spec = on.describe(memory, e, capacity);
+  if (!name.empty() && named_.contains(name)) return errc::name_taken;
+  auto const cell = on.free_cell();
+  if (!cell) return errc::actor_limit;
+  record* const r = on.begin(*cell, behaviour, state_bytes, options, capacity, now_ns());
+  if (r == nullptr) return errc::out_of_memory;
+  auto const spec = on.spec_of(*cell);
+  set_name(*r, spec.id, std::move(name));
+  return spec;
 }
 
-void directory::cells::list_free() {
-  free.clear();
-  for (auto e = entries.rbegin(); e != entries.rend(); ++e)  // so that the lowest cell is taken first
-    if (!e->live) free.push_back(cell_of(e->id));
+errc directory::add_many(std::uint16_t behaviour, std::uint64_t state_bytes, actor_options const& options,
+                         std::uint32_t capacity, std::span<launch_spec> specs) {
+  std::lock_guard lock(mutex_);
+  cells& on = devices_[options.device];
+  auto const now = now_ns();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    auto const cell = on.free_cell();
+    if (cell && on.begin(*cell, behaviour, state_bytes, options, capacity, now) != nullptr) {
+      specs[i] = on.spec_of(*cell);
+      continue;
+    }
+    while (i-- != 0) {
+      auto const back = cell_of(specs[i].id);
+      on.end(on.records[back]);
+      on.free.push_back(back);
+    }
+    return cell ? errc::out_of_memory : errc::actor_limit;
+  }
+  return errc::ok;
 }
 
 errc directory::revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs) {
   std::lock_guard lock(mutex_);
   specs.clear();
   if (any_alive()) return errc::wrong_state;
-  std::vector<std::vector<entry>> before;
-  for (auto const& d : devices_) before.push_back(d.entries);
+  std::vector<std::vector<record>> before;
+  for (auto const& d : devices_) before.push_back(d.records);
+  auto const names_before = names_;
   errc outcome = errc::ok;
   for (auto const& a : actors) {
     launch_spec spec{};
     if (outcome = revive_one(a, spec); outcome != errc::ok) break;
     specs.push_back(spec);
   }
-  if (outcome != errc::ok) names_.clear();
+  if (outcome != errc::ok) named_.clear(), names_ = names_before;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     cells& on = devices_[d];
     if (outcome != errc::ok) {
-      for (auto const& e : on.entries)
-        if (e.live) on.give_back_memory(e.spec, e.state_bytes);
-      on.entries = before[d];
+      for (auto& r : on.records)
+        if (r.live) on.end(r);
+      on.records.assign(before[d].begin(), before[d].end());
     }
     on.list_free();
   }
@@ -122,7 +204,7 @@ result<launch_spec> directory::add_as(revival const& actor) {
   if (auto const refused = revive_one(actor, spec); refused != errc::ok) return refused;
   auto& on = devices_[device_of(actor.id)];
   on.list_free();
-  on.entries[cell_of(actor.id)].spec.restored = spec.restored = false;
+  on.records[cell_of(actor.id)].restored = spec.restored = false;
   return spec;
 }
 
@@ -131,41 +213,49 @@ errc directory::revive_one(revival const& a, launch_spec& spec) {
   cells& on = devices_[device_of(a.id)];
   auto const cell = cell_of(a.id);
   if (cell >= on.layout.shape.actors) return errc::actor_limit;
-  for (auto i = on.entries.size(); i <= cell; ++i) on.entries.emplace_back().id = {on.index_of(i), 0};
-  entry& e = on.entries[cell];
+  while (on.records.size() <= cell) on.records.emplace_back();
+  record const old = on.records[cell];
   // The same generation is the same actor, in a runtime that returns to its own checkpoint.
-  bool const same = e.id.generation == a.id.generation && e.name == a.name && e.behaviour == a.behaviour;
-  if (!a.name.empty() && names_.contains(a.name)) return errc::name_taken;
-  if (e.live || (e.id.generation >= a.id.generation && !same)) return errc::wrong_state;
-  launch_spec memory{};
-  if (!on.claim_memory(memory, cell, a.state_bytes, a.capacity)) return errc::out_of_memory;
-  e = {a.id, a.name, a.behaviour, true, a.state_bytes, a.options, {}, now_ns(), a.handled};
-  e.spec = on.describe(memory, e, a.capacity);
-  e.spec.restored = true;
-  if (!a.name.empty()) names_.emplace(a.name, a.id);
-  spec = e.spec;
+  bool const same = old.generation == a.id.generation && old.behaviour == a.behaviour &&
+                    (old.has_name ? names_.at(a.id.index) : std::string()) == a.name;
+  if (!a.name.empty() && named_.contains(a.name)) return errc::name_taken;
+  if (old.live || (old.generation >= a.id.generation && !same)) return errc::wrong_state;
+  record* const r = on.begin(cell, a.behaviour, a.state_bytes, a.options, a.capacity, now_ns());
+  if (r == nullptr) return errc::out_of_memory;
+  r->generation = a.id.generation;
+  r->restored = true;
+  set_name(*r, a.id, a.name);
+  if (a.handled != 0) handled_.insert_or_assign(a.id.index, a.handled), r->had_handled = true;
+  spec = on.spec_of(cell);
   return errc::ok;
 }
 
 bool directory::remove(actor_id id) {
   std::lock_guard lock(mutex_);
-  entry* const e = living(id);
-  if (e == nullptr) return false;
+  record* const r = living(id);
+  if (r == nullptr) return false;
   cells& on = devices_[device_of(id)];
-  on.give_back_memory(e->spec, e->state_bytes);
-  if (!e->name.empty()) names_.erase(e->name);
-  e->live = false;
+  if (r->has_name) named_.erase(names_.at(id.index));
+  on.end(*r);
   on.free.push_back(cell_of(id));
   return true;
 }
 
+// -- upgrades
+
 errc directory::plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan) {
   std::lock_guard lock(mutex_);
   plan.clear();
-  auto const succeed = [&](cells& on, entry const& e) {
-    auto const& fate = fates[e.behaviour];
-    auto const old_state = e.spec.state_offset;
-    plan.push_back({e.id, e.behaviour, fate.behaviour.value_or(0), old_state, old_state, fate.state_bytes});
+  auto const succeed = [&](cells& on, std::uint32_t cell) {
+    record const& r = on.records[cell];
+    auto const& fate = fates[r.behaviour];
+    auto const old_state = r.state_offset;
+    plan.push_back({{on.index_of(cell), r.generation},
+                    r.behaviour,
+                    fate.behaviour.value_or(0),
+                    old_state,
+                    old_state,
+                    fate.state_bytes});
     if (!fate.behaviour) return errc::not_found;
     if (!fate.moves) return errc::ok;
     auto const memory = on.heap.take(fate.state_bytes, 64);
@@ -173,9 +263,9 @@ errc directory::plan_upgrade(std::vector<succession> const& fates, std::vector<s
     return memory ? errc::ok : errc::out_of_memory;
   };
   for (auto& on : devices_)
-    for (auto const& e : on.entries) {
-      if (!e.live) continue;
-      auto const outcome = succeed(on, e);
+    for (std::uint32_t cell = 0; cell < on.records.size(); ++cell) {
+      if (!on.records[cell].live) continue;
+      auto const outcome = succeed(on, cell);
       if (outcome == errc::ok) continue;
       for (auto const& s : plan)
         if (s.state != s.old_state) devices_[device_of(s.id)].heap.give_back(s.state, s.state_bytes);
@@ -189,12 +279,12 @@ void directory::finish_upgrade(std::vector<successor> const& plan, std::vector<b
   for (std::size_t i = 0; i < plan.size(); ++i) {
     auto const& s = plan[i];
     auto& heap = devices_[device_of(s.id)].heap;
-    entry* const e = living(s.id);  // null: it has terminated, and its old state was freed
-    if (happened[i] && e != nullptr) {
-      if (s.state != s.old_state) heap.give_back(s.old_state, e->state_bytes);
-      e->behaviour = e->spec.behaviour = s.behaviour;
-      e->state_bytes = s.state_bytes;
-      e->spec.state_offset = s.state;
+    record* const r = living(s.id);  // null: it has terminated, and its old state was freed
+    if (happened[i] && r != nullptr) {
+      if (s.state != s.old_state) heap.give_back(s.old_state, r->state_bytes);
+      r->behaviour = s.behaviour;
+      r->state_bytes = s.state_bytes;
+      r->state_offset = s.state;
     } else if (s.state != s.old_state) {
       heap.give_back(s.state, s.state_bytes);
     }
@@ -208,58 +298,63 @@ std::uint64_t directory::heap_end(std::uint32_t device) const {
 
 std::optional<directory::entry> directory::find(std::string_view name) const {
   std::lock_guard lock(mutex_);
-  auto const found = names_.find(std::string(name));
-  if (found == names_.end()) return std::nullopt;
-  return *living(found->second);
+  auto const found = named_.find(std::string(name));
+  if (found == named_.end()) return std::nullopt;
+  return entry_of(device_of(found->second), cell_of(found->second));
 }
 
 std::optional<std::uint16_t> directory::behaviour_of(actor_id id) const {
   std::lock_guard lock(mutex_);
-  auto const* const e = living(id);
-  return e == nullptr ? std::nullopt : std::optional(e->behaviour);
+  record const* const r = living(id);
+  return r == nullptr ? std::nullopt : std::optional(r->behaviour);
 }
 
 std::optional<directory::entry> directory::find(actor_id id) const {
   std::lock_guard lock(mutex_);
-  entry const* const e = living(id);
-  return e != nullptr ? std::optional(*e) : std::nullopt;
+  return living(id) != nullptr ? std::optional(entry_of(device_of(id), cell_of(id))) : std::nullopt;
 }
 
 std::vector<directory::entry> directory::list(std::uint32_t from, std::size_t most) const {
   std::lock_guard lock(mutex_);
   std::vector<entry> alive;
-  for (auto const& d : devices_) {
+  for (std::uint32_t device = 0; device < devices_.size(); ++device) {
+    cells const& d = devices_[device];
     auto const first = d.index_of(0);
-    for (std::size_t cell = from > first ? from - first : 0; cell < d.entries.size() && alive.size() < most;
-         ++cell)
-      if (d.entries[cell].live) alive.push_back(d.entries[cell]);
+    for (auto cell = from > first ? from - first : 0; cell < d.records.size() && alive.size() < most; ++cell)
+      if (d.records[cell].live) alive.push_back(entry_of(device, cell));
   }
   return alive;
 }
 
 std::uint32_t directory::cells_used(std::uint32_t device) const {
   std::lock_guard lock(mutex_);
-  return static_cast<std::uint32_t>(devices_[device].entries.size());
+  return static_cast<std::uint32_t>(devices_[device].records.size());
+}
+
+std::size_t directory::free_cells(std::uint32_t device) const {
+  std::lock_guard lock(mutex_);
+  cells const& d = devices_[device];
+  return d.layout.shape.actors - d.records.size() + d.free.size();
 }
 
 std::uint32_t directory::alive() const {
   std::lock_guard lock(mutex_);
   std::size_t alive = 0;
-  for (auto const& d : devices_) alive += d.entries.size() - d.free.size();
+  for (auto const& d : devices_) alive += d.records.size() - d.free.size();
   return static_cast<std::uint32_t>(alive);
 }
 
 /// Null if the actor is not alive.
-directory::entry const* directory::living(actor_id id) const {
+directory::record const* directory::living(actor_id id) const {
   if (device_of(id) >= devices_.size()) return nullptr;
-  auto const& entries = devices_[device_of(id)].entries;
-  if (cell_of(id) >= entries.size()) return nullptr;
-  entry const& e = entries[cell_of(id)];
-  return e.live && e.id == id ? &e : nullptr;
+  auto const& records = devices_[device_of(id)].records;
+  if (cell_of(id) >= records.size()) return nullptr;
+  record const& r = records[cell_of(id)];
+  return r.live && r.generation == id.generation ? &r : nullptr;
 }
 
 bool directory::any_alive() const {
-  return std::ranges::any_of(devices_, [](cells const& d) { return d.entries.size() != d.free.size(); });
+  return std::ranges::any_of(devices_, [](cells const& d) { return d.records.size() != d.free.size(); });
 }
 
 }  // namespace rondo

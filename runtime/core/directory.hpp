@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -56,6 +57,9 @@ class directory {
   /// or out_of_memory. An empty name means no name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
+  /// The same for as many actors without names as `specs` has elements, all or none.
+  errc add_many(std::uint16_t behaviour, std::uint64_t state_bytes, actor_options const& options,
+                std::uint32_t capacity, std::span<launch_spec> specs);
   /// Gives all of `actors` their old cells and generations, or none. On failure, specs.size() is the index of the
   /// actor at fault: actor_limit if the arena does not have the cell, wrong_state if the cell now belongs to a later
   /// actor or occurs twice, name_taken, out_of_memory. Fails with wrong_state at once while any actor is
@@ -95,21 +99,43 @@ class directory {
   std::vector<entry> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
   /// The number of cells of that device that were ever used; they are the first ones.
   std::uint32_t cells_used(std::uint32_t device) const;
+  std::size_t free_cells(std::uint32_t device) const;
   std::uint32_t alive() const;
 
  private:
+  /// What is kept of an actor besides its name: one cache line, because a program may have a million of them.
+  struct alignas(64) record {
+    std::uint64_t state_offset = 0, state_bytes = 0;
+    std::uint64_t ring_offset = 0;  // of a dedicated ring; 0: it has none
+    std::uint64_t begun_ns = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t capacity = 0;
+    supervision supervise{};
+    std::uint32_t reserved_slots = 0;
+    std::uint16_t behaviour = 0;
+    std::uint8_t reserved_from = 0, batch = 0;
+    bool live : 1 = false, pinned : 1 = false, active : 1 = false;
+    bool restored : 1 = false, ring_has_past : 1 = false;
+    bool has_name : 1 = false, gave_capacity : 1 = false;  // the latter: in its options
+    bool had_handled : 1 = false;                          // messages, before it was restored
+  };
+  static_assert(sizeof(record) == 64);
+
   /// One device's arena.
   struct cells {
     explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {
-      // Memory that is not touched costs nothing. Moving the entries to a larger place would.
-      entries.reserve(a.shape.actors);
+      // Memory that is not touched costs nothing. Moving the records to a larger place would.
+      records.reserve(a.shape.actors);
     }
 
-    /// Allocates memory for an actor's state and, if it needs one, a dedicated ring. False if there is not enough.
-    bool claim_memory(launch_spec& spec, std::uint32_t cell, std::uint64_t state_bytes,
-                      std::uint32_t capacity);
-    void give_back_memory(launch_spec const& spec, std::uint64_t state_bytes);
-    launch_spec describe(launch_spec memory, entry const& e, std::uint32_t capacity) const;
+    /// The lowest free cell that was used, or the next one; nullopt if all are in use.
+    std::optional<std::uint32_t> free_cell() const;
+    /// Puts a new life into that cell and allocates its memory. Null if there is not enough.
+    record* begin(std::uint32_t cell, std::uint16_t behaviour, std::uint64_t state_bytes,
+                  actor_options const& options, std::uint32_t capacity, std::uint64_t now);
+    void end(record& r);
+    bool has_own_ring(std::uint32_t capacity) const { return capacity > layout.shape.ring_slots; }
+    launch_spec spec_of(std::uint32_t cell) const;
     void list_free();
     std::uint32_t index_of(std::size_t cell) const {
       return layout.shape.first_actor + static_cast<std::uint32_t>(cell);
@@ -117,17 +143,22 @@ class directory {
 
     arena_layout layout;
     arena_heap heap;
-    std::vector<entry> entries;
+    std::vector<record> records;
     std::vector<std::uint32_t> free;
   };
-  entry const* living(actor_id id) const;
-  entry* living(actor_id id) { return const_cast<entry*>(std::as_const(*this).living(id)); }
+  record const* living(actor_id id) const;
+  record* living(actor_id id) { return const_cast<record*>(std::as_const(*this).living(id)); }
+  entry entry_of(std::uint32_t device, std::uint32_t cell) const;
+  void set_name(record& r, actor_id id, std::string name);
   bool any_alive() const;
   errc revive_one(revival const& a, launch_spec& spec);
 
   mutable std::mutex mutex_;
   std::vector<cells> devices_;
-  std::unordered_map<std::string, actor_id> names_;
+  std::unordered_map<std::string, actor_id> named_;
+  // By index, also of the last actor of a free cell.
+  std::unordered_map<std::uint32_t, std::string> names_;      // if its record says has_name
+  std::unordered_map<std::uint32_t, std::uint64_t> handled_;  // if it says had_handled
 };
 
 }  // namespace rondo

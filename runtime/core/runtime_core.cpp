@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <list>
 
@@ -216,46 +217,103 @@ result<actor_id> runtime_core::launch(std::string name, std::string_view behavio
   return launch_held(std::move(name), behaviour, options, arguments);
 }
 
-result<actor_id> runtime_core::launch_held(std::string name, std::string_view behaviour,
-                                           actor_options const& options,
-                                           std::span<std::byte const> arguments) {
-  auto const capacity = options.capacity.value_or(settings.default_capacity);
+/// The behaviour's index. Throws std::invalid_argument if it cannot be launched so; `count`: of the arguments.
+result<std::uint16_t> runtime_core::require_launchable(std::string const& name, std::string_view behaviour,
+                                                       actor_options const& options,
+                                                       std::span<std::byte const> arguments,
+                                                       std::size_t count) const {
   require_printable(name);
-  require_valid(name, options, capacity, devices.size());
+  require_valid(name, options, capacity_of(options), devices.size());
   if (closed()) return closed_for();
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
   if (found == known.end()) return errc::unknown_behaviour;
-  if (!arguments.empty() && arguments.size() != found->arguments.size())
+  if (!arguments.empty() && arguments.size() != count * found->arguments.size())
     throw std::invalid_argument(
         fmt::format("launching '{}': {} bytes of arguments were given, but {} takes {}", name,
-                    arguments.size(), behaviour, found->arguments.size()));
+                    arguments.size() / count, behaviour, found->arguments.size()));
   if (!devices.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "
         "cpu device, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
         name));
-  auto const b = static_cast<std::uint16_t>(found - known.begin());
-  auto spec = actors.add(std::move(name), b, found->state_bytes, options, capacity);
-  if (!spec) return spec.error();
-  auto const id = spec->id;
-  auto const& given = arguments.empty() ? std::span<std::byte const>(found->arguments) : arguments;
+  return static_cast<std::uint16_t>(found - known.begin());
+}
+
+void runtime_core::record_launch(launch_spec const& spec, std::span<std::byte const> arguments) {
   if (recording)  // before it can handle anything
-    recording->append(recorded_launch{.actor = id,
-                                      .name = names.of_actor(id),
-                                      .behaviour = b,
-                                      .capacity = capacity,
-                                      .reserve = options.reserve,
-                                      .pinned = options.pinned,
-                                      .supervise = options.supervise,
-                                      .arguments = {given.begin(), given.end()}});
-  if (auto const refused = devices[options.device].launch(*spec, arguments_for(*spec, *found, given));
+    recording->append(recorded_launch{.actor = spec.id,
+                                      .name = names.of_actor(spec.id),
+                                      .behaviour = spec.behaviour,
+                                      .capacity = spec.capacity,
+                                      .reserve = spec.reserve,
+                                      .pinned = spec.pinned,
+                                      .supervise = spec.supervise,
+                                      .arguments = {arguments.begin(), arguments.end()}});
+}
+
+void runtime_core::forget_launch(actor_id actor) {
+  if (recording) recording->append(recorded_end{actor});
+  actors.remove(actor);
+}
+
+result<actor_id> runtime_core::launch_held(std::string name, std::string_view behaviour,
+                                           actor_options const& options,
+                                           std::span<std::byte const> arguments) {
+  auto const b = require_launchable(name, behaviour, options, arguments, 1);
+  if (!b) return b.error();
+  auto const& info = behaviours()[*b];
+  auto spec = actors.add(std::move(name), *b, info.state_bytes, options, capacity_of(options));
+  if (!spec) return spec.error();
+  auto const& given = arguments.empty() ? std::span<std::byte const>(info.arguments) : arguments;
+  record_launch(*spec, given);
+  if (auto const refused = devices[options.device].launch(*spec, arguments_for(*spec, info, given));
       refused != errc::ok) {
-    if (recording) recording->append(recorded_end{id});
-    actors.remove(id);
+    forget_launch(spec->id);
     return refused;
   }
-  return id;
+  return spec->id;
+}
+
+result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behaviour, std::size_t count,
+                                                        actor_options const& options,
+                                                        std::span<std::byte const> arguments) {
+  std::shared_lock const held(launching);
+  if (options.supervise.rule == on_failure::ask_parent || options.pinned)
+    throw std::invalid_argument(fmt::format("launching many '{}': {}", behaviour,
+                                            options.pinned
+                                                ? "a pinned actor has a team of its own; launch it alone"
+                                                : "`ask_parent` is for actors that another one launches"));
+  if (count == 0) return std::vector<actor_id>();
+  auto const b = require_launchable({}, behaviour, options, arguments, count);
+  if (!b) return b.error();
+  auto const& info = behaviours()[*b];
+  auto const given = [&](std::size_t i) {
+    auto const bytes = info.arguments.size();
+    return arguments.empty() ? std::span<std::byte const>(info.arguments)
+                             : arguments.subspan(i * bytes, bytes);
+  };
+  std::vector<actor_id> ids;
+  ids.reserve(count);
+  errc refused = actors.free_cells(options.device) < count ? errc::actor_limit : errc::ok;
+  std::array<launch_spec, 64> some;
+  while (refused == errc::ok && ids.size() < count) {
+    auto const first = ids.size();
+    auto const specs = std::span(some).first(std::min(some.size(), count - first));
+    refused = actors.add_many(*b, info.state_bytes, options, capacity_of(options), specs);
+    if (refused != errc::ok) break;
+    for (std::size_t i = 0; recording && i < specs.size(); ++i) record_launch(specs[i], given(first + i));
+    device::arguments_of with;
+    if (!info.arguments.empty())
+      with = [&](std::size_t i) { return arguments_for(specs[i], info, given(first + i)); };
+    auto const launched = devices[options.device].launch_many(specs, with);
+    for (std::size_t i = 0; i < launched; ++i) ids.push_back(specs[i].id);
+    for (auto i = launched; i < specs.size(); ++i) forget_launch(specs[i].id);
+    if (launched < specs.size()) refused = closed() ? closed_for() : errc::device_lost;
+  }
+  if (refused == errc::ok) return ids;
+  for (auto const id : ids) control.start(id, control_discard, [](auto const&) {});
+  return refused;
 }
 
 void runtime_core::end_and_wait(actor_id actor) {

@@ -55,6 +55,10 @@ class runtime_core {
   /// The same for a caller that holds `launching`, at least shared.
   result<actor_id> launch_held(std::string name, std::string_view behaviour, actor_options const& options,
                                std::span<std::byte const> arguments);
+  /// As many without names, in the order of their arguments; see runtime::launch_many.
+  result<std::vector<actor_id>> launch_many(std::string_view behaviour, std::size_t count,
+                                            actor_options const& options,
+                                            std::span<std::byte const> arguments);
   /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on one of
   /// the own threads.
   void end_and_wait(actor_id actor);
@@ -125,6 +129,14 @@ class runtime_core {
     std::shared_mutex mutex;
     runtime_core* open = nullptr;
   };
+  std::uint32_t capacity_of(actor_options const& options) const noexcept {
+    return options.capacity.value_or(settings.default_capacity);
+  }
+  result<std::uint16_t> require_launchable(std::string const& name, std::string_view behaviour,
+                                           actor_options const& options, std::span<std::byte const> arguments,
+                                           std::size_t count) const;
+  void record_launch(launch_spec const& spec, std::span<std::byte const> arguments);
+  void forget_launch(actor_id actor);
   void start_devices();
   void on_event(std::uint32_t device, device_event const& event);
   void on_terminated(device_event const& event);

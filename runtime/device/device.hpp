@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,17 @@ class device {
   /// Ordered before every later post of the same thread.
   /// The device chooses spec.team for a pinned actor; actor_limit if no team is free.
   virtual errc launch(launch_spec spec, launch_arguments const& with = {}) = 0;
+
+  /// The arguments of number i; empty: they have none.
+  using arguments_of = std::function<launch_arguments(std::size_t i)>;
+  /// The same for actors that are not pinned. Returns how many were launched: fewer than all if the device has ended.
+  virtual std::size_t launch_many(std::span<launch_spec const> specs, arguments_of const& with) {
+    std::size_t launched = 0;
+    while (launched < specs.size() &&
+           launch(specs[launched], with ? with(launched) : launch_arguments{}) == errc::ok)
+      ++launched;
+    return launched;
+  }
 
   /// A guest team for a program thread; null if none is free, or if the device's teams are not threads of this
   /// process.

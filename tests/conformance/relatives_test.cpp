@@ -172,6 +172,36 @@ TEST_CASE("arguments of a launch are kept for restarts", "[G9]") {
   CHECK(now.calls == 1);
 }
 
+TEST_CASE("actors that are launched at once each get their arguments, all or none", "[G7][G8][G9]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  auto settings = v.settings;
+  settings.actors = 40;
+  auto const rt = start(settings);
+  auto const other = rt->launch<brittle>("other");
+  for (std::uint32_t life = 0; life < 3; ++life) {
+    std::vector<brittle::arguments> given;
+    for (std::uint32_t i = 0; i < 39; ++i) given.push_back({100 * life + i});
+    rondo::actor_options const options{.capacity = life == 1 ? 100 : 4, .supervise = {.poison_after = 1}};
+    auto const many = rt->launch_many<brittle>(given, options);
+    REQUIRE(many.size() == given.size());
+    CHECK_THROWS_AS(rt->launch_many<brittle>(1), boost::system::system_error);
+    REQUIRE_FALSE(tell(many[7], break_down{}));
+    for (std::size_t i = 0; i < many.size(); ++i) {
+      auto const now = ask_last(many[i], read_value{});
+      REQUIRE(now.start == given[i].start);
+      REQUIRE(now.calls == 1);
+    }
+    CHECK(rt->list().size() == 40);
+    for (auto const& one : many) REQUIRE_FALSE(terminate(one, rondo::termination::drain));
+    CHECK(ask(many[0], read_value{}).error() == errc::actor_gone);
+  }
+  for (auto const& one : rt->launch_many<brittle>(3)) CHECK(ask_last(one, read_value{}).start == 7);
+  CHECK(rt->launch_many<brittle>(0).empty());
+  CHECK(ask_last(other, read_value{}).calls == 1);
+  CHECK(at_rest(*rt).conserved());
+}
+
 TEMPLATE_TEST_CASE("a supervisor gives a fresh state to those whom its strategy concerns, and gives up",
                    "[G9]", one_office, all_office, rest_office) {
   auto const v = GENERATE(from_range(variants()));

@@ -63,6 +63,40 @@ TEST_CASE("cells and memory run out with an error, and nothing is leaked", "[dir
   CHECK(d.add("c", 0, 64, {}, 32));
 }
 
+TEST_CASE("many actors are added at once, or none", "[directory]") {
+  directory d{{layout(10, 1 << 16)}};
+  auto const gone = d.add("gone", 0, 64, {}, 32).value();
+  auto const kept = d.add("kept", 0, 64, {}, 32).value();
+  REQUIRE(d.remove(gone.id));
+  CHECK(d.free_cells(0) == 9);
+  std::vector<rondo::launch_spec> specs(9);
+  std::vector<rondo::launch_spec> too_many(10);
+  CHECK(d.add_many(1, 64, {}, 32, too_many) == errc::actor_limit);
+  CHECK(d.add_many(1, 1 << 14, {}, 32, specs) == errc::out_of_memory);
+  CHECK(d.alive() == 1);
+  CHECK(d.free_cells(0) == 9);
+  REQUIRE(d.add_many(1, 64, {.reserve = {.slots = 2}, .batch = 7}, 32, specs) == errc::ok);
+  std::set<std::uint32_t> cells;
+  std::set<std::uint64_t> states;
+  for (auto const& s : specs) {
+    cells.insert(s.id.index);
+    states.insert(s.state_offset);
+    auto const e = d.find(s.id);
+    REQUIRE(e);
+    CHECK(e->name.empty());
+    CHECK(e->behaviour == 1);
+    CHECK(e->options.batch == 7);
+    CHECK(e->options.reserve.slots == 2);
+    CHECK_FALSE(e->options.capacity);
+    CHECK(e->spec.state_offset == s.state_offset);
+  }
+  CHECK(cells.size() == 9);
+  CHECK(states.size() == 9);
+  CHECK(cells.contains(gone.id.index));
+  CHECK_FALSE(cells.contains(kept.id.index));
+  CHECK(d.add("", 0, 64, {}, 32).error() == errc::actor_limit);
+}
+
 TEST_CASE("large mailboxes have their own rings, and memory is reused", "[directory]") {
   directory d{{layout(4, 1 << 18)}};
   std::set<std::uint64_t> offsets;

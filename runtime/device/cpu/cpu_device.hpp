@@ -90,6 +90,15 @@ class cpu_device final : public device {
     program_.launch(sender, spec);
     return errc::ok;
   }
+  std::size_t launch_many(std::span<launch_spec const> specs, arguments_of const& with) override {
+    scheduler sender{arena_};
+    std::lock_guard lock(launching_);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (with) place_arguments(arena_, with(i));
+      program_.launch(sender, specs[i]);
+    }
+    return specs.size();
+  }
 
   void read_actors(std::uint32_t first, std::uint32_t count, std::vector<actor_snapshot>& out) override {
     out.clear();

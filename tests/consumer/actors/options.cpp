@@ -5,6 +5,12 @@
 
 using namespace std::chrono_literals;
 
+void many() {
+  rondo::runtime rt{rondo::use<journals>, {.device = "cpu", .actors = 100'000}};
+  auto const crowd = rt.launch_many<journal>(100'000, {.capacity = 4});
+  check(crowd[99'999].try_tell(line{1}) == rondo::errc::ok);
+}
+
 int main() {
   rondo::runtime rt{rondo::use<journals>, {.device = "cpu", .pinned_teams = 1}};
   rondo::actor_options const all{.device = 0, .capacity = 1000, .pinned = true, .active = true, .batch = 16,
@@ -14,4 +20,5 @@ int main() {
   check(rt.listed(j.id()).value().options.capacity == 1000);
   auto const another = rt.try_launch<journal>("k", {.pinned = true});
   check(another.error() == rondo::errc::actor_limit);  // the only team for pinned actors is taken
+  many();
 }
