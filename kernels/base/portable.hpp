@@ -21,12 +21,16 @@
 
 /// Marks functions that nvcc must not inline: those on rare paths, and those with many callers. Otherwise nvcc inlines
 /// whatever it can, and takes ten times as long to compile a ring kernel.
-/// RONDO_COLD: the same for a CPU's compiler, which decides on all others itself.
 #if defined(__CUDACC__)
 #define RONDO_CALL __noinline__
-#define RONDO_COLD __noinline__
 #else
 #define RONDO_CALL
+#endif
+
+/// The same, for a CPU's compiler too.
+#if defined(__CUDACC__)
+#define RONDO_COLD __noinline__
+#else
 #define RONDO_COLD [[gnu::cold]]
 #endif
 
