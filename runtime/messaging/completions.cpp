@@ -235,16 +235,16 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns, kept_slot& mine) {
   a.body.bytes = s.bytes;
   __builtin_memcpy(a.body.payload, s.payload, s.bytes);
   table_->end(index);
-  if (mine.index_ != 0 || !keeps(mine))
-    table_->give_back(index);
-  else
+  if (keeps(mine))
     mine.index_ = index + 1;
+  else
+    table_->give_back(index);
   return a;
 }
 
-/// Whether `mine`, which is empty, may get a slot of this table.
+/// Whether `mine` may get a slot of this table: it has none.
 bool completions::keeps(kept_slot& mine) {
-  if (is_same(mine.table_, table_)) return true;
+  if (is_same(mine.table_, table_)) return mine.index_ == 0;
   // A slot of its own in another table that lives stays counted there.
   if (!mine.table_.expired() || !table_->count_kept()) return false;
   mine.table_ = table_;

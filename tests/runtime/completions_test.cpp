@@ -180,10 +180,10 @@ TEST_CASE("a thread keeps its slot, other threads get the other ones, and its en
     return id.index;
   };
   auto const all_free = [&] {  // how many are not kept
-    std::vector<answer> out;
     std::vector<actor_id> ids;
-    for (answer_handler h; h = answer_handler([](answer) {}), ids.size() < 99;) {
-      auto const id = t.asks.open(h, 0);
+    while (true) {
+      answer_handler handler([](answer) {});
+      auto const id = t.asks.open(handler, 0);
       if (!id) break;
       ids.push_back(*id);
     }
