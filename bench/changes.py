@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SEEDS = 6
+SEEDS = 5
 # Case, peer, and what the page calls them. A commit without a case has no figure.
 WORK = [
     ("ping_pong_one_team", "rondo", "ping-pong, one team"),
