@@ -3,7 +3,7 @@
 
 Builds bench_actors of each commit under build/changes, runs them in turn, one seed after the other, and writes
 docs/benchmarks/changes.md with the samples in bench/results/changes.jsonl. The commits are those of one history, oldest first. Close
-other programs first. Takes some four minutes for each commit to build, and one to measure.
+other programs first. Takes up to three minutes for each commit to build, and one to measure.
 """
 
 import collections
@@ -94,7 +94,7 @@ def page(labels, results):
         "others say how many times as fast the next commit is as the one before it, and the last one as the first. Samples:",
         "`bench/results/changes.jsonl`.",
         "",
-        f"- machine: {machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}",
+        f"- machine: {machine['cpu']}, {machine['cores']} cores, {machine['kernel']}",
         f"- compiler: {first['compiler']}, flags `{first['build_flags']}`",
         f"- date: {first['date']}",
         "- command: `bench/changes.py " + " ".join(f"'{l}={c}'" for l, c in labels) + "`",

@@ -223,7 +223,7 @@ void write_cpu_part(std::ostream& out, results const& all, std::string const& co
   out << R"(Rondo and its peers did the same work in the same run, in shuffled order. Rates and latencies are
 medians over all samples of one distance. *Near* and *far* say how long a cache line takes between the two processors; figures
 of the two are never mixed. Each cell shows the best of its kind and names it. Samples: `bench/results/messaging.jsonl`.
-Whole programs in Rondo and in CAF: [the same programs in both](beside_caf.md).
+Whole programs in Rondo and in CAF: [the same programs in both](beside_caf.md). [What each change brought](benchmarks/changes.md).
 
 The goals were set on another machine, on which ReaderWriterQueue made 7.8 M round trips/s between two near threads,
 moodycamel's queue delivered 35 M messages/s (178 M in bulk) and a parked thread woke in 5.6 to 8.6 us. Where such a peer is
