@@ -293,9 +293,10 @@ result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behavio
     return arguments.empty() ? std::span<std::byte const>(info.arguments)
                              : arguments.subspan(i * bytes, bytes);
   };
+  if (actors.free_cells(options.device) < count) return errc::actor_limit;
+  errc refused = errc::ok;
   std::vector<actor_id> ids;
   ids.reserve(count);
-  errc refused = actors.free_cells(options.device) < count ? errc::actor_limit : errc::ok;
   std::array<launch_spec, 64> some;
   while (refused == errc::ok && ids.size() < count) {
     auto const first = ids.size();

@@ -235,20 +235,17 @@ answer completions::wait(actor_id id, std::uint64_t spin_ns, kept_slot& mine) {
   a.body.bytes = s.bytes;
   __builtin_memcpy(a.body.payload, s.payload, s.bytes);
   table_->end(index);
-  if (keeps(mine))
-    mine.index_ = index + 1;
-  else
-    table_->give_back(index);
+  keep_or_give_back(index, mine);
   return a;
 }
 
-/// Whether `mine` may get a slot of this table: it has none.
-bool completions::keeps(kept_slot& mine) {
-  if (is_same(mine.table_, table_)) return mine.index_ == 0;
-  // A slot of its own in another table that lives stays counted there.
-  if (!mine.table_.expired() || !table_->count_kept()) return false;
-  mine.table_ = table_;
-  return true;
+void completions::keep_or_give_back(std::uint32_t index, kept_slot& mine) {
+  bool const is_ours = is_same(mine.table_, table_);
+  // A thread keeps one slot, and that of another table only as long as that table lives.
+  bool const has_place = is_ours ? mine.index_ == 0 : mine.table_.expired() && table_->count_kept();
+  if (!has_place) return table_->give_back(index);
+  if (!is_ours) mine.table_ = table_;
+  mine.index_ = index + 1;
 }
 
 std::uint64_t completions::expire(std::uint64_t now) {

@@ -84,7 +84,7 @@ class completions {
  private:
   enum phase : std::uint32_t { unused, waiting_async, waiting_thread, sleeping_thread, completing, done };
 
-  // Four-byte fields first: of a short answer, the waiting thread gets all with the line that it polls.
+  // The answer follows the word: of a short one, the waiting thread gets all with the line that it polls.
   struct alignas(64) slot {
     atomic<std::uint64_t> word;    // {generation, phase}
     atomic<std::uint32_t> wakeup;  // futex word of a sleeping thread
@@ -118,7 +118,7 @@ class completions {
     return p == waiting_async || p == waiting_thread || p == sleeping_thread;
   }
   actor_id begin(std::uint32_t index, phase p, std::uint64_t deadline_ns);
-  bool keeps(kept_slot& mine);
+  void keep_or_give_back(std::uint32_t index, kept_slot& mine);
 
   std::shared_ptr<table> table_;
   boost::asio::any_io_executor executor_;

@@ -320,7 +320,9 @@ errc mail_lines::close(errc reason) {
     std::lock_guard lock(mutex_);
     for (auto& [key, l] : lines_) {
       auto& all = l.waiting_messages;
-      forget_taken(l);  // the device handles or returns what is in transit
+      // The device handles or returns what is in transit.
+      std::erase_if(all, [](waiting const& w) { return w.kept && w.in_transit; });
+      all.splice(all.begin(), l.returned);
       for (auto& w : all) w.outcome = reason;
       ended.splice(ended.end(), all);
       if (l.is_obstacle) obstacles_.remove_line(key.to.index);

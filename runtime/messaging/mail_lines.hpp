@@ -128,11 +128,12 @@ class mail_lines {
     // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has come back is
     // sent, since what its sender has put into the line may have to wait for more.
     bool settled = true;
-    std::uint32_t run = 0;       // kept messages in transit
-    std::uint32_t returned = 0;  // those of the run that have come back
-    mail_epoch epoch{};          // of what is in transit
+    std::uint32_t run = 0;  // kept messages in transit
+    // Those of the run that have come back, as they did: how many of the run were taken, and so which ones these are, is
+    // known with the verdict.
+    messages returned{};
+    mail_epoch epoch{};  // of what is in transit
     std::uint32_t longest_run = 32;
-    waiting* coming_back = nullptr;       // the batch of which more are to come back
     std::chrono::microseconds pause{20};  // until the next try
     std::unique_ptr<boost::asio::steady_timer> timer{};
   };
@@ -171,7 +172,7 @@ class mail_lines {
   void expect(std::uint64_t deadline_ns);
   void expire();
   lines::iterator close_up(lines::iterator at);
-  static void add_returned(line& l, outgoing const& m, std::uint32_t count);
+  static void add_returned(messages& to, outgoing const& m, std::uint32_t count);
   static void forget_taken(line& l);
   errc send(waiting const& w, far_terms const& terms) const;
   errc send_for_verdict(line_key key, line& l, waiting& w, far_terms terms);

@@ -20,10 +20,7 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
       bool const is_new = l.waiting_messages.empty();
       l.full = true;
       make_obstacle(at);  // before the epoch changes: see terms_for
-      if (about.resent != 0 && l.run != 0)
-        l.returned += about.count != 0 ? 1 : 0;
-      else
-        add_returned(l, m, about.count);
+      add_returned(about.resent != 0 && l.run != 0 ? l.returned : l.waiting_messages, m, about.count);
       if (about.resent == 2) return;  // its verdict follows, and its epoch goes on
       l.settled = false;
       auto& epoch = mailboxes_[cell_of(m.to)].epochs[in.reserved()];
@@ -36,16 +33,13 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
   undelivered_(m, closed_for());
 }
 
-/// `count`: as in returned_mail.
-void mail_lines::add_returned(line& l, outgoing const& m, std::uint32_t count) {
-  auto& all = l.waiting_messages;
-  if (count != 0) {
-    auto const behind = std::ranges::find(all, false, &waiting::returned);
-    waiting w{.m = m, .patient = true, .kept = true, .returned = true, .count = count};
-    l.coming_back = &*all.insert(behind, std::move(w));
-  }
-  if (count == 1 || l.coming_back == nullptr) return;
-  auto& batch = l.coming_back->batch;
+/// Behind those that have come back before. `count`: as in returned_mail.
+void mail_lines::add_returned(messages& to, outgoing const& m, std::uint32_t count) {
+  auto const behind = std::ranges::find(to, false, &waiting::returned);
+  if (count != 0)
+    to.insert(behind, {.m = m, .patient = true, .kept = true, .returned = true, .count = count});
+  if (count == 1 || behind == to.begin()) return;
+  auto& batch = std::prev(behind)->batch;
   batch.insert(batch.end(), m.body.payload, m.body.payload + m.body.bytes);
 }
 
@@ -88,7 +82,7 @@ errc mail_lines::send_run(line_key key, line& l) {
 /// Removes the messages of the run that have not come back: they are in the mailbox, or the device has reported their end.
 void mail_lines::forget_taken(line& l) {
   auto& all = l.waiting_messages;
-  auto taken = l.run - l.returned;
+  auto taken = l.run - l.returned.size();
   for (auto next = all.begin(); next != all.end() && l.run != 0;) {
     auto const w = next++;
     if (!w->in_transit) continue;
@@ -96,7 +90,7 @@ void mail_lines::forget_taken(line& l) {
     w->in_transit = false;
     if (taken != 0) --taken, all.erase(w);
   }
-  l.returned = 0;
+  l.returned.clear();
 }
 
 /// The device has told what became of the run, or tells the outcome of the one message in transit.
@@ -108,8 +102,8 @@ void mail_lines::on_verdict(line_key key, errc verdict) {
     if (at == lines_.end()) return;  // it was closed
     line& l = at->second;
     auto& all = l.waiting_messages;
-    auto const taken = l.run - l.returned;
-    bool again = l.returned != 0, stays = again;
+    auto const taken = l.run - static_cast<std::uint32_t>(l.returned.size());
+    bool again = !l.returned.empty(), stays = again;
     l.settled = l.settled || l.epoch == epoch_of(key);
     l.full = again || verdict == errc::mailbox_full || !l.settled;
     l.awaits_verdict = false;

@@ -185,7 +185,8 @@ TEST_CASE("actors that are launched at once each get their arguments, all or non
     rondo::actor_options const options{.capacity = life == 1 ? 100 : 4, .supervise = {.poison_after = 1}};
     auto const many = rt->launch_many<brittle>(given, options);
     REQUIRE(many.size() == given.size());
-    CHECK_THROWS_AS(rt->launch_many<brittle>(1), boost::system::system_error);
+    for (auto const too_many : {std::size_t{1}, ~std::size_t{0}})
+      CHECK_THROWS_AS(rt->launch_many<brittle>(too_many), boost::system::system_error);
     REQUIRE_FALSE(tell(many[7], break_down{}));
     for (std::size_t i = 0; i < many.size(); ++i) {
       auto const now = ask_last(many[i], read_value{});

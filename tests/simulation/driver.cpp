@@ -146,7 +146,12 @@ void report(command const& c, outcome const& o) {
     fmt::print("The shortest trace of {} tries:\n\n", s.tries());
   }
   shown.shows_trace = shown.shows_plan = true;
-  fmt::print("{}\nto see it again:\n  tools/simulate", run(shown).text);
+  auto const again = run(shown);
+  if (again.ok)
+    fmt::print(
+        "It does not fail again: something that the seed does not decide was different. It was:\n\n{}\n",
+        o.text);
+  fmt::print("{}\nto see it again:\n  tools/simulate", again.text);
   for (auto const& a : arguments_of(shown)) fmt::print(" {}", a);
   fmt::print("\n");
   std::fflush(stdout);
