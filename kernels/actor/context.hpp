@@ -288,8 +288,8 @@ class context : public message_outcome, public host_requests<context>, public se
     return (cell.control.load(memory_order::relaxed) & (control_drain | control_discard)) != 0 ||
            state == lifecycle::terminating || state == lifecycle::discarding;
   }
-  RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,
-                              std::uint32_t bytes) const noexcept {
+  RONDO_HOT RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,
+                                        std::uint32_t bytes) const noexcept {
     auto const outcome = scheduler_.post(to, header, payload, bytes);
     if (outcome != errc::actor_gone || !scheduler_.arena().is_elsewhere(to)) return outcome;
     send_by_host(to, header, payload, bytes);

@@ -66,9 +66,9 @@ class mail_handler : protected actor_owner<Module> {
     if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
     if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
-    std::uint32_t const count = run_length(ticket, quota);
-    conclude_run(ticket, count,
-                 crew_.run({handler_call::what::batch, index_, ticket, count}, self_, &own_mail_));
+    std::uint32_t const count = batch_length(ticket, quota);
+    conclude_batch(ticket, count,
+                   crew_.run({handler_call::what::batch, index_, ticket, count}, self_, &own_mail_));
     return count;
   }
 
@@ -109,7 +109,7 @@ class mail_handler : protected actor_owner<Module> {
       totals_.handled += n;
       if (i == 0 && (h.flags & flag_sampled) != 0) this->record_latency(h.age_ns(rondo::now_ns()));
       // `take`, because by now this may be a single message among others.
-      n == 1 ? priority_lists().take((ticket + i) & ticket_mask) : priority_lists().take_run(n);
+      n == 1 ? priority_lists().take((ticket + i) & ticket_mask) : priority_lists().take_many(n);
       i += n;
       if (i == count || !goes_on) return i;
     }
@@ -130,7 +130,7 @@ class mail_handler : protected actor_owner<Module> {
 
   /// How many messages from `ticket` on form a batch: same type and priority, no deadline, and next in
   /// order.
-  RONDO_HD std::uint32_t run_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
+  RONDO_HD std::uint32_t batch_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
     if (!priority_lists().in_order()) return 1;
     auto most = quota < most_at_once_ ? quota : most_at_once_;
     if (ring_.slot_count < most) most = ring_.slot_count;
@@ -158,8 +158,8 @@ class mail_handler : protected actor_owner<Module> {
     if ((h.flags & settled_flags) != 0 || journal_ != 0) settle(h, result.answered, result.digest);
     priority_lists().take(ticket);
   }
-  RONDO_CALL RONDO_HD void conclude_run(std::uint32_t ticket, std::uint32_t count,
-                                        call_result const& result) {
+  RONDO_CALL RONDO_HD void conclude_batch(std::uint32_t ticket, std::uint32_t count,
+                                          call_result const& result) {
     if (result.failure != errc::ok) return on_batch_failed(ticket, count, result);
     totals_.handled += count;
     for (std::uint32_t i = 0; i < count; ++i)
@@ -167,7 +167,7 @@ class mail_handler : protected actor_owner<Module> {
           (h.flags & settled_flags) != 0 || journal_ != 0)
         settle(h, result.answered, count == 1 ? result.digest : untold_digest);
     // A single message may have been picked by priority and need not be the oldest.
-    count == 1 ? priority_lists().take(ticket) : priority_lists().take_run(count);
+    count == 1 ? priority_lists().take(ticket) : priority_lists().take_many(count);
   }
 
   /// Of the handler that context_ was given to.

@@ -234,7 +234,7 @@ class ring_kernel {
     auto const bit =
         idle_.pinned_only ? 0 : 1ull << team_.index();  // its actor's senders ring a pinned team's doorbell
     parked.fetch_or(bit, memory_order::relaxed);        // relaxed: the fence orders it
-    atomic_fence(memory_order::seq_cst);                // the edge `wake` of scheduler.hpp
+    atomic_fence(memory_order::seq_cst);                // the edge `wake` of ready_actors.hpp
     if (work_is_visible())
       relax();  // another thread is about to publish it
     else

@@ -38,8 +38,12 @@ class slice : private mail_handler<Module> {
       if (seen == sight::other || (seen == sight::nothing && own_mail_ != 0)) break;
       if (seen == sight::nothing) {
         // On a GPU a look takes no cache line from the sender.
-        if (std::uint32_t ticket; threads_park && dealt != 0 && linger(ticket, dealt) != 0) continue;
-        return true;
+        if (!threads_park || dealt == 0) return true;
+        std::uint32_t ticket = 0;
+        bool const more = linger(ticket, dealt) != 0;
+        in_turn_ = priority_lists().in_order();  // its looks may have linked urgent mail
+        if (!more) return true;
+        continue;
       }
       if (dealt == 0) show_running();
       auto const n = this->deal_with(next_, quota_ - dealt);
@@ -156,7 +160,8 @@ class slice : private mail_handler<Module> {
     while (has_ring_ && dealt < quota && !handed_over_ && !arena_.stopping() && !this->control_waits()) {
       std::uint32_t ticket = 0;
       auto count = priority_lists().pick(ticket);
-      if (count == 0 && dealt != 0) count = linger(ticket, dealt);
+      // Within a team, the message that was handled has usually made another actor ready.
+      if (count == 0 && dealt != 0 && !scheduler_.keeps_actor()) count = linger(ticket, dealt);
       if (count != 1) [[unlikely]] {
         if (!sends_runs || count == 0) break;
         run_waits_ = dealt != 0 && count > quota - dealt;

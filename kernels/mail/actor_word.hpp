@@ -44,7 +44,8 @@ class actor_word {
  public:
   static constexpr std::uint64_t running = 1ull << 52, open = 1ull << 53, paused = 1ull << 54,
                                  pinned = 1ull << 55, signalled = 1ull << 56, room_wanted = 1ull << 57;
-  static constexpr std::uint64_t queued_mask = 0xfull << 48, ring_mask = 0xf'ffffull << 28;
+  static constexpr std::uint64_t queued_mask = 0xfull << 48, ring_mask = 0xf'ffffull << 28,
+                                 flag_mask = 0x3ffull << 48;
 
   RONDO_HD constexpr explicit actor_word(std::uint64_t bits) noexcept : bits_(bits) {}
 
@@ -75,6 +76,10 @@ class actor_word {
     return actor_word{(bits_ & ~(0x3full << 58)) | std::uint64_t{generation & 0x3f} << 58};
   }
 
+  /// The word of an actor that is idle and holds no ring.
+  RONDO_HD static constexpr actor_word idle(std::uint32_t generation) noexcept {
+    return actor_word{open}.with_generation(generation);
+  }
   RONDO_HD static constexpr std::uint64_t queued_in(int band) noexcept { return 1ull << (48 + band); }
 
   /// Whether a message of `band` must put the actor in that band's queue: it is not running, not paused, and not

@@ -94,6 +94,23 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   return r;
 }
 
+/// The same for one message of the default priority to an idle actor that holds no ring, by a sender that holds a free one. True:
+/// the actor holds that ring now, the message has `ticket`, and the caller must put the actor into its queue.
+RONDO_HOT RONDO_HD inline bool reserve_first(arena_ref const& arena, actor_id to, std::uint32_t spare_ring,
+                                             std::uint32_t& ticket) noexcept {
+  if (!arena.has_cell(to.index)) return false;
+  actor_cell& cell = arena.cell(to.index);
+  auto bits = cell.word.load(memory_order::acquire);
+  auto const idle = actor_word::idle(to.generation);
+  // Relaxed, all: as in reserve. All slots of a free ring are free.
+  if (bits != idle.bits() || cell.generation.load(memory_order::relaxed) != to.generation ||
+      mailbox_limits{cell.limits.load(memory_order::relaxed)}.of(default_priority) == 0)
+    return false;
+  ticket = arena.ring(spare_ring).saved_tail();
+  auto const next = idle.with_ring(spare_ring).with_tail(ticket + 1).queued_for(band_of(default_priority));
+  return cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed);
+}
+
 /// Records that somebody waits for room for a message of the default priority in the mailbox of `to`. False, without effect, if it
 /// has room, or is gone. Release: what the caller did before is visible to the owner that finds the record.
 RONDO_HD inline bool ask_for_room(arena_ref const& arena, actor_id to) noexcept {

@@ -109,7 +109,7 @@ class priority_lists_ref {
   }
 
   /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
-  RONDO_HD void take_run(std::uint32_t count) noexcept {
+  RONDO_HD void take_many(std::uint32_t count) noexcept {
     if (!in_order()) {
       for (; count != 0; --count) take_linked(cell_.head);
       return;

@@ -1,45 +1,29 @@
-// The scheduler: puts actors with mail into the ready queues, wakes teams, claims an actor to run, and releases
-// it.
+// The scheduler: sends messages, claims an actor to run, and releases it.
 //
-// Threads: `scheduler` is one thread's view; any number of them share an arena. If no other team is idle, it keeps the
-// actor that its thread made ready last, and takes that actor next. It also keeps one mail ring from one actor to the next.
-// Ordering: `wake`: a sender's seq_cst fence between its push and its load of `parked` pairs with a team's fence
-// between setting its bit in `parked` and its last look at the queues. So at least one of the two sees the other (the
-// store-buffer pattern, which acquire and release cannot order).
+// Threads: `scheduler` is one thread's view; any number of them share an arena. It keeps one mail ring from one actor to the next.
 #pragma once
 
 #include "kernels/base/clock.hpp"
-#include "kernels/base/park.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/mail/mailbox.hpp"
 #include "kernels/mail/priority_lists.hpp"
+#include "kernels/mail/ready_actors.hpp"
 
 namespace rondo {
 
-class scheduler {
+class scheduler : public ready_actors {
  public:
   scheduler() = default;
   /// A host thread's view is not a team: it never keeps an actor for itself.
   RONDO_HD explicit scheduler(arena_ref arena, bool is_team = false) noexcept
-      : arena_(arena),
-        bands_(arena.ready(0).positions),
-        sample_mask_(arena.shape().latency_sample_every - 1),
-        is_team_(is_team) {}
-
-  RONDO_HD arena_ref const& arena() const noexcept { return arena_; }
+      : ready_actors(arena, is_team), sample_mask_(arena.shape().latency_sample_every - 1) {}
 
   /// Sends one message. Fails with actor_gone, mailbox_full, or arena_full.
-  RONDO_HD errc post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes,
-                     bool want_room = false) noexcept {
-    auto const r = take_tickets(to, header.priority, 1, want_room);
-    if (r.status != errc::ok) return r.status;
-    announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, 1);
-    if (is_sampled(r.ticket)) [[unlikely]]  // two calls: choosing a header would cost every message
-      fill(r.ring, r.ticket, sampled(header), payload, bytes);
-    else
-      fill(r.ring, r.ticket, header, payload, bytes);
-    announce(to.index, r);
-    return errc::ok;
+  RONDO_HOT RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
+                               std::uint32_t bytes, bool want_room = false) noexcept {
+    bool const may_be_first = spare_ring_ != 0 && header.priority == default_priority;
+    if (may_be_first && post_first(to, header, payload, bytes)) return errc::ok;
+    return post_to_any(to, header, payload, bytes, want_room);
   }
 
   /// Sends `count` messages of one type, `stride` bytes apart, all or none. They are adjacent in
@@ -189,6 +173,7 @@ class scheduler {
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
     actor_cell& cell = arena_.cell(index);
     auto bits = cell.word.load(memory_order::acquire);
+    if (was_kept_ && own_mail == 0 && release_with_ring(cell, bits, totals)) return {};
     for (;;) {
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return {.still_owned = true};
@@ -219,6 +204,28 @@ class scheduler {
     }
   }
 
+  /// Of `release`, what is most common within a team: nothing came but what was handled, and this thread keeps the ring for the next
+  /// actor. Otherwise false; then `bits` is the word of now.
+  RONDO_HOT RONDO_HD bool release_with_ring(actor_cell& cell, std::uint64_t& bits,
+                                            actor_totals& totals) noexcept {
+    actor_word const word{bits};
+    auto const ring = word.ring();
+    auto const idle = word.without(actor_word::running).with_ring(0).with_tail(0);
+    bool const is_plain = (idle.bits() & actor_word::flag_mask) == actor_word::open;
+    if (!is_plain || ring == 0 || ring != cell.held_ring.load(memory_order::relaxed) ||
+        word.tail() != cell.head || spare_ring_ != 0 || arena_.ring(ring).dedicated != 0 ||
+        !rings_are_plenty(arena_))
+      return false;
+    publish(cell, word, totals, true);
+    cell.held_ring.store(0, memory_order::relaxed);
+    if (cell.word.compare_exchange(bits, idle.bits(), memory_order::release, memory_order::acquire)) {
+      spare_ring_ = ring;
+      return true;
+    }
+    cell.held_ring.store(ring, memory_order::relaxed);
+    return false;
+  }
+
   /// Points head at the ring that the actor now holds. Owner only.
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
     // Relaxed: the owner's own.
@@ -246,79 +253,37 @@ class scheduler {
     });
   }
 
-  /// Whether this thread keeps an actor, to run it next.
-  RONDO_HD bool keeps_actor() const noexcept { return kept_ != 0; }
-  /// A hint: whether this thread would find an actor to run.
-  RONDO_HD bool sees_work() const noexcept {
-    if (kept_ != 0 || arena_.header().open_jobs.load(memory_order::relaxed) != 0) return true;
-    return !nothing_before(ready_bands);
-  }
-
   /// Gives back everything that this thread keeps; called before a long wait.
   RONDO_HD void share_all() noexcept {
     share_kept();
     give_up_spare();
   }
 
-  /// Puts the actor that this thread keeps where other threads can take it.
-  RONDO_CALL RONDO_HD void share_kept() noexcept {
-    if (kept_ == 0) return;
-    push_and_wake(kept_ - 1, kept_band_);
-    kept_ = 0;
-  }
-
-  /// Puts an actor into a band's queue. Precondition: the caller has set its bit for that band (W4).
-  RONDO_CALL RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
-    while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
-    if (!is_quiet()) wake();
-  }
-
-  /// Wakes up to `count` parked teams. The caller publishes the work first.
-  RONDO_CALL RONDO_HD void wake(int count = 1) noexcept {
-    if (!threads_park) return;
-    atomic_fence(memory_order::seq_cst);  // the edge `wake`
-    auto& parked = arena_.header().parked;
-    auto bits = parked.load(memory_order::relaxed);
-    while (bits != 0 && count > 0) {
-      auto const team = static_cast<std::uint32_t>(lowest_bit(bits));
-      // Relaxed: claims the right to wake; the doorbell publishes nothing that the queues do not.
-      if (parked.compare_exchange(bits, bits & ~(1ull << team), memory_order::relaxed,
-                                  memory_order::relaxed)) {
-        ring_doorbell(team);
-        --count;
-        bits = parked.load(memory_order::relaxed);
-      }
-    }
-  }
-
-  /// Wakes the team with this index.
-  RONDO_HD void ring_doorbell(std::uint32_t team) noexcept {
-    if (!threads_park) return;
-    auto& bell = arena_.team(team).doorbell;
-    bell.fetch_add(1, memory_order::release);  // pairs with the team's acquire load before it looks for work
-    wake_word(bell, 1);
-  }
-
   /// How long this thread waits for more mail of an actor before it looks again; see slice::linger. 0: not at all.
   std::uint32_t linger_pauses = 4;
-  /// Pushes do not wake teams: before this thread waits, it runs the ready actors itself or calls `wake`.
-  bool quiet = false;  // of a host thread
-  RONDO_HD bool is_quiet() const noexcept {
-#if defined(__CUDA_ARCH__)
-    return false;
-#else
-    return quiet;
-#endif
-  }
-
-  /// A hint: how many actors wait for a team.
-  RONDO_HD std::uint32_t count_ready() const noexcept {
-    std::uint32_t n = 0;
-    for (int b = 0; b < ready_bands; ++b) n += bands_[b].size();
-    return n;
-  }
 
  private:
+  /// What is most common within a team: an idle actor gets the ring that the last one left. False if it is not so.
+  RONDO_CALL RONDO_HD bool post_first(actor_id to, message_header const& header, void const* payload,
+                                      std::uint32_t bytes) noexcept {
+    std::uint32_t ticket = 0;
+    if (!reserve_first(arena_, to, spare_ring_, ticket)) return false;
+    auto const ring = arena_.ring_at(spare_ring_);
+    spare_ring_ = 0;
+    write(ring, ticket, header, payload, bytes);
+    int const band = band_of(default_priority);
+    if (!keep(to.index, band)) push_and_wake(to.index, band);
+    return true;
+  }
+  RONDO_CALL RONDO_HD errc post_to_any(actor_id to, message_header const& header, void const* payload,
+                                       std::uint32_t bytes, bool want_room) noexcept {
+    auto const r = take_tickets(to, header.priority, 1, want_room);
+    if (r.status != errc::ok) return r.status;
+    announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, 1);
+    write(r.ring, r.ticket, header, payload, bytes);
+    announce(to.index, r);
+    return errc::ok;
+  }
   RONDO_HOT RONDO_HD reservation take_tickets(actor_id to, std::uint8_t priority, std::uint32_t count,
                                               bool want_room) noexcept {
     bool const had_spare = spare_ring_ != 0;
@@ -346,6 +311,14 @@ class scheduler {
     return with_telemetry && (-ticket & sample_mask_) < count;
   }
 
+  RONDO_HOT RONDO_HD void write(mail_ring_ref const& ring, std::uint32_t ticket, message_header const& header,
+                                void const* payload, std::uint32_t bytes) const noexcept {
+    if (is_sampled(ticket)) [[unlikely]]  // two calls: choosing a header would cost every message
+      fill(ring, ticket, sampled(header), payload, bytes);
+    else
+      fill(ring, ticket, header, payload, bytes);
+  }
+
   RONDO_HD static message_header sampled(message_header header) noexcept {
     if (!header.stamped()) header.stamp(now_ns());
     header.flags |= flag_sampled;
@@ -359,25 +332,6 @@ class scheduler {
       make_ready(arena_.cell(index), index, 0, true);
   }
 
-  RONDO_HD void make_ready(actor_cell& cell, std::uint32_t index, int band, bool pinned,
-                           bool to_the_back = false) noexcept {
-    if (pinned) return ring_doorbell(cell.team.load(memory_order::relaxed));
-    if (is_team_ && !to_the_back && kept_ == 0 &&
-        arena_.header().idle_teams.load(memory_order::relaxed) == 0) {  // relaxed: a hint
-      kept_ = index + 1;
-      kept_band_ = band;
-      return;
-    }
-    push_and_wake(index, band);
-  }
-
-  /// A hint: whether the queues of the bands before `band` are empty.
-  RONDO_HOT RONDO_HD bool nothing_before(int band) const noexcept {
-    for (int b = 0; b < band; ++b)
-      if (!bands_[b].looks_empty()) return false;
-    return true;
-  }
-
   /// Of the `waiting` messages. -1: all of them are stashed.
   RONDO_HD int most_urgent_band(actor_cell& cell, actor_word word, std::uint32_t waiting) const noexcept {
     mail_ring_ref const ring = arena_.ring_at(word.ring());
@@ -385,14 +339,9 @@ class scheduler {
     return lists.has_more_than_stash(waiting) ? band_of(lists.most_urgent()) : -1;
   }
 
-  arena_ref arena_;
-  ready_positions const* bands_ = nullptr;  // of the ready queues
-  std::uint32_t sample_mask_ = 0;           // latency_sample_every - 1
-  bool is_team_ = false;
-  std::uint32_t spare_ring_ = 0;  // a mail ring that this thread holds; 0: none
-  std::uint32_t kept_ = 0;        // index + 1 of the actor kept for this thread; 0: none
-  int kept_band_ = 0;
-  bool was_kept_ = false;  // the running actor was kept: its mail came from this thread
+  std::uint32_t sample_mask_ = 0;  // latency_sample_every - 1
+  std::uint32_t spare_ring_ = 0;   // a mail ring that this thread holds; 0: none
+  bool was_kept_ = false;          // the running actor was kept: its mail came from this thread
   std::uint32_t kept_in_a_row_ = 0;
   std::uint32_t looks_ = 0;
 };

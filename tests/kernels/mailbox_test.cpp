@@ -217,6 +217,23 @@ TEST_CASE("a team does not keep a ring for a message that was refused", "[mailbo
   CHECK(a.ref().header().free_ring_count.load(memory_order::relaxed) == 1);
 }
 
+TEST_CASE("who holds a ring reserves the first slot of an idle actor, and only of that", "[mailbox][G7]") {
+  test_arena a{{.actors = 2, .rings = 2, .ring_slots = 4, .heap_bytes = 4096}};
+  auto const id = a.launch_taker(0, 4);
+  auto const ring = pop_free_ring(a.ref());
+  std::uint32_t ticket = 0;
+  auto const first_of = [&](actor_id to) { return reserve_first(a.ref(), to, ring, ticket); };
+  CHECK_FALSE(first_of({id.index, id.generation + 64}));  // the word has six bits of it
+  CHECK_FALSE(first_of({1, 1}));                          // was not launched
+  CHECK_FALSE(first_of({2, 1}));                          // no cell
+  CHECK(a.word(id).bits() == actor_word::idle(id.generation).bits());
+  REQUIRE(first_of(id));
+  CHECK(a.word(id).ring() == ring);
+  CHECK(a.word(id).tail() == ticket + 1);
+  CHECK(a.word(id).has(actor_word::queued_in(band_of(default_priority))));
+  CHECK_FALSE(first_of(id));  // it holds a ring now
+}
+
 TEST_CASE("only a message that makes an actor more urgent queues it", "[mailbox][G3]") {
   test_arena a{{.actors = 1, .rings = 1, .ring_slots = 16, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 16);

@@ -178,7 +178,12 @@ void stage::stop() {
 /// G8, G9: writes a checkpoint, and continues with all actors, their states and their mail in a second runtime.
 void stage::restart() {
   auto const file = checkpoint_file();
-  rondo::checkpoint(*rt_, file);
+  try {
+    rondo::checkpoint(*rt_, file);
+  } catch (std::runtime_error const& e) {
+    if (!ended()) world::get().fail(std::string("G10: no safepoint was found at rest: ") + e.what());
+    return;  // the device was lost meanwhile
+  }
   stop();
   world::get().note("a second runtime goes on from the checkpoint");
   letters_ = {};
