@@ -320,9 +320,7 @@ errc mail_lines::close(errc reason) {
     std::lock_guard lock(mutex_);
     for (auto& [key, l] : lines_) {
       auto& all = l.waiting_messages;
-      // The device handles or returns what is in transit.
-      std::erase_if(all, [](waiting const& w) { return w.kept && w.in_transit; });
-      all.splice(all.begin(), l.returned);
+      end_run(l);
       for (auto& w : all) w.outcome = reason;
       ended.splice(ended.end(), all);
       if (l.is_obstacle) obstacles_.remove_line(key.to.index);

@@ -129,9 +129,7 @@ class mail_lines {
     // sent, since what its sender has put into the line may have to wait for more.
     bool settled = true;
     std::uint32_t run = 0;  // kept messages in transit
-    // Those of the run that have come back, as they did: how many of the run were taken, and so which ones these are, is
-    // known with the verdict.
-    messages returned{};
+    messages returned{};    // those of the run that have come back; they wait again when its verdict is known
     mail_epoch epoch{};  // of what is in transit
     std::uint32_t longest_run = 32;
     std::chrono::microseconds pause{20};  // until the next try
@@ -173,7 +171,7 @@ class mail_lines {
   void expire();
   lines::iterator close_up(lines::iterator at);
   static void add_returned(messages& to, outgoing const& m, std::uint32_t count);
-  static void forget_taken(line& l);
+  static void end_run(line& l);
   errc send(waiting const& w, far_terms const& terms) const;
   errc send_for_verdict(line_key key, line& l, waiting& w, far_terms terms);
   errc send_run(line_key key, line& l);

@@ -79,18 +79,11 @@ errc mail_lines::send_run(line_key key, line& l) {
   }
 }
 
-/// Removes the messages of the run that have not come back: they are in the mailbox, or the device has reported their end.
-void mail_lines::forget_taken(line& l) {
-  auto& all = l.waiting_messages;
-  auto taken = l.run - l.returned.size();
-  for (auto next = all.begin(); next != all.end() && l.run != 0;) {
-    auto const w = next++;
-    if (!w->in_transit) continue;
-    --l.run;
-    w->in_transit = false;
-    if (taken != 0) --taken, all.erase(w);
-  }
-  l.returned.clear();
+/// What has come back of the run waits again. The rest is in the mailbox, or the device reports its end.
+void mail_lines::end_run(line& l) {
+  if (l.run != 0) std::erase_if(l.waiting_messages, [](waiting const& w) { return w.in_transit; });
+  l.waiting_messages.splice(l.waiting_messages.begin(), l.returned);
+  l.run = 0;
 }
 
 /// The device has told what became of the run, or tells the outcome of the one message in transit.
@@ -107,7 +100,7 @@ void mail_lines::on_verdict(line_key key, errc verdict) {
     l.settled = l.settled || l.epoch == epoch_of(key);
     l.full = again || verdict == errc::mailbox_full || !l.settled;
     l.awaits_verdict = false;
-    forget_taken(l);
+    end_run(l);
     if (auto const judged = std::ranges::find(all, true, &waiting::in_transit); judged != all.end()) {
       judged->in_transit = false;
       again = verdict == errc::mailbox_full || verdict == errc::device_busy;
