@@ -130,7 +130,7 @@ class mail_lines {
     bool settled = true;
     std::uint32_t run = 0;  // kept messages in transit
     messages returned{};    // those of the run that have come back; they wait again when its verdict is known
-    mail_epoch epoch{};  // of what is in transit
+    mail_epoch epoch{};     // of what is in transit
     std::uint32_t longest_run = 32;
     std::chrono::microseconds pause{20};  // until the next try
     std::unique_ptr<boost::asio::steady_timer> timer{};
