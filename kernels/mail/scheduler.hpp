@@ -172,8 +172,8 @@ class scheduler : public ready_actors {
   /// `totals`. `own_mail`: own_mail_bits that are left; that mail is the least urgent.
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
     actor_cell& cell = arena_.cell(index);
+    if (was_kept_ && own_mail == 0 && release_with_ring(cell, totals)) return {};
     auto bits = cell.word.load(memory_order::acquire);
-    if (was_kept_ && own_mail == 0 && release_with_ring(cell, bits, totals)) return {};
     for (;;) {
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return {.still_owned = true};
@@ -205,9 +205,9 @@ class scheduler : public ready_actors {
   }
 
   /// Of `release`, what is most common within a team: nothing came but what was handled, and this thread keeps the ring for the next
-  /// actor. Otherwise false; then `bits` is the word of now.
-  RONDO_HOT RONDO_HD bool release_with_ring(actor_cell& cell, std::uint64_t& bits,
-                                            actor_totals& totals) noexcept {
+  /// actor. False, without effect, if it is not so.
+  RONDO_HOT RONDO_HD bool release_with_ring(actor_cell& cell, actor_totals& totals) noexcept {
+    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     actor_word const word{bits};
     auto const ring = word.ring();
     auto const idle = word.without(actor_word::running).with_ring(0).with_tail(0);
@@ -218,7 +218,8 @@ class scheduler : public ready_actors {
       return false;
     publish(cell, word, totals, true);
     cell.held_ring.store(0, memory_order::relaxed);
-    if (cell.word.compare_exchange(bits, idle.bits(), memory_order::release, memory_order::acquire)) {
+    // Release: the next owner sees this one's work. Relaxed on failure: the caller loads the word again.
+    if (cell.word.compare_exchange(bits, idle.bits(), memory_order::release, memory_order::relaxed)) {
       spare_ring_ = ring;
       return true;
     }

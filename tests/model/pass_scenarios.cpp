@@ -60,6 +60,48 @@ void pass_is_interrupted(execution& x) {
   w.require_at_rest(1, 2);
 }
 
+/// The ring has been used before by others, and another sender looks for room in it.
+void first_in_second_hand_ring(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
+  auto const id = launch_in<receiver>(w, 0, 2);
+  auto const ring = pop_free_ring(w.arena());
+  x.thread("last holder", [&] {
+    w.arena().ring_at(ring).give_back(0);  // the first message was taken
+    w.arena().ring(ring).set_tail(1);
+    push_free_ring(w.arena(), ring);
+  });
+  x.thread("first sender", [&] {
+    while (pop_free_ring(w.arena()) == 0) relax();
+    std::uint32_t ticket = 0;
+    x.require(reserve_first(w.arena(), id, ring, ticket), "the actor is idle");
+    note const n{0, 0};
+    fill(w.arena().ring_at(ring), ticket, note_header(), &n, sizeof n);
+  });
+  x.thread("second sender", [&] {
+    while (actor_word{w.arena().cell(0).word.load(memory_order::relaxed)}.ring() == 0) relax();
+    scheduler sched{w.arena()};
+    x.require(post(sched, id, {1, 0}) == errc::ok, "there is room for two");
+  });
+  x.run();
+}
+
+/// As generation_wraps, for a sender that holds a ring.
+void generation_wraps_for_first(execution& x) {
+  team_world w{x, enough_rings(1, 1), ~0u};
+  auto const spec = w.spec(0, 2, 65);
+  w.arena().cell(0).generation.store(1, memory_order::relaxed);  // what the sender may have seen earlier
+  x.thread("launcher", [&] {
+    scheduler sched{w.arena()};
+    launch_actor<behaviours>(sched, spec);
+  });
+  x.thread("sender", [&] {
+    auto const ring = pop_free_ring(w.arena());
+    for (std::uint32_t n = 0, ticket = 0; n < 3; ++n)
+      x.require(!reserve_first(w.arena(), {0, 1}, ring, ticket), "the ref is of another life");
+  });
+  x.run();
+}
+
 }  // namespace
 
 std::vector<scenario> pass_scenarios() {
@@ -69,6 +111,10 @@ std::vector<scenario> pass_scenarios() {
       {"pass_again", "and so does the next one to its sender", passed_on_again, bounds{2, 1}, bounds{1, 1}},
       {"pass_interrupted", "the same when a command comes in between", pass_is_interrupted, bounds{2, 1},
        bounds{1, 1}},
+      {"pass_second_hand", "a ring that comes with a message is as its last holder left it",
+       first_in_second_hand_ring, bounds{2, 1}, bounds{1, 1}},
+      {"pass_wraps", "a ref reaches its own generation alone, also with a ring at hand",
+       generation_wraps_for_first, bounds{3, 2}},
   };
 }
 

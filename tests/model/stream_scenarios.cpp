@@ -15,7 +15,7 @@ struct frame {
 
 /// The reader gets whole frames, each once and in order, and the last one; what it does not get comes back to the writer.
 void latest_is_read(execution& x) {
-  constexpr std::uint32_t frames = 3;
+  constexpr std::uint32_t frames = 5;  // so that a place that was read is written again
   auto& slot = x.shared<streams::latest_slot<frame>>();
   auto& done = x.shared<atomic<std::uint32_t>>();
   std::uint32_t unread = 0, read = 0;
@@ -39,7 +39,7 @@ void latest_is_read(execution& x) {
       last = now.number;
       ++read;
     };
-    for (int i = 0; i < 2; ++i) look();
+    for (int i = 0; i < 3; ++i) look();
     while (done.load(memory_order::acquire) == 0) relax();
     look();
     x.require(last == frames, "the newest frame is there");
