@@ -190,7 +190,9 @@ class host_queues final : public far_mail {
     // could not see what it raised after it.
     auto const orders = orders_.load(memory_order::relaxed);
     if (awaited_[*team].load(memory_order::relaxed) < orders) {
-      auto const outcome = push_to(ring, 1, with_payload(submission_kind::await_orders, orders), ticket);
+      // This wakes the team, too: others may have submitted behind it, and the message may find no room.
+      auto const outcome =
+          push_to(ring, 1, with_payload(submission_kind::await_orders, orders), ticket, &direct.rung);
       if (outcome != errc::ok) return outcome;
       raise(awaited_[*team], orders);
     }
