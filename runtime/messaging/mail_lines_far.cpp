@@ -79,10 +79,21 @@ errc mail_lines::send_run(line_key key, line& l) {
   }
 }
 
-/// What has come back of the run waits again. The rest is in the mailbox, or the device reports its end.
+/// What has come back of the run waits again: usually its end, so it takes the places of that, between which others may have
+/// returned. The rest is in the mailbox, or the device reports its end.
 void mail_lines::end_run(line& l) {
-  if (l.run != 0) std::erase_if(l.waiting_messages, [](waiting const& w) { return w.in_transit; });
-  l.waiting_messages.splice(l.waiting_messages.begin(), l.returned);
+  if (l.run == 0) return;
+  auto& all = l.waiting_messages;
+  for (auto w = all.rbegin(); w != all.rend() && !l.returned.empty(); ++w) {
+    if (!w->in_transit) continue;
+    auto& back = l.returned.back();
+    w->m = back.m;
+    w->count = back.count;
+    w->batch.swap(back.batch);
+    w->in_transit = false;
+    l.returned.pop_back();
+  }
+  std::erase_if(all, [](waiting const& w) { return w.in_transit; });
   l.run = 0;
 }
 

@@ -29,9 +29,11 @@ class far_lines {
  public:
   void forward(std::uint32_t number) { lines.forward({to, body_of(number)}); }
   /// The device sends a message of a run back. `last`: its verdict follows.
-  void take_back(std::uint32_t number, bool last = false) {
+  void take_back(std::uint32_t number, bool last = false) { take_back(number, last ? 2 : 1); }
+  /// `resent`: as in returned_mail; 0: it was in no line.
+  void take_back(std::uint32_t number, int resent) {
     auto const epoch = queue.taken.back().terms.epoch.bits;
-    lines.take_back({to, body_of(number)}, {epoch, static_cast<std::uint16_t>(last ? 2 : 1), 1});
+    lines.take_back({to, body_of(number)}, {epoch, static_cast<std::uint16_t>(resent), 1});
   }
   /// The verdict of the last submission.
   void judge(errc verdict) { asks.complete(queue.taken.back().terms.ack, verdict, nullptr); }
@@ -105,6 +107,19 @@ TEST_CASE("messages that find no room are sent again, in order", "[mail_lines][G
   f.judge(errc::ok);
   CHECK(f.lines.count_kept() == 0);
   CHECK(f.dead.empty());
+}
+
+TEST_CASE("a message that was sent before a run and comes back meanwhile keeps its place",
+          "[mail_lines][G2]") {
+  far_lines f;
+  f.forward(2);
+  REQUIRE(f.sent() == numbers{2});
+  f.take_back(1, 0);
+  f.take_back(2, true);
+  f.judge(errc::mailbox_full);
+  f.run_until(2);
+  f.judge(errc::ok);
+  CHECK(f.sent() == numbers{2, 1, 2});
 }
 
 TEST_CASE("what comes back of a run waits, whatever becomes of those behind it", "[mail_lines][G1]") {
