@@ -38,6 +38,7 @@ struct negotiating_output {
   std::vector<std::uint64_t> ns;
 };
 
+/// A choice and its costs.
 struct negotiated {
   std::vector<place_number> places;  // of the stages
   std::uint64_t ns = 0;              // for one frame
