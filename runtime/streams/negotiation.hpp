@@ -19,23 +19,22 @@ namespace rondo::streams {
 /// A number of places, counted from 0: which one it is, only the caller knows.
 using place_number = std::uint32_t;
 
-/// A place that a stage can work in, and how long it takes there for one frame.
+/// A place that a stage can work in.
 struct stage_place {
-  place_number where = 0;
-  std::uint64_t ns = 0;
+  place_number where = 0;  // which one
+  std::uint64_t ns = 0;    // how long the stage takes there for one frame
 };
 
-/// What each of the stages can do. `places`: at least one, each once, the preferred one first.
+/// What one of the stages can do.
 struct negotiating_stage {
-  std::vector<stage_place> places;
+  std::vector<stage_place> places;  // at least one, each once, the preferred one first
 };
 
-/// An output, which the stages `to` read. They are numbered as in the call of `negotiate`. `ns`: a copy from place a to place b takes
-/// ns[a * places + b]; a == b is not used.
+/// An output. Stages are numbered as in the call of `negotiate`.
 struct negotiating_output {
-  std::uint32_t from = 0;
-  std::vector<std::uint32_t> to;
-  std::vector<std::uint64_t> ns;
+  std::uint32_t from = 0;         // the stage that has it
+  std::vector<std::uint32_t> to;  // the stages that read it
+  std::vector<std::uint64_t> ns;  // ns[a * places + b] is the time of a copy from place a to place b
 };
 
 /// A choice and its costs.
