@@ -11,6 +11,13 @@
 
 namespace rondo {
 
+/// Whether what is most common within a team takes a shorter way. On a GPU that would cost registers, and has not been measured.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool has_short_way = false;
+#else
+inline constexpr bool has_short_way = true;
+#endif
+
 class scheduler : public ready_actors {
  public:
   scheduler() = default;
@@ -21,7 +28,7 @@ class scheduler : public ready_actors {
   /// Sends one message. Fails with actor_gone, mailbox_full, or arena_full.
   RONDO_HOT RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
                                std::uint32_t bytes, bool want_room = false) noexcept {
-    bool const may_be_first = spare_ring_ != 0 && header.priority == default_priority;
+    bool const may_be_first = has_short_way && spare_ring_ != 0 && header.priority == default_priority;
     if (may_be_first && post_first(to, header, payload, bytes)) return errc::ok;
     return post_to_any(to, header, payload, bytes, want_room);
   }
@@ -172,7 +179,7 @@ class scheduler : public ready_actors {
   /// `totals`. `own_mail`: own_mail_bits that are left; that mail is the least urgent.
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
     actor_cell& cell = arena_.cell(index);
-    if (was_kept_ && own_mail == 0 && release_with_ring(cell, totals)) return {};
+    if (has_short_way && was_kept_ && own_mail == 0 && release_with_ring(cell, totals)) return {};
     auto bits = cell.word.load(memory_order::acquire);
     for (;;) {
       actor_word const word{bits};
@@ -276,8 +283,8 @@ class scheduler : public ready_actors {
     if (!keep(to.index, band)) push_and_wake(to.index, band);
     return true;
   }
-  RONDO_CALL RONDO_HD errc post_to_any(actor_id to, message_header const& header, void const* payload,
-                                       std::uint32_t bytes, bool want_room) noexcept {
+  RONDO_HD errc post_to_any(actor_id to, message_header const& header, void const* payload,
+                            std::uint32_t bytes, bool want_room) noexcept {
     auto const r = take_tickets(to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
     announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, 1);
