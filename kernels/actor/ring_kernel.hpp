@@ -84,13 +84,13 @@ class ring_kernel {
     quotas_ = 1;
     scheduler_.linger_pauses = 0;                         // only this thread sends more mail
     if (scheduler_.count_ready() > 1) scheduler_.wake();  // other teams can take some
-    scheduler_.quiet = true;
+    scheduler_.be_quiet(true);
     while (!arena().stopping()) {
       auto const n = turn();
       dealt += n.dealt;
       if (!n.worked || now_ns() >= end_ns) break;
     }
-    scheduler_.quiet = false;
+    scheduler_.be_quiet(false);
     scheduler_.share_all();
     if (scheduler_.sees_work()) scheduler_.wake();
     return dealt;

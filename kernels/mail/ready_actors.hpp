@@ -69,12 +69,12 @@ class ready_actors {
   }
 
   /// Pushes do not wake teams: before this thread waits, it runs the ready actors itself or calls `wake`.
-  bool quiet = false;  // of a host thread
+  RONDO_HD void be_quiet(bool quiet) noexcept { quiet_ = quiet; }
   RONDO_HD bool is_quiet() const noexcept {
 #if defined(__CUDA_ARCH__)
     return false;
 #else
-    return quiet;
+    return quiet_;
 #endif
   }
 
@@ -109,9 +109,10 @@ class ready_actors {
 
   arena_ref arena_;
   ready_positions const* bands_ = nullptr;  // of the ready queues
-  bool is_team_ = false;
-  std::uint32_t kept_ = 0;  // index + 1 of the actor kept for this thread; 0: none
+  std::uint32_t kept_ = 0;                  // index + 1 of the actor kept for this thread; 0: none
   int kept_band_ = 0;
+  bool is_team_ = false;
+  bool quiet_ = false;  // of a host thread
 };
 
 }  // namespace rondo

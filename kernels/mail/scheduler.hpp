@@ -349,9 +349,9 @@ class scheduler : public ready_actors {
 
   std::uint32_t sample_mask_ = 0;  // latency_sample_every - 1
   std::uint32_t spare_ring_ = 0;   // a mail ring that this thread holds; 0: none
-  bool was_kept_ = false;          // the running actor was kept: its mail came from this thread
   std::uint32_t kept_in_a_row_ = 0;
   std::uint32_t looks_ = 0;
+  bool was_kept_ = false;  // the running actor was kept: its mail came from this thread
 };
 
 }  // namespace rondo

@@ -81,7 +81,7 @@ class route {
  private:
   scheduler sender() const noexcept {
     scheduler s{*arena_};
-    s.quiet = posts_are_quiet;
+    s.be_quiet(posts_are_quiet);
     return s;
   }
 

@@ -149,7 +149,7 @@ void report(command const& c, outcome const& o) {
   auto const again = run(shown);
   if (again.ok)
     fmt::print(
-        "It does not fail again: something that the seed does not decide was different. It was:\n\n{}\n",
+        "The failure did not repeat, so something other than the seed caused it. Its output was:\n\n{}\n",
         o.text);
   fmt::print("{}\nto see it again:\n  tools/simulate", again.text);
   for (auto const& a : arguments_of(shown)) fmt::print(" {}", a);
