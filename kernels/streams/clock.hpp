@@ -1,0 +1,101 @@
+// The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take them.
+//
+// At a set rate the host sends a `beat` in each period. Otherwise a tick is due while fewer than `window` are on their way: sinks say
+// which they have done. A tick that never reaches a sink, because its frame was dropped, does not stop the clock: a later one does
+// reach it, and if not, a `beat` of the host makes a tick when none was made since the last beat.
+#pragma once
+
+#include "kernels/actor/module.hpp"
+#include "kernels/streams/stage_memory.hpp"
+
+namespace rondo::streams {
+
+/// To the clock, from the host: time has passed.
+struct beat {};
+/// To the clock: begins.
+struct start_clock {};
+/// Stops the clock, and then the sources.
+struct stop_clock {};
+/// How many ticks were made.
+struct ticks_made {
+  std::uint64_t count;
+};
+
+/// What the clock keeps outside its state.
+struct clock_memory {
+  actor_id* sources = nullptr;
+  std::uint64_t* done = nullptr;  // of each sink: ticks up to this number, not with it, are done
+  std::uint32_t source_count = 0, sink_count = 0;
+  std::uint64_t period_ns = 0;  // 0: as fast as the sinks take them
+  std::uint64_t window = 4;
+  std::uint64_t limit = 0;  // so many ticks; 0: until it is stopped
+
+  std::uint64_t made = 0, made_at_beat = 0;
+  bool runs = false, stops = false;
+  std::uint32_t stopped = 0;  // sources that have been told
+};
+
+struct clock {
+  struct arguments {
+    clock_memory* memory;
+  };
+  using messages = rondo::messages<start_clock, beat, tick_done, room, ask<stop_clock, ticks_made>>;
+
+  RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
+  RONDO_HD void on(context& ctx, start_clock const&) {
+    memory->runs = true;
+    if (memory->period_ns == 0) go_on(ctx);
+  }
+  RONDO_HD void on(context& ctx, beat const&) {
+    bool const stands = memory->made == memory->made_at_beat;
+    memory->made_at_beat = memory->made;
+    if (memory->period_ns != 0 || stands) make(ctx);
+    memory->made_at_beat = memory->made;
+  }
+  RONDO_HD void on(context& ctx, tick_done const& t) {
+    auto& done = memory->done[t.sink];
+    if (t.number + 1 > done) done = t.number + 1;
+    if (memory->period_ns == 0) go_on(ctx);
+  }
+  RONDO_HD void on(context& ctx, room const&) { stop_sources(ctx); }
+  RONDO_HD ticks_made on(context& ctx, stop_clock const&) {
+    stop(ctx);
+    return {memory->made};
+  }
+
+ private:
+  RONDO_HD void go_on(context& ctx) {
+    std::uint64_t done = ~0ull;
+    for (std::uint32_t i = 0; i < memory->sink_count; ++i)
+      if (memory->done[i] < done) done = memory->done[i];
+    while (memory->runs && memory->made < done + memory->window)
+      if (!make(ctx)) return;
+  }
+  /// False: it has stopped, or a source has no room in its mailbox.
+  RONDO_HD bool make(context& ctx) {
+    if (!memory->runs) return false;
+    tick_due const t{memory->made, ctx.now_ns()};
+    bool all = true;
+    for (std::uint32_t i = 0; i < memory->source_count; ++i)
+      all = ctx.tell(address<any_that_takes<tick_due>>{memory->sources[i]}, t) == errc::ok && all;
+    ++memory->made;
+    if (memory->limit != 0 && memory->made >= memory->limit) return stop(ctx), false;
+    return all;
+  }
+  RONDO_HD void stop(context& ctx) {
+    memory->runs = false;
+    memory->stops = true;
+    stop_sources(ctx);
+  }
+  RONDO_HD void stop_sources(context& ctx) {
+    for (; memory->stops && memory->stopped < memory->source_count; ++memory->stopped) {
+      address<any_that_takes<stop_source>> const to{memory->sources[memory->stopped]};
+      auto const outcome = ctx.tell(to, stop_source{});
+      if (outcome == errc::mailbox_full || outcome == errc::arena_full) return ctx.when_room(to);
+    }
+  }
+
+  clock_memory* memory;
+};
+
+}  // namespace rondo::streams

@@ -1,0 +1,46 @@
+// Frames: what passes from stage to stage. The data stay in a block of the writer's pool, and the frame refers to them.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "kernels/base/portable.hpp"
+
+namespace rondo::streams {
+
+/// One beat of a graph's clock. A source makes its frames at a tick; behind it, a stage has the tick of the frames that it processes.
+struct tick {
+  std::uint64_t number = 0;   // from 0; a clock never makes the same one twice
+  std::uint64_t time_ns = 0;  // when it was made, on the clock of the device that the graph's clock works on
+  std::uint64_t since_ns =
+      0;  // from the last tick that this stage has processed to this one; 0: it is the first
+  std::uint64_t deadline_ns =
+      0;  // when the next tick is due, on the same clock; 0: the graph runs as fast as it can
+};
+
+class frame_pool;
+
+inline constexpr std::size_t max_about_bytes = 24;
+
+/// A reference to data, and one use of the block that holds them. Who has a frame passes it on, or gives it up.
+struct frame {
+  std::byte* data = nullptr;
+  frame_pool* pool =
+      nullptr;  // that the block belongs to; null: a gap, which says that there is no frame for this tick
+  std::uint32_t block = 0;  // in its pool
+  std::uint32_t bytes = 0;
+  std::uint64_t number = 0, time_ns = 0;             // of its tick
+  alignas(8) std::byte about[max_about_bytes] = {};  // the value of a frame_type
+
+  RONDO_HD bool is_gap() const noexcept { return pool == nullptr; }
+};
+static_assert(sizeof(frame) == 64 && std::is_trivially_copyable_v<frame>);
+
+/// What a port says of its frames: a small struct such as `image`, with the size of a frame's data.
+template <class T>
+concept frame_type = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
+                     sizeof(T) <= max_about_bytes&& requires(T const& t) {
+  { t.bytes() } -> std::convertible_to<std::uint64_t>;
+};
+
+}  // namespace rondo::streams

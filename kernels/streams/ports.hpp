@@ -1,0 +1,132 @@
+// The ports of a stage: their names, the frames that they pass, and in which places the stage can work.
+//
+//   struct blur {
+//     using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image>>;
+//     ...
+//   };
+#pragma once
+
+#include "kernels/streams/edge.hpp"
+
+namespace rondo::streams {
+
+/// A port's name, in a type.
+template <std::size_t Bytes>
+struct port_name {
+  char text[Bytes];
+  consteval port_name(char const (&literal)[Bytes]) {  // NOLINT: a literal converts
+    for (std::size_t i = 0; i < Bytes; ++i) text[i] = literal[i];
+  }
+};
+
+/// An input, and the delivery that it has unless a connection says otherwise.
+template <port_name Name, frame_type Frame, delivery How = delivery::lossless>
+struct in {
+  using frame = Frame;
+  static constexpr auto name = Name;
+  static constexpr bool is_input = true, is_optional = false;
+  static constexpr delivery how = How;
+};
+/// An input that need not be connected.
+template <port_name Name, frame_type Frame, delivery How = delivery::latest>
+struct optional_in : in<Name, Frame, How> {
+  static constexpr bool is_optional = true;
+};
+/// An output. If `EditOf` names an input, its frames may lie in the blocks of that input's frames: stage_context::edit and pass.
+template <port_name Name, frame_type Frame, port_name EditOf = "">
+struct out {
+  using frame = Frame;
+  static constexpr auto name = Name, edit_of = EditOf;
+  static constexpr bool is_input = false;
+};
+
+namespace detail {
+
+template <auto A, auto B>
+consteval bool same_name() {
+  if constexpr (sizeof A.text != sizeof B.text) {
+    return false;
+  } else {
+    for (std::size_t i = 0; i < sizeof A.text; ++i)
+      if (A.text[i] != B.text[i]) return false;
+    return true;
+  }
+}
+
+}  // namespace detail
+
+/// The list of a stage's ports.
+template <class... Ports>
+struct ports {
+  static constexpr std::uint32_t inputs = (0u + ... + (Ports::is_input ? 1u : 0u));
+  static constexpr std::uint32_t outputs = sizeof...(Ports) - inputs;
+
+  /// The number of the input or output of this name among its kind; ~0: there is none.
+  template <bool IsInput, port_name Name>
+  static consteval std::uint32_t number_of() {
+    std::uint32_t number = 0, found = ~0u;
+    ((Ports::is_input != IsInput               ? void()
+      : detail::same_name<Ports::name, Name>() ? void(found = number++)
+                                               : void(++number)),
+     ...);
+    return found;
+  }
+  /// Calls f(std::type_identity<Port>{}) for each port, in order.
+  template <class F>
+  static constexpr void for_each(F const& f) {
+    (f(std::type_identity<Ports>{}), ...);
+  }
+
+ private:
+  template <bool IsInput, port_name Name, class First, class... Rest>
+  static consteval auto find() {
+    if constexpr (First::is_input == IsInput && detail::same_name<First::name, Name>())
+      return std::type_identity<First>{};
+    else
+      return find<IsInput, Name, Rest...>();
+  }
+
+ public:
+  /// The port of this name; only if number_of finds it.
+  template <bool IsInput, port_name Name>
+  using port = typename decltype(find<IsInput, Name, Ports...>())::type;
+};
+
+/// Where a stage can work.
+enum class works : std::uint32_t {
+  anywhere,
+  on_host,        // on a `cpu` device alone: it uses the program's libraries, files, or windows
+  on_accelerator  // only on devices with their own memory
+};
+
+namespace detail {
+
+template <class Stage>
+consteval works works_where() {
+  if constexpr (requires { Stage::where; })
+    return Stage::where;
+  else
+    return works::anywhere;
+}
+
+template <class Stage>
+struct options_or_none {
+  struct type {};
+};
+template <class Stage>
+requires requires { typename Stage::options; }
+struct options_or_none<Stage> {
+  using type = typename Stage::options;
+};
+
+}  // namespace detail
+
+/// The frames of a stage's ports, for its functions on the host: runtime/streams/stage_kind.hpp.
+template <class Stage>
+class shapes_of;
+
+/// A stage's options; an empty struct if it has none.
+template <class Stage>
+using options_of = typename detail::options_or_none<Stage>::type;
+
+}  // namespace rondo::streams

@@ -1,0 +1,116 @@
+// A stage of a graph: a behaviour that reads frames from its inputs, and writes frames to its outputs.
+//
+//   struct invert {
+//     using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image>>;
+//     struct options { std::uint32_t strength = 255; };                              // optional; trivially copyable
+//
+//     RONDO_HD void process(streams::stage_context<invert>& ctx, streams::tick const&) {
+//       auto const from = ctx.input<"video">();
+//       auto const to = ctx.output<"video">(from.about);
+//       for (std::uint32_t i = 0; i < from.about.bytes(); ++i) to.data[i] = invert(from.data[i]);
+//     }
+//   };
+//   RONDO_STAGES(effects, invert, ...)
+//
+// Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
+// `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
+// `shapes`, `scratch_bytes` and `open`, see runtime/streams/graph.hpp.
+// When a tick is processed: kernels/streams/stage_loop.hpp.
+#pragma once
+
+#include "kernels/actor/module.hpp"
+#include "kernels/streams/clock.hpp"
+#include "kernels/streams/stage_context.hpp"
+#include "kernels/streams/stage_loop.hpp"
+#include "kernels/streams/transfer.hpp"
+
+namespace rondo::streams {
+
+/// The actor of a stage.
+template <class Stage>
+struct stage_of {
+  struct arguments {
+    stage_memory* memory;  // on its device
+  };
+  using messages = rondo::messages<news, tick_due, stop_source, again, ask<await_end, stage_counts>,
+                                   ask<read_counts, stage_counts>>;
+  static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
+
+  RONDO_HD void on_start(context& ctx, arguments const& a) {
+    memory = a.memory;
+    if constexpr (requires(Stage s, stage_context<Stage> c) { s.on_start(c); }) {
+      stage_context<Stage> c{ctx, *memory};
+      stage.on_start(c);
+    }
+    ctx.again();
+  }
+  // Each handler asks to look again. So a stage whose mailbox has no room for `news` needs none.
+  RONDO_HD void on(context& ctx, news const&) { ctx.again(); }
+  RONDO_HD void on(context& ctx, tick_due const& t) {
+    if (ctx.team().leader()) stage_loop{ctx, *memory}.tick_is_due(t);
+    ctx.again();
+  }
+  RONDO_HD void on(context& ctx, stop_source const&) {
+    if (ctx.team().leader()) memory->is_source_done = true;
+    ctx.again();
+  }
+  RONDO_HD void on(context& ctx, await_end const&) {
+    auto const asker = ctx.defer();
+    if (ctx.team().leader()) memory->ender = asker;
+    answer_end(ctx);
+    ctx.again();
+  }
+  RONDO_HD stage_counts on(context& ctx, read_counts const&) {
+    ctx.again();
+    return memory->counts;
+  }
+
+  RONDO_HD void on(context& ctx, again const&) {
+    using state = stage_loop::state;
+    stage_loop loop{ctx, *memory};
+    auto const found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
+    if (found == state::waits) return;
+    stage_context<Stage> c{ctx, *memory};
+    if (found == state::over) return end(ctx, c, loop);
+    auto const began = ctx.now_ns();
+    if (ctx.team().leader()) now = loop.begin();
+    ctx.team().sync();
+    stage.process(c, now);
+    if (ctx.team().any(ctx.failure() != errc::ok)) {
+      if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
+      return;
+    }
+    if (ctx.team().leader()) loop.conclude(now, began);
+    ctx.again();
+  }
+
+  Stage stage;
+  stage_memory* memory;
+  tick now;
+
+ private:
+  RONDO_HD void end(context& ctx, stage_context<Stage>& c, stage_loop& loop) {
+    if constexpr (requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
+      stage.on_stop(c);
+      if (ctx.team().any(ctx.failure() != errc::ok)) return;
+    }
+    if (ctx.team().leader()) loop.end();
+    ctx.team().sync();
+    answer_end(ctx);
+  }
+  RONDO_HD void answer_end(context& ctx) {
+    if (memory->counts.ended == 0 || !memory->ender.to.valid()) return;
+    ctx.reply_to(memory->ender, memory->counts);
+    ctx.team().sync();
+    if (ctx.team().leader()) memory->ender = {};
+  }
+};
+
+/// Names a module of stages, with what graphs need besides. Other behaviours can be among the stages: RONDO_MODULE(name, stage_of<a>, b, ...)
+#define RONDO_STAGES(name, ...) using name = ::rondo::streams::module_of_stages<__VA_ARGS__>;
+
+/// See RONDO_STAGES.
+template <class... Stages>
+using module_of_stages = module_of<stage_of<Stages>..., streams::clock, outlet, inlet>;
+
+}  // namespace rondo::streams

@@ -1,0 +1,107 @@
+// What a stage keeps on its device outside its actor's state: its wiring, the frames in hand, and its counters. It lasts when the actor
+// restarts with a fresh state, so a failure loses no frame.
+//
+// Threads: the stage's actor; the host writes it before the actor begins.
+#pragma once
+
+#include "kernels/actor/address.hpp"
+#include "kernels/streams/edge.hpp"
+#include "kernels/streams/frame_pool.hpp"
+
+namespace rondo::streams {
+
+/// To a source: a tick is due.
+struct tick_due {
+  std::uint64_t number, time_ns;
+};
+/// To the clock: a sink has done with the frames of a tick.
+struct tick_done {
+  std::uint64_t number;
+  std::uint32_t sink;  // its number in the graph
+};
+
+/// To a source: it makes nothing more, after the ticks that are due.
+struct stop_source {};
+/// Answered when the stage has ended.
+struct await_end {};
+/// Answered at once.
+struct read_counts {};
+
+/// What a stage has done so far.
+struct stage_counts {
+  std::uint64_t processed = 0;  // ticks
+  std::uint64_t failed = 0;     // attempts to process one
+  std::uint64_t skipped =
+      0;  // ticks given up: after `attempts` failures, or, for a source, because it was still busy with an earlier one
+  std::uint64_t dropped = 0;      // frames that this stage made, and an input with `every` had no room for
+  std::uint64_t replaced = 0;     // those that an input with `latest` did not read in time
+  std::uint64_t copied = 0;       // frames that it copied in order to edit them
+  std::uint64_t busy_ns = 0;      // spent in `process`
+  std::uint64_t longest_ns = 0;   // the longest time for one tick
+  std::uint64_t last_number = 0;  // of the last tick that it processed
+  std::uint64_t late = 0;         // ticks that it finished after their deadline
+  std::uint32_t failure = 0;      // the last failure, an errc
+  std::uint32_t ended = 0;        // 1: it will process nothing more
+};
+static_assert(sizeof(stage_counts) <= 96);
+
+/// An input. If its writer has replicas, there is an edge from each, and the stage takes from them in turn.
+struct input_state {
+  edge** edges = nullptr;   // addresses on the device
+  std::uint32_t count = 0;  // 0: not connected
+  std::uint32_t turn = 0;   // the next edge
+  frame now{};              // in hand, if `has`
+  bool has = false;
+  bool is_new = false;  // the stage has not processed it
+};
+
+/// The edges to one reader, which has an edge for each of its replicas: the stage puts in turn.
+struct reader_edges {
+  edge** edges = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t turn = 0;
+};
+
+/// An output.
+struct output_state {
+  frame_pool* pool = nullptr;  // null: nobody reads it, and what is written has no place
+  reader_edges* readers = nullptr;
+  std::uint32_t count = 0;  // of readers
+  bool has = false;         // `next` was written at this tick
+  std::uint32_t edits =
+      0;  // 1 + the input whose frame is in `next`, and was edited in place; 0: its use is this output's own
+  frame next{};
+};
+
+struct stage_memory {
+  input_state* inputs = nullptr;
+  output_state* outputs = nullptr;
+  std::uint32_t input_count = 0, output_count = 0;
+  void const* options = nullptr;
+  void* host_side = nullptr;     // of a stage that works on the host
+  std::byte* scratch = nullptr;  // as many bytes as it has asked for
+  // The deliveries of all edges of an input are the same.
+  actor_id clock{};            // of a sink: who is told that a tick is done
+  std::uint32_t sink = 0;      // its number
+  std::uint32_t attempts = 3;  // to process a tick
+  std::uint64_t
+      period_ns = 0,
+      slow_ns =
+          0;  // of the graph's clock; 0: as fast as possible. Longer than slow_ns is warned of; 0: never
+  std::uint32_t device = 0;  // index in the runtime's list
+  bool is_replica = false;
+
+  // -- from here on it changes
+  bool is_source_done = false;  // no tick will come, or the stage has ended itself
+  bool has_processed = false;
+  std::uint32_t tried = 0;  // attempts at the present tick
+  std::uint64_t next_number = 0,
+                due_number = 0;   // of a source: ticks from the first up to, not with, the second one are due
+  std::uint64_t due_time_ns = 0;  // of the last one of them
+  std::uint64_t last_time_ns = 0;  // of the tick processed before
+  std::uint64_t warned_ns = 0;     // when a slow frame was last warned of
+  stage_counts counts{};
+  reply_token ender{};  // asked when the stage ends
+};
+
+}  // namespace rondo::streams

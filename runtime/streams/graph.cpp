@@ -1,0 +1,300 @@
+#include "runtime/streams/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+
+#include "kernels/base/clock.hpp"
+#include "runtime/streams/graph_build.hpp"
+#include "runtime/streams/graph_plan.hpp"
+
+namespace rondo::streams {
+
+namespace {
+
+std::vector<planned_device> devices_of(runtime& rt) {
+  std::vector<planned_device> all;
+  for (std::uint32_t d = 0; d < rt.device_count(); ++d)
+    all.push_back({rt.info(d).name, rt.buffers(d).home() != nullptr});
+  return all;
+}
+
+}  // namespace
+
+struct graph::impl {
+  impl(runtime& r, graph_options o) : rt(r), options(std::move(o)), plan(devices_of(r), options.use) {}
+
+  copy_cost cost() const {
+    return {static_cast<std::uint64_t>(options.copy_latency.count()), 1 / options.copy_gigabytes_per_s};
+  }
+  void warn(std::string const& line) const {
+    if (options.warn) return options.warn(line);
+    fmt::print(stderr, "rondo: {}\n", line);
+  }
+  void require_not_started(char const* what) const {
+    if (built) throw std::invalid_argument(std::string(what) + ": the graph has started; build another one");
+  }
+  void follow_end(stage_instance const& s);
+  void warn_of_transfers() const;
+
+  runtime& rt;
+  graph_options options;
+  graph_plan plan;
+  std::unique_ptr<built_graph> built;
+
+  // What the ends of stages, on the runtime's thread, share with those that wait.
+  struct ends {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint32_t open = 0;               // actors that have not ended
+    std::vector<stage_counts> last;       // by stage
+    std::vector<std::string> open_names;  // of the actors that have not ended
+    std::string why_failed;
+    error_code failure{};
+  };
+  std::shared_ptr<ends> all_ends = std::make_shared<ends>();
+  std::mutex stopping;
+};
+
+namespace {
+
+void add_to(stage_counts& sum, stage_counts const& c) {
+  sum.processed += c.processed;
+  sum.failed += c.failed;
+  sum.skipped += c.skipped;
+  sum.dropped += c.dropped;
+  sum.replaced += c.replaced;
+  sum.copied += c.copied;
+  sum.busy_ns += c.busy_ns;
+  sum.longest_ns = std::max(sum.longest_ns, c.longest_ns);
+  sum.last_number = std::max(sum.last_number, c.last_number);
+  sum.late += c.late;
+  if (c.failure != 0) sum.failure = c.failure;
+  sum.ended += c.ended;
+}
+
+}  // namespace
+
+graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {
+  auto const& o = impl_->options;
+  if (o.rate < 0 || o.rate > 1e6)
+    throw std::invalid_argument(
+        fmt::format("a graph's rate is 0 to 1000000 ticks per second, not {}", o.rate));
+  if (o.name.empty()) throw std::invalid_argument("a graph needs a name: its actors' names begin with it");
+}
+
+graph::~graph() {
+  if (impl_->built) static_cast<void>(stop());
+}
+
+// -- building
+
+std::uint32_t graph::add_untyped(stage_kind const& kind, std::string name, void const* options,
+                                 stage_options const& how) {
+  impl_->require_not_started("a stage was added");
+  if (name.empty()) throw std::invalid_argument("a stage needs a name");
+  if (how.replicas == 0)
+    throw std::invalid_argument("the stage '" + name + "' is to have no replicas: there is at least one");
+  for (auto const& s : impl_->plan.stages)
+    if (s.name == name) throw std::invalid_argument("there is a stage '" + name + "' already");
+  planned_stage s{.kind = &kind, .name = std::move(name), .options = {}, .how = how, .inputs = {}};
+  s.options.resize((kind.option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  std::memcpy(static_cast<void*>(s.options.data()), options, kind.option_bytes);
+  s.inputs.resize(kind.inputs.size());
+  impl_->plan.stages.push_back(std::move(s));
+  return static_cast<std::uint32_t>(impl_->plan.stages.size() - 1);
+}
+
+void graph::connect_untyped(graph const* from_graph, std::uint32_t from, std::uint32_t output,
+                            graph const* to_graph, std::uint32_t to, std::uint32_t input,
+                            connection_options const& options) {
+  auto& plan = impl_->plan;
+  impl_->require_not_started("two stages were connected");
+  if (from_graph != this || to_graph != this)
+    throw std::invalid_argument("a stage of another graph was connected");
+  if (from >= plan.stages.size() || output >= plan.stages[from].kind->outputs.size() ||
+      to >= plan.stages.size() || input >= plan.stages[to].kind->inputs.size())
+    throw std::invalid_argument("a stage or a port that does not exist was connected");
+  auto const& writes = plan.stages[from].kind->outputs[output];
+  auto const& reads = plan.stages[to].kind->inputs[input];
+  auto const names = plan.output_name(from, output) + " and " + plan.input_name(to, input);
+  if (writes.frame != reads.frame)
+    throw std::invalid_argument(
+        fmt::format("{} cannot be connected: the one passes frames of type {}, the other {}", names,
+                    writes.frame, reads.frame));
+  auto& in = plan.stages[to].inputs[input];
+  if (in.from != no_stage)
+    throw std::invalid_argument(fmt::format("{} is connected to {} already, and an input has one writer",
+                                            plan.input_name(to, input),
+                                            plan.output_name(in.from, in.output)));
+  if (options.capacity == 0 || options.capacity > 1u << 16)
+    throw std::invalid_argument(
+        fmt::format("{}: a connection holds 1 to 65536 frames, not {}", names, options.capacity));
+  in = {from, output, options.how.value_or(reads.how), std::bit_ceil(options.capacity)};
+}
+
+std::uint32_t graph::place_of(std::uint32_t stage) const {
+  if (!impl_->built) impl_->plan.decide(impl_->cost(), false);
+  return impl_->plan.places().at(stage);
+}
+
+// -- running
+
+void graph::impl::warn_of_transfers() const {
+  for (auto const& t : plan.transfers())
+    warn(fmt::format("graph '{}': frames of {} are copied from {} to {}, {} bytes each", options.name,
+                     plan.output_name(t.from, t.output), plan.devices()[plan.places()[t.from]].name,
+                     plan.devices()[t.to_device].name, t.bytes));
+}
+
+void graph::impl::follow_end(stage_instance const& s) {
+  auto const stage = s.transfer == nullptr ? s.stage : no_stage;
+  s.actor.ask(await_end{}, {.wait_for_room = true},
+              [shared = all_ends, stage, name = s.name](error_code ec, stage_counts const& counts) {
+                std::lock_guard const lock(shared->mutex);
+                --shared->open;
+                std::erase(shared->open_names, name);
+                if (!ec && stage != no_stage) add_to(shared->last[stage], counts);
+                if (ec && !shared->failure) {
+                  shared->failure = ec;
+                  shared->why_failed = fmt::format("the stage '{}' was stopped: {}", name, ec.message());
+                }
+                shared->changed.notify_all();
+              });
+}
+
+void graph::start() {
+  impl_->require_not_started("start");
+  auto& plan = impl_->plan;
+  plan.decide(impl_->cost(), true);
+  if (impl_->options.strict && !plan.transfers().empty()) {
+    auto const& t = plan.transfers().front();
+    throw graph_error(
+        fmt::format("the graph is strict, but frames of {} would be copied from {} to {}, {} bytes each",
+                    plan.output_name(t.from, t.output), plan.devices()[plan.places()[t.from]].name,
+                    plan.devices()[t.to_device].name, t.bytes));
+  }
+  impl_->warn_of_transfers();
+  impl_->built = std::make_unique<built_graph>(impl_->rt, plan, impl_->options);
+  auto& ends = *impl_->all_ends;
+  {
+    std::lock_guard const lock(ends.mutex);
+    ends.last.assign(plan.stages.size(), {});
+    for (auto const& s : impl_->built->instances()) ++ends.open, ends.open_names.push_back(s.name);
+  }
+  for (auto const& s : impl_->built->instances()) impl_->follow_end(s);
+  impl_->built->begin();
+}
+
+error_code graph::wait(std::chrono::nanoseconds limit) {
+  if (!impl_->built) return errc::wrong_state;
+  auto& ends = *impl_->all_ends;
+  error_code failure;
+  {
+    std::unique_lock lock(ends.mutex);
+    auto const is_over = [&] { return ends.open == 0 || ends.failure; };
+    auto const longest = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+    if (!ends.changed.wait_for(lock, std::min(limit, longest), is_over)) return errc::timed_out;
+    failure = ends.failure;
+  }
+  if (failure) static_cast<void>(stop());
+  return failure;
+}
+
+error_code graph::stop(std::chrono::nanoseconds limit) {
+  std::lock_guard const one_at_a_time(impl_->stopping);
+  if (!impl_->built) return errc::wrong_state;
+  auto& ends = *impl_->all_ends;
+  static_cast<void>(
+      impl_->built->clock_actor().ask(stop_clock{}, {.timeout = limit, .wait_for_room = true}, block));
+  std::unique_lock lock(ends.mutex);
+  bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.failure; });
+  if (!all) {
+    ends.failure = errc::timed_out;
+    ends.why_failed = fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", "));
+  }
+  auto const outcome = ends.failure;
+  lock.unlock();
+  impl_->built->end();
+  return outcome;
+}
+
+// -- observing
+
+stage_counts graph::counts_of(std::uint32_t stage) const {
+  stage_counts sum{};
+  if (!impl_->built || stage >= impl_->plan.stages.size()) return sum;
+  std::vector<stage_actor> open;
+  {
+    std::lock_guard const lock(impl_->all_ends->mutex);
+    sum = impl_->all_ends->last[stage];
+    for (auto const& s : impl_->built->instances())
+      if (s.transfer == nullptr && s.stage == stage &&
+          std::ranges::count(impl_->all_ends->open_names, s.name) != 0)
+        open.push_back(s.actor);
+  }
+  for (auto const& actor : open)
+    if (auto const c =
+            actor.ask(read_counts{}, {.timeout = std::chrono::seconds(5), .wait_for_room = true}, block))
+      add_to(sum, *c);
+  return sum;
+}
+
+std::vector<edge_report> graph::edges() const {
+  std::vector<edge_report> all;
+  auto const& plan = impl_->plan;
+  for (std::uint32_t s = 0; s < plan.stages.size(); ++s)
+    for (std::uint32_t i = 0; i < plan.stages[s].inputs.size(); ++i) {
+      auto const& in = plan.stages[s].inputs[i];
+      if (in.from == no_stage || plan.places().empty()) continue;
+      all.push_back(
+          {.from = plan.output_name(in.from, in.output),
+           .to = plan.input_name(s, i),
+           .how = in.how,
+           .device = plan.places()[s],
+           .bytes = plan.shapes()[in.from].outputs[in.output] ? plan.frame_bytes(in.from, in.output) : 0});
+    }
+  if (!impl_->built) return all;
+  for (auto const& l : impl_->built->links())
+    all.push_back({.from = plan.output_name(l.transfer->from, l.transfer->output),
+                   .to = plan.devices()[l.transfer->to_device].name,
+                   .how = l.transfer->how,
+                   .device = l.transfer->to_device,
+                   .is_transfer = true,
+                   .bytes = l.transfer->bytes,
+                   .copies = l.work->copies(),
+                   .copy_ns = l.work->copy_ns()});
+  return all;
+}
+
+std::string graph::explain() const {
+  auto const& plan = impl_->plan;
+  if (!impl_->built) impl_->plan.decide(impl_->cost(), false);
+  std::string text;
+  for (auto const s : plan.order())
+    text += fmt::format("{} ({}): {}, {}\n", plan.stages[s].name, plan.stages[s].kind->name,
+                        plan.devices()[plan.places()[s]].name, plan.why(s));
+  for (auto const& e : edges()) {
+    char const* const how = e.how == delivery::latest  ? "latest"
+                            : e.how == delivery::every ? "every"
+                                                       : "lossless";
+    if (e.is_transfer)
+      text += fmt::format(
+          "{} copied to {}: {} bytes a frame, {} so far, {:.1f} us each\n", e.from, e.to, e.bytes, e.copies,
+          e.copies != 0 ? static_cast<double>(e.copy_ns) / 1e3 / static_cast<double>(e.copies) : 0.0);
+    else
+      text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, how, e.bytes);
+  }
+  return text;
+}
+
+std::string graph::why_failed() const {
+  std::lock_guard const lock(impl_->all_ends->mutex);
+  return impl_->all_ends->why_failed;
+}
+
+}  // namespace rondo::streams

@@ -1,0 +1,168 @@
+// A graph of stages: connects their ports, decides where each works, makes their memory, and runs them.
+//
+//   streams::graph g{rt, {.rate = 60}};
+//   auto const pattern = g.add<test_pattern>("pattern", {.width = 640, .height = 480});
+//   auto const soft = g.add<blur>("soft", {.radius = 2});
+//   auto const screen = g.add<display>("screen");
+//   g.connect(pattern.out<"video">(), soft.in<"video">());
+//   g.connect(soft.out<"video">(), screen.in<"video">(), {.how = streams::delivery::latest});
+//   g.start();
+//   g.wait();
+//
+// Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a transfer, once for
+// all readers of an output there, and says what it costs.
+//
+// Threads: one at a time, except `stop`, `wait` and `counts`. Lifetime: within its runtime's.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "runtime/streams/graph_error.hpp"
+#include "runtime/streams/stage_kind.hpp"
+
+namespace rondo::streams {
+
+/// Which devices a graph may use.
+enum class backend { automatic, cpu, cuda, metal, emulated };
+
+struct graph_options {
+  std::string name = "graph";  // its actors are called name/stage
+  double rate = 0;             // ticks per second; 0: as fast as the sinks take them
+  std::uint64_t ticks = 0;     // ends after so many; 0: until `stop`, or its sources end
+  std::uint32_t window = 4;    // without a rate: ticks under way at the same time, at most
+  std::chrono::nanoseconds slow{
+      0};  // a stage that takes longer for one tick logs a warning; 0: the period of the rate
+  backend use = backend::automatic;
+  bool strict = false;                             // refuses to start if a transfer would be needed
+  std::chrono::nanoseconds copy_latency{10'000};   // of a transfer, for negotiation
+  double copy_gigabytes_per_s = 12;                // likewise
+  std::function<void(std::string const&)> warn{};  // one line; empty: the log
+};
+
+struct stage_options {
+  std::optional<std::uint32_t> device{};  // index in the runtime's list; empty: negotiated
+  std::uint32_t replicas = 1;             // so many instances take its frames in turn; their order is kept
+  std::uint32_t attempts = 3;             // to process a tick; then its frames are given up, and counted
+  supervision supervise{.max_restarts = 100};
+};
+
+struct connection_options {
+  std::optional<delivery> how{};  // empty: as the input says
+  std::uint32_t capacity = 2;     // of a queue, in frames: rounded up to a power of two
+};
+
+class graph;
+
+/// An output of a stage in a graph.
+template <frame_type T>
+struct output_ref {
+  graph const* owner;
+  std::uint32_t stage, port;
+};
+/// An input of a stage in a graph.
+template <frame_type T>
+struct input_ref {
+  graph const* owner;
+  std::uint32_t stage, port;
+};
+
+/// A stage in a graph.
+template <class Stage>
+struct stage_ref {
+  graph const* owner = nullptr;
+  std::uint32_t number = 0;
+
+  template <port_name Name>
+  auto out() const {
+    constexpr auto port = Stage::ports::template number_of<false, Name>();
+    static_assert(port != ~0u, "the stage has no output of this name");
+    return output_ref<typename Stage::ports::template port<false, Name>::frame>{owner, number, port};
+  }
+  template <port_name Name>
+  auto in() const {
+    constexpr auto port = Stage::ports::template number_of<true, Name>();
+    static_assert(port != ~0u, "the stage has no input of this name");
+    return input_ref<typename Stage::ports::template port<true, Name>::frame>{owner, number, port};
+  }
+};
+
+/// An edge of a started graph, or a transfer.
+struct edge_report {
+  std::string from, to;  // "stage.port"
+  delivery how{};
+  std::uint32_t device = 0;  // on which the frames lie; of a transfer: to which it copies
+  bool is_transfer = false;
+  std::uint64_t bytes = 0;    // of a frame
+  std::uint64_t copies = 0;   // made by a transfer so far
+  std::uint64_t copy_ns = 0;  // that they took in all
+};
+
+class graph {
+ public:
+  explicit graph(runtime& rt, graph_options options = {});
+  /// Stops the graph.
+  ~graph();
+  graph(graph const&) = delete;
+  graph& operator=(graph const&) = delete;
+
+  // -- building; throws std::invalid_argument for a name that is taken or empty, for a port that is connected, and after `start`
+
+  template <class Stage>
+  stage_ref<Stage> add(std::string name, options_of<Stage> const& options = {},
+                       stage_options const& how = {}) {
+    return {this, add_untyped(kind_of<Stage>(), std::move(name), &options, how)};
+  }
+  /// An output may have many readers, an input has one writer.
+  template <class T, class U>
+  void connect(output_ref<T> const& from, input_ref<U> const& to, connection_options const& options = {}) {
+    static_assert(std::is_same_v<T, U>,
+                  "the frames of the output are of another type than those of the input");
+    connect_untyped(from.owner, from.stage, from.port, to.owner, to.stage, to.port, options);
+  }
+  /// The same for stages known at run time, by numbers. Throws std::invalid_argument also if the types of frames differ.
+  std::uint32_t add_untyped(stage_kind const& kind, std::string name, void const* options,
+                            stage_options const& how);
+  void connect_untyped(graph const* from_graph, std::uint32_t from, std::uint32_t output,
+                       graph const* to_graph, std::uint32_t to, std::uint32_t input,
+                       connection_options const& options);
+
+  /// Where the stage will work, as things stand: an index in the runtime's list of devices. Throws graph_error if it can work nowhere.
+  template <class Stage>
+  std::uint32_t negotiated_place(stage_ref<Stage> const& stage) const {
+    return place_of(stage.number);
+  }
+  std::uint32_t place_of(std::uint32_t stage) const;
+
+  // -- running
+
+  /// Begins. Throws graph_error, which names the stage or the connection: an input that is not connected, shapes that a stage refuses, a
+  /// circle, no place for a stage, a transfer although `strict`, no memory.
+  void start();
+  /// Waits until all stages have ended. `timed_out`; a stage's failure if it was stopped by one: the graph then stops.
+  error_code wait(std::chrono::nanoseconds limit = std::chrono::hours(24 * 365));
+  /// Stops the clock, lets the frames under way arrive, and ends the stages. `timed_out` if some have not ended within the limit: they
+  /// are terminated, and `why_failed` names them.
+  error_code stop(std::chrono::nanoseconds limit = std::chrono::seconds(10));
+
+  // -- observing
+
+  /// What a stage has done; the sum over its replicas. After the end, the last counts.
+  template <class Stage>
+  stage_counts counts(stage_ref<Stage> const& stage) const {
+    return counts_of(stage.number);
+  }
+  stage_counts counts_of(std::uint32_t stage) const;
+  /// The edges and transfers of a started graph.
+  std::vector<edge_report> edges() const;
+  /// One line for each stage and edge: its place, the copies, and why.
+  std::string explain() const;
+  /// Which stage has failed and how; empty: none.
+  std::string why_failed() const;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace rondo::streams

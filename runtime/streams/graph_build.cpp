@@ -1,0 +1,383 @@
+#include "runtime/streams/graph_build.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <future>
+
+#include "runtime/lifecycle.hpp"
+
+namespace rondo::streams {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How many blocks an output needs at most, so that its stage does not wait for one, with `in_flight` ticks under way.
+std::uint32_t blocks_for(std::uint32_t held, std::uint32_t by_latest, std::uint32_t in_flight) {
+  return std::min(1 + held, in_flight + 2 + 2 * by_latest);
+}
+
+}  // namespace
+
+built_graph::built_graph(runtime& rt, graph_plan const& plan, graph_options const& options)
+    : rt_(rt), plan_(plan), options_(options) {
+  make_instances();
+  make_edges();
+  open_host_sides();
+  for (auto const& s : instances_)
+    if (!memories_.contains(s.device))
+      memories_.emplace(s.device, std::make_unique<graph_memory>(rt_.buffers(s.device)));
+  clock_device_ = std::ranges::find_if(instances_, [&](auto const& s) { return is_source(s); })->device;
+  for (auto& [device, memory] : memories_) {
+    memory->lay_out([&, d = device](graph_memory& m) { lay_out(d, m); });
+    memory->write();
+  }
+  try {
+    launch();
+    write_ids();
+  } catch (...) {  // those that live use the memory
+    end();
+    throw;
+  }
+}
+
+// -- actors and edges
+
+std::uint32_t built_graph::input_count(stage_instance const& s) const {
+  if (s.transfer != nullptr) return s.is_inlet ? 0 : 1;
+  return static_cast<std::uint32_t>(plan_.stages[s.stage].inputs.size());
+}
+std::uint32_t built_graph::output_count(stage_instance const& s) const {
+  if (s.transfer != nullptr) return s.is_inlet ? 1 : 0;
+  return static_cast<std::uint32_t>(plan_.stages[s.stage].kind->outputs.size());
+}
+bool built_graph::is_source(stage_instance const& s) const {
+  return s.transfer == nullptr && std::ranges::all_of(plan_.stages[s.stage].inputs,
+                                                      [](auto const& in) { return in.from == no_stage; });
+}
+bool built_graph::is_sink(stage_instance const& s) const {
+  if (s.transfer != nullptr) return false;
+  return std::ranges::none_of(plan_.stages, [&](planned_stage const& reader) {
+    return std::ranges::any_of(reader.inputs, [&](auto const& in) { return in.from == s.stage; });
+  });
+}
+std::uint64_t built_graph::period_ns() const noexcept {
+  return options_.rate > 0 ? static_cast<std::uint64_t>(1e9 / options_.rate) : 0;
+}
+
+void built_graph::make_instances() {
+  for (auto const number : plan_.order()) {
+    auto const& stage = plan_.stages[number];
+    for (std::uint32_t r = 0; r < stage.how.replicas; ++r)
+      instances_.push_back({.stage = number,
+                            .replica = r,
+                            .device = plan_.places()[number],
+                            .name = options_.name + "/" + stage.name +
+                                    (stage.how.replicas > 1 ? "-" + std::to_string(r + 1) : "")});
+  }
+  for (auto const& t : plan_.transfers())
+    for (bool const inlet : {false, true})
+      instances_.push_back({.stage = t.from,
+                            .transfer = &t,
+                            .is_inlet = inlet,
+                            .device = inlet ? t.to_device : plan_.places()[t.from],
+                            .name = options_.name + "/" + plan_.output_name(t.from, t.output) +
+                                    (inlet ? " at " : " to ") + plan_.devices()[t.to_device].name});
+}
+
+stage_instance& built_graph::instance_of(std::uint32_t stage, std::uint32_t replica) {
+  return *std::ranges::find_if(instances_, [&](auto const& s) {
+    return s.transfer == nullptr && s.stage == stage && s.replica == replica;
+  });
+}
+
+void built_graph::make_edges() {
+  auto const end_of = [&](planned_transfer const& t, bool inlet) {
+    return &*std::ranges::find_if(instances_,
+                                  [&](auto const& s) { return s.transfer == &t && s.is_inlet == inlet; });
+  };
+  for (auto const& t : plan_.transfers())
+    for (std::uint32_t r = 0; r < plan_.stages[t.from].how.replicas; ++r)
+      edges_.push_back({.writer = &instance_of(t.from, r),
+                        .reader = end_of(t, false),
+                        .output = t.output,
+                        .input = 0,
+                        .how = t.how,
+                        .capacity = t.capacity});
+  for (auto const reader : plan_.order()) {
+    auto const& stage = plan_.stages[reader];
+    for (std::uint32_t i = 0; i < stage.inputs.size(); ++i) {
+      auto const& in = stage.inputs[i];
+      if (in.from == no_stage) continue;
+      auto const* const transfer = plan_.transfer_to(reader, i);
+      auto const writers = transfer != nullptr ? 1 : plan_.stages[in.from].how.replicas;
+      for (std::uint32_t w = 0; w < writers; ++w)
+        for (std::uint32_t r = 0; r < stage.how.replicas; ++r)
+          edges_.push_back(
+              {.writer = transfer != nullptr ? end_of(*transfer, true) : &instance_of(in.from, w),
+               .reader = &instance_of(reader, r),
+               .output = transfer != nullptr ? 0 : in.output,
+               .input = i,
+               .how = in.how,
+               .capacity = in.capacity});
+    }
+  }
+}
+
+void built_graph::open_host_sides() {
+  for (auto& s : instances_) {
+    if (s.transfer != nullptr) continue;
+    auto const& stage = plan_.stages[s.stage];
+    if (stage.kind->open == nullptr) continue;
+    auto shapes = plan_.shapes()[s.stage];
+    try {
+      s.host_side = stage.kind->open(stage.option_bytes(), shapes);
+    } catch (std::exception const& e) {
+      throw graph_error("the stage '" + stage.name + "' cannot open what it needs: " + e.what());
+    }
+  }
+}
+
+// -- memory
+
+void built_graph::lay_out(std::uint32_t device, graph_memory& memory) {
+  for (auto& e : edges_) {
+    if (e.writer->device != device) continue;
+    frame* places = nullptr;
+    if (e.how != delivery::latest) {
+      places = memory.take<frame>(e.capacity);
+      std::uninitialized_value_construct_n(places, e.capacity);
+    }
+    e.on_host = new (memory.take<edge>()) edge(e.how, memory.at_device(places), e.capacity);
+    e.at_device = memory.at_device(e.on_host);
+  }
+  std::erase_if(pools_, [&](auto const& p) { return p.first->device == device; });
+  for (auto& s : instances_)
+    if (s.device == device) lay_out_stage(memory, s);
+  if (device == clock_device_) lay_out_clock(memory);
+}
+
+void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
+  auto* const m = new (memory.take<stage_memory>()) stage_memory{};
+  s.memory = m;
+  s.memory_at_device = memory.at_device(m);
+  m->device = s.device;
+  lay_out_inputs(memory, s);
+  lay_out_outputs(memory, s);
+  if (s.transfer != nullptr) return;
+
+  auto const& stage = plan_.stages[s.stage];
+  auto const words = stage.options.size();
+  auto* const options = memory.take<std::max_align_t>(words);
+  std::memcpy(static_cast<void*>(options), stage.options.data(), words * sizeof *options);
+  m->options = memory.at_device(options);
+  m->host_side = s.host_side.get();
+  m->sink = s.stage;
+  m->attempts = std::max(stage.how.attempts, 1u);
+  m->period_ns = period_ns();
+  m->slow_ns = options_.slow.count() > 0 ? static_cast<std::uint64_t>(options_.slow.count()) : m->period_ns;
+  m->is_replica = stage.how.replicas > 1;
+  if (stage.kind->scratch_bytes != nullptr) {
+    auto shapes = plan_.shapes()[s.stage];
+    if (auto const bytes = stage.kind->scratch_bytes(stage.option_bytes(), shapes); bytes != 0)
+      m->scratch = memory.block(bytes, true);
+  }
+}
+
+void built_graph::lay_out_inputs(graph_memory& memory, stage_instance& s) {
+  auto const count = input_count(s);
+  auto* const inputs = memory.take<input_state>(count);
+  std::uninitialized_value_construct_n(inputs, count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::vector<edge*> from;  // in the order of the writer's replicas
+    for (auto const& e : edges_)
+      if (e.reader == &s && e.input == i) from.push_back(e.at_device);
+    auto** const edges = memory.take<edge*>(from.size());
+    std::ranges::copy(from, edges);
+    inputs[i].edges = memory.at_device(edges);
+    inputs[i].count = static_cast<std::uint32_t>(from.size());
+  }
+  s.memory->inputs = memory.at_device(inputs);
+  s.memory->input_count = count;
+}
+
+void built_graph::lay_out_outputs(graph_memory& memory, stage_instance& s) {
+  auto const count = output_count(s);
+  auto* const outputs = memory.take<output_state>(count);
+  std::uninitialized_value_construct_n(outputs, count);
+  for (std::uint32_t o = 0; o < count; ++o) {
+    // Replicas of a reader share its frames, except that each of them has the newest one of an input with `latest`.
+    std::vector<std::vector<built_edge const*>> readers;
+    for (auto const& e : edges_) {
+      if (e.writer != &s || e.output != o) continue;
+      auto const same = std::ranges::find_if(readers, [&](auto const& r) {
+        built_edge const& first = *r.front();
+        return first.reader->stage == e.reader->stage && first.reader->transfer == e.reader->transfer &&
+               first.input == e.input && e.how != delivery::latest;
+      });
+      if (same != readers.end())
+        same->push_back(&e);
+      else
+        readers.push_back({&e});
+    }
+    auto* const groups = memory.take<reader_edges>(readers.size());
+    for (std::size_t r = 0; r < readers.size(); ++r) {
+      auto** const edges = memory.take<edge*>(readers[r].size());
+      for (std::size_t e = 0; e < readers[r].size(); ++e) edges[e] = readers[r][e]->at_device;
+      new (groups + r)
+          reader_edges{memory.at_device(edges), static_cast<std::uint32_t>(readers[r].size()), 0};
+    }
+    outputs[o].readers = memory.at_device(groups);
+    outputs[o].count = static_cast<std::uint32_t>(readers.size());
+    outputs[o].pool = memory.at_device(lay_out_pool(memory, s, o));
+  }
+  s.memory->outputs = memory.at_device(outputs);
+  s.memory->output_count = count;
+}
+
+frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output) {
+  auto const bytes = s.transfer != nullptr ? s.transfer->bytes : plan_.frame_bytes(s.stage, output);
+  std::uint32_t by_latest = 0;
+  auto const held = frames_held(s, output, by_latest);
+  auto const count = blocks_for(held, by_latest, std::max(options_.window, 4u));
+  auto* const blocks = memory.take<frame_block>(count);
+  for (std::uint32_t b = 0; b < count; ++b) {
+    auto& block = *new (blocks + b) frame_block{};
+    block.data = memory.block(bytes);
+    block.next = b + 1 < count ? b + 2 : 0;
+  }
+  auto* const pool = new (memory.take<frame_pool>()) frame_pool(memory.at_device(blocks), count, bytes);
+  pools_.emplace_back(&s, pool);
+  return pool;
+}
+
+/// By those behind the output, at the same time and at most; `by_latest` counts inputs that keep their newest frame.
+std::uint32_t built_graph::frames_held(stage_instance const& s, std::uint32_t output,
+                                       std::uint32_t& by_latest) const {
+  std::uint32_t held = 0;
+  for (auto const& e : edges_) {
+    if (e.writer != &s || e.output != output) continue;
+    bool const latest = e.how == delivery::latest;
+    by_latest += latest;
+    held += latest ? 3 : e.capacity + 1;
+    if (e.reader->transfer != nullptr) continue;
+    auto const& kind = *plan_.stages[e.reader->stage].kind;
+    for (std::uint32_t o = 0; o < kind.outputs.size(); ++o)
+      if (kind.outputs[o].edit_of == kind.inputs[e.input].name) held += frames_held(*e.reader, o, by_latest);
+  }
+  return held;
+}
+
+void built_graph::lay_out_clock(graph_memory& memory) {
+  auto* const c = new (memory.take<clock_memory>()) clock_memory{};
+  c->source_count = static_cast<std::uint32_t>(
+      std::ranges::count_if(instances_, [&](auto const& s) { return is_source(s); }));
+  auto* const sources = memory.take<actor_id>(c->source_count);
+  std::uninitialized_value_construct_n(sources, c->source_count);
+  // By the number of their stage; those of the others count as done.
+  c->sink_count = static_cast<std::uint32_t>(plan_.stages.size());
+  auto* const done = memory.take<std::uint64_t>(c->sink_count);
+  std::fill_n(done, c->sink_count, ~0ull);
+  for (auto const& s : instances_)
+    if (is_sink(s)) done[s.stage] = 0;
+  c->sources = memory.at_device(sources);
+  c->done = memory.at_device(done);
+  c->period_ns = period_ns();
+  c->window = std::max(options_.window, 1u);
+  c->limit = options_.ticks;
+  clock_memory_ = c;
+  clock_sources_ = sources;
+  clock_at_device_ = memory.at_device(c);
+}
+
+// -- actors
+
+void built_graph::launch() {
+  auto const capacity =
+      std::max(64u, rt_.settings().default_capacity + 1);  // more than a shared ring: see stage_loop::wake
+  auto const options_for = [&](std::uint32_t device, supervision supervise) {
+    return actor_options{.device = device, .capacity = capacity, .active = false, .supervise = supervise};
+  };
+  for (auto& s : instances_) {
+    auto const supervise = s.transfer == nullptr ? plan_.stages[s.stage].how.supervise : supervision{};
+    auto const how = options_for(s.device, supervise);
+    try {
+      if (s.transfer == nullptr)
+        s.actor = plan_.stages[s.stage].kind->launch(rt_, s.name, how, s.memory_at_device);
+      else if (s.is_inlet)
+        s.actor = rt_.launch<inlet>(s.name, how, {s.memory_at_device});
+      else
+        s.actor = rt_.launch<outlet>(s.name, how, {s.memory_at_device});
+    } catch (boost::system::system_error const& e) {
+      throw graph_error(
+          "the stage '" + s.name + "' cannot be launched: " + e.what() +
+          (e.code() == errc::unknown_behaviour ? "; list its type in the runtime's RONDO_STAGES" : ""));
+    }
+  }
+  clock_ = rt_.launch<clock>(options_.name + "/clock", options_for(clock_device_, {}), {clock_at_device_});
+}
+
+/// They are not known before, and no stage has begun.
+void built_graph::write_ids() {
+  for (auto& e : edges_) {
+    e.on_host->reader = e.reader->actor.id();
+    e.on_host->writer = e.writer->actor.id();
+    memories_.at(e.writer->device)->write(&e.on_host->reader, &e.on_host->writer + 1);
+  }
+  for (auto const& [owner, pool] : pools_) {
+    pool->owner = owner->actor.id();
+    memories_.at(owner->device)->write(&pool->owner, &pool->owner + 1);
+  }
+  std::uint32_t next = 0;
+  for (auto& s : instances_) {
+    if (is_source(s)) clock_sources_[next++] = s.actor.id();
+    if (!is_sink(s)) continue;
+    s.memory->clock = clock_.id();
+    memories_.at(s.device)->write(&s.memory->clock, &s.memory->clock + 1);
+  }
+  memories_.at(clock_device_)->write(clock_sources_, clock_sources_ + next);
+}
+
+void built_graph::begin() {
+  for (auto const& s : instances_) static_cast<void>(activate(s.actor, block));
+  static_cast<void>(activate(clock_, block));
+  for (auto const& t : plan_.transfers()) {
+    stage_instance *from = nullptr, *to = nullptr;
+    for (auto& s : instances_)
+      if (s.transfer == &t) (s.is_inlet ? to : from) = &s;
+    auto const home_of = [&](stage_instance const& s) { return rt_.buffers(s.device).home(); };
+    auto& l = links_.emplace_back(
+        link{&t,
+             std::make_unique<transfer_link>(outlet_ref{from->actor.mail(), from->actor.id()}, home_of(*from),
+                                             inlet_ref{to->actor.mail(), to->actor.id()}, home_of(*to)),
+             {}});
+    l.thread = std::thread([work = l.work.get()] { static_cast<void>(work->run()); });
+  }
+  static_cast<void>(clock_.tell(start_clock{}, {.wait_for_room = true}, block));
+  auto const period = period_ns();
+  beats_ = rt_.every(period != 0 ? std::chrono::nanoseconds(period) : 20ms, clock_, beat{});
+}
+
+void built_graph::end() {
+  if (has_ended_) return;
+  has_ended_ = true;
+  beats_ = {};
+  std::vector<std::future<void>> ends;
+  auto const end = [&](auto const& actor) {
+    auto done = std::make_shared<std::promise<void>>();
+    ends.push_back(done->get_future());
+    terminate(actor, termination::discard, [done](error_code) { done->set_value(); });
+  };
+  for (auto const& s : instances_)
+    if (s.actor.id().valid()) end(s.actor);
+  if (clock_.id().valid()) end(clock_);
+  auto const limit = std::chrono::steady_clock::now() + 10s;
+  bool const all =
+      std::ranges::all_of(ends, [&](auto& f) { return f.wait_until(limit) == std::future_status::ready; });
+  if (!all)  // a stage that does not return from its handler uses its memory
+    for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
+  for (auto& l : links_) l.thread.join();
+}
+
+}  // namespace rondo::streams

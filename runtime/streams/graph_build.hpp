@@ -1,0 +1,107 @@
+// A graph that runs: its actors, its memory on each device, and its transfers. Made from a plan.
+//
+// Threads: one at a time, except the const functions.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/streams/graph_memory.hpp"
+#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/transfer_link.hpp"
+
+namespace rondo::streams {
+
+/// An actor of the graph: a stage, one of its replicas, or an end of a transfer.
+struct stage_instance {
+  std::uint32_t stage =
+      no_stage;  // its number; of an end of a transfer: that of the stage that writes the frames
+  std::uint32_t replica = 0;
+  planned_transfer const* transfer = nullptr;  // whose end it is
+  bool is_inlet = false;
+  std::uint32_t device = 0;
+  std::string name;
+  std::shared_ptr<void> host_side{};
+  stage_actor actor{};
+
+  // While the memory is laid out: on the host.
+  stage_memory* memory = nullptr;
+  stage_memory* memory_at_device = nullptr;
+};
+
+/// One edge, for reports and for the ids of its ends.
+struct built_edge {
+  stage_instance* writer;
+  stage_instance* reader;
+  std::uint32_t output, input;  // numbers of the ports
+  delivery how;
+  std::uint32_t capacity;
+  edge* on_host = nullptr;  // while the memory is laid out
+  edge* at_device = nullptr;
+};
+
+class built_graph {
+ public:
+  /// Launches the actors, which are not active yet. Throws graph_error, and what runtime::launch throws.
+  built_graph(runtime& rt, graph_plan const& plan, graph_options const& options);
+  built_graph(built_graph const&) = delete;
+  built_graph& operator=(built_graph const&) = delete;
+  ~built_graph() { end(); }
+  /// Terminates the actors; keeps the memory for ever if one of them does not end, because it uses it.
+  void end();
+
+  /// The stages and the transfers begin, and then the clock.
+  void begin();
+  actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
+
+  std::list<stage_instance> const& instances() const noexcept { return instances_; }
+  std::list<built_edge> const& edges() const noexcept { return edges_; }
+  struct link {
+    planned_transfer const* transfer;
+    std::unique_ptr<transfer_link> work;
+    std::thread thread;
+  };
+  std::list<link> const& links() const noexcept { return links_; }
+
+ private:
+  void make_instances();
+  void make_edges();
+  void lay_out(std::uint32_t device, graph_memory& memory);
+  void lay_out_stage(graph_memory& memory, stage_instance& s);
+  void lay_out_inputs(graph_memory& memory, stage_instance& s);
+  void lay_out_outputs(graph_memory& memory, stage_instance& s);
+  frame_pool* lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output);
+  void lay_out_clock(graph_memory& memory);
+  void open_host_sides();
+  void launch();
+  void write_ids();
+  stage_instance& instance_of(std::uint32_t stage, std::uint32_t replica);
+  std::uint32_t frames_held(stage_instance const& s, std::uint32_t output, std::uint32_t& by_latest) const;
+  bool is_source(stage_instance const& s) const;
+  bool is_sink(stage_instance const& s) const;
+  std::uint32_t input_count(stage_instance const& s) const;
+  std::uint32_t output_count(stage_instance const& s) const;
+  std::uint64_t period_ns() const noexcept;
+
+  runtime& rt_;
+  graph_plan const& plan_;
+  graph_options const& options_;
+  std::list<stage_instance> instances_;
+  std::list<built_edge> edges_;
+  std::map<std::uint32_t, std::unique_ptr<graph_memory>> memories_;   // by device
+  std::vector<std::pair<stage_instance const*, frame_pool*>> pools_;  // on the host, with their owners
+  std::list<link> links_;
+  clock_memory* clock_memory_ = nullptr;  // on the host
+  actor_id* clock_sources_ = nullptr;     // likewise
+  clock_memory* clock_at_device_ = nullptr;
+  actor_ref<clock> clock_;
+  std::uint32_t clock_device_ = 0;
+  timer beats_;
+  bool has_ended_ = false;
+};
+
+}  // namespace rondo::streams

@@ -1,0 +1,73 @@
+#include "runtime/streams/graph_memory.hpp"
+
+#include <cstring>
+
+#include "runtime/streams/graph_error.hpp"
+
+namespace rondo::streams {
+
+namespace {
+
+std::string megabytes(std::uint64_t bytes) { return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB"; }
+
+}  // namespace
+
+void graph_memory::lay_out(std::function<void(graph_memory&)> const& make) {
+  is_final_ = false;
+  used_ = 0;
+  make(*this);
+  measuring_.release();
+
+  auto owned = pool_.acquire_buffer(used_ + 64);
+  if (!owned) throw graph_error("no memory for the graph's structures: " + owned.error().message());
+  structures_ = std::move(*owned);
+  base_ = pool_.address_of(structures_->ref());
+  image_.assign(used_, std::byte{0});
+  is_final_ = true;
+  used_ = 0;
+  next_block_ = 0;
+  make(*this);
+}
+
+void* graph_memory::place(std::size_t offset, std::size_t bytes, std::size_t alignment) {
+  if (is_final_) return image_.data() + offset;
+  void* const at = measuring_.allocate(bytes, alignment);
+  std::memset(at, 0, bytes);
+  return at;
+}
+
+void graph_memory::write() { copy(base_, image_.data(), image_.size()); }
+
+void graph_memory::write(void const* first, void const* last) {
+  auto const* const from = static_cast<std::byte const*>(first);
+  copy(base_ + (from - image_.data()), from,
+       static_cast<std::uint64_t>(static_cast<std::byte const*>(last) - from));
+}
+
+std::byte* graph_memory::block(std::uint64_t bytes, bool zero) {
+  if (is_final_) return block_addresses_[next_block_++];
+  auto owned = pool_.acquire_buffer(bytes);
+  if (!owned)
+    throw graph_error("no memory for a block of " + megabytes(bytes) + ", with " + megabytes(block_bytes_) +
+                      " in use by the graph: " + owned.error().message() + " (buffer_bytes_cap limits it)");
+  auto* const at = pool_.address_of(owned->ref());
+  if (zero) {
+    std::vector<std::byte> const nothing(bytes);
+    copy(at, nothing.data(), bytes);
+  }
+  block_bytes_ += bytes;
+  blocks_.push_back(std::move(*owned));
+  block_addresses_.push_back(at);
+  return at;
+}
+
+void graph_memory::copy(std::byte* to, std::byte const* from, std::uint64_t bytes) {
+  if (pool_.home() == nullptr) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  copy_job const job{.to = to, .from = from, .bytes = bytes, .to_device = true};
+  if (!pool_.home()->copy({&job, 1})) throw graph_error("the device was lost while the graph was made");
+}
+
+}  // namespace rondo::streams

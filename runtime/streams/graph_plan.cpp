@@ -1,0 +1,231 @@
+#include "runtime/streams/graph_plan.hpp"
+
+#include <algorithm>
+
+namespace rondo::streams {
+
+namespace {
+
+char const* name_of(backend use) {
+  switch (use) {
+    case backend::automatic:
+      return "automatic";
+    case backend::cpu:
+      return "cpu";
+    case backend::cuda:
+      return "cuda";
+    case backend::metal:
+      return "metal";
+    case backend::emulated:
+      return "emulated";
+  }
+  return "?";
+}
+
+}  // namespace
+
+graph_plan::graph_plan(std::vector<planned_device> devices, backend use)
+    : devices_(std::move(devices)), use_(use) {}
+
+void graph_plan::decide(copy_cost const& cost, bool is_whole) {
+  if (is_whole) check_connections();
+  check_replicas();
+  sort();
+  find_shapes(is_whole);
+  choose_places(cost);
+  find_transfers(cost);
+}
+
+std::string graph_plan::output_name(std::uint32_t stage, std::uint32_t output) const {
+  return stages[stage].name + "." + std::string(stages[stage].kind->outputs[output].name);
+}
+std::string graph_plan::input_name(std::uint32_t stage, std::uint32_t input) const {
+  return stages[stage].name + "." + std::string(stages[stage].kind->inputs[input].name);
+}
+
+void graph_plan::check_connections() const {
+  if (stages.empty()) throw graph_error("the graph has no stages: add some");
+  for (std::uint32_t s = 0; s < stages.size(); ++s)
+    for (std::uint32_t i = 0; i < stages[s].inputs.size(); ++i)
+      if (stages[s].inputs[i].from == no_stage && !stages[s].kind->inputs[i].is_optional)
+        throw graph_error(
+            "the input " + input_name(s, i) +
+            " is not connected, and it is not optional: connect an output with frames of type " +
+            std::string(stages[s].kind->inputs[i].frame));
+}
+
+void graph_plan::check_replicas() const {
+  for (std::uint32_t s = 0; s < stages.size(); ++s) {
+    bool any_queue = false;
+    for (std::uint32_t i = 0; i < stages[s].inputs.size(); ++i) {
+      auto const& in = stages[s].inputs[i];
+      if (in.from == no_stage) continue;
+      any_queue = any_queue || in.how != delivery::latest;
+      if (stages[in.from].how.replicas == 1) continue;
+      auto const& writer = stages[in.from].name;
+      if (stages[s].how.replicas > 1)
+        throw graph_error(
+            "'" + writer + "' and its reader '" + stages[s].name +
+            "' both have replicas: put a stage with one instance between them, which restores the order");
+      if (in.how != delivery::lossless)
+        throw graph_error("the input " + input_name(s, i) + " reads from the replicas of '" + writer +
+                          "', whose order is lost if frames are: connect it with delivery::lossless");
+    }
+    if (stages[s].how.replicas > 1 && !any_queue)
+      throw graph_error(
+          "'" + stages[s].name +
+          "' has replicas, but no input with delivery every or lossless that could be shared among them");
+  }
+}
+
+void graph_plan::sort() {
+  order_.clear();
+  std::vector<bool> done(stages.size(), false);
+  auto const is_next = [&](std::uint32_t s) {
+    return !done[s] && std::ranges::all_of(stages[s].inputs, [&](planned_input const& in) {
+      return in.from == no_stage || done[in.from];
+    });
+  };
+  while (order_.size() < stages.size()) {
+    std::uint32_t s = 0;
+    while (s < stages.size() && !is_next(s)) ++s;
+    if (s == stages.size()) {
+      std::string circle;
+      for (std::uint32_t i = 0; i < stages.size(); ++i)
+        if (!done[i]) circle += (circle.empty() ? "'" : "', '") + stages[i].name;
+      throw graph_error("these stages depend on each other in a circle, or on one that does: " + circle +
+                        "'");
+    }
+    done[s] = true;
+    order_.push_back(s);
+  }
+}
+
+void graph_plan::find_shapes(bool is_whole) {
+  shapes_.assign(stages.size(), {});
+  for (auto const s : order_) {
+    auto const& stage = stages[s];
+    auto& shapes = shapes_[s];
+    shapes.inputs.resize(stage.kind->inputs.size());
+    shapes.outputs.resize(stage.kind->outputs.size());
+    bool all_known = true;
+    for (std::uint32_t i = 0; i < stage.inputs.size(); ++i) {
+      auto const& in = stage.inputs[i];
+      if (in.from != no_stage) shapes.inputs[i] = shapes_[in.from].outputs[in.output];
+      all_known = all_known && (shapes.inputs[i] || stage.kind->inputs[i].is_optional);
+    }
+    if (!is_whole && !all_known) continue;  // it may still be connected
+    if (stage.kind->shapes != nullptr) {
+      if (auto const refusal = stage.kind->shapes(stage.option_bytes(), shapes); !refusal.empty())
+        throw graph_error("the stage '" + stage.name + "' refuses what it is to work on: " + refusal);
+    } else {
+      for (std::uint32_t o = 0; o < shapes.outputs.size(); ++o)
+        for (std::uint32_t i = 0; i < shapes.inputs.size() && !shapes.outputs[o]; ++i)
+          if (stage.kind->inputs[i].frame == stage.kind->outputs[o].frame)
+            shapes.outputs[o] = shapes.inputs[i];
+    }
+    for (std::uint32_t o = 0; o < shapes.outputs.size(); ++o)
+      if (!shapes.outputs[o])
+        throw graph_error("the stage '" + stage.name + "' does not say what its output '" +
+                          std::string(stage.kind->outputs[o].name) +
+                          "' has: its type needs a function `shapes`");
+  }
+}
+
+bool graph_plan::may_use(std::uint32_t device) const {
+  return use_ == backend::automatic || devices_[device].name.starts_with(name_of(use_));
+}
+
+std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
+  auto const& stage = stages[s];
+  auto const cost = [&](std::uint32_t d) -> std::uint64_t {
+    bool const known = std::ranges::all_of(shapes_[s].outputs, [](auto const& o) { return o.has_value(); });
+    if (stage.kind->cost_ns == nullptr || !known) return 0;
+    return stage.kind->cost_ns(stage.option_bytes(), shapes_[s], devices_[d].has_memory);
+  };
+  if (auto const d = stage.how.device; d && *d >= devices_.size())
+    throw graph_error("the stage '" + stage.name + "' is to work on device " + std::to_string(*d) +
+                      ", but the runtime has " + std::to_string(devices_.size()));
+  std::vector<stage_place> possible;
+  // Devices with their own memory come first: without known costs, frames stay there.
+  for (bool const with_memory : {true, false})
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+      if (devices_[d].has_memory != with_memory) continue;
+      if (stage.how.device && *stage.how.device != d) continue;
+      if (stage.kind->where == works::on_host && with_memory) continue;
+      if (stage.kind->where == works::on_accelerator && !with_memory) continue;
+      // A stage that works on the host alone does so whatever the backend is.
+      if (!may_use(d) && !stage.how.device && stage.kind->where != works::on_host) continue;
+      possible.push_back({d, cost(d)});
+    }
+  if (!possible.empty()) return possible;
+  throw graph_error("the stage '" + stage.name + "' can work on none of the runtime's devices" +
+                    (stage.kind->where == works::on_host ? ": it needs a cpu"
+                     : stage.kind->where == works::on_accelerator
+                         ? ": it needs one with its own memory"
+                         : std::string(": the backend is ") + name_of(use_)));
+}
+
+void graph_plan::choose_places(copy_cost const& cost) {
+  auto const count = static_cast<std::uint32_t>(devices_.size());
+  std::vector<negotiating_stage> all(stages.size());
+  for (std::uint32_t s = 0; s < stages.size(); ++s) all[s].places = possible_places(s);
+  std::vector<negotiating_output> outputs;
+  for (std::uint32_t s = 0; s < stages.size(); ++s)
+    for (std::uint32_t o = 0; o < stages[s].kind->outputs.size(); ++o) {
+      negotiating_output out{
+          .from = s, .to = {}, .ns = std::vector<std::uint64_t>(std::size_t{count} * count)};
+      for (std::uint32_t r = 0; r < stages.size(); ++r)
+        for (auto const& in : stages[r].inputs)
+          if (in.from == s && in.output == o && std::ranges::find(out.to, r) == out.to.end())
+            out.to.push_back(r);
+      if (out.to.empty()) continue;
+      auto const bytes = shapes_[s].outputs[o] ? frame_bytes(s, o) : 1u << 20;
+      for (std::uint32_t a = 0; a < count; ++a)
+        for (std::uint32_t b = 0; b < count; ++b) out.ns[a * count + b] = a == b ? 0 : cost.of(bytes);
+      outputs.push_back(std::move(out));
+    }
+  places_ = negotiate(all, outputs, count).places;
+}
+
+void graph_plan::find_transfers(copy_cost const& cost) {
+  transfers_.clear();
+  for (std::uint32_t s = 0; s < stages.size(); ++s)
+    for (auto const& in : stages[s].inputs) {
+      if (in.from == no_stage || places_[in.from] == places_[s]) continue;
+      auto const found = std::ranges::find_if(transfers_, [&](planned_transfer const& t) {
+        return t.from == in.from && t.output == in.output && t.to_device == places_[s];
+      });
+      if (found != transfers_.end()) {
+        found->how = std::max(found->how, in.how);
+        found->capacity = std::max(found->capacity, in.capacity);
+        continue;
+      }
+      auto const bytes = shapes_[in.from].outputs[in.output] ? frame_bytes(in.from, in.output) : 0;
+      transfers_.push_back(
+          {in.from, in.output, places_[s], in.how, std::max(in.capacity, 1u), bytes, cost.of(bytes)});
+    }
+}
+
+planned_transfer const* graph_plan::transfer_to(std::uint32_t stage, std::uint32_t input) const noexcept {
+  auto const& in = stages[stage].inputs[input];
+  for (auto const& t : transfers_)
+    if (t.from == in.from && t.output == in.output && t.to_device == places_[stage]) return &t;
+  return nullptr;
+}
+
+std::uint64_t graph_plan::frame_bytes(std::uint32_t stage, std::uint32_t output) const {
+  return stages[stage].kind->outputs[output].bytes(*shapes_[stage].outputs[output]);
+}
+
+std::string graph_plan::why(std::uint32_t s) const {
+  auto const& stage = stages[s];
+  if (stage.how.device) return "as its options say";
+  if (stage.kind->where == works::on_host) return "it uses the host";
+  if (stage.kind->where == works::on_accelerator) return "it needs an accelerator";
+  if (use_ != backend::automatic) return std::string("the backend is ") + name_of(use_);
+  if (devices_.size() == 1) return "the only device";
+  return "the least time in all, with copies";
+}
+
+}  // namespace rondo::streams

@@ -1,0 +1,101 @@
+// The plan of a graph: checks what was built, decides where each stage works, and finds the shapes of all frames.
+//
+// It knows neither actors nor memory, so it can be made and asked before the graph starts. Threads: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/streams/graph.hpp"
+#include "runtime/streams/negotiation.hpp"
+
+namespace rondo::streams {
+
+inline constexpr std::uint32_t no_stage = ~0u;
+
+/// What an input is connected to.
+struct planned_input {
+  std::uint32_t from = no_stage, output = 0;
+  delivery how{};
+  std::uint32_t capacity = 0;  // a power of two
+};
+
+/// A stage as it was added.
+struct planned_stage {
+  stage_kind const* kind = nullptr;
+  std::string name;
+  std::vector<std::max_align_t> options;  // as many bytes as kind->option_bytes
+  stage_options how;
+  std::vector<planned_input> inputs;
+
+  void const* option_bytes() const noexcept { return options.data(); }
+};
+
+/// An output that some reader of another device needs there: copied once for all of them.
+struct planned_transfer {
+  std::uint32_t from = 0, output = 0;  // the stage
+  std::uint32_t to_device = 0;
+  delivery how{};  // the strictest of its readers'
+  std::uint32_t capacity = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t ns = 0;  // what a copy is expected to take
+};
+
+/// A device as the plan sees it.
+struct planned_device {
+  std::string name;         // "cpu", "cuda:0"
+  bool has_memory = false;  // of its own
+};
+
+/// What copies cost.
+struct copy_cost {
+  std::uint64_t latency_ns = 0;
+  double ns_per_byte = 0;
+  std::uint64_t of(std::uint64_t bytes) const noexcept {
+    return latency_ns + static_cast<std::uint64_t>(ns_per_byte * static_cast<double>(bytes));
+  }
+};
+
+class graph_plan {
+ public:
+  graph_plan(std::vector<planned_device> devices, backend use);
+
+  std::vector<planned_stage> stages;
+
+  /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.
+  void decide(copy_cost const& cost, bool is_whole);
+
+  // -- after `decide`
+  std::vector<std::uint32_t> const& places() const noexcept { return places_; }  // devices of the stages
+  std::vector<std::uint32_t> const& order() const noexcept { return order_; }  // each stage after its writers
+  std::vector<stage_shapes> const& shapes() const noexcept { return shapes_; }
+  std::vector<planned_transfer> const& transfers() const noexcept { return transfers_; }
+  std::vector<planned_device> const& devices() const noexcept { return devices_; }
+  /// The transfer that brings this input its frames; null: they come from the same device.
+  planned_transfer const* transfer_to(std::uint32_t stage, std::uint32_t input) const noexcept;
+  std::uint64_t frame_bytes(std::uint32_t stage, std::uint32_t output) const;
+  /// Why the stage works where it does.
+  std::string why(std::uint32_t stage) const;
+  /// "stage.port"
+  std::string output_name(std::uint32_t stage, std::uint32_t output) const;
+  std::string input_name(std::uint32_t stage, std::uint32_t input) const;
+
+ private:
+  void check_connections() const;
+  void check_replicas() const;
+  void sort();
+  void find_shapes(bool is_whole);
+  void choose_places(copy_cost const& cost);
+  void find_transfers(copy_cost const& cost);
+  std::vector<stage_place> possible_places(std::uint32_t stage);
+  bool may_use(std::uint32_t device) const;
+
+  std::vector<planned_device> devices_;
+  backend use_;
+  std::vector<std::uint32_t> order_, places_;
+  std::vector<stage_shapes> shapes_;
+  std::vector<planned_transfer> transfers_;
+};
+
+}  // namespace rondo::streams

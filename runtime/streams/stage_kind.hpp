@@ -1,0 +1,168 @@
+// What a graph knows of a type of stages: its ports, where it works, and the functions that the stage has for the host:
+//
+//   static std::string shapes(options const&, streams::shapes_of<Stage>&);
+//       The frames of its outputs, from those of its inputs. Returns why it refuses them; empty: it does not. Without it, an output has
+//       the shape of the first connected input with the same type of frames.
+//   static std::uint64_t scratch_bytes(options const&, streams::shapes_of<Stage> const&);
+//       How much memory it needs beside its frames, see stage_context::scratch.
+//   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&);
+//       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
+//       text is part of the graph's error.
+//   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
+//       How long a tick takes there, for negotiation. Without it, no place is better than another.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/streams/stage.hpp"
+#include "runtime/messaging/messages_ref.hpp"
+#include "runtime/runtime.hpp"
+
+namespace rondo::streams {
+
+/// A value of any frame_type.
+using any_about = std::array<std::byte, max_about_bytes>;
+
+/// A port of a type of stages.
+struct port_kind {
+  std::string_view name;
+  std::string_view frame;      // the qualified name of its frame type
+  bool is_optional = false;    // of an input
+  delivery how{};              // of an input, unless a connection says otherwise
+  std::string_view edit_of{};  // of an output: the input whose frames it may pass on
+  std::uint64_t (*bytes)(any_about const&) = nullptr;
+};
+
+/// The frames of a stage's ports, by number.
+struct stage_shapes {
+  std::vector<std::optional<any_about>> inputs, outputs;
+};
+
+/// The same for the functions of a stage, by name.
+template <class Stage>
+class shapes_of {
+  template <bool IsInput, port_name Name>
+  using frame_of = typename Stage::ports::template port<IsInput, Name>::frame;
+  template <class T>
+  static std::optional<T> get(std::optional<any_about> const& from) {
+    if (!from) return std::nullopt;
+    T about;
+    __builtin_memcpy(&about, from->data(), sizeof about);
+    return about;
+  }
+
+ public:
+  explicit shapes_of(stage_shapes& all) : all_(all) {}
+
+  /// What comes in there; empty: it is not connected.
+  template <port_name Name>
+  std::optional<frame_of<true, Name>> in() const {
+    return get<frame_of<true, Name>>(all_.inputs[Stage::ports::template number_of<true, Name>()]);
+  }
+  template <port_name Name>
+  std::optional<frame_of<false, Name>> out() const {
+    return get<frame_of<false, Name>>(all_.outputs[Stage::ports::template number_of<false, Name>()]);
+  }
+  /// Frames of the output have at most as many bytes as this one.
+  template <port_name Name>
+  void out(frame_of<false, Name> const& about) {
+    auto& to = all_.outputs[Stage::ports::template number_of<false, Name>()].emplace();
+    __builtin_memcpy(to.data(), &about, sizeof about);
+  }
+
+ private:
+  stage_shapes& all_;
+};
+
+/// A ref to the actor of any stage.
+using stage_actor =
+    messages_ref<news, tick_due, stop_source, ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+
+struct stage_kind {
+  std::string_view name;  // the qualified name of the stage's type
+  std::vector<port_kind> inputs, outputs;
+  works where = works::anywhere;
+  std::size_t option_bytes = 0;
+  std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
+  std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
+  std::shared_ptr<void> (*open)(void const* options, stage_shapes&) = nullptr;
+  std::uint64_t (*cost_ns)(void const* options, stage_shapes&, bool on_accelerator) = nullptr;
+  /// Throws as runtime::launch.
+  stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
+};
+
+namespace detail {
+
+template <class Port>
+port_kind port_kind_of() {
+  using frame = typename Port::frame;
+  port_kind p{.name = std::string_view(Port::name.text), .frame = type_name<frame>};
+  if constexpr (Port::is_input) {
+    p.is_optional = Port::is_optional;
+    p.how = Port::how;
+  } else {
+    p.edit_of = std::string_view(Port::edit_of.text);
+  }
+  p.bytes = [](any_about const& about) -> std::uint64_t {
+    frame f;
+    __builtin_memcpy(&f, about.data(), sizeof f);
+    return f.bytes();
+  };
+  return p;
+}
+
+template <class Stage>
+options_of<Stage> const& options_at(void const* bytes) {
+  return *static_cast<options_of<Stage> const*>(bytes);
+}
+
+template <class Stage>
+stage_kind make_kind() {
+  using options = options_of<Stage>;
+  static_assert(std::is_trivially_copyable_v<options>, "a stage's options are copied to its device");
+  stage_kind k;
+  k.name = type_name<Stage>;
+  k.where = works_where<Stage>();
+  k.option_bytes = sizeof(options);
+  Stage::ports::for_each([&k]<class Port>(std::type_identity<Port>) {
+    (Port::is_input ? k.inputs : k.outputs).push_back(port_kind_of<Port>());
+  });
+  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::shapes(o, s); })
+    k.shapes = [](void const* o, stage_shapes& s) {
+      shapes_of<Stage> typed{s};
+      return std::string(Stage::shapes(options_at<Stage>(o), typed));
+    };
+  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::scratch_bytes(o, s); })
+    k.scratch_bytes = [](void const* o, stage_shapes& s) -> std::uint64_t {
+      return Stage::scratch_bytes(options_at<Stage>(o), shapes_of<Stage>{s});
+    };
+  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::open(o, s); })
+    k.open = [](void const* o, stage_shapes& s) -> std::shared_ptr<void> {
+      return Stage::open(options_at<Stage>(o), shapes_of<Stage>{s});
+    };
+  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::cost_ns(o, s, true); })
+    k.cost_ns = [](void const* o, stage_shapes& s, bool on_accelerator) -> std::uint64_t {
+      return Stage::cost_ns(options_at<Stage>(o), shapes_of<Stage>{s}, on_accelerator);
+    };
+  k.launch = [](runtime& rt, std::string name, actor_options const& how,
+                stage_memory* memory) -> stage_actor {
+    return rt.launch<stage_of<Stage>>(std::move(name), how, {memory});
+  };
+  return k;
+}
+
+}  // namespace detail
+
+/// The description of a type of stages.
+template <class Stage>
+stage_kind const& kind_of() {
+  static stage_kind const kind = detail::make_kind<Stage>();
+  return kind;
+}
+
+}  // namespace rondo::streams

@@ -1,0 +1,100 @@
+// Stages for tests: frames hold numbers, each of which says of which tick it is, and what has been done to it.
+#pragma once
+
+#include "kernels/streams/stage.hpp"
+
+namespace stream_test {
+
+using namespace rondo;
+namespace streams = rondo::streams;
+
+/// `count` numbers.
+struct numbers {
+  std::uint32_t count = 0;
+  RONDO_HD std::uint64_t bytes() const noexcept { return std::uint64_t{count} * sizeof(std::uint32_t); }
+};
+
+RONDO_HD inline std::uint32_t* items(std::byte* data) { return reinterpret_cast<std::uint32_t*>(data); }
+RONDO_HD inline std::uint32_t const* items(std::byte const* data) {
+  return reinterpret_cast<std::uint32_t const*>(data);
+}
+
+/// Number i of the frame of tick n is n + i.
+struct counter {
+  using ports = streams::ports<streams::out<"numbers", numbers>>;
+  struct options {
+    std::uint32_t count = 16;
+    std::uint64_t ends_after = 0;  // 0: never
+  };
+  static std::string shapes(options const& o, streams::shapes_of<counter>& s);
+
+  RONDO_HD void process(streams::stage_context<counter>& ctx, streams::tick const& t) {
+    auto const to = ctx.output<"numbers">({ctx.options().count});
+    if (!to) return;
+    for (std::uint32_t i = 0; i < to.about.count; ++i)
+      items(to.data)[i] = static_cast<std::uint32_t>(t.number) + i;
+    if (ctx.options().ends_after != 0 && t.number + 1 == ctx.options().ends_after) ctx.end();
+  }
+};
+
+/// Adds a number to each, in place if it can. May fail now and then.
+struct adder {
+  using ports = streams::ports<streams::in<"numbers", numbers>, streams::out<"numbers", numbers, "numbers">>;
+  struct options {
+    std::uint32_t by = 1;
+    std::uint32_t fails_every = 0;      // at these ticks, once
+    std::uint32_t fails_always_at = 0;  // not 0: at this tick
+    std::uint32_t spins = 0;            // takes longer
+  };
+  std::uint32_t calls = 0;
+
+  RONDO_HD void process(streams::stage_context<adder>& ctx, streams::tick const& t) {
+    auto const& o = ctx.options();
+    for (std::uint32_t volatile i = 0; i < o.spins;) i = i + 1;
+    if (o.fails_always_at != 0 && t.number == o.fails_always_at) return ctx.fail();
+    // A restarted state has made no call yet.
+    if (o.fails_every != 0 && t.number % o.fails_every == 1 && calls != 0) return ctx.fail();
+    ++calls;
+    auto const f = ctx.edit<"numbers">();
+    if (!f) return;
+    for (std::uint32_t i = 0; i < f.about.count; ++i) items(f.data)[i] += o.by;
+  }
+};
+
+/// Checks and counts what it gets, in its scratch memory, which lasts.
+struct checker {
+  using ports = streams::ports<streams::in<"numbers", numbers>, streams::optional_in<"more", numbers>>;
+  struct options {
+    std::uint32_t added = 0;  // to each number, on the way
+    std::uint32_t spins = 0;
+  };
+  struct found {
+    std::uint64_t frames, wrong, out_of_order, missing, last, more;
+  };
+  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<checker> const&);
+
+  RONDO_HD void process(streams::stage_context<checker>& ctx, streams::tick const& t) {
+    for (std::uint32_t volatile i = 0; i < ctx.options().spins;) i = i + 1;
+    auto& f = *reinterpret_cast<found*>(ctx.scratch());
+    auto const in = ctx.input<"numbers">();
+    auto const expected = static_cast<std::uint32_t>(in.number) + ctx.options().added;
+    bool good = static_cast<bool>(in) && in.number == t.number;
+    for (std::uint32_t i = 0; good && i < in.about.count; ++i) good = items(in.data)[i] == expected + i;
+    if (!good) ++f.wrong;
+    if (f.frames != 0 && t.number <= f.last) ++f.out_of_order;
+    if (t.number > (f.frames != 0 ? f.last + 1 : 0)) f.missing += t.number - (f.frames != 0 ? f.last + 1 : 0);
+    f.last = t.number;
+    ++f.frames;
+    if (auto const more = ctx.input<"more">(); more && more.is_new) ++f.more;
+    ctx.log(log_level::trace, "frame {}", t.number);
+  }
+  // What was found is told at the end, in the log.
+  RONDO_HD void on_stop(streams::stage_context<checker>& ctx) {
+    auto const& f = *reinterpret_cast<found const*>(ctx.scratch());
+    ctx.log(log_level::info, "found {} {} {} {}", f.frames, f.wrong, f.out_of_order, f.missing);
+  }
+};
+
+RONDO_STAGES(test_stages, counter, adder, checker)
+
+}  // namespace stream_test
