@@ -1,4 +1,5 @@
-// The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take them.
+// The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take them. It also watches
+// all actors of the graph.
 //
 // At a set rate the host sends a `beat` in each period. Otherwise a tick is due while fewer than `window` are on their way: sinks say
 // which they have done. A tick that never reaches a sink, because its frame was dropped, does not stop the clock: a later one does
@@ -16,6 +17,12 @@ struct beat {};
 struct start_clock {};
 /// Stops the clock, and then the sources.
 struct stop_clock {};
+/// Answered when an actor of the graph has ended for another reason than the graph's end.
+struct await_failure {};
+struct stage_failure {
+  actor_id who;
+  errc reason;
+};
 /// How many ticks were made.
 struct ticks_made {
   std::uint64_t count;
@@ -25,7 +32,8 @@ struct ticks_made {
 struct clock_memory {
   actor_id* sources = nullptr;
   std::uint64_t* done = nullptr;  // of each sink: ticks up to this number, not with it, are done
-  std::uint32_t source_count = 0, sink_count = 0;
+  actor_id* actors = nullptr;     // all stages, and the ends of transfers
+  std::uint32_t source_count = 0, sink_count = 0, actor_count = 0;
   std::uint64_t period_ns = 0;  // 0: as fast as the sinks take them
   std::uint64_t window = 4;
   std::uint64_t limit = 0;  // so many ticks; 0: until it is stopped
@@ -33,16 +41,21 @@ struct clock_memory {
   std::uint64_t made = 0, made_at_beat = 0;
   bool runs = false, stops = false;
   std::uint32_t stopped = 0;  // sources that have been told
+  stage_failure failure{};    // the first one
+  bool has_failed = false;
+  reply_token asker{};  // of await_failure
 };
 
 struct clock {
   struct arguments {
     clock_memory* memory;
   };
-  using messages = rondo::messages<start_clock, beat, tick_done, room, ask<stop_clock, ticks_made>>;
+  using messages = 
+      rondo::messages<start_clock, beat, tick_done, room, ended, ask<stop_clock, ticks_made>, ask<await_failure, stage_failure>>;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
   RONDO_HD void on(context& ctx, start_clock const&) {
+    for (std::uint32_t i = 0; i < memory->actor_count; ++i) ctx.watch(memory->actors[i]);
     memory->runs = true;
     if (memory->period_ns == 0) go_on(ctx);
   }
@@ -62,8 +75,22 @@ struct clock {
     stop(ctx);
     return {memory->made};
   }
+  RONDO_HD void on(context& ctx, ended const& m) {
+    if (!memory->has_failed) memory->failure = {m.who, m.reason};
+    memory->has_failed = true;
+    tell_failure(ctx);
+  }
+  RONDO_HD void on(context& ctx, await_failure const&) {
+    memory->asker = ctx.defer();
+    tell_failure(ctx);
+  }
 
  private:
+  RONDO_HD void tell_failure(context& ctx) {
+    if (!memory->has_failed || !memory->asker.to.valid()) return;
+    ctx.reply_to(memory->asker, memory->failure);
+    memory->asker = {};
+  }
   RONDO_HD void go_on(context& ctx) {
     std::uint64_t done = ~0ull;
     for (std::uint32_t i = 0; i < memory->sink_count; ++i)

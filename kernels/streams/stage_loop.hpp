@@ -159,6 +159,7 @@ class stage_loop {
       if (writer_waits) wake(e.writer);
       if (++in.turn == in.count) in.turn = 0;
       if (next.is_gap()) continue;
+      if (in.has && in.is_new) ++m_.counts.replaced;
       give_up_frame(in);
       in.now = next;
       in.has = in.is_new = true;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <condition_variable>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "kernels/base/clock.hpp"
@@ -39,6 +40,7 @@ struct graph::impl {
     if (built) throw std::invalid_argument(std::string(what) + ": the graph has started; build another one");
   }
   void follow_end(stage_instance const& s);
+  void follow_failures();
   void warn_of_transfers() const;
 
   runtime& rt;
@@ -55,6 +57,7 @@ struct graph::impl {
     std::vector<std::string> open_names;  // of the actors that have not ended
     std::string why_failed;
     error_code failure{};
+    bool is_over = false;  // the actors are being terminated
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
@@ -159,12 +162,23 @@ void graph::impl::follow_end(stage_instance const& s) {
                 --shared->open;
                 std::erase(shared->open_names, name);
                 if (!ec && stage != no_stage) add_to(shared->last[stage], counts);
-                if (ec && !shared->failure) {
-                  shared->failure = ec;
-                  shared->why_failed = fmt::format("the stage '{}' was stopped: {}", name, ec.message());
-                }
                 shared->changed.notify_all();
               });
+}
+
+/// An actor that is stopped by its failure does not say that it has ended.
+void graph::impl::follow_failures() {
+  std::map<actor_id, std::string> names;
+  for (auto const& s : built->instances()) names[s.actor.id()] = s.name;
+  built->clock_actor().ask(await_failure{}, {.wait_for_room = true},
+                           [shared = all_ends, names](error_code ec, stage_failure const& f) {
+                             std::lock_guard const lock(shared->mutex);
+                             if (shared->is_over) return;  // the graph itself terminates its actors
+                             shared->failure = ec ? ec : make_error_code(errc::terminated);
+                             shared->why_failed = fmt::format("'{}' was stopped: {}", names.contains(f.who) ? names.at(f.who) : "the clock",
+                                                              (ec ? ec : make_error_code(f.reason)).message());
+                             shared->changed.notify_all();
+                           });
 }
 
 void graph::start() {
@@ -187,6 +201,7 @@ void graph::start() {
     for (auto const& s : impl_->built->instances()) ++ends.open, ends.open_names.push_back(s.name);
   }
   for (auto const& s : impl_->built->instances()) impl_->follow_end(s);
+  impl_->follow_failures();
   impl_->built->begin();
 }
 
@@ -218,6 +233,7 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
     ends.why_failed = fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", "));
   }
   auto const outcome = ends.failure;
+  ends.is_over = true;
   lock.unlock();
   impl_->built->end();
   return outcome;

@@ -281,6 +281,11 @@ void built_graph::lay_out_clock(graph_memory& memory) {
   std::fill_n(done, c->sink_count, ~0ull);
   for (auto const& s : instances_)
     if (is_sink(s)) done[s.stage] = 0;
+  c->actor_count = static_cast<std::uint32_t>(instances_.size());
+  auto* const actors = memory.take<actor_id>(c->actor_count);
+  std::uninitialized_value_construct_n(actors, c->actor_count);
+  c->actors = memory.at_device(actors);
+  clock_actors_ = actors;
   c->sources = memory.at_device(sources);
   c->done = memory.at_device(done);
   c->period_ns = period_ns();
@@ -329,14 +334,16 @@ void built_graph::write_ids() {
     pool->owner = owner->actor.id();
     memories_.at(owner->device)->write(&pool->owner, &pool->owner + 1);
   }
-  std::uint32_t next = 0;
+  std::uint32_t next = 0, number = 0;
   for (auto& s : instances_) {
+    clock_actors_[number++] = s.actor.id();
     if (is_source(s)) clock_sources_[next++] = s.actor.id();
     if (!is_sink(s)) continue;
     s.memory->clock = clock_.id();
     memories_.at(s.device)->write(&s.memory->clock, &s.memory->clock + 1);
   }
   memories_.at(clock_device_)->write(clock_sources_, clock_sources_ + next);
+  memories_.at(clock_device_)->write(clock_actors_, clock_actors_ + number);
 }
 
 void built_graph::begin() {
@@ -369,9 +376,9 @@ void built_graph::end() {
     ends.push_back(done->get_future());
     terminate(actor, termination::discard, [done](error_code) { done->set_value(); });
   };
+  if (clock_.id().valid()) end(clock_);
   for (auto const& s : instances_)
     if (s.actor.id().valid()) end(s.actor);
-  if (clock_.id().valid()) end(clock_);
   auto const limit = std::chrono::steady_clock::now() + 10s;
   bool const all =
       std::ranges::all_of(ends, [&](auto& f) { return f.wait_until(limit) == std::future_status::ready; });

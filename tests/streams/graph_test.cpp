@@ -81,3 +81,224 @@ TEST_CASE("a chain of stages passes each frame once, in order, in place", "[stre
   CHECK(g.counts(plus).copied == 0);
   CHECK(g.counts(to).ended == 1);
 }
+
+TEST_CASE("an output with several readers passes the same block to all of them", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.ticks = 300}};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", {.by = 5});
+  auto const left = g.add<checker>("left"), right = g.add<checker>("right", {.added = 5});
+  g.connect(from.out<"numbers">(), left.in<"numbers">());
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), right.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(60s));
+  for (auto const* name : {"graph/left", "graph/right"}) {
+    auto const found = b.found(name);
+    CHECK(found.frames == 300);
+    CHECK(found.wrong == 0);  // nobody edits what another one reads
+    CHECK(found.missing == 0);
+  }
+}
+
+TEST_CASE("a slow reader with `latest` gets the newest frame and never holds the writer", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.ticks = 2000}};
+  auto const from = g.add<counter>("from");
+  auto const fast = g.add<checker>("fast");
+  auto const slow = g.add<checker>("slow", {.spins = 20'000});
+  g.connect(from.out<"numbers">(), fast.in<"numbers">());
+  g.connect(from.out<"numbers">(), slow.in<"numbers">(), {.how = streams::delivery::latest});
+  g.start();
+  REQUIRE(!g.wait(60s));
+  CHECK(b.found("graph/fast").missing == 0);
+  auto const found = b.found("graph/slow");
+  CHECK(found.wrong == 0);
+  CHECK(found.out_of_order == 0);
+  CHECK(g.counts(slow).last_number == 1999);
+  CHECK(found.frames + g.counts(from).replaced + g.counts(slow).replaced == 2000);
+}
+
+TEST_CASE("a slow reader with `every` loses frames, which are counted", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.ticks = 2000}};
+  auto const from = g.add<counter>("from");
+  auto const fast = g.add<checker>("fast");
+  auto const slow = g.add<checker>("slow", {.spins = 20'000});
+  g.connect(from.out<"numbers">(), fast.in<"numbers">());
+  g.connect(from.out<"numbers">(), slow.in<"numbers">(), {.how = streams::delivery::every, .capacity = 4});
+  g.start();
+  REQUIRE(!g.wait(60s));
+  auto const found = b.found("graph/slow");
+  CHECK(found.wrong == 0);
+  CHECK(found.out_of_order == 0);
+  CHECK(found.frames + g.counts(from).dropped == 2000);
+}
+
+TEST_CASE("a stage that fails restarts, and sees the same frame again: nothing is lost", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.ticks = 500}};
+  auto const from = g.add<counter>("from");
+  auto const frail = g.add<adder>("frail", {.by = 1, .fails_every = 10}, {.supervise = {.max_restarts = 1000}});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), frail.in<"numbers">());
+  g.connect(frail.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(60s));
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == 500);
+  CHECK(found.wrong == 0);
+  CHECK(found.missing == 0);
+  auto const counts = g.counts(frail);
+  CHECK(counts.failed == 50);
+  CHECK(counts.processed == 500);
+  CHECK(counts.skipped == 0);
+}
+
+TEST_CASE("a frame that always fails its stage is given up and counted, and the others pass", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.ticks = 100}};
+  auto const from = g.add<counter>("from");
+  auto const frail = g.add<adder>("frail", {.by = 1, .fails_always_at = 40});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), frail.in<"numbers">());
+  g.connect(frail.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(60s));
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == 99);
+  CHECK(found.missing == 1);
+  CHECK(g.counts(frail).failed == 3);
+  CHECK(g.counts(frail).skipped == 1);
+  CHECK(g.counts(frail).processed == 99);
+}
+
+TEST_CASE("a stage that its supervision stops ends the graph, with its name", "[streams]") {
+  bed b("cpu");
+  streams::graph g{b.rt};
+  auto const from = g.add<counter>("from");
+  auto const frail = g.add<adder>("frail", {.fails_always_at = 40}, {.supervise = {.rule = on_failure::stop}});
+  auto const to = g.add<checker>("to");
+  g.connect(from.out<"numbers">(), frail.in<"numbers">());
+  g.connect(frail.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  CHECK(g.wait(60s) == errc::terminated);
+  CHECK(g.why_failed().find("graph/frail") != std::string::npos);
+}
+
+TEST_CASE("replicas take frames in turn, and their order is kept", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.ticks = 600, .window = 12}};
+  auto const from = g.add<counter>("from");
+  auto const slow = g.add<adder>("slow", {.by = 2, .fails_always_at = 300, .spins = 2'000}, {.replicas = 3});
+  auto const to = g.add<checker>("to", {.added = 2});
+  g.connect(from.out<"numbers">(), slow.in<"numbers">());
+  g.connect(slow.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(60s));
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == 599);
+  CHECK(found.wrong == 0);
+  CHECK(found.out_of_order == 0);
+  CHECK(found.missing == 1);  // the one that was given up
+  CHECK(g.counts(slow).processed == 599);
+}
+
+TEST_CASE("a source may end by itself, and the graph ends with it", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt, {.rate = 2000}};
+  auto const from = g.add<counter>("from", {.ends_after = 50});
+  auto const to = g.add<checker>("to");
+  g.connect(from.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(60s));
+  auto const counts = g.counts(from);
+  CHECK(counts.processed + counts.skipped == 50);
+  CHECK(b.found("graph/to").frames == counts.processed);
+}
+
+TEST_CASE("stop lets the frames under way arrive", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", {.by = 1, .spins = 1000});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(eventually([&] { return g.counts(to).processed > 100; }));
+  CHECK(!g.stop());
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == g.counts(from).processed);
+  CHECK(found.missing == 0);
+}
+
+TEST_CASE("a graph passes its frames between devices by transfers, one for all readers there", "[streams]") {
+  bed b("cpu,emulated");
+  std::vector<std::string> warnings;
+  streams::graph g{b.rt, {.ticks = 200, .warn = [&](std::string const& line) { warnings.push_back(line); }}};
+  auto const from = g.add<counter>("from", {}, {.device = 0});
+  auto const plus = g.add<adder>("plus", {.by = 1}, {.device = 1});
+  auto const also = g.add<checker>("also", {}, {.device = 1});
+  auto const to = g.add<checker>("to", {.added = 1}, {.device = 0});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(from.out<"numbers">(), also.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  CHECK(g.negotiated_place(plus) == 1);
+  g.start();
+  REQUIRE(!g.wait(60s));
+  CHECK(b.found("graph/to").frames == 200);
+  CHECK(b.found("graph/to").wrong == 0);
+  CHECK(b.found("graph/also").frames == 200);
+  CHECK(b.found("graph/also").wrong == 0);
+  std::uint64_t copies = 0;
+  for (auto const& e : g.edges()) copies += e.copies;
+  CHECK(copies == 400);  // one there, one back
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0].find("from.numbers") != std::string::npos);
+}
+
+TEST_CASE("a graph that cannot start says why, and where", "[streams]") {
+  using Catch::Matchers::Contains;
+  bed b("cpu,emulated");
+  streams::graph g{b.rt, {.strict = true}};
+  CHECK_THROWS_WITH(g.start(), Contains("no stages"));
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus");
+  CHECK_THROWS_WITH(g.add<adder>("plus"), Contains("'plus' already"));
+  CHECK_THROWS_WITH(g.start(), Contains("plus.numbers is not connected"));
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  CHECK_THROWS_WITH(g.connect(plus.out<"numbers">(), plus.in<"numbers">()), Contains("one writer"));
+
+  streams::graph strict{b.rt, {.strict = true}};
+  auto const here = strict.add<counter>("here", {}, {.device = 0});
+  auto const there = strict.add<checker>("there", {}, {.device = 1});
+  strict.connect(here.out<"numbers">(), there.in<"numbers">());
+  CHECK_THROWS_WITH(strict.start(), Contains("here.numbers would be copied from cpu to emulated"));
+
+  streams::graph circle{b.rt};
+  auto const a = circle.add<adder>("a"), c = circle.add<adder>("c");
+  circle.connect(a.out<"numbers">(), c.in<"numbers">());
+  circle.connect(c.out<"numbers">(), a.in<"numbers">());
+  CHECK_THROWS_WITH(circle.start(), Contains("circle") && Contains("'a'"));
+
+  streams::graph replicas{b.rt};
+  auto const source = replicas.add<counter>("source");
+  auto const many = replicas.add<adder>("many", {}, {.replicas = 2});
+  auto const sink = replicas.add<checker>("sink");
+  replicas.connect(source.out<"numbers">(), many.in<"numbers">());
+  replicas.connect(many.out<"numbers">(), sink.in<"numbers">(), {.how = streams::delivery::latest});
+  CHECK_THROWS_WITH(replicas.start(), Contains("sink.numbers") && Contains("lossless"));
+
+  streams::graph nowhere{b.rt, {.use = streams::backend::cuda}};
+  nowhere.add<counter>("from");
+  CHECK_THROWS_WITH(nowhere.start(), Contains("'from' can work on none") && Contains("cuda"));
+}

@@ -33,7 +33,7 @@ struct counter {
     if (!to) return;
     for (std::uint32_t i = 0; i < to.about.count; ++i)
       items(to.data)[i] = static_cast<std::uint32_t>(t.number) + i;
-    if (ctx.options().ends_after != 0 && t.number + 1 == ctx.options().ends_after) ctx.end();
+    if (ctx.options().ends_after != 0 && t.number + 1 >= ctx.options().ends_after) ctx.end();
   }
 };
 
