@@ -275,14 +275,15 @@ int world::create(pthread_t* handle, pthread_attr_t const* attributes, void* (*b
 }
 
 void* world::run_thread(void* argument) {
+  thread& t = *static_cast<thread*>(argument);
+  wait_for_turn(t);
+  // Only in its turn: a second thread that waits for this initialization would do so in the name of the running one.
   // A thread leaves after the destructors of its thread_local objects, which the system calls before those of keys.
   static pthread_key_t const at_its_end = [] {
     pthread_key_t key{};
     if (pthread_key_create(&key, [](void*) { get().leave(); }) != 0) get().fail("the system has no key left");
     return key;
   }();
-  thread& t = *static_cast<thread*>(argument);
-  wait_for_turn(t);
   if (pthread_setspecific(at_its_end, &t) != 0) get().fail("the system has no memory left");
   return t.body(t.argument);
 }

@@ -121,7 +121,7 @@ class world {
   };
   static constexpr std::uint64_t first_leap_ns = 100;
   /// Twice the need of the longest programs, with three teams of 32 lanes: an endless loop is found within seconds.
-  static constexpr std::uint64_t step_limit = 20'000'000;
+  static constexpr std::uint64_t step_limit = 60'000'000;
 
   thread& self() const noexcept;
   void advance(std::uint64_t ns);
