@@ -50,8 +50,8 @@ struct clock {
   struct arguments {
     clock_memory* memory;
   };
-  using messages = 
-      rondo::messages<start_clock, beat, tick_done, room, ended, ask<stop_clock, ticks_made>, ask<await_failure, stage_failure>>;
+  using messages = rondo::messages<start_clock, beat, tick_done, room, ended, ask<stop_clock, ticks_made>,
+                                   ask<await_failure, stage_failure>>;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
   RONDO_HD void on(context& ctx, start_clock const&) {

@@ -34,7 +34,7 @@ struct stage_counts {
   std::uint64_t skipped =
       0;  // ticks given up: after `attempts` failures, or, for a source, because it was still busy with an earlier one
   std::uint64_t dropped = 0;      // frames that this stage made, and an input with `every` had no room for
-  std::uint64_t replaced = 0;    // those that it made or had in hand, and a newer one replaced (`latest`)
+  std::uint64_t replaced = 0;     // those that it made or had in hand, and a newer one replaced (`latest`)
   std::uint64_t copied = 0;       // frames that it copied in order to edit them
   std::uint64_t busy_ns = 0;      // spent in `process`
   std::uint64_t longest_ns = 0;   // the longest time for one tick

@@ -43,7 +43,9 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::u
     settings.teams = fit.teams;
     settings.pinned_teams = fit.pinned_teams;
     if (fit.must_end) settings.ring_mode = ring_mode::rounds;
-    return {std::make_unique<cuda_device>(shape_for(settings, fit.teams, fit.pinned_teams, place),
+    auto in_arena = settings;
+    in_arena.polling = true;  // a GPU's teams never park
+    return {std::make_unique<cuda_device>(shape_for(in_arena, fit.teams, fit.pinned_teams, place),
                                           queue_options_for(settings), ordinal, *program, fit),
             c.device == "auto" ? "chosen by auto: there is a GPU, and the module was compiled for it"
                                : "requested by the configuration"};

@@ -69,6 +69,12 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
   if (std::uint64_t{s.actors} + s.rings >= 1u << 20)  // limit of the `ring` field in an actor's word
     throw config_error(setting_name(c, c.mail_blocks != 0 ? "mail_blocks" : "actors") +
                        ": actors and mail_blocks together must stay below 1048576");
+  // A pinned team that never parks keeps its actor's ring.
+  if (c.mail_blocks != 0 && c.polling && c.mail_blocks <= pinned_teams)
+    throw config_error(setting_name(c, "mail_blocks") + ": " + std::to_string(c.mail_blocks) +
+                       " shared mail rings may leave none for other actors, because the " +
+                       std::to_string(pinned_teams) + " pinned teams poll, and keep one each: set at least " +
+                       std::to_string(pinned_teams + 1));
   s.ring_slots = std::max(2u, ceil_power_of_two(std::min(c.default_capacity, 1024u)));
   s.teams = teams + pinned_teams;
   s.quota = c.quota;

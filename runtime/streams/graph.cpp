@@ -175,8 +175,10 @@ void graph::impl::follow_failures() {
                              std::lock_guard const lock(shared->mutex);
                              if (shared->is_over) return;  // the graph itself terminates its actors
                              shared->failure = ec ? ec : make_error_code(errc::terminated);
-                             shared->why_failed = fmt::format("'{}' was stopped: {}", names.contains(f.who) ? names.at(f.who) : "the clock",
-                                                              (ec ? ec : make_error_code(f.reason)).message());
+                             shared->why_failed =
+                                 fmt::format("'{}' was stopped: {}",
+                                             names.contains(f.who) ? names.at(f.who) : "the clock",
+                                             (ec ? ec : make_error_code(f.reason)).message());
                              shared->changed.notify_all();
                            });
 }

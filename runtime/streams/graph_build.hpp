@@ -97,7 +97,7 @@ class built_graph {
   std::list<link> links_;
   clock_memory* clock_memory_ = nullptr;  // on the host
   actor_id* clock_sources_ = nullptr;     // likewise
-  actor_id* clock_actors_ = nullptr;       // likewise
+  actor_id* clock_actors_ = nullptr;      // likewise
   clock_memory* clock_at_device_ = nullptr;
   actor_ref<clock> clock_;
   std::uint32_t clock_device_ = 0;

@@ -68,7 +68,7 @@ void draw_settings(random_numbers& r, plan& p) {
   c.round_messages = 1 + r.below(40);
   c.round_ms = 1 + r.below(20);
   c.actors = 8 + r.below(24);
-  c.mail_blocks = r.chance(1, 2) ? 0 : 2 + r.below(c.actors);
+  c.mail_blocks = r.chance(1, 2) ? 0 : 1 + c.pinned_teams + r.below(c.actors);  // fewer are refused
   c.default_capacity = 2 + r.below(32);
   c.asks = r.chance(1, 10) ? 4 : 256;
   c.state_bytes = 1 << 20;

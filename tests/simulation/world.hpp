@@ -120,8 +120,8 @@ class world {
     std::uint64_t at_ns;
   };
   static constexpr std::uint64_t first_leap_ns = 100;
-  /// Twice the need of the longest programs, with three teams of 32 lanes: an endless loop is found within seconds.
-  static constexpr std::uint64_t step_limit = 60'000'000;
+  /// Several times the need of the longest programs, with three teams of 32 lanes: an endless loop is found within a minute.
+  static constexpr std::uint64_t step_limit = 30'000'000;
 
   thread& self() const noexcept;
   void advance(std::uint64_t ns);

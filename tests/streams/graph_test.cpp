@@ -143,7 +143,8 @@ TEST_CASE("a stage that fails restarts, and sees the same frame again: nothing i
   bed b(device);
   streams::graph g{b.rt, {.ticks = 500}};
   auto const from = g.add<counter>("from");
-  auto const frail = g.add<adder>("frail", {.by = 1, .fails_every = 10}, {.supervise = {.max_restarts = 1000}});
+  auto const frail =
+      g.add<adder>("frail", {.by = 1, .fails_every = 10}, {.supervise = {.max_restarts = 1000}});
   auto const to = g.add<checker>("to", {.added = 1});
   g.connect(from.out<"numbers">(), frail.in<"numbers">());
   g.connect(frail.out<"numbers">(), to.in<"numbers">());
@@ -182,7 +183,8 @@ TEST_CASE("a stage that its supervision stops ends the graph, with its name", "[
   bed b("cpu");
   streams::graph g{b.rt};
   auto const from = g.add<counter>("from");
-  auto const frail = g.add<adder>("frail", {.fails_always_at = 40}, {.supervise = {.rule = on_failure::stop}});
+  auto const frail =
+      g.add<adder>("frail", {.fails_always_at = 40}, {.supervise = {.rule = on_failure::stop}});
   auto const to = g.add<checker>("to");
   g.connect(from.out<"numbers">(), frail.in<"numbers">());
   g.connect(frail.out<"numbers">(), to.in<"numbers">());
