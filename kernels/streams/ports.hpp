@@ -36,7 +36,8 @@ struct optional_in : in<Name, Frame, How> {
 template <port_name Name, frame_type Frame, port_name EditOf = "">
 struct out {
   using frame = Frame;
-  static constexpr auto name = Name, edit_of = EditOf;
+  static constexpr auto name = Name;
+  static constexpr auto edit_of = EditOf;
   static constexpr bool is_input = false;
 };
 
@@ -52,6 +53,13 @@ consteval bool same_name() {
     return true;
   }
 }
+
+template <bool IsInput, auto Name, class... Ports>
+struct find_port;
+template <bool IsInput, auto Name, class First, class... Rest>
+struct find_port<IsInput, Name, First, Rest...>
+    : std::conditional_t<First::is_input == IsInput && same_name<First::name, Name>(), std::type_identity<First>,
+                         find_port<IsInput, Name, Rest...>> {};
 
 }  // namespace detail
 
@@ -77,19 +85,9 @@ struct ports {
     (f(std::type_identity<Ports>{}), ...);
   }
 
- private:
-  template <bool IsInput, port_name Name, class First, class... Rest>
-  static consteval auto find() {
-    if constexpr (First::is_input == IsInput && detail::same_name<First::name, Name>())
-      return std::type_identity<First>{};
-    else
-      return find<IsInput, Name, Rest...>();
-  }
-
- public:
   /// The port of this name; only if number_of finds it.
   template <bool IsInput, port_name Name>
-  using port = typename decltype(find<IsInput, Name, Ports...>())::type;
+  using port = typename detail::find_port<IsInput, Name, Ports...>::type;
 };
 
 /// Where a stage can work.

@@ -68,7 +68,7 @@ void draw_settings(random_numbers& r, plan& p) {
   c.round_messages = 1 + r.below(40);
   c.round_ms = 1 + r.below(20);
   c.actors = 8 + r.below(24);
-  c.mail_blocks = r.chance(1, 2) ? 0 : 1 + c.pinned_teams + r.below(c.actors);  // fewer are refused
+  c.mail_blocks = r.chance(1, 2) ? 0 : 2 + r.below(c.actors);
   c.default_capacity = 2 + r.below(32);
   c.asks = r.chance(1, 10) ? 4 : 256;
   c.state_bytes = 1 << 20;
@@ -78,6 +78,7 @@ void draw_settings(random_numbers& r, plan& p) {
   c.starvation_limit = r.chance(1, 5) ? 1 + r.below(8) : 1'000'000;
   c.spin_us = r.one_of(spins);
   c.polling = r.chance(1, 12);
+  if (c.polling && c.mail_blocks != 0) c.mail_blocks += p.emulated() ? 2 : 16;  // fewer are refused
   c.latency_sample_every = 1u << r.below(5);
   c.handler_limit_ms = r.chance(1, 4) ? 1 + r.below(50) : 0;
   c.seed = r.next() | 1;

@@ -1,0 +1,20 @@
+// Makes nvcc generate device code for a module of stages: `process`, edges, frame pools, the clock, the ends of transfers. Nothing here
+// runs.
+#include "kernels/actor/launch.hpp"
+#include "kernels/actor/ring_kernel.hpp"
+#include "tests/streams/stages.hpp"
+
+namespace {
+
+using stages = stream_test::test_stages;
+
+__global__ void run_stages(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
+  rondo::team const team{blockIdx.x, threadIdx.x, blockDim.x, shared[blockIdx.x]};
+  rondo::ring_kernel<stages>{arena, team, host, {.spin_ns = 1000, .park = false}}.run({.messages = 64});
+}
+
+}  // namespace
+
+void launch(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
+  run_stages<<<2, 32>>>(arena, host, shared);
+}
