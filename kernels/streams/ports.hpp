@@ -119,7 +119,7 @@ struct options_or_none<Stage> {
 
 }  // namespace detail
 
-/// The frames of a stage's ports, for its functions on the host: runtime/streams/stage_kind.hpp.
+/// The frames of a stage's ports, for its functions on the host: kernels/streams/shapes.hpp.
 template <class Stage>
 class shapes_of;
 

@@ -18,6 +18,8 @@
 // When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 
+#include <string>
+
 #include "kernels/actor/module.hpp"
 #include "kernels/streams/clock.hpp"
 #include "kernels/streams/stage_context.hpp"
@@ -75,7 +77,7 @@ struct stage_of {
     auto const began = ctx.now_ns();
     if (ctx.team().leader()) now = loop.begin();
     ctx.team().sync();
-    stage.process(c, now);
+    process(c);
     if (ctx.team().any(ctx.failure() != errc::ok)) {
       if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
       return;
@@ -89,6 +91,13 @@ struct stage_of {
   tick now;
 
  private:
+  RONDO_HD void process(stage_context<Stage>& c) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (detail::works_where<Stage>() != works::on_host) stage.process(c, now);
+#else
+    stage.process(c, now);
+#endif
+  }
   RONDO_HD void end(context& ctx, stage_context<Stage>& c, stage_loop& loop) {
     if constexpr (requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
       stage.on_stop(c);
@@ -99,10 +108,9 @@ struct stage_of {
     answer_end(ctx);
   }
   RONDO_HD void answer_end(context& ctx) {
-    if (memory->counts.ended == 0 || !memory->ender.to.valid()) return;
+    if (!ctx.team().leader() || memory->counts.ended == 0 || !memory->ender.to.valid()) return;
     ctx.reply_to(memory->ender, memory->counts);
-    ctx.team().sync();
-    if (ctx.team().leader()) memory->ender = {};
+    memory->ender = {};
   }
 };
 

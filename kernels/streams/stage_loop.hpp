@@ -259,11 +259,19 @@ class stage_loop {
   }
   /// Stages have mailboxes of their own, so they are gone, or full: then a stage looks at its edges after each message anyway.
   RONDO_HD void wake(actor_id who) noexcept {
-    static_cast<void>(ctx_.tell(address<any_that_takes<news>>{who}, news{}));
+    send(who, news{});
   }
   RONDO_HD void tell_clock(std::uint64_t number) noexcept {
     // One that finds no room does no harm: the clock goes on by later ones, or by its own time.
-    static_cast<void>(ctx_.tell(address<any_that_takes<tick_done>>{m_.clock}, tick_done{number, m_.sink}));
+    send(m_.clock, tick_done{number, m_.sink});
+  }
+
+  /// As context::tell, which needs all lanes.
+  template <class Message>
+  RONDO_HD void send(actor_id to, Message const& m) noexcept {
+    message_header h;
+    h.type = type_id<Message>;
+    static_cast<void>(ctx_.post(to, h, &m, sizeof m));
   }
 
   context& ctx_;

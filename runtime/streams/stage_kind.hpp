@@ -12,21 +12,17 @@
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 #include "runtime/messaging/messages_ref.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo::streams {
-
-/// A value of any frame_type.
-using any_about = std::array<std::byte, max_about_bytes>;
 
 /// A port of a type of stages.
 struct port_kind {
@@ -36,47 +32,6 @@ struct port_kind {
   delivery how{};              // of an input, unless a connection says otherwise
   std::string_view edit_of{};  // of an output: the input whose frames it may pass on
   std::uint64_t (*bytes)(any_about const&) = nullptr;
-};
-
-/// The frames of a stage's ports, by number.
-struct stage_shapes {
-  std::vector<std::optional<any_about>> inputs, outputs;
-};
-
-/// The same for the functions of a stage, by name.
-template <class Stage>
-class shapes_of {
-  template <bool IsInput, port_name Name>
-  using frame_of = typename Stage::ports::template port<IsInput, Name>::frame;
-  template <class T>
-  static std::optional<T> get(std::optional<any_about> const& from) {
-    if (!from) return std::nullopt;
-    T about;
-    __builtin_memcpy(&about, from->data(), sizeof about);
-    return about;
-  }
-
- public:
-  explicit shapes_of(stage_shapes& all) : all_(all) {}
-
-  /// What comes in there; empty: it is not connected.
-  template <port_name Name>
-  std::optional<frame_of<true, Name>> in() const {
-    return get<frame_of<true, Name>>(all_.inputs[Stage::ports::template number_of<true, Name>()]);
-  }
-  template <port_name Name>
-  std::optional<frame_of<false, Name>> out() const {
-    return get<frame_of<false, Name>>(all_.outputs[Stage::ports::template number_of<false, Name>()]);
-  }
-  /// Frames of the output have at most as many bytes as this one.
-  template <port_name Name>
-  void out(frame_of<false, Name> const& about) {
-    auto& to = all_.outputs[Stage::ports::template number_of<false, Name>()].emplace();
-    __builtin_memcpy(to.data(), &about, sizeof about);
-  }
-
- private:
-  stage_shapes& all_;
 };
 
 /// A ref to the actor of any stage.

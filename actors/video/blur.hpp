@@ -1,0 +1,60 @@
+// Gaussian blur of pictures.
+#pragma once
+
+#include <cmath>
+#include "actors/video/image.hpp"
+#include "actors/video/rows.hpp"
+#include "kernels/streams/stage.hpp"
+
+namespace rondo::video {
+
+struct blur {
+  using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image>>;
+  struct options {
+    float sigma =
+        2;  // in pixels, above 0, at most 4. Samples farther than 3 sigma, or 8 pixels, count as nothing
+  };
+  static constexpr bool cooperative = true;
+  static std::string shapes(options const& o, streams::shapes_of<blur>& s);
+  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<blur> const& s);
+
+  /// Whole numbers with the sum 256.
+  RONDO_HD static pixels::blur_weights weights_for(float sigma) {
+    pixels::blur_weights w{};
+    float exact[pixels::most_blur_radius + 1], sum = 0;
+    w.radius = pixels::within(static_cast<i32>(3 * sigma + 0.5F), 1, pixels::most_blur_radius);
+    for (i32 k = 0; k <= w.radius; ++k) {
+      exact[k] = std::exp(-static_cast<float>(k * k) / (2 * sigma * sigma));
+      sum += k == 0 ? exact[k] : 2 * exact[k];
+    }
+    i32 rest = 256;
+    for (i32 k = w.radius; k > 0; --k) {
+      w.weights[k] = static_cast<u16>(256 * exact[k] / sum + 0.5F);
+      rest -= 2 * w.weights[k];
+    }
+    w.weights[0] = static_cast<u16>(rest);
+    while (w.radius > 1 && w.weights[w.radius] == 0) --w.radius;
+    return w;
+  }
+
+  RONDO_HD void process(streams::stage_context<blur>& ctx, streams::tick const&) {
+    auto const in = ctx.input<"video">();
+    auto const out = ctx.output<"video">(in.about);
+    if (!out) return;
+    auto const from = planes_at(in.about, in.data), to = planes_at(out.about, out.data);
+    auto const weights = weights_for(ctx.options().sigma);
+    auto* const between = reinterpret_cast<u8*>(ctx.scratch());
+    rows const row{ctx.team()};
+    for (int p = 0; p < (in.about.format == pixel_format::i420a ? 4 : 3); ++p) {
+      auto const& plane = from.of[p];
+      for (std::int32_t y = 0; y < plane.height; ++y) {
+        row.blur_down(between, plane.data, plane.stride, plane.height, y, plane.width, weights);
+        ctx.team().sync();
+        row.blur_across(to.of[p].row(y), between, plane.width, weights);
+        ctx.team().sync();
+      }
+    }
+  }
+};
+
+}  // namespace rondo::video

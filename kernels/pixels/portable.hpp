@@ -1,0 +1,49 @@
+// What code for pixels may use, so that it compiles for every device: with g++, nvcc, clang's C++ for OpenCL, and Metal's compiler.
+//
+// Plain functions over pointers, C++14, without exceptions, references into buffers, and 64-bit atomics. A pointer into a buffer names
+// its address space: RONDO_BUFFER. Loops go from `first` in steps of `step`: a CPU takes each pixel of a row, a lane of a GPU its share.
+#pragma once
+
+#if defined(__OPENCL_CPP_VERSION__)
+#define RONDO_BUFFER __global
+#define RONDO_PIXELS inline
+#elif defined(__METAL_VERSION__)
+#define RONDO_BUFFER device
+#define RONDO_PIXELS inline
+#elif defined(__CUDACC__)
+#define RONDO_BUFFER
+#define RONDO_PIXELS __host__ __device__ __forceinline__
+#else
+#define RONDO_BUFFER
+// Inlined into the functions that are compiled for several instruction sets (actors/video/rows.cpp).
+#define RONDO_PIXELS inline __attribute__((always_inline))
+#endif
+
+namespace rondo {
+namespace pixels {
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int i32;
+
+RONDO_PIXELS i32 least(i32 a, i32 b) { return a < b ? a : b; }
+RONDO_PIXELS i32 most(i32 a, i32 b) { return a > b ? a : b; }
+RONDO_PIXELS i32 within(i32 x, i32 low, i32 high) { return most(low, least(x, high)); }
+
+/// v / 255, rounded; exact for v up to 255 * 255.
+RONDO_PIXELS u16 over_255(u16 v) {
+  u16 const t = static_cast<u16>(v + 128);
+  return static_cast<u16>(static_cast<u16>(t + (t >> 8)) >> 8);
+}
+/// `below` under a layer of this opacity, whose value is premultiplied with it.
+RONDO_PIXELS u8 over(u8 premultiplied, u8 opacity, u8 below) {
+  u16 const rest = over_255(static_cast<u16>(static_cast<u16>(255 - opacity) * below));
+  return static_cast<u8>(premultiplied + rest);
+}
+
+/// The planes of a frame: brightness, and two of colour.
+enum plane_kind { plane_y, plane_u, plane_v };
+
+}  // namespace pixels
+}  // namespace rondo
