@@ -37,7 +37,7 @@ struct graph::impl {
     fmt::print(stderr, "rondo: {}\n", line);
   }
   void require_not_started(char const* what) const {
-    if (built) throw std::invalid_argument(std::string(what) + ": the graph has started; build another one");
+    if (built) throw std::invalid_argument(fmt::format("{}: the graph has started; build another one", what));
   }
   void follow_end(stage_instance const& s);
   void follow_failures();
@@ -101,9 +101,10 @@ std::uint32_t graph::add_untyped(stage_kind const& kind, std::string name, void 
   impl_->require_not_started("a stage was added");
   if (name.empty()) throw std::invalid_argument("a stage needs a name");
   if (how.replicas == 0)
-    throw std::invalid_argument("the stage '" + name + "' is to have no replicas: there is at least one");
+    throw std::invalid_argument(
+        fmt::format("the stage '{}' is to have no replicas: there is at least one", name));
   for (auto const& s : impl_->plan.stages)
-    if (s.name == name) throw std::invalid_argument("there is a stage '" + name + "' already");
+    if (s.name == name) throw std::invalid_argument(fmt::format("there is a stage '{}' already", name));
   planned_stage s{.kind = &kind, .name = std::move(name), .options = {}, .how = how, .inputs = {}};
   s.options.resize((kind.option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   std::memcpy(static_cast<void*>(s.options.data()), options, kind.option_bytes);
@@ -124,7 +125,7 @@ void graph::connect_untyped(graph const* from_graph, std::uint32_t from, std::ui
     throw std::invalid_argument("a stage or a port that does not exist was connected");
   auto const& writes = plan.stages[from].kind->outputs[output];
   auto const& reads = plan.stages[to].kind->inputs[input];
-  auto const names = plan.output_name(from, output) + " and " + plan.input_name(to, input);
+  auto const names = fmt::format("{} and {}", plan.output_name(from, output), plan.input_name(to, input));
   if (writes.frame != reads.frame)
     throw std::invalid_argument(
         fmt::format("{} cannot be connected: the one passes frames of type {}, the other {}", names,

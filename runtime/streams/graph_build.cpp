@@ -1,5 +1,7 @@
 #include "runtime/streams/graph_build.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -73,17 +75,19 @@ void built_graph::make_instances() {
       instances_.push_back({.stage = number,
                             .replica = r,
                             .device = plan_.places()[number],
-                            .name = options_.name + "/" + stage.name +
-                                    (stage.how.replicas > 1 ? "-" + std::to_string(r + 1) : "")});
+                            .name = stage.how.replicas > 1
+                                        ? fmt::format("{}/{}-{}", options_.name, stage.name, r + 1)
+                                        : fmt::format("{}/{}", options_.name, stage.name)});
   }
   for (auto const& t : plan_.transfers())
     for (bool const inlet : {false, true})
-      instances_.push_back({.stage = t.from,
-                            .transfer = &t,
-                            .is_inlet = inlet,
-                            .device = inlet ? t.to_device : plan_.places()[t.from],
-                            .name = options_.name + "/" + plan_.output_name(t.from, t.output) +
-                                    (inlet ? " at " : " to ") + plan_.devices()[t.to_device].name});
+      instances_.push_back(
+          {.stage = t.from,
+           .transfer = &t,
+           .is_inlet = inlet,
+           .device = inlet ? t.to_device : plan_.places()[t.from],
+           .name = fmt::format("{}/{} {} {}", options_.name, plan_.output_name(t.from, t.output),
+                               inlet ? "at" : "to", plan_.devices()[t.to_device].name)});
 }
 
 stage_instance& built_graph::instance_of(std::uint32_t stage, std::uint32_t replica) {
@@ -134,7 +138,7 @@ void built_graph::open_host_sides() {
     try {
       s.host_side = stage.kind->open(stage.option_bytes(), shapes);
     } catch (std::exception const& e) {
-      throw graph_error("the stage '" + stage.name + "' cannot open what it needs: " + e.what());
+      throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", stage.name, e.what()));
     }
   }
 }
@@ -315,12 +319,13 @@ void built_graph::launch() {
       else
         s.actor = rt_.launch<outlet>(s.name, how, {s.memory_at_device});
     } catch (boost::system::system_error const& e) {
-      throw graph_error(
-          "the stage '" + s.name + "' cannot be launched: " + e.what() +
-          (e.code() == errc::unknown_behaviour ? "; list its type in the runtime's RONDO_STAGES" : ""));
+      throw graph_error(fmt::format(
+          "the stage '{}' cannot be launched: {}{}", s.name, e.what(),
+          e.code() == errc::unknown_behaviour ? "; list its type in the runtime's RONDO_STAGES" : ""));
     }
   }
-  clock_ = rt_.launch<clock>(options_.name + "/clock", options_for(clock_device_, {}), {clock_at_device_});
+  clock_ = rt_.launch<clock>(fmt::format("{}/clock", options_.name), options_for(clock_device_, {}),
+                             {clock_at_device_});
 }
 
 /// They are not known before, and no stage has begun.

@@ -1,5 +1,7 @@
 #include "runtime/streams/graph_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "runtime/streams/graph_error.hpp"
@@ -8,7 +10,7 @@ namespace rondo::streams {
 
 namespace {
 
-std::string megabytes(std::uint64_t bytes) { return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB"; }
+std::uint64_t megabytes(std::uint64_t bytes) { return (bytes + (1u << 20) - 1) >> 20; }
 
 }  // namespace
 
@@ -19,7 +21,8 @@ void graph_memory::lay_out(std::function<void(graph_memory&)> const& make) {
   measuring_.release();
 
   auto owned = pool_.acquire_buffer(used_ + 64);
-  if (!owned) throw graph_error("no memory for the graph's structures: " + owned.error().message());
+  if (!owned)
+    throw graph_error(fmt::format("no memory for the graph's structures: {}", owned.error().message()));
   structures_ = std::move(*owned);
   base_ = pool_.address_of(structures_->ref());
   image_.assign(used_, std::byte{0});
@@ -48,8 +51,9 @@ std::byte* graph_memory::block(std::uint64_t bytes, bool zero) {
   if (is_final_) return block_addresses_[next_block_++];
   auto owned = pool_.acquire_buffer(bytes);
   if (!owned)
-    throw graph_error("no memory for a block of " + megabytes(bytes) + ", with " + megabytes(block_bytes_) +
-                      " in use by the graph: " + owned.error().message() + " (buffer_bytes_cap limits it)");
+    throw graph_error(fmt::format(
+        "no memory for a block of {} MiB, with {} MiB in use by the graph: {} (buffer_bytes_cap limits it)",
+        megabytes(bytes), megabytes(block_bytes_), owned.error().message()));
   auto* const at = pool_.address_of(owned->ref());
   if (zero) {
     std::vector<std::byte> const nothing(bytes);

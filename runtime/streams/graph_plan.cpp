@@ -1,5 +1,7 @@
 #include "runtime/streams/graph_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace rondo::streams {
@@ -37,10 +39,10 @@ void graph_plan::decide(copy_cost const& cost, bool is_whole) {
 }
 
 std::string graph_plan::output_name(std::uint32_t stage, std::uint32_t output) const {
-  return stages[stage].name + "." + std::string(stages[stage].kind->outputs[output].name);
+  return fmt::format("{}.{}", stages[stage].name, stages[stage].kind->outputs[output].name);
 }
 std::string graph_plan::input_name(std::uint32_t stage, std::uint32_t input) const {
-  return stages[stage].name + "." + std::string(stages[stage].kind->inputs[input].name);
+  return fmt::format("{}.{}", stages[stage].name, stages[stage].kind->inputs[input].name);
 }
 
 void graph_plan::check_connections() const {
@@ -49,9 +51,8 @@ void graph_plan::check_connections() const {
     for (std::uint32_t i = 0; i < stages[s].inputs.size(); ++i)
       if (stages[s].inputs[i].from == no_stage && !stages[s].kind->inputs[i].is_optional)
         throw graph_error(
-            "the input " + input_name(s, i) +
-            " is not connected, and it is not optional: connect an output with frames of type " +
-            std::string(stages[s].kind->inputs[i].frame));
+            fmt::format("the input {} is not connected: connect an output with frames of type {}",
+                        input_name(s, i), stages[s].kind->inputs[i].frame));
 }
 
 void graph_plan::check_replicas() const {
@@ -62,19 +63,21 @@ void graph_plan::check_replicas() const {
       if (in.from == no_stage) continue;
       any_queue = any_queue || in.how != delivery::latest;
       if (stages[in.from].how.replicas == 1) continue;
-      auto const& writer = stages[in.from].name;
       if (stages[s].how.replicas > 1)
-        throw graph_error(
-            "'" + writer + "' and its reader '" + stages[s].name +
-            "' both have replicas: put a stage with one instance between them, which restores the order");
+        throw graph_error(fmt::format(
+            "'{}' and its reader '{}' both have replicas: put a stage with one instance between them, "
+            "which restores the order",
+            stages[in.from].name, stages[s].name));
       if (in.how != delivery::lossless)
-        throw graph_error("the input " + input_name(s, i) + " reads from the replicas of '" + writer +
-                          "', whose order is lost if frames are: connect it with delivery::lossless");
+        throw graph_error(fmt::format(
+            "the input {} reads from the replicas of '{}', whose order is lost if frames are: connect "
+            "it with delivery::lossless",
+            input_name(s, i), stages[in.from].name));
     }
     if (stages[s].how.replicas > 1 && !any_queue)
-      throw graph_error(
-          "'" + stages[s].name +
-          "' has replicas, but no input with delivery every or lossless that could be shared among them");
+      throw graph_error(fmt::format(
+          "'{}' has replicas, but no input with the delivery every or lossless that they could share",
+          stages[s].name));
   }
 }
 
@@ -90,11 +93,11 @@ void graph_plan::sort() {
     std::uint32_t s = 0;
     while (s < stages.size() && !is_next(s)) ++s;
     if (s == stages.size()) {
-      std::string circle;
-      for (std::uint32_t i = 0; i < stages.size(); ++i)
-        if (!done[i]) circle += (circle.empty() ? "'" : "', '") + stages[i].name;
-      throw graph_error("these stages depend on each other in a circle, or on one that does: " + circle +
-                        "'");
+      std::vector<std::string> circle;
+      for (std::uint32_t k = 0; k < stages.size(); ++k)
+        if (!done[k]) circle.push_back(fmt::format("'{}'", stages[k].name));
+      throw graph_error(fmt::format("these stages depend on each other in a circle, or on one that does: {}",
+                                    fmt::join(circle, ", ")));
     }
     done[s] = true;
     order_.push_back(s);
@@ -117,7 +120,8 @@ void graph_plan::find_shapes(bool is_whole) {
     if (!is_whole && !all_known) continue;  // it may still be connected
     if (stage.kind->shapes != nullptr) {
       if (auto const refusal = stage.kind->shapes(stage.option_bytes(), shapes); !refusal.empty())
-        throw graph_error("the stage '" + stage.name + "' refuses what it is to work on: " + refusal);
+        throw graph_error(
+            fmt::format("the stage '{}' refuses what it is to work on: {}", stage.name, refusal));
     } else {
       for (std::uint32_t o = 0; o < shapes.outputs.size(); ++o)
         for (std::uint32_t i = 0; i < shapes.inputs.size() && !shapes.outputs[o]; ++i)
@@ -126,9 +130,9 @@ void graph_plan::find_shapes(bool is_whole) {
     }
     for (std::uint32_t o = 0; o < shapes.outputs.size(); ++o)
       if (!shapes.outputs[o])
-        throw graph_error("the stage '" + stage.name + "' does not say what its output '" +
-                          std::string(stage.kind->outputs[o].name) +
-                          "' has: its type needs a function `shapes`");
+        throw graph_error(fmt::format(
+            "the stage '{}' does not say what its output '{}' has: its type needs a function `shapes`",
+            stage.name, stage.kind->outputs[o].name));
   }
 }
 
@@ -144,8 +148,8 @@ std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
     return stage.kind->cost_ns(stage.option_bytes(), shapes_[s], devices_[d].has_memory);
   };
   if (auto const d = stage.how.device; d && *d >= devices_.size())
-    throw graph_error("the stage '" + stage.name + "' is to work on device " + std::to_string(*d) +
-                      ", but the runtime has " + std::to_string(devices_.size()));
+    throw graph_error(fmt::format("the stage '{}' is to work on device {}, but the runtime has {}",
+                                  stage.name, *d, devices_.size()));
   std::vector<stage_place> possible;
   // Devices with their own memory come first: without known costs, frames stay there.
   for (bool const with_memory : {true, false})
@@ -159,11 +163,11 @@ std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
       possible.push_back({d, cost(d)});
     }
   if (!possible.empty()) return possible;
-  throw graph_error("the stage '" + stage.name + "' can work on none of the runtime's devices" +
-                    (stage.kind->where == works::on_host ? ": it needs a cpu"
-                     : stage.kind->where == works::on_accelerator
-                         ? ": it needs one with its own memory"
-                         : std::string(": the backend is ") + name_of(use_)));
+  throw graph_error(fmt::format("the stage '{}' can work on none of the runtime's devices: {}", stage.name,
+                                stage.kind->where == works::on_host ? "it needs a cpu"
+                                : stage.kind->where == works::on_accelerator
+                                    ? "it needs one with its own memory"
+                                    : fmt::format("the backend is {}", name_of(use_))));
 }
 
 void graph_plan::choose_places(copy_cost const& cost) {
@@ -223,7 +227,7 @@ std::string graph_plan::why(std::uint32_t s) const {
   if (stage.how.device) return "as its options say";
   if (stage.kind->where == works::on_host) return "it uses the host";
   if (stage.kind->where == works::on_accelerator) return "it needs an accelerator";
-  if (use_ != backend::automatic) return std::string("the backend is ") + name_of(use_);
+  if (use_ != backend::automatic) return fmt::format("the backend is {}", name_of(use_));
   if (devices_.size() == 1) return "the only device";
   return "the least time in all, with copies";
 }
