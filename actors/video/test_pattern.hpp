@@ -23,7 +23,8 @@ struct test_pattern {
     rows const row{ctx.team()};
     for (int p = 0; p < 3; ++p) {
       auto const& plane = picture.of[p];
-      auto const shape = pixels::pattern_for(plane.width, plane.height, static_cast<std::uint32_t>(t.number));
+      auto const shape =
+          pixels::pattern_for(o.width, o.height, p == 0 ? 1 : 2, static_cast<std::uint32_t>(t.number));
       for (std::int32_t y = 0; y < plane.height; ++y)
         row.pattern(plane.row(y), static_cast<pixels::plane_kind>(p), shape, y);
     }

@@ -134,7 +134,8 @@ void make_pattern(image const& about, std::byte* data, std::uint64_t number) {
   rows const row{one};
   for (int p = 0; p < 3; ++p) {
     auto const& v = picture.of[p];
-    auto const shape = pixels::pattern_for(v.width, v.height, static_cast<std::uint32_t>(number));
+    auto const shape =
+        pixels::pattern_for(about.width, about.height, p == 0 ? 1 : 2, static_cast<std::uint32_t>(number));
     for (std::int32_t y = 0; y < v.height; ++y)
       row.pattern(v.row(y), static_cast<pixels::plane_kind>(p), shape, y);
   }

@@ -15,18 +15,19 @@ struct pattern_shape {
   u32 shift;  // of the ramp
 };
 
-RONDO_PIXELS pattern_shape pattern_for(i32 width, i32 height, u32 number) {
+/// For a picture of this size, and a plane with a sample for `shrink` (1 or 2) pixels in each direction.
+RONDO_PIXELS pattern_shape pattern_for(i32 width, i32 height, i32 shrink, u32 number) {
   pattern_shape s;
-  s.width = width;
-  s.height = height;
-  s.bars_end = height * 2 / 3;
-  s.box_size = height / 6;
-  i32 const way = most(width - s.box_size, 1);
+  s.width = width / shrink;
+  s.height = height / shrink;
+  s.bars_end = s.height * 2 / 3;
+  s.box_size = height / 12 * 2 / shrink;
+  i32 const way = most(width - height / 12 * 2, 1);
   i32 const at =
       static_cast<i32>(number * static_cast<u32>(most(width / 128, 1)) % static_cast<u32>(2 * way));
-  s.box_x = at < way ? at : 2 * way - at;
-  s.box_y = height / 4;
-  s.scale = 8u * 65536u / static_cast<u32>(most(width, 1));
+  s.box_x = (at < way ? at : 2 * way - at) / shrink;
+  s.box_y = height / 4 / shrink;
+  s.scale = 8u * 65536u / static_cast<u32>(most(s.width, 1));
   s.shift = number * 2u;
   return s;
 }

@@ -31,9 +31,6 @@ namespace rondo::streams {
 /// What happens if a reader is slow.
 enum class delivery : std::uint32_t { latest, every, lossless };
 
-/// To a stage: look at the edges.
-struct news {};
-
 class edge {
  public:
   /// `places`: room for `capacity` frames, a power of two, on the stages' device; not for `latest`.

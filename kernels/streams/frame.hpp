@@ -20,18 +20,21 @@ struct tick {
 
 class frame_pool;
 
+/// Bytes of what a port says of its frames.
 inline constexpr std::size_t max_about_bytes = 24;
 
 /// A reference to data, and one use of the block that holds them. Who has a frame passes it on, or gives it up.
 struct frame {
-  std::byte* data = nullptr;
+  std::byte* data = nullptr;  // on the stage's device
   frame_pool* pool =
       nullptr;  // that the block belongs to; null: a gap, which says that there is no frame for this tick
-  std::uint32_t block = 0;  // in its pool
-  std::uint32_t bytes = 0;
-  std::uint64_t number = 0, time_ns = 0;             // of its tick
+  std::uint32_t block = 0;                           // in its pool
+  std::uint32_t bytes = 0;                           // of the data
+  std::uint64_t number = 0;                          // of its tick
+  std::uint64_t time_ns = 0;                         // likewise
   alignas(8) std::byte about[max_about_bytes] = {};  // the value of a frame_type
 
+  /// Whether there is no frame for this tick.
   RONDO_HD bool is_gap() const noexcept { return pool == nullptr; }
 };
 static_assert(sizeof(frame) == 64 && std::is_trivially_copyable_v<frame>);

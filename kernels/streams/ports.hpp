@@ -7,12 +7,14 @@
 #pragma once
 
 #include "kernels/streams/edge.hpp"
+#include "kernels/streams/messages.hpp"
 
 namespace rondo::streams {
 
 /// A port's name, in a type.
 template <std::size_t Bytes>
 struct port_name {
+  // -- for the runtime
   char text[Bytes];
   consteval port_name(char const (&literal)[Bytes]) {  // NOLINT: a literal converts
     for (std::size_t i = 0; i < Bytes; ++i) text[i] = literal[i];
@@ -22,6 +24,7 @@ struct port_name {
 /// An input, and the delivery that it has unless a connection says otherwise.
 template <port_name Name, frame_type Frame, delivery How = delivery::lossless>
 struct in {
+  // -- for the runtime
   using frame = Frame;
   static constexpr auto name = Name;
   static constexpr bool is_input = true, is_optional = false;
@@ -30,11 +33,13 @@ struct in {
 /// An input that need not be connected.
 template <port_name Name, frame_type Frame, delivery How = delivery::latest>
 struct optional_in : in<Name, Frame, How> {
+  // -- for the runtime
   static constexpr bool is_optional = true;
 };
 /// An output. If `EditOf` names an input, its frames may lie in the blocks of that input's frames: stage_context::edit and pass.
 template <port_name Name, frame_type Frame, port_name EditOf = "">
 struct out {
+  // -- for the runtime
   using frame = Frame;
   static constexpr auto name = Name;
   static constexpr auto edit_of = EditOf;
@@ -58,14 +63,15 @@ template <bool IsInput, auto Name, class... Ports>
 struct find_port;
 template <bool IsInput, auto Name, class First, class... Rest>
 struct find_port<IsInput, Name, First, Rest...>
-    : std::conditional_t<First::is_input == IsInput && same_name<First::name, Name>(), std::type_identity<First>,
-                         find_port<IsInput, Name, Rest...>> {};
+    : std::conditional_t<First::is_input == IsInput && same_name<First::name, Name>(),
+                         std::type_identity<First>, find_port<IsInput, Name, Rest...>> {};
 
 }  // namespace detail
 
 /// The list of a stage's ports.
 template <class... Ports>
 struct ports {
+  // -- for the runtime
   static constexpr std::uint32_t inputs = (0u + ... + (Ports::is_input ? 1u : 0u));
   static constexpr std::uint32_t outputs = sizeof...(Ports) - inputs;
 

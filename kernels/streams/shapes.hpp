@@ -14,6 +14,7 @@ using any_about = std::array<std::byte, max_about_bytes>;
 
 /// The frames of a stage's ports, by number.
 struct stage_shapes {
+  // -- for the runtime
   std::vector<std::optional<any_about>> inputs, outputs;
 };
 
@@ -31,13 +32,17 @@ class shapes_of {
   }
 
  public:
+  // -- for the runtime
   explicit shapes_of(stage_shapes& all) : all_(all) {}
+
+  // -- for stages
 
   /// What comes in there; empty: it is not connected.
   template <port_name Name>
   std::optional<frame_of<true, Name>> in() const {
     return get<frame_of<true, Name>>(all_.inputs[Stage::ports::template number_of<true, Name>()]);
   }
+  /// What the stage has said that it makes there.
   template <port_name Name>
   std::optional<frame_of<false, Name>> out() const {
     return get<frame_of<false, Name>>(all_.outputs[Stage::ports::template number_of<false, Name>()]);

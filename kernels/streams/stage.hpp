@@ -31,6 +31,7 @@ namespace rondo::streams {
 /// The actor of a stage.
 template <class Stage>
 struct stage_of {
+  // -- for the runtime
   struct arguments {
     stage_memory* memory;  // on its device
   };

@@ -12,10 +12,10 @@ namespace rondo::streams {
 /// A frame to read, for as long as the tick is processed.
 template <frame_type T>
 struct frame_in {
-  T about{};
-  std::byte const* data = nullptr;
-  std::uint64_t number = 0;  // of its tick
-  bool is_new = false;       // false: the stage has processed it before (an input with `latest`)
+  T about{};                        // what its port says of it
+  std::byte const* data = nullptr;  // on the stage's device
+  std::uint64_t number = 0;         // of its tick
+  bool is_new = false;              // false: the stage has processed it before (an input with `latest`)
 
   /// Whether there is a frame. An input with `latest` may have none yet, and an optional one may not be connected.
   RONDO_HD explicit operator bool() const noexcept { return data != nullptr; }
@@ -24,9 +24,10 @@ struct frame_in {
 /// A frame to write. It is passed on when the tick has been processed without a failure.
 template <frame_type T>
 struct frame_out {
-  T about{};
-  std::byte* data = nullptr;
+  T about{};                  // what its port says of it
+  std::byte* data = nullptr;  // on the stage's device
 
+  /// Whether there is a block.
   RONDO_HD explicit operator bool() const noexcept { return data != nullptr; }
 };
 
@@ -43,7 +44,10 @@ class stage_context {
   using frame_of = typename list::template port<IsInput, Name>::frame;
 
  public:
+  // -- for the runtime
   RONDO_HD stage_context(context& ctx, stage_memory& memory) noexcept : ctx_(ctx), memory_(memory) {}
+
+  // -- for stages
 
   /// As given to graph::add.
   RONDO_HD options_of<Stage> const& options() const noexcept {

@@ -258,9 +258,7 @@ class stage_loop {
     if (e.wants_reader()) wake(e.reader);
   }
   /// Stages have mailboxes of their own, so they are gone, or full: then a stage looks at its edges after each message anyway.
-  RONDO_HD void wake(actor_id who) noexcept {
-    send(who, news{});
-  }
+  RONDO_HD void wake(actor_id who) noexcept { send(who, news{}); }
   RONDO_HD void tell_clock(std::uint64_t number) noexcept {
     // One that finds no room does no harm: the clock goes on by later ones, or by its own time.
     send(m_.clock, tick_done{number, m_.sink});

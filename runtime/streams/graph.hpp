@@ -26,6 +26,7 @@ namespace rondo::streams {
 /// Which devices a graph may use.
 enum class backend { automatic, cpu, cuda, metal, emulated };
 
+/// How a graph runs.
 struct graph_options {
   std::string name = "graph";  // its actors are called name/stage
   double rate = 0;             // ticks per second; 0: as fast as the sinks take them
@@ -33,20 +34,22 @@ struct graph_options {
   std::uint32_t window = 4;    // without a rate: ticks under way at the same time, at most
   std::chrono::nanoseconds slow{
       0};  // a stage that takes longer for one tick logs a warning; 0: the period of the rate
-  backend use = backend::automatic;
+  backend use = backend::automatic;                // which devices it may use
   bool strict = false;                             // refuses to start if a transfer would be needed
   std::chrono::nanoseconds copy_latency{10'000};   // of a transfer, for negotiation
   double copy_gigabytes_per_s = 12;                // likewise
   std::function<void(std::string const&)> warn{};  // one line; empty: the log
 };
 
+/// How a stage runs.
 struct stage_options {
   std::optional<std::uint32_t> device{};  // index in the runtime's list; empty: negotiated
   std::uint32_t replicas = 1;             // so many instances take its frames in turn; their order is kept
   std::uint32_t attempts = 3;             // to process a tick; then its frames are given up, and counted
-  supervision supervise{.max_restarts = 100};
+  supervision supervise{.max_restarts = 100};  // what follows a failure, as for any actor
 };
 
+/// How frames pass from an output to an input.
 struct connection_options {
   std::optional<delivery> how{};  // empty: as the input says
   std::uint32_t capacity = 2;     // of a queue, in frames: rounded up to a power of two
@@ -57,12 +60,14 @@ class graph;
 /// An output of a stage in a graph.
 template <frame_type T>
 struct output_ref {
+  // -- for the runtime
   graph const* owner;
   std::uint32_t stage, port;
 };
 /// An input of a stage in a graph.
 template <frame_type T>
 struct input_ref {
+  // -- for the runtime
   graph const* owner;
   std::uint32_t stage, port;
 };
@@ -70,15 +75,19 @@ struct input_ref {
 /// A stage in a graph.
 template <class Stage>
 struct stage_ref {
+  // -- for the runtime
   graph const* owner = nullptr;
   std::uint32_t number = 0;
+  // -- for programs
 
+  /// The output of this name.
   template <port_name Name>
   auto out() const {
     constexpr auto port = Stage::ports::template number_of<false, Name>();
     static_assert(port != ~0u, "the stage has no output of this name");
     return output_ref<typename Stage::ports::template port<false, Name>::frame>{owner, number, port};
   }
+  /// The input of this name.
   template <port_name Name>
   auto in() const {
     constexpr auto port = Stage::ports::template number_of<true, Name>();
@@ -89,10 +98,11 @@ struct stage_ref {
 
 /// An edge of a started graph, or a transfer.
 struct edge_report {
-  std::string from, to;  // "stage.port"
-  delivery how{};
-  std::uint32_t device = 0;  // on which the frames lie; of a transfer: to which it copies
-  bool is_transfer = false;
+  std::string from;           // "stage.port"
+  std::string to;             // likewise; of a transfer, a device
+  delivery how{};             // what happens if the reader is slow
+  std::uint32_t device = 0;   // on which the frames lie; of a transfer: to which it copies
+  bool is_transfer = false;   // it copies between devices
   std::uint64_t bytes = 0;    // of a frame
   std::uint64_t copies = 0;   // made by a transfer so far
   std::uint64_t copy_ns = 0;  // that they took in all
@@ -100,6 +110,7 @@ struct edge_report {
 
 class graph {
  public:
+  /// An empty graph. Throws std::invalid_argument for a rate that is negative or above a million, and an empty name.
   explicit graph(runtime& rt, graph_options options = {});
   /// Stops the graph.
   ~graph();
@@ -108,6 +119,7 @@ class graph {
 
   // -- building; throws std::invalid_argument for a name that is taken or empty, for a port that is connected, and after `start`
 
+  /// A stage of this type, with its options.
   template <class Stage>
   stage_ref<Stage> add(std::string name, options_of<Stage> const& options = {},
                        stage_options const& how = {}) {
@@ -123,6 +135,7 @@ class graph {
   /// The same for stages known at run time, by numbers. Throws std::invalid_argument also if the types of frames differ.
   std::uint32_t add_untyped(stage_kind const& kind, std::string name, void const* options,
                             stage_options const& how);
+  /// The same as `connect`.
   void connect_untyped(graph const* from_graph, std::uint32_t from, std::uint32_t output,
                        graph const* to_graph, std::uint32_t to, std::uint32_t input,
                        connection_options const& options);
@@ -132,6 +145,7 @@ class graph {
   std::uint32_t negotiated_place(stage_ref<Stage> const& stage) const {
     return place_of(stage.number);
   }
+  /// The same for a stage by its number.
   std::uint32_t place_of(std::uint32_t stage) const;
 
   // -- running
@@ -152,6 +166,7 @@ class graph {
   stage_counts counts(stage_ref<Stage> const& stage) const {
     return counts_of(stage.number);
   }
+  /// The same for a stage by its number.
   stage_counts counts_of(std::uint32_t stage) const;
   /// The edges and transfers of a started graph.
   std::vector<edge_report> edges() const;

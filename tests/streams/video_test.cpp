@@ -41,7 +41,8 @@ struct gallery {
     auto const picture = planes_at(i, data);
     for (int p = 0; p < 3; ++p)
       for (std::int32_t y = 0; y < picture.of[p].height; ++y)
-        for (std::int32_t x = 0; x < picture.of[p].width; ++x) hash = (hash ^ picture.of[p].at(x, y)) * 1099511628211ull;
+        for (std::int32_t x = 0; x < picture.of[p].width; ++x)
+          hash = (hash ^ picture.of[p].at(x, y)) * 1099511628211ull;
     std::lock_guard const lock(mutex);
     hashes[t.number] = hash;
     about = i;
@@ -59,7 +60,8 @@ struct gallery {
     for (std::int32_t y = 0; y < about.height; ++y)
       std::fwrite(picture.of[0].row(y), 1, static_cast<std::size_t>(about.width), file);
     for (std::int32_t y = 0; y < about.height / 2; ++y)
-      for (int p = 1; p < 3; ++p) std::fwrite(picture.of[p].row(y), 1, static_cast<std::size_t>(about.width / 2), file);
+      for (int p = 1; p < 3; ++p)
+        std::fwrite(picture.of[p].row(y), 1, static_cast<std::size_t>(about.width / 2), file);
     std::fclose(file);
   }
 };
@@ -71,7 +73,8 @@ struct places {
 /// Pattern, blur, a small picture within the picture, waveform, number of the tick. Returns the copies that transfers have made.
 std::uint64_t run_five(runtime& rt, places const& at, gallery& g, std::uint64_t ticks) {
   streams::graph graph{rt, {.ticks = ticks, .warn = [](std::string const&) {}}};
-  auto const pattern = graph.add<test_pattern>("pattern", {.width = 320, .height = 240}, {.device = at.pattern});
+  auto const pattern =
+      graph.add<test_pattern>("pattern", {.width = 320, .height = 240}, {.device = at.pattern});
   auto const soft = graph.add<blur>("soft", {.sigma = 1.5F}, {.device = at.soft});
   auto const wave = graph.add<waveform>("wave", {}, {.device = at.wave});
   auto const rate = graph.add<frame_rate>("rate", {.fixed = true}, {.device = at.rate});
@@ -91,7 +94,8 @@ std::uint64_t run_five(runtime& rt, places const& at, gallery& g, std::uint64_t 
 
 }  // namespace
 
-TEST_CASE("a video pipeline makes the same pictures on every device, with the copies that its places need", "[streams][video]") {
+TEST_CASE("a video pipeline makes the same pictures on every device, with the copies that its places need",
+          "[streams][video]") {
   constexpr std::uint64_t ticks = 6;
   runtime rt{use<video_test::stages>, {.device = "cpu,emulated", .lanes = 4}};
   constexpr std::uint32_t cpu = 0, device = 1;
@@ -146,7 +150,7 @@ TEST_CASE("a compositor puts layers over a picture, cut off at its edges", "[str
   for (int p = 0; p < 3; ++p)
     for (std::int32_t y = 0; y < layer.of[p].height; ++y)
       whole_rows::pattern(layer.of[p].row(y), static_cast<pixels::plane_kind>(p),
-                          pixels::pattern_for(layer.of[p].width, layer.of[p].height, 2), y);
+                          pixels::pattern_for(96, 64, p == 0 ? 1 : 2, 2), y);
   CHECK(picture.of[0].at(0, 20) == layer.of[0].at(16, 0));
   CHECK(picture.of[0].at(79, 83) == layer.of[0].at(95, 63));
   CHECK(picture.of[1].at(39, 41) == layer.of[1].at(47, 31));

@@ -1,0 +1,47 @@
+// The messages between the stages of a graph, its clock, and its host.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::streams {
+
+/// What a stage has done so far.
+struct stage_counts {
+  std::uint64_t processed = 0;  // ticks
+  std::uint64_t failed = 0;     // attempts to process one
+  std::uint64_t skipped =
+      0;  // ticks given up: after the last attempt, or by a source that was still busy with an earlier one
+  std::uint64_t dropped = 0;      // frames that this stage made, and an input with `every` had no room for
+  std::uint64_t replaced = 0;     // those that it made or had in hand, and a newer one replaced (`latest`)
+  std::uint64_t copied = 0;       // frames that it copied in order to edit them
+  std::uint64_t busy_ns = 0;      // spent in `process`
+  std::uint64_t longest_ns = 0;   // the longest time for one tick
+  std::uint64_t last_number = 0;  // of the last tick that it processed
+  std::uint64_t late = 0;         // ticks that it finished after their deadline
+  std::uint32_t failure = 0;      // the last failure, an errc
+  std::uint32_t ended = 0;        // 1: it will process nothing more
+};
+static_assert(sizeof(stage_counts) <= 96);
+
+// -- for the runtime
+
+/// To a stage: look at the edges.
+struct news {};
+/// To a source: a tick is due.
+struct tick_due {
+  std::uint64_t number, time_ns;
+};
+/// To the clock: a sink has done with the frames of a tick.
+struct tick_done {
+  std::uint64_t number;
+  std::uint32_t sink;  // its number in the graph
+};
+
+/// To a source: it makes nothing more, after the ticks that are due.
+struct stop_source {};
+/// Answered when the stage has ended.
+struct await_end {};
+/// Answered at once.
+struct read_counts {};
+
+}  // namespace rondo::streams

@@ -1,0 +1,84 @@
+// The program of docs/streams.md.
+#include <cstdio>
+#include <cstdlib>
+
+#include "actors/video/video_module.hpp"
+#include "kernels/streams/shapes.hpp"
+#include "runtime/streams/graph.hpp"
+
+namespace streams = rondo::streams;
+namespace video = rondo::video;
+using video::image;
+
+struct invert {
+  using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">>;
+  struct options {
+    std::uint8_t strength = 255;
+  };
+
+  RONDO_HD void process(streams::stage_context<invert>& ctx, streams::tick const&) {
+    auto const picture = ctx.edit<"video">();  // in place, unless somebody else reads it
+    if (!picture) return;
+    auto const brightness = video::planes_at(picture.about, picture.data).of[0];
+    for (std::int32_t y = 0; y < brightness.height; ++y)
+      for (std::int32_t x = 0; x < brightness.width; ++x)
+        brightness.at(x, y) = static_cast<std::uint8_t>(ctx.options().strength - brightness.at(x, y));
+  }
+};
+
+struct numbers {
+  std::uint32_t count = 0;
+  RONDO_HD std::uint64_t bytes() const noexcept { return std::uint64_t{count} * sizeof(float); }
+};
+
+struct average {
+  using ports = streams::ports<streams::in<"samples", numbers>, streams::out<"mean", numbers>>;
+  struct options {
+    std::uint32_t most = 1024;
+  };
+
+  // On the host, before the graph begins: what it takes, and what it makes.
+  static std::string shapes(options const& o, streams::shapes_of<average>& s) {
+    auto const samples = *s.in<"samples">();
+    if (samples.count > o.most) return "more than " + std::to_string(o.most) + " numbers a frame";
+    s.out<"mean">({1});
+    return {};
+  }
+
+  RONDO_HD void process(streams::stage_context<average>& ctx, streams::tick const&) {
+    auto const from = ctx.input<"samples">();
+    auto const to = ctx.output<"mean">({1});  // a block of this stage's pool, on its device
+    float sum = 0;
+    for (std::uint32_t i = 0; i < from.about.count; ++i) sum += reinterpret_cast<float const*>(from.data)[i];
+    *reinterpret_cast<float*>(to.data) =
+        from.about.count == 0 ? 0 : sum / static_cast<float>(from.about.count);
+  }
+};
+
+RONDO_STAGES(effects, video::test_pattern, video::blur, invert, average, video::null_sink)
+
+void check(bool claim, char const* what) {
+  if (claim) return;
+  std::fprintf(stderr, "not true: %s\n", what);
+  std::exit(1);
+}
+
+int main() {
+  rondo::runtime rt{rondo::use<effects>, {.device = "cpu"}};
+  streams::graph g{rt, {.ticks = 100}};
+  auto const pattern = g.add<video::test_pattern>("pattern", {.width = 640, .height = 480});
+  auto const soft = g.add<video::blur>("soft", {.sigma = 2});
+  auto const negative = g.add<invert>("negative");
+  auto const screen = g.add<video::null_sink>("screen");
+  g.connect(pattern.out<"video">(), soft.in<"video">());
+  g.connect(soft.out<"video">(), negative.in<"video">());
+  g.connect(negative.out<"video">(), screen.in<"video">(), {.how = streams::delivery::latest});
+
+  check(g.negotiated_place(soft) == 0, "the only device");
+  g.start();
+  check(!g.wait(), "100 ticks, and then the end");
+  check(g.counts(negative).processed == 100, "lossless up to there");
+  check(g.counts(negative).copied == 0, "nobody else read the picture");
+  check(g.counts(screen).last_number == 99, "the newest picture arrives");
+  std::printf("%s", g.explain().c_str());
+}
