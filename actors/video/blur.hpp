@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <string>
+
 #include "actors/video/image.hpp"
 #include "actors/video/rows.hpp"
 #include "kernels/streams/stage.hpp"

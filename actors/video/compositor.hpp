@@ -2,6 +2,8 @@
 // what is below it. It keeps the newest picture of each layer, so layers may come at other rates.
 #pragma once
 
+#include <string>
+
 #include "actors/video/image.hpp"
 #include "actors/video/rows.hpp"
 #include "kernels/streams/stage.hpp"

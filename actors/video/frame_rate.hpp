@@ -1,6 +1,8 @@
 // Writes the frame rate, and how late a picture is, into its upper left corner.
 #pragma once
 
+#include <string>
+
 #include "actors/overlay/font.hpp"
 #include "actors/video/image.hpp"
 #include "actors/video/rows.hpp"

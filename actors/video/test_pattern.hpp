@@ -1,6 +1,8 @@
 // A source of test pictures: bars, a ramp, and a box that moves. The same tick has the same picture on every device.
 #pragma once
 
+#include <string>
+
 #include "actors/video/image.hpp"
 #include "actors/video/rows.hpp"
 #include "kernels/streams/stage.hpp"

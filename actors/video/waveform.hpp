@@ -1,6 +1,8 @@
 // Draws the wave of a sound over the lower part of a picture: a curve in a darkened band. Without a sound, two tones that beat.
 #pragma once
 
+#include <string>
+
 #include "actors/video/image.hpp"
 #include "actors/video/rows.hpp"
 #include "kernels/streams/stage.hpp"

@@ -18,8 +18,6 @@
 // When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 
-#include <string>
-
 #include "kernels/actor/module.hpp"
 #include "kernels/streams/clock.hpp"
 #include "kernels/streams/stage_context.hpp"

@@ -270,12 +270,11 @@ std::vector<edge_report> graph::edges() const {
     for (std::uint32_t i = 0; i < plan.stages[s].inputs.size(); ++i) {
       auto const& in = plan.stages[s].inputs[i];
       if (in.from == no_stage || plan.places().empty()) continue;
-      all.push_back(
-          {.from = plan.output_name(in.from, in.output),
-           .to = plan.input_name(s, i),
-           .how = in.how,
-           .device = plan.places()[s],
-           .bytes = plan.shapes()[in.from].outputs[in.output] ? plan.frame_bytes(in.from, in.output) : 0});
+      all.push_back({.from = plan.output_name(in.from, in.output),
+                     .to = plan.input_name(s, i),
+                     .how = in.how,
+                     .device = plan.places()[s],
+                     .bytes = plan.frame_bytes(in.from, in.output)});
     }
   if (!impl_->built) return all;
   for (auto const& l : impl_->built->links())

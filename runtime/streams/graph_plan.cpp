@@ -108,14 +108,13 @@ void graph_plan::find_shapes(bool is_whole) {
   shapes_.assign(stages.size(), {});
   for (auto const s : order_) {
     auto const& stage = stages[s];
+    auto const &inputs = stage.kind->inputs, &outputs = stage.kind->outputs;
     auto& shapes = shapes_[s];
-    shapes.inputs.resize(stage.kind->inputs.size());
-    shapes.outputs.resize(stage.kind->outputs.size());
     bool all_known = true;
-    for (std::uint32_t i = 0; i < stage.inputs.size(); ++i) {
+    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
       auto const& in = stage.inputs[i];
       if (in.from != no_stage) shapes.inputs[i] = shapes_[in.from].outputs[in.output];
-      all_known = all_known && (shapes.inputs[i] || stage.kind->inputs[i].is_optional);
+      all_known = all_known && (shapes.inputs[i].is_known || inputs[i].is_optional);
     }
     if (!is_whole && !all_known) continue;  // it may still be connected
     if (stage.kind->shapes != nullptr) {
@@ -123,16 +122,15 @@ void graph_plan::find_shapes(bool is_whole) {
         throw graph_error(
             fmt::format("the stage '{}' refuses what it is to work on: {}", stage.name, refusal));
     } else {
-      for (std::uint32_t o = 0; o < shapes.outputs.size(); ++o)
-        for (std::uint32_t i = 0; i < shapes.inputs.size() && !shapes.outputs[o]; ++i)
-          if (stage.kind->inputs[i].frame == stage.kind->outputs[o].frame)
-            shapes.outputs[o] = shapes.inputs[i];
+      for (std::uint32_t o = 0; o < outputs.size(); ++o)
+        for (std::uint32_t i = 0; i < inputs.size() && !shapes.outputs[o].is_known; ++i)
+          if (inputs[i].frame == outputs[o].frame) shapes.outputs[o] = shapes.inputs[i];
     }
-    for (std::uint32_t o = 0; o < shapes.outputs.size(); ++o)
-      if (!shapes.outputs[o])
+    for (std::uint32_t o = 0; o < outputs.size(); ++o)
+      if (!shapes.outputs[o].is_known)
         throw graph_error(fmt::format(
             "the stage '{}' does not say what its output '{}' has: its type needs a function `shapes`",
-            stage.name, stage.kind->outputs[o].name));
+            stage.name, outputs[o].name));
   }
 }
 
@@ -143,8 +141,10 @@ bool graph_plan::may_use(std::uint32_t device) const {
 std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
   auto const& stage = stages[s];
   auto const cost = [&](std::uint32_t d) -> std::uint64_t {
-    bool const known = std::ranges::all_of(shapes_[s].outputs, [](auto const& o) { return o.has_value(); });
-    if (stage.kind->cost_ns == nullptr || !known) return 0;
+    bool known = stage.kind->cost_ns != nullptr;
+    for (std::uint32_t o = 0; o < stage.kind->outputs.size(); ++o)
+      known = known && shapes_[s].outputs[o].is_known;
+    if (!known) return 0;
     return stage.kind->cost_ns(stage.option_bytes(), shapes_[s], devices_[d].has_memory);
   };
   if (auto const d = stage.how.device; d && *d >= devices_.size())
@@ -184,7 +184,7 @@ void graph_plan::choose_places(copy_cost const& cost) {
           if (in.from == s && in.output == o && std::ranges::find(out.to, r) == out.to.end())
             out.to.push_back(r);
       if (out.to.empty()) continue;
-      auto const bytes = shapes_[s].outputs[o] ? frame_bytes(s, o) : 1u << 20;
+      auto const bytes = shapes_[s].outputs[o].is_known ? frame_bytes(s, o) : 1u << 20;
       for (std::uint32_t a = 0; a < count; ++a)
         for (std::uint32_t b = 0; b < count; ++b) out.ns[a * count + b] = a == b ? 0 : cost.of(bytes);
       outputs.push_back(std::move(out));
@@ -205,7 +205,7 @@ void graph_plan::find_transfers(copy_cost const& cost) {
         found->capacity = std::max(found->capacity, in.capacity);
         continue;
       }
-      auto const bytes = shapes_[in.from].outputs[in.output] ? frame_bytes(in.from, in.output) : 0;
+      auto const bytes = frame_bytes(in.from, in.output);
       transfers_.push_back(
           {in.from, in.output, places_[s], in.how, std::max(in.capacity, 1u), bytes, cost.of(bytes)});
     }
@@ -219,7 +219,7 @@ planned_transfer const* graph_plan::transfer_to(std::uint32_t stage, std::uint32
 }
 
 std::uint64_t graph_plan::frame_bytes(std::uint32_t stage, std::uint32_t output) const {
-  return stages[stage].kind->outputs[output].bytes(*shapes_[stage].outputs[output]);
+  return stages[stage].kind->outputs[output].bytes(shapes_[stage].outputs[output]);
 }
 
 std::string graph_plan::why(std::uint32_t s) const {

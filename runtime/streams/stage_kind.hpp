@@ -64,9 +64,8 @@ port_kind port_kind_of() {
     p.edit_of = std::string_view(Port::edit_of.text);
   }
   p.bytes = [](any_about const& about) -> std::uint64_t {
-    frame f;
-    __builtin_memcpy(&f, about.data(), sizeof f);
-    return f.bytes();
+    auto const* const f = about.get<frame>();
+    return f != nullptr ? f->bytes() : 0;
   };
   return p;
 }
@@ -80,6 +79,8 @@ template <class Stage>
 stage_kind make_kind() {
   using options = options_of<Stage>;
   static_assert(std::is_trivially_copyable_v<options>, "a stage's options are copied to its device");
+  static_assert(Stage::ports::inputs <= most_ports && Stage::ports::outputs <= most_ports,
+                "a stage has at most 16 inputs and 16 outputs");
   stage_kind k;
   k.name = type_name<Stage>;
   k.where = works_where<Stage>();

@@ -7,11 +7,12 @@
 
 namespace {
 
-using stages = rondo::module_of<rondo::streams::stage_of<stream_test::counter>, rondo::streams::stage_of<stream_test::adder>,
-                                rondo::streams::stage_of<stream_test::checker>, rondo::streams::stage_of<rondo::video::test_pattern>,
-                                rondo::streams::stage_of<rondo::video::blur>, rondo::streams::stage_of<rondo::video::compositor>,
-                                rondo::streams::stage_of<rondo::video::waveform>, rondo::streams::stage_of<rondo::video::frame_rate>,
-                                rondo::streams::clock, rondo::streams::outlet, rondo::streams::inlet>;
+using stages = rondo::module_of<
+    rondo::streams::stage_of<stream_test::counter>, rondo::streams::stage_of<stream_test::adder>,
+    rondo::streams::stage_of<stream_test::checker>, rondo::streams::stage_of<rondo::video::test_pattern>,
+    rondo::streams::stage_of<rondo::video::blur>, rondo::streams::stage_of<rondo::video::compositor>,
+    rondo::streams::stage_of<rondo::video::waveform>, rondo::streams::stage_of<rondo::video::frame_rate>,
+    rondo::streams::clock, rondo::streams::outlet, rondo::streams::inlet>;
 
 __global__ void run_stages(rondo::arena_ref arena, rondo::host_port host, rondo::team_shared* shared) {
   rondo::team const team{blockIdx.x, threadIdx.x, blockDim.x, shared[blockIdx.x]};

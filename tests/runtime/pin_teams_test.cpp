@@ -1,4 +1,4 @@
-// pin_teams binds each team to one of the cores that the process may use.
+// pin_teams binds each team to one of the cores that the process may use. Pinned teams and mail rings.
 #include <pthread.h>
 #include <sched.h>
 
@@ -82,4 +82,16 @@ TEST_CASE("pinned teams take the cores in turn", "[pin_teams]") {
   auto const found = cores_of_teams("cpu", 5);
   for (std::size_t i = 0; i < found.size(); ++i)
     CHECK(found[i] == mine.cores[(i + 1) % mine.cores.size()]);  // team 0 is not pinned to an actor
+}
+
+TEST_CASE("too few mail rings for pinned teams that never give theirs back are refused", "[runtime]") {
+  rondo::config c;
+  c.device = "cpu";
+  c.pinned_teams = 3;
+  c.polling = true;
+  c.mail_blocks = 3;
+  CHECK_THROWS_WITH(rondo::runtime(rondo::use<locators>, c),
+                    Catch::Matchers::Contains("mail_blocks") && Catch::Matchers::Contains("at least 4"));
+  c.mail_blocks = 4;
+  CHECK_NOTHROW(rondo::runtime(rondo::use<locators>, c));
 }

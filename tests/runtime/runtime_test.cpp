@@ -78,16 +78,6 @@ TEST_CASE("a setting out of range is refused before anything starts", "[runtime]
   CHECK_THROWS_AS(start(c), rondo::config_error);
 }
 
-TEST_CASE("too few mail rings for pinned teams that never give theirs back are refused", "[runtime]") {
-  auto c = with_device("cpu");
-  c.pinned_teams = 3;
-  c.polling = true;
-  c.mail_blocks = 3;
-  CHECK_THAT(text_of([&] { start(c); }), Contains("mail_blocks") && Contains("at least 4"));
-  c.mail_blocks = 4;
-  CHECK_NOTHROW(start(c));
-}
-
 TEST_CASE("a runtime without a config takes it from the environment, and one with a config does not",
           "[runtime]") {
   REQUIRE(::setenv("RONDO_TEAMS", "3", 1) == 0);

@@ -1,6 +1,8 @@
 // Stages for tests: frames hold numbers, each of which says of which tick it is, and what has been done to it.
 #pragma once
 
+#include <string>
+
 #include "kernels/streams/stage.hpp"
 
 namespace stream_test {

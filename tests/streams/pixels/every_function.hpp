@@ -8,8 +8,9 @@
 namespace rondo {
 namespace pixels {
 
-RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* from, RONDO_BUFFER u16 const* lines, i32 width,
-                                 i32 height, i32 stride, blur_weights w, i32 y, i32 first, i32 step) {
+RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* from,
+                                 RONDO_BUFFER u16 const* lines, i32 width, i32 height, i32 stride,
+                                 blur_weights w, i32 y, i32 first, i32 step) {
   pattern_row(to, plane_y, pattern_for(width, height, 1, 7), y, first, step);
   blur_down<4>(to, from, stride, height, y, width, w, first, step);
   blur_across<4>(to, from, width, w, first, step);
