@@ -77,6 +77,7 @@ struct stage_of {
     if (ctx.team().leader()) now = loop.begin();
     ctx.team().sync();
     process(c);
+    ctx.team().sync();  // what all lanes have written is passed on by one
     if (ctx.team().any(ctx.failure() != errc::ok)) {
       if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
       return;

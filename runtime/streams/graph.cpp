@@ -12,15 +12,21 @@
 #include "kernels/base/clock.hpp"
 #include "runtime/streams/graph_build.hpp"
 #include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/measure_copies.hpp"
 
 namespace rondo::streams {
 
 namespace {
 
+/// With what copies cost there, if there are several.
 std::vector<planned_device> devices_of(runtime& rt) {
   std::vector<planned_device> all;
-  for (std::uint32_t d = 0; d < rt.device_count(); ++d)
-    all.push_back({rt.info(d).name, rt.buffers(d).home() != nullptr});
+  for (std::uint32_t d = 0; d < rt.device_count(); ++d) {
+    bool const has_memory = rt.buffers(d).home() != nullptr;
+    auto& device = all.emplace_back(
+        planned_device{.name = rt.info(d).name, .has_memory = has_memory, .up = {}, .down = {}});
+    if (has_memory && rt.device_count() > 1) measure_copies(rt.buffers(d), device);
+  }
   return all;
 }
 
@@ -29,9 +35,6 @@ std::vector<planned_device> devices_of(runtime& rt) {
 struct graph::impl {
   impl(runtime& r, graph_options o) : rt(r), options(std::move(o)), plan(devices_of(r), options.use) {}
 
-  copy_cost cost() const {
-    return {static_cast<std::uint64_t>(options.copy_latency.count()), 1 / options.copy_gigabytes_per_s};
-  }
   void warn(std::string const& line) const {
     if (options.warn) return options.warn(line);
     fmt::print(stderr, "rondo: {}\n", line);
@@ -142,7 +145,7 @@ void graph::connect_untyped(graph const* from_graph, std::uint32_t from, std::ui
 }
 
 std::uint32_t graph::place_of(std::uint32_t stage) const {
-  if (!impl_->built) impl_->plan.decide(impl_->cost(), false);
+  if (!impl_->built) impl_->plan.decide(false);
   return impl_->plan.places().at(stage);
 }
 
@@ -150,9 +153,10 @@ std::uint32_t graph::place_of(std::uint32_t stage) const {
 
 void graph::impl::warn_of_transfers() const {
   for (auto const& t : plan.transfers())
-    warn(fmt::format("graph '{}': frames of {} are copied from {} to {}, {} bytes each", options.name,
-                     plan.output_name(t.from, t.output), plan.devices()[plan.places()[t.from]].name,
-                     plan.devices()[t.to_device].name, t.bytes));
+    warn(fmt::format("graph '{}': frames of {} are copied from {} to {}: {} bytes, about {} us each",
+                     options.name, plan.output_name(t.from, t.output),
+                     plan.devices()[plan.places()[t.from]].name, plan.devices()[t.to_device].name, t.bytes,
+                     (t.ns + 500) / 1000));
 }
 
 void graph::impl::follow_end(stage_instance const& s) {
@@ -187,7 +191,7 @@ void graph::impl::follow_failures() {
 void graph::start() {
   impl_->require_not_started("start");
   auto& plan = impl_->plan;
-  plan.decide(impl_->cost(), true);
+  plan.decide(true);
   if (impl_->options.strict && !plan.transfers().empty()) {
     auto const& t = plan.transfers().front();
     throw graph_error(
@@ -291,7 +295,7 @@ std::vector<edge_report> graph::edges() const {
 
 std::string graph::explain() const {
   auto const& plan = impl_->plan;
-  if (!impl_->built) impl_->plan.decide(impl_->cost(), false);
+  if (!impl_->built) impl_->plan.decide(false);
   std::string text;
   for (auto const s : plan.order())
     text += fmt::format("{} ({}): {}, {}\n", plan.stages[s].name, plan.stages[s].kind->name,

@@ -36,8 +36,6 @@ struct graph_options {
       0};  // a stage that takes longer for one tick logs a warning; 0: the period of the rate
   backend use = backend::automatic;                // which devices it may use
   bool strict = false;                             // refuses to start if a transfer would be needed
-  std::chrono::nanoseconds copy_latency{10'000};   // of a transfer, for negotiation
-  double copy_gigabytes_per_s = 12;                // likewise
   std::function<void(std::string const&)> warn{};  // one line; empty: the log
 };
 

@@ -29,13 +29,13 @@ char const* name_of(backend use) {
 graph_plan::graph_plan(std::vector<planned_device> devices, backend use)
     : devices_(std::move(devices)), use_(use) {}
 
-void graph_plan::decide(copy_cost const& cost, bool is_whole) {
+void graph_plan::decide(bool is_whole) {
   if (is_whole) check_connections();
   check_replicas();
   sort();
   find_shapes(is_whole);
-  choose_places(cost);
-  find_transfers(cost);
+  choose_places();
+  find_transfers();
 }
 
 std::string graph_plan::output_name(std::uint32_t stage, std::uint32_t output) const {
@@ -170,7 +170,14 @@ std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
                                     : fmt::format("the backend is {}", name_of(use_))));
 }
 
-void graph_plan::choose_places(copy_cost const& cost) {
+/// Between two devices with memory, by way of the host.
+std::uint64_t graph_plan::copy_ns(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const {
+  if (from == to) return 0;
+  auto const &a = devices_[from], &b = devices_[to];
+  return (a.has_memory ? a.down.of(bytes) : 0) + (b.has_memory ? b.up.of(bytes) : 0);
+}
+
+void graph_plan::choose_places() {
   auto const count = static_cast<std::uint32_t>(devices_.size());
   std::vector<negotiating_stage> all(stages.size());
   for (std::uint32_t s = 0; s < stages.size(); ++s) all[s].places = possible_places(s);
@@ -186,13 +193,13 @@ void graph_plan::choose_places(copy_cost const& cost) {
       if (out.to.empty()) continue;
       auto const bytes = shapes_[s].outputs[o].is_known ? frame_bytes(s, o) : 1u << 20;
       for (std::uint32_t a = 0; a < count; ++a)
-        for (std::uint32_t b = 0; b < count; ++b) out.ns[a * count + b] = a == b ? 0 : cost.of(bytes);
+        for (std::uint32_t b = 0; b < count; ++b) out.ns[a * count + b] = copy_ns(a, b, bytes);
       outputs.push_back(std::move(out));
     }
   places_ = negotiate(all, outputs, count).places;
 }
 
-void graph_plan::find_transfers(copy_cost const& cost) {
+void graph_plan::find_transfers() {
   transfers_.clear();
   for (std::uint32_t s = 0; s < stages.size(); ++s)
     for (auto const& in : stages[s].inputs) {
@@ -206,8 +213,8 @@ void graph_plan::find_transfers(copy_cost const& cost) {
         continue;
       }
       auto const bytes = frame_bytes(in.from, in.output);
-      transfers_.push_back(
-          {in.from, in.output, places_[s], in.how, std::max(in.capacity, 1u), bytes, cost.of(bytes)});
+      transfers_.push_back({in.from, in.output, places_[s], in.how, std::max(in.capacity, 1u), bytes,
+                            copy_ns(places_[in.from], places_[s], bytes)});
     }
 }
 

@@ -42,19 +42,20 @@ struct planned_transfer {
   std::uint64_t ns = 0;  // what a copy is expected to take
 };
 
+/// What a copy between the host and a device takes.
+struct copy_cost {
+  std::uint64_t latency_ns = 10'000;
+  double ns_per_byte = 1.0 / 12;  // 12 GB/s
+  std::uint64_t of(std::uint64_t bytes) const noexcept {
+    return latency_ns + static_cast<std::uint64_t>(ns_per_byte * static_cast<double>(bytes));
+  }
+};
+
 /// A device as the plan sees it.
 struct planned_device {
   std::string name;         // "cpu", "cuda:0"
   bool has_memory = false;  // of its own
-};
-
-/// What copies cost.
-struct copy_cost {
-  std::uint64_t latency_ns = 0;
-  double ns_per_byte = 0;
-  std::uint64_t of(std::uint64_t bytes) const noexcept {
-    return latency_ns + static_cast<std::uint64_t>(ns_per_byte * static_cast<double>(bytes));
-  }
+  copy_cost up{}, down{};   // from the host, and to it
 };
 
 class graph_plan {
@@ -64,7 +65,7 @@ class graph_plan {
   std::vector<planned_stage> stages;
 
   /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.
-  void decide(copy_cost const& cost, bool is_whole);
+  void decide(bool is_whole);
 
   // -- after `decide`
   std::vector<std::uint32_t> const& places() const noexcept { return places_; }  // devices of the stages
@@ -86,10 +87,11 @@ class graph_plan {
   void check_replicas() const;
   void sort();
   void find_shapes(bool is_whole);
-  void choose_places(copy_cost const& cost);
-  void find_transfers(copy_cost const& cost);
+  void choose_places();
+  void find_transfers();
   std::vector<stage_place> possible_places(std::uint32_t stage);
   bool may_use(std::uint32_t device) const;
+  std::uint64_t copy_ns(std::uint32_t from_device, std::uint32_t to_device, std::uint64_t bytes) const;
 
   std::vector<planned_device> devices_;
   backend use_;

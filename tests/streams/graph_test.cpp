@@ -267,6 +267,7 @@ TEST_CASE("a graph passes its frames between devices by transfers, one for all r
   CHECK(copies == 400);  // one there, one back
   REQUIRE(warnings.size() == 2);
   CHECK(warnings[0].find("from.numbers") != std::string::npos);
+  CHECK(warnings[0].find(" us each") != std::string::npos);  // as measured
 }
 
 TEST_CASE("a graph that cannot start says why, and where", "[streams]") {
