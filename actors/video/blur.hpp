@@ -1,7 +1,6 @@
 // Gaussian blur of pictures.
 #pragma once
 
-#include <cmath>
 #include <string>
 
 #include "actors/video/image.hpp"
@@ -20,23 +19,9 @@ struct blur {
   static std::string shapes(options const& o, streams::shapes_of<blur>& s);
   static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<blur> const& s);
 
-  /// Whole numbers with the sum 256.
   RONDO_HD static pixels::blur_weights weights_for(float sigma) {
-    pixels::blur_weights w{};
-    float exact[pixels::most_blur_radius + 1], sum = 0;
-    w.radius = pixels::within(static_cast<i32>(3 * sigma + 0.5F), 1, pixels::most_blur_radius);
-    for (i32 k = 0; k <= w.radius; ++k) {
-      exact[k] = std::exp(-static_cast<float>(k * k) / (2 * sigma * sigma));
-      sum += k == 0 ? exact[k] : 2 * exact[k];
-    }
-    i32 rest = 256;
-    for (i32 k = w.radius; k > 0; --k) {
-      w.weights[k] = static_cast<u16>(256 * exact[k] / sum + 0.5F);
-      rest -= 2 * w.weights[k];
-    }
-    w.weights[0] = static_cast<u16>(rest);
-    while (w.radius > 1 && w.weights[w.radius] == 0) --w.radius;
-    return w;
+    return pixels::gaussian_weights(
+        static_cast<std::uint32_t>(pixels::most(static_cast<i32>(sigma * 64 + 0.5F), 1)));
   }
 
   RONDO_HD void process(streams::stage_context<blur>& ctx, streams::tick const&) {

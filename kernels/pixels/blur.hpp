@@ -16,6 +16,34 @@ struct blur_weights {
   u16 weights[most_blur_radius + 1];
 };
 
+/// 65536 * exp(-t / 256), a little less exact than its last bits, but the same on all devices.
+RONDO_PIXELS u32 falling_exp(u32 t) {
+  u32 const u = t * 369u >> 8;  // t / 256 * log2(e), with 8 bits behind the point
+  u32 const f = u & 255u, n = u >> 8;
+  if (n >= 16) return 0;
+  return (65536u - (45426u * f >> 8) + (15743u * f * f >> 16) - (3638u * (f * f >> 8) * f >> 16)) >> n;
+}
+
+/// Of a Gaussian with this sigma, in 64ths of a sample: 1 to 256. Samples farther than 3 sigma, or 8 samples, count as nothing.
+RONDO_PIXELS blur_weights gaussian_weights(u32 sigma_64) {
+  blur_weights w;
+  u32 exact[most_blur_radius + 1];
+  u32 sum = 65536;
+  w.radius = within(static_cast<i32>((3 * sigma_64 + 32) / 64), 1, most_blur_radius);
+  for (i32 k = 1; k <= most_blur_radius; ++k) {
+    exact[k] = k > w.radius ? 0 : falling_exp(static_cast<u32>(k * k) * (1u << 19) / (sigma_64 * sigma_64));
+    sum += 2 * exact[k];
+  }
+  i32 rest = 256;
+  for (i32 k = 1; k <= most_blur_radius; ++k) {
+    w.weights[k] = static_cast<u16>((256 * exact[k] + sum / 2) / sum);
+    rest -= 2 * w.weights[k];
+  }
+  w.weights[0] = static_cast<u16>(rest);
+  while (w.radius > 1 && w.weights[w.radius] == 0) --w.radius;
+  return w;
+}
+
 /// One sample down: that of row `y` in column `x`.
 template <int Radius>
 RONDO_PIXELS void blur_down(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* from, i32 stride, i32 height, i32 y,

@@ -15,18 +15,6 @@ using namespace std::chrono_literals;
 
 RONDO_EMULATED_MODULE(stream_test::test_stages)
 
-namespace stream_test {
-
-std::string counter::shapes(options const& o, streams::shapes_of<counter>& s) {
-  s.out<"numbers">({o.count});
-  return {};
-}
-std::uint64_t checker::scratch_bytes(options const&, streams::shapes_of<checker> const&) {
-  return sizeof(found);
-}
-
-}  // namespace stream_test
-
 namespace {
 
 /// A runtime, and what its checkers have found.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace stream_test {
@@ -28,7 +29,10 @@ struct counter {
     std::uint32_t count = 16;
     std::uint64_t ends_after = 0;  // 0: never
   };
-  static std::string shapes(options const& o, streams::shapes_of<counter>& s);
+  static std::string shapes(options const& o, streams::shapes_of<counter>& s) {
+    s.out<"numbers">({o.count});
+    return {};
+  }
 
   RONDO_HD void process(streams::stage_context<counter>& ctx, streams::tick const& t) {
     auto const to = ctx.output<"numbers">({ctx.options().count});
@@ -73,7 +77,9 @@ struct checker {
   struct found {
     std::uint64_t frames, wrong, out_of_order, missing, last, more;
   };
-  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<checker> const&);
+  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<checker> const&) {
+    return sizeof(found);
+  }
 
   RONDO_HD void process(streams::stage_context<checker>& ctx, streams::tick const& t) {
     for (std::uint32_t volatile i = 0; i < ctx.options().spins;) i = i + 1;

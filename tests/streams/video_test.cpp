@@ -1,4 +1,6 @@
 // The video stages: the same pictures on every device, where they are copied, and what they refuse.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -163,6 +165,10 @@ TEST_CASE("a blur keeps what is even, and its weights add up", "[streams][video]
     int sum = w.weights[0];
     for (int k = 1; k <= w.radius; ++k) sum += 2 * w.weights[k];
     CHECK(sum == 256);
+    double exact[pixels::most_blur_radius + 1], all = 1;
+    for (int k = 1; k <= pixels::most_blur_radius; ++k)
+      exact[k] = std::exp(-k * k / (2.0 * sigma * sigma)), all += 2 * exact[k];
+    for (int k = 1; k <= w.radius; ++k) CHECK(std::abs(w.weights[k] - 256 * exact[k] / all) < 3);
     std::vector<u8> even(100, 77), blurred(100);
     whole_rows::blur_across(blurred.data(), even.data(), 100, w);
     CHECK(blurred == even);
