@@ -24,11 +24,11 @@ struct frame_rate {
     auto const to = ctx.edit<"video">();
     if (!to) return;
     if (ctx.team().leader()) count(t);
+    ctx.team().sync();
     auto const picture = planes_at(to.about, to.data);
     auto const scale = scale_for(ctx.options(), to.about);
     char text[letters + 1];
-    write(text,
-          ctx.options().fixed ? static_cast<std::uint32_t>(t.number) * 10 : ctx.team().broadcast(rate_x10));
+    write(text, ctx.options().fixed ? static_cast<std::uint32_t>(t.number) * 10 : rate_x10);
 
     auto* const mask = reinterpret_cast<u8*>(ctx.scratch());
     std::int32_t const width = letters * overlay::glyph_advance * scale, height = overlay::glyph_rows * scale;

@@ -38,7 +38,8 @@ struct stage_of {
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
 
   RONDO_HD void on_start(context& ctx, arguments const& a) {
-    memory = a.memory;
+    if (ctx.team().leader()) memory = a.memory;
+    ctx.team().sync();
     if constexpr (requires(Stage s, stage_context<Stage> c) { s.on_start(c); }) {
       stage_context<Stage> c{ctx, *memory};
       stage.on_start(c);
