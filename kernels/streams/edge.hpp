@@ -56,7 +56,7 @@ class edge {
   }
   /// After `put` or `end`: whether the writer is to wake the reader.
   RONDO_HD bool wants_reader() noexcept {
-    return news_.exchange(1, memory_order::acq_rel) == 0;  // put -> look
+    return news_.exchange(1, memory_order::release) == 0;  // put -> look
   }
   /// Whether `put` of a queue has room. A slot always has.
   RONDO_HD bool has_room() const noexcept {
@@ -66,7 +66,7 @@ class edge {
   }
   /// The writer is to be woken when there is room. False: there is some.
   RONDO_HD bool wait_for_room() noexcept {
-    room_wanted_.exchange(1, memory_order::acq_rel);  // take -> room
+    room_wanted_.exchange(1, memory_order::acquire);  // take -> room
     return !has_room();
   }
   /// Nothing more comes.
@@ -75,7 +75,7 @@ class edge {
   // -- the reader
 
   /// Before the reader looks for frames: from now on the writer wakes it again.
-  RONDO_HD void reader_looks() noexcept { news_.exchange(0, memory_order::acq_rel); }  // put -> look
+  RONDO_HD void reader_looks() noexcept { news_.exchange(0, memory_order::acquire); }  // put -> look
   /// The oldest frame, or the newest one of a slot. `writer_waits`: the writer is to be woken.
   RONDO_HD bool take(frame& f, bool& writer_waits) noexcept {
     writer_waits = false;
@@ -85,7 +85,7 @@ class edge {
     f = places_[at & (capacity_ - 1)];
     taken_.store(at + 1, memory_order::release);  // take -> put
     writer_waits =
-        how_ == delivery::lossless && room_wanted_.exchange(0, memory_order::acq_rel) != 0;  // take -> room
+        how_ == delivery::lossless && room_wanted_.exchange(0, memory_order::release) != 0;  // take -> room
     return true;
   }
   /// Whether nothing will be put. Then look once more.
