@@ -14,7 +14,7 @@
 //
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
 // `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
-// `shapes`, `scratch_bytes` and `open`, see runtime/streams/graph.hpp.
+// `shapes`, `scratch_bytes` and `open`, see runtime/streams/stage_kind.hpp.
 // When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 
@@ -115,7 +115,8 @@ struct stage_of {
   }
 };
 
-/// Names a module of stages, with what graphs need besides. Other behaviours can be among the stages: RONDO_MODULE(name, stage_of<a>, b, ...)
+/// Names a module of stages, with the actors that a graph needs. A module that also has other behaviours lists all of them:
+/// RONDO_MODULE(name, stage_of<a>, b, streams::clock, streams::outlet, streams::inlet).
 #define RONDO_STAGES(name, ...) using name = ::rondo::streams::module_of_stages<__VA_ARGS__>;
 
 /// See RONDO_STAGES.

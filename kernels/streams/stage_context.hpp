@@ -117,6 +117,7 @@ class stage_context {
     o.next = memory_.inputs[from].now;
     o.next.pool->add_uses(o.next.block, 1);
     o.has = true;
+    o.edits = 0;
   }
 
   /// There is nothing after this tick: a source that has come to its end. What it has written at this tick is still passed on.

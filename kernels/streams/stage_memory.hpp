@@ -30,12 +30,12 @@ struct reader_edges {
 
 /// An output.
 struct output_state {
-  frame_pool* pool = nullptr;  // null: nobody reads it, and what is written has no place
+  frame_pool* pool = nullptr;  // of the blocks that `output` and copies take
   reader_edges* readers = nullptr;
   std::uint32_t count = 0;  // of readers
   bool has = false;         // `next` was written at this tick
-  std::uint32_t edits =
-      0;  // 1 + the input whose frame is in `next`, and was edited in place; 0: its use is this output's own
+  // 1 + the input whose frame is in `next`, and was edited in place; 0: its use is this output's own.
+  std::uint32_t edits = 0;
   frame next{};
 };
 
@@ -47,23 +47,21 @@ struct stage_memory {
   void* host_side = nullptr;     // of a stage that works on the host
   std::byte* scratch = nullptr;  // as many bytes as it has asked for
   // The deliveries of all edges of an input are the same.
-  actor_id clock{};            // of a sink: who is told that a tick is done
-  std::uint32_t sink = 0;      // its number
-  std::uint32_t attempts = 3;  // to process a tick
-  std::uint64_t
-      period_ns = 0,
-      slow_ns =
-          0;  // of the graph's clock; 0: as fast as possible. Longer than slow_ns is warned of; 0: never
-  std::uint32_t device = 0;  // index in the runtime's list
+  actor_id clock{};             // of a sink: who is told that a tick is done
+  std::uint32_t sink = 0;       // its number
+  std::uint32_t attempts = 3;   // to process a tick
+  std::uint64_t period_ns = 0;  // of the graph's clock; 0: it runs as fast as it can
+  std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
+  std::uint32_t device = 0;     // index in the runtime's list
   bool is_replica = false;
 
   // -- from here on it changes
   bool is_source_done = false;  // no tick will come, or the stage has ended itself
   bool has_processed = false;
   std::uint32_t tried = 0;  // attempts at the present tick
-  std::uint64_t next_number = 0,
-                due_number = 0;   // of a source: ticks from the first up to, not with, the second one are due
-  std::uint64_t due_time_ns = 0;  // of the last one of them
+  // Of a source: ticks from the first up to, not with, the second one are due.
+  std::uint64_t next_number = 0, due_number = 0;
+  std::uint64_t due_time_ns = 0;   // of the last one of them
   std::uint64_t last_time_ns = 0;  // of the tick processed before
   std::uint64_t warned_ns = 0;     // when a slow frame was last warned of
   stage_counts counts{};

@@ -39,6 +39,18 @@ struct transfer_end {
   reply_token asker;  // of the host, which asks once at a time
   bool asked;
 
+  RONDO_HD void on(context& ctx, news const&) { ctx.again(); }
+  RONDO_HD void on(context&, tick_due const&) {}
+  RONDO_HD void on(context& ctx, await_end const&) {
+    memory->ender = ctx.defer();
+    answer_end(ctx);
+    ctx.again();
+  }
+  RONDO_HD stage_counts on(context& ctx, read_counts const&) {
+    ctx.again();
+    return memory->counts;
+  }
+
  protected:
   RONDO_HD void answer_end(context& ctx) {
     if (memory->counts.ended == 0 || !memory->ender.to.valid()) return;
@@ -51,10 +63,9 @@ struct outlet : transfer_end {
   using messages = rondo::messages<news, tick_due, stop_source, again, ask<next_frame, frame_note>,
                                    ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
   using arguments = transfer_end::arguments;
+  using transfer_end::on;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
-  RONDO_HD void on(context& ctx, news const&) { ctx.again(); }
-  RONDO_HD void on(context&, tick_due const&) {}
   RONDO_HD void on(context& ctx, stop_source const&) {
     memory->is_source_done = true;
     ctx.again();
@@ -66,14 +77,6 @@ struct outlet : transfer_end {
     asker = ctx.defer();
     asked = true;
     ctx.again();
-  }
-  RONDO_HD void on(context& ctx, await_end const&) {
-    memory->ender = ctx.defer();
-    ctx.again();
-  }
-  RONDO_HD stage_counts on(context& ctx, read_counts const&) {
-    ctx.again();
-    return memory->counts;
   }
   RONDO_HD void on(context& ctx, again const&) {
     answer_end(ctx);
@@ -105,10 +108,9 @@ struct inlet : transfer_end {
       rondo::messages<news, tick_due, stop_source, again, ask<next_block, block_note>, frame_arrived,
                       ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
   using arguments = transfer_end::arguments;
+  using transfer_end::on;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
-  RONDO_HD void on(context& ctx, news const&) { ctx.again(); }
-  RONDO_HD void on(context&, tick_due const&) {}
   RONDO_HD void on(context& ctx, stop_source const&) {
     if (memory->counts.ended == 0) stage_loop{ctx, *memory}.end();
     answer_end(ctx);
@@ -126,15 +128,6 @@ struct inlet : transfer_end {
     tick const t{.number = m.frame.number, .time_ns = m.frame.time_ns};
     stage_loop{ctx, *memory}.conclude(t, ctx.now_ns());
     ctx.again();
-  }
-  RONDO_HD void on(context& ctx, await_end const&) {
-    memory->ender = ctx.defer();
-    answer_end(ctx);
-    ctx.again();
-  }
-  RONDO_HD stage_counts on(context& ctx, read_counts const&) {
-    ctx.again();
-    return memory->counts;
   }
   RONDO_HD void on(context& ctx, again const&) {
     if (!asked || !stage_loop{ctx, *memory}.outputs_have_room()) return;

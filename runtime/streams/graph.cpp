@@ -44,6 +44,7 @@ struct graph::impl {
   }
   void follow_end(stage_instance const& s);
   void follow_failures();
+  void note_gone();
   void warn_of_transfers() const;
 
   runtime& rt;
@@ -188,6 +189,15 @@ void graph::impl::follow_failures() {
                            });
 }
 
+/// Ended stages live until the graph ends, so one that is gone was stopped, even if nobody has said so. The caller holds the mutex.
+void graph::impl::note_gone() {
+  for (auto const& s : built->instances()) {
+    if (rt.listed(s.actor.id()) || all_ends->failure) continue;
+    all_ends->failure = errc::terminated;
+    all_ends->why_failed = fmt::format("'{}' was stopped", s.name);
+  }
+}
+
 void graph::start() {
   impl_->require_not_started("start");
   auto& plan = impl_->plan;
@@ -209,7 +219,15 @@ void graph::start() {
   }
   for (auto const& s : impl_->built->instances()) impl_->follow_end(s);
   impl_->follow_failures();
-  impl_->built->begin();
+  impl_->built->begin([shared = impl_->all_ends, &plan](planned_transfer const& t, error_code why) {
+    std::lock_guard const lock(shared->mutex);
+    if (shared->is_over) return;
+    shared->failure = why;
+    shared->why_failed =
+        fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
+                    plan.devices()[t.to_device].name, why.message());
+    shared->changed.notify_all();
+  });
 }
 
 error_code graph::wait(std::chrono::nanoseconds limit) {
@@ -219,8 +237,11 @@ error_code graph::wait(std::chrono::nanoseconds limit) {
   {
     std::unique_lock lock(ends.mutex);
     auto const is_over = [&] { return ends.open == 0 || ends.failure; };
-    auto const longest = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
-    if (!ends.changed.wait_for(lock, std::min(limit, longest), is_over)) return errc::timed_out;
+    auto const begun = std::chrono::steady_clock::now();
+    while (!ends.changed.wait_for(lock, std::chrono::milliseconds(100), is_over)) {
+      if (std::chrono::steady_clock::now() - begun >= limit) return errc::timed_out;
+      impl_->note_gone();
+    }
     failure = ends.failure;
   }
   if (failure) static_cast<void>(stop());

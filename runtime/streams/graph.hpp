@@ -2,8 +2,8 @@
 //
 //   streams::graph g{rt, {.rate = 60}};
 //   auto const pattern = g.add<test_pattern>("pattern", {.width = 640, .height = 480});
-//   auto const soft = g.add<blur>("soft", {.radius = 2});
-//   auto const screen = g.add<display>("screen");
+//   auto const soft = g.add<blur>("soft", {.sigma = 2});
+//   auto const screen = g.add<null_sink>("screen");
 //   g.connect(pattern.out<"video">(), soft.in<"video">());
 //   g.connect(soft.out<"video">(), screen.in<"video">(), {.how = streams::delivery::latest});
 //   g.start();
@@ -32,11 +32,11 @@ struct graph_options {
   double rate = 0;             // ticks per second; 0: as fast as the sinks take them
   std::uint64_t ticks = 0;     // ends after so many; 0: until `stop`, or its sources end
   std::uint32_t window = 4;    // without a rate: ticks under way at the same time, at most
-  std::chrono::nanoseconds slow{
-      0};  // a stage that takes longer for one tick logs a warning; 0: the period of the rate
+  /// A stage that takes longer for one tick logs a warning; 0: the period of the rate.
+  std::chrono::nanoseconds slow{0};
   backend use = backend::automatic;                // which devices it may use
   bool strict = false;                             // refuses to start if a transfer would be needed
-  std::function<void(std::string const&)> warn{};  // one line; empty: the log
+  std::function<void(std::string const&)> warn{};  // gets one line; empty: stderr
 };
 
 /// How a stage runs.

@@ -351,7 +351,7 @@ void built_graph::write_ids() {
   memories_.at(clock_device_)->write(clock_actors_, clock_actors_ + number);
 }
 
-void built_graph::begin() {
+void built_graph::begin(std::function<void(planned_transfer const&, error_code)> on_failure) {
   for (auto const& s : instances_) static_cast<void>(activate(s.actor, block));
   static_cast<void>(activate(clock_, block));
   for (auto const& t : plan_.transfers()) {
@@ -364,7 +364,9 @@ void built_graph::begin() {
              std::make_unique<transfer_link>(outlet_ref{from->actor.mail(), from->actor.id()}, home_of(*from),
                                              inlet_ref{to->actor.mail(), to->actor.id()}, home_of(*to)),
              {}});
-    l.thread = std::thread([work = l.work.get()] { static_cast<void>(work->run()); });
+    l.thread = std::thread([&t, work = l.work.get(), on_failure] {
+      if (auto const failed = work->run()) on_failure(t, failed);
+    });
   }
   static_cast<void>(clock_.tell(start_clock{}, {.wait_for_room = true}, block));
   auto const period = period_ns();

@@ -3,6 +3,7 @@
 // Threads: one at a time, except the const functions.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -54,8 +55,9 @@ class built_graph {
   /// Terminates the actors; keeps the memory for ever if one of them does not end, because it uses it.
   void end();
 
-  /// The stages and the transfers begin, and then the clock.
-  void begin();
+  /// The stages and the transfers begin, and then the clock. `on_failure` gets the error that ends a transfer before its outlet has
+  /// ended, on the transfer's thread; also those that `end` causes.
+  void begin(std::function<void(planned_transfer const&, error_code)> on_failure);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
 
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
