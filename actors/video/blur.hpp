@@ -12,8 +12,8 @@ namespace rondo::video {
 struct blur {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image>>;
   struct options {
-    float sigma =
-        2;  // in pixels, above 0, at most 4. Samples farther than 3 sigma, or 8 pixels, count as nothing
+    float sigma = 2;  // in pixels. Samples farther than 3 sigma, or 8 pixels, count as nothing
+    void describe(auto& option) { option("sigma", sigma, "standard deviation in pixels", 0.1, 4); }
   };
   static constexpr bool cooperative = true;
   static std::string shapes(options const& o, streams::shapes_of<blur>& s);

@@ -20,6 +20,16 @@ struct compositor {
   };
   struct options {
     position at[4] = {};
+    void describe(auto& option) {
+      option("x1", at[0].x, "where layer1 begins, in pixels from the left; an even number", -16384, 16384);
+      option("y1", at[0].y, "where layer1 begins, in pixels from the top; an even number", -16384, 16384);
+      option("x2", at[1].x, "the same of layer2", -16384, 16384);
+      option("y2", at[1].y, "the same of layer2", -16384, 16384);
+      option("x3", at[2].x, "the same of layer3", -16384, 16384);
+      option("y3", at[2].y, "the same of layer3", -16384, 16384);
+      option("x4", at[3].x, "the same of layer4", -16384, 16384);
+      option("y4", at[3].y, "the same of layer4", -16384, 16384);
+    }
   };
   static constexpr bool cooperative = true;
   static std::string shapes(options const& o, streams::shapes_of<compositor>& s);

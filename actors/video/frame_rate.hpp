@@ -15,6 +15,10 @@ struct frame_rate {
   struct options {
     std::int32_t scale = 0;  // pixels per dot of the font; 0: by the picture's height
     bool fixed = false;      // writes the number of the tick instead, which is the same in each run
+    void describe(auto& option) {
+      option("scale", scale, "pixels per dot of the letters; 0: by the picture's height", 0, 64);
+      option("fixed", fixed, "write the tick's number instead, which is the same in each run");
+    }
   };
   static constexpr bool cooperative = true;
   static constexpr std::int32_t letters = 12;

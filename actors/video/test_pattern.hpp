@@ -13,6 +13,10 @@ struct test_pattern {
   using ports = streams::ports<streams::out<"video", image>>;
   struct options {
     std::int32_t width = 640, height = 480;
+    void describe(auto& option) {
+      option("width", width, "of the pictures, in pixels", 16, 16384);
+      option("height", height, "of the pictures, in pixels", 16, 16384);
+    }
   };
   static constexpr bool cooperative = true;
   static std::string shapes(options const& o, streams::shapes_of<test_pattern>& s);

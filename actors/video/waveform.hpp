@@ -21,6 +21,12 @@ struct waveform {
   struct options {
     float height = 0.2F;                    // of the band, as a share of the picture
     std::uint8_t y = 220, u = 90, v = 110;  // the colour of the curve
+    void describe(auto& option) {
+      option("height", height, "of the band, as a share of the picture", 0.01, 1);
+      option("y", y, "brightness of the curve");
+      option("u", u, "its colour, blue");
+      option("v", v, "its colour, red");
+    }
   };
   static constexpr bool cooperative = true;
   static std::string shapes(options const& o, streams::shapes_of<waveform>& s);

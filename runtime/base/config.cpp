@@ -1,6 +1,7 @@
 #include "runtime/base/config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,7 +111,7 @@ config config_from_environment(config base, char const* const* environment) {
     if (found == config_fields::all().end()) {
       refuse("environment", name,
              fmt::format("unknown variable; expected {} or RONDO_ followed by one of {}, in capitals",
-                         file_variable, config_fields::known_names()));
+                         file_variable, fmt::join(config_fields::known_names(), ", ")));
     }
     set_from_text(base, *found, text, "environment: " + name);
   }

@@ -2,6 +2,7 @@
 
 #include <flatbuffers/reflection.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +10,7 @@
 #include <limits>
 
 #include "generated/config_bfbs_generated.h"
+#include "runtime/base/nearest_name.hpp"
 #include "runtime/base/parse_number.hpp"
 
 namespace rondo::config_fields {
@@ -203,9 +205,9 @@ std::string shortened(std::string_view given) {
   return given.size() <= most ? std::string(given) : fmt::format("{}...", given.substr(0, most));
 }
 
-std::string known_names() {
-  std::string names;
-  for (auto const& f : all()) names += (names.empty() ? "" : ", ") + f.name;
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (auto const& f : all()) names.push_back(f.name);
   return names;
 }
 
@@ -214,7 +216,10 @@ void read(config& settings, json_node const& object, origin_of_field const& orig
     auto const& name = object.names[i];
     auto const& v = object.entries[i];
     auto const* const f = find(name);
-    if (f == nullptr) refuse(origin(i), name, "unknown field; expected one of " + known_names());
+    if (f == nullptr)
+      refuse(origin(i), name,
+             fmt::format("unknown field; expected one of {}{}", fmt::join(known_names(), ", "),
+                         did_you_mean(name, known_names())));
     if (object.find(name) != &v) refuse(origin(i), name, "is given twice");
     auto const number = v.what == json_node::kind::number ? parse_number(v.text) : std::nullopt;
     if (f->is_number() && number)

@@ -56,7 +56,7 @@ field const* find(std::string_view name);
 std::string accepted(field const& f);
 
 /// The names of all fields, for errors.
-std::string known_names();
+std::vector<std::string> known_names();
 
 /// `given`, for an error, shortened to fit on a line.
 std::string shortened(std::string_view given);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
+#include "runtime/base/nearest_name.hpp"
 #include "runtime/base/parse_number.hpp"
 
 namespace rondo {
@@ -61,10 +63,25 @@ std::uint64_t json_reader::number_of(json_node const& v, char const* name, std::
   return *n;
 }
 
+void json_reader::real(char const* name, double min, double max, double& to) {
+  auto const* const v = find(name);
+  if (v == nullptr) return;
+  double n = 0;
+  auto const* const end = v->text.data() + v->text.size();
+  auto const [stop, failed] = std::from_chars(v->text.data(), end, n);
+  if (v->what != json_node::kind::number || failed != std::errc() || stop != end || !(n >= min && n <= max))
+    refuse(name, fmt::format("is {}; it must be a number from {} to {}", v->described(), min, max));
+  to = n;
+}
+
 void json_reader::list(char const* name, use_value const& use) {
   auto const* const v = find(name, json_node::kind::list, "a list");
   for (std::size_t i = 0; v != nullptr && i < v->entries.size(); ++i)
     use(v->entries[i], fmt::format("{}[{}]", path_of(name), i));
+}
+
+void json_reader::value(char const* name, use_value const& use) {
+  if (auto const* const v = find(name)) use(*v, path_of(name));
 }
 
 void json_reader::object(char const* name, use_value const& use) {
@@ -74,9 +91,10 @@ void json_reader::object(char const* name, use_value const& use) {
 void json_reader::done() const {
   for (auto const& name : object_.names) {
     if (std::ranges::find(known_, name) != known_.end()) continue;
-    auto names = known_;
+    std::vector<std::string> names(known_.begin(), known_.end());
     std::ranges::sort(names);
-    refuse(name, fmt::format("unknown field; expected one of {}", fmt::join(names, ", ")));
+    refuse(name, fmt::format("unknown field; expected one of {}{}", fmt::join(names, ", "),
+                             did_you_mean(name, names)));
   }
 }
 

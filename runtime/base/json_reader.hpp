@@ -27,10 +27,13 @@ class json_reader {
   void number(char const* name, std::uint64_t min, std::uint64_t max, Number& to) {
     if (auto const* const v = find(name)) to = static_cast<Number>(number_of(*v, name, min, max));
   }
+  void real(char const* name, double min, double max, double& to);
   using use_value = std::function<void(json_node const&, std::string const& path)>;
   /// Calls `use` with each element of a list.
   void list(char const* name, use_value const& use);
   void object(char const* name, use_value const& use);
+  /// Calls `use` with a value of any kind.
+  void value(char const* name, use_value const& use);
 
   /// Throws if the object has a field that was never read.
   void done() const;

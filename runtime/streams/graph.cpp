@@ -12,6 +12,7 @@
 #include "kernels/base/clock.hpp"
 #include "runtime/streams/graph_build.hpp"
 #include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/graph_svg.hpp"
 #include "runtime/streams/measure_copies.hpp"
 
 namespace rondo::streams {
@@ -33,7 +34,8 @@ std::vector<planned_device> devices_of(runtime& rt) {
 }  // namespace
 
 struct graph::impl {
-  impl(runtime& r, graph_options o) : rt(r), options(std::move(o)), plan(devices_of(r), options.use) {}
+  impl(runtime& r, graph_options o)
+      : rt(r), options(std::move(o)), plan(devices_of(r), options.use, options.devices) {}
 
   void warn(std::string const& line) const {
     if (options.warn) return options.warn(line);
@@ -333,6 +335,11 @@ std::string graph::explain() const {
       text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, how, e.bytes);
   }
   return text;
+}
+
+std::string graph::svg() const {
+  if (!impl_->built) impl_->plan.decide(false);
+  return graph_svg(impl_->plan, impl_->options.name);
 }
 
 std::string graph::why_failed() const {

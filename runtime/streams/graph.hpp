@@ -35,6 +35,7 @@ struct graph_options {
   /// A stage that takes longer for one tick logs a warning; 0: the period of the rate.
   std::chrono::nanoseconds slow{0};
   backend use = backend::automatic;                // which devices it may use
+  std::vector<std::uint32_t> devices{};            // of those, by index in the runtime's list; empty: all
   bool strict = false;                             // refuses to start if a transfer would be needed
   std::function<void(std::string const&)> warn{};  // gets one line; empty: stderr
 };
@@ -170,6 +171,8 @@ class graph {
   std::vector<edge_report> edges() const;
   /// One line for each stage and edge: its place, the copies, and why.
   std::string explain() const;
+  /// The same as a picture: an SVG document.
+  std::string svg() const;
   /// Which stage has failed and how; empty: none.
   std::string why_failed() const;
 

@@ -26,8 +26,8 @@ char const* name_of(backend use) {
 
 }  // namespace
 
-graph_plan::graph_plan(std::vector<planned_device> devices, backend use)
-    : devices_(std::move(devices)), use_(use) {}
+graph_plan::graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed)
+    : devices_(std::move(devices)), use_(use), allowed_(std::move(allowed)) {}
 
 void graph_plan::decide(bool is_whole) {
   if (is_whole) check_connections();
@@ -135,7 +135,8 @@ void graph_plan::find_shapes(bool is_whole) {
 }
 
 bool graph_plan::may_use(std::uint32_t device) const {
-  return use_ == backend::automatic || devices_[device].name.starts_with(name_of(use_));
+  return (use_ == backend::automatic || devices_[device].name.starts_with(name_of(use_))) &&
+         (allowed_.empty() || std::ranges::find(allowed_, device) != allowed_.end());
 }
 
 std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {

@@ -60,7 +60,7 @@ struct planned_device {
 
 class graph_plan {
  public:
-  graph_plan(std::vector<planned_device> devices, backend use);
+  graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed = {});
 
   std::vector<planned_stage> stages;
 
@@ -95,6 +95,7 @@ class graph_plan {
 
   std::vector<planned_device> devices_;
   backend use_;
+  std::vector<std::uint32_t> allowed_;  // empty: all
   std::vector<std::uint32_t> order_, places_;
   std::vector<stage_shapes> shapes_;
   std::vector<planned_transfer> transfers_;

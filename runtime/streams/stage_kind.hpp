@@ -21,6 +21,7 @@
 #include "kernels/streams/stage.hpp"
 #include "runtime/messaging/messages_ref.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/streams/option_list.hpp"
 
 namespace rondo::streams {
 
@@ -40,9 +41,13 @@ using stage_actor =
 
 struct stage_kind {
   std::string_view name;  // the qualified name of the stage's type
+  /// The last part of it, which files use.
+  std::string_view short_name() const noexcept { return name.substr(name.rfind(':') + 1); }
   std::vector<port_kind> inputs, outputs;
   works where = works::anywhere;
   std::size_t option_bytes = 0;
+  void (*default_options)(void* to) = nullptr;
+  void (*describe)(void* options, option_visitor&) = nullptr;           // null: they do not list themselves
   std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
   std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
   std::shared_ptr<void> (*open)(void const* options, stage_shapes&) = nullptr;
@@ -85,6 +90,9 @@ stage_kind make_kind() {
   k.name = type_name<Stage>;
   k.where = works_where<Stage>();
   k.option_bytes = sizeof(options);
+  k.default_options = [](void* to) { ::new (to) options{}; };
+  if constexpr (requires(options o, option_visitor v) { o.describe(v); })
+    k.describe = [](void* o, option_visitor& v) { static_cast<options*>(o)->describe(v); };
   Stage::ports::for_each([&k]<class Port>(std::type_identity<Port>) {
     (Port::is_input ? k.inputs : k.outputs).push_back(port_kind_of<Port>());
   });

@@ -1,10 +1,22 @@
 // The program rondo: all commands.
 #include "tools/rondo/command.hpp"
 #include "tools/rondo/overlay_command.hpp"
+#include "tools/stream/stream_command.hpp"
+
+namespace {
+
+void add_video_commands(CLI::App& app, int& exit_status) {
+  rondo::tools::add_overlay_command(app, exit_status);
+  rondo::tools::add_stream_command(app, exit_status);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   return rondo::tools::run_command(argc, argv,
-                                   {.add = rondo::tools::add_overlay_command,
+                                   {.add = add_video_commands,
                                     .examples = "  rondo overlay --output people.mp4                   "
-                                                "track people in a video\n"});
+                                                "track people in a video\n"
+                                                "  rondo stream clip.json                              "
+                                                "run a graph of stages\n"});
 }

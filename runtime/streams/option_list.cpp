@@ -1,0 +1,172 @@
+#include "runtime/streams/option_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "runtime/base/config_error.hpp"
+#include "runtime/base/json_node.hpp"
+#include "runtime/base/nearest_name.hpp"
+#include "runtime/streams/stage_kind.hpp"
+
+namespace rondo::streams {
+
+namespace {
+
+template <class... F>
+struct overloaded : F... {
+  using F::operator()...;
+};
+
+/// The whole text as a number.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number n{};
+  auto const* const end = text.data() + text.size();
+  auto const [stop, failed] = std::from_chars(text.data(), end, n);
+  if (failed != std::errc() || stop != end) return std::nullopt;
+  return n;
+}
+
+std::string name_of_choice(option_field const& f, std::uint32_t value) {
+  return value < f.choices.size() ? std::string(f.choices[value]) : fmt::format("{}", value);
+}
+
+std::vector<std::string> names_of(option_field const& f) { return {f.choices.begin(), f.choices.end()}; }
+
+/// False if the option does not accept the value.
+bool set(option_field const& f, json_node const& v) {
+  bool const is_number = v.what == json_node::kind::number;
+  return std::visit(overloaded{
+                        [&](bool* to) {
+                          if (v.what != json_node::kind::flag) return false;
+                          *to = v.flag;
+                          return true;
+                        },
+                        [&](option_field::text const& to) {
+                          if (v.what != json_node::kind::string || v.text.size() >= to.bytes ||
+                              v.text.find('\0') != std::string::npos)
+                            return false;
+                          std::memset(to.at, 0, to.bytes);
+                          std::memcpy(to.at, v.text.data(), v.text.size());
+                          return true;
+                        },
+                        [&]<class Number>(Number* to) {
+                          if constexpr (std::is_same_v<Number, std::uint32_t>)
+                            if (!f.choices.empty()) {
+                              auto const found = std::find(f.choices.begin(), f.choices.end(), v.text);
+                              if (v.what != json_node::kind::string || found == f.choices.end()) return false;
+                              *to = static_cast<std::uint32_t>(found - f.choices.begin());
+                              return true;
+                            }
+                          auto const n = is_number ? number_in<Number>(v.text) : std::nullopt;
+                          if (!n || static_cast<double>(*n) < f.least || static_cast<double>(*n) > f.most)
+                            return false;
+                          *to = *n;
+                          return true;
+                        },
+                    },
+                    f.at);
+}
+
+void set_or_refuse(std::vector<option_field> const& all, stage_kind const& kind, std::string_view name,
+                   json_node const& value, std::string const& where) {
+  for (auto const& f : all) {
+    if (name != f.name) continue;
+    if (set(f, value)) return;
+    auto const given =
+        value.what == json_node::kind::string ? fmt::format("'{}'", value.text) : value.described();
+    throw config_error(fmt::format("{}: is {}; it must be {}{}", where, given, f.accepted(),
+                                   f.choices.empty() ? "" : did_you_mean(value.text, names_of(f))));
+  }
+  std::vector<std::string> known;
+  for (auto const& f : all) known.emplace_back(f.name);
+  throw config_error(known.empty()
+                         ? fmt::format("{}: unknown option; '{}' has none", where, kind.short_name())
+                         : fmt::format("{}: unknown option; '{}' has {}{}", where, kind.short_name(),
+                                       fmt::join(known, ", "), did_you_mean(name, known)));
+}
+
+}  // namespace
+
+std::string option_field::accepted() const {
+  auto const whole = [this](auto least_of_type, auto most_of_type) {
+    auto const from = std::max(least, static_cast<double>(least_of_type)),
+               to = std::min(most, static_cast<double>(most_of_type));
+    return fmt::format("a whole number from {:.0f} to {:.0f}", from, to);
+  };
+  auto const real = [this](double most_of_type) {
+    return most >= most_of_type ? std::string("a number")
+                                : fmt::format("a number from {} to {}", least, most);
+  };
+  return std::visit(overloaded{
+                        [](bool*) { return std::string("true or false"); },
+                        [&](std::uint8_t*) { return whole(0, UINT8_MAX); },
+                        [&](std::int32_t*) { return whole(INT32_MIN, INT32_MAX); },
+                        [&](std::uint32_t*) {
+                          return choices.empty() ? whole(0, UINT32_MAX)
+                                                 : fmt::format("one of {}", fmt::join(choices, ", "));
+                        },
+                        [&](std::uint64_t*) { return whole(0, UINT64_MAX); },
+                        [&](float*) { return real(std::numeric_limits<float>::max()); },
+                        [&](double*) { return real(std::numeric_limits<double>::max()); },
+                        [](text const& t) { return fmt::format("a text of at most {} bytes", t.bytes - 1); },
+                    },
+                    at);
+}
+
+std::string option_field::value() const {
+  return std::visit(overloaded{
+                        [](bool* v) { return std::string(*v ? "true" : "false"); },
+                        [](text const& t) {
+                          return json_text({.what = json_node::kind::string, .text = std::string(t.at)});
+                        },
+                        [this](std::uint32_t* v) {
+                          return choices.empty() ? fmt::format("{}", *v)
+                                                 : fmt::format("\"{}\"", name_of_choice(*this, *v));
+                        },
+                        [](auto* v) { return fmt::format("{}", +*v); },
+                    },
+                    at);
+}
+
+std::vector<option_field> options_in(stage_kind const& kind, void* object) {
+  std::vector<option_field> all;
+  if (kind.describe == nullptr) return all;
+  option_visitor to{[&all](option_field const& f) { all.push_back(f); }};
+  kind.describe(object, to);
+  return all;
+}
+
+void read_options(stage_kind const& kind, json_node const& from, std::string const& origin,
+                  std::string const& path, void* object) {
+  if (from.what != json_node::kind::object)
+    throw config_error(fmt::format("{}: {}: is {}; it must be an object", origin, path, from.described()));
+  auto const all = options_in(kind, object);
+  for (std::size_t i = 0; i < from.names.size(); ++i) {
+    auto const where = fmt::format("{}: {}.{}", origin, path, from.names[i]);
+    if (from.find(from.names[i]) != &from.entries[i])
+      throw config_error(fmt::format("{}: is given twice", where));
+    set_or_refuse(all, kind, from.names[i], from.entries[i], where);
+  }
+}
+
+void set_option(stage_kind const& kind, std::string_view name, std::string_view value,
+                std::string const& origin, void* object) {
+  auto const all = options_in(kind, object);
+  json_node v{.what = json_node::kind::string, .text = std::string(value)};
+  for (auto const& f : all) {  // a text, or a choice, has no quotes on a command line
+    if (name != f.name || std::holds_alternative<option_field::text>(f.at) || !f.choices.empty()) continue;
+    try {
+      v = parse_json_node(value);
+    } catch (json_error const&) {  // then it stays a string, which is refused
+    }
+  }
+  set_or_refuse(all, kind, name, v, fmt::format("{}: {}", origin, name));
+}
+
+}  // namespace rondo::streams

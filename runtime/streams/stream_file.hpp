@@ -1,0 +1,61 @@
+// A graph as a JSON file describes it: schemas/stream.fbs has the keys.
+//
+//   {
+//     "rate": 30,
+//     "stages": [
+//       {"name": "pattern", "stage": "test_pattern", "options": {"width": 640}},
+//       {"name": "soft", "stage": "blur", "options": {"sigma": 2}},
+//       {"name": "screen", "stage": "null_sink"}
+//     ],
+//     "connections": [
+//       {"from": "pattern", "to": "soft"},
+//       {"from": "soft.video", "to": "screen.video", "delivery": "latest"}
+//     ]
+//   }
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/base/config.hpp"
+#include "runtime/streams/graph.hpp"
+#include "runtime/streams/stage_catalog.hpp"
+
+namespace rondo::streams {
+
+struct stream_file {
+  struct stage {
+    std::string name;
+    stage_kind const* kind = nullptr;
+    std::vector<std::max_align_t> options{};  // as many bytes as kind->option_bytes
+    std::string device{};                     // empty: the graph decides
+    stage_options how{};
+  };
+  struct connection {
+    std::uint32_t from = 0, output = 0, to = 0, input = 0;
+    connection_options how{};
+  };
+
+  graph_options graph;
+  config runtime;
+  std::uint32_t repeat = 1;
+  std::vector<stage> stages;
+  std::vector<connection> connections;
+};
+
+/// Throws config_error: the file, the path in it, what was found, and what is accepted, with the nearest known name.
+stream_file parse_stream_file(std::string const& text, std::string const& origin,
+                              stage_catalog const& catalog);
+/// The same. Throws config_error also if the file cannot be read.
+stream_file load_stream_file(std::string const& path, stage_catalog const& catalog);
+
+/// Sets an option, from "stage.option=value". Throws config_error, which begins with `origin`.
+void set_option(stream_file& file, std::string const& assignment, std::string const& origin);
+
+/// The graph's options for copy `number` of the file, from 0.
+graph_options options_of_copy(stream_file const& file, std::uint32_t number, runtime& rt);
+/// Adds the file's stages and connections, for that copy. Throws graph_error for a device that the runtime does not have.
+void add_stages(graph& g, stream_file const& file, std::uint32_t number, runtime& rt);
+
+}  // namespace rondo::streams

@@ -1,0 +1,104 @@
+#include "tools/stream/stream_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "runtime/base/nearest_name.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
+#include "tools/commands/command_line.hpp"
+#include "tools/stream/stream_list.hpp"
+#include "tools/stream/stream_run.hpp"
+#include "tools/stream_module/stream_module.hpp"
+
+RONDO_EMULATED_MODULE(rondo::tools::stream_stages)
+
+namespace rondo::tools {
+
+namespace {
+
+using service::command_error;
+
+void write_file(std::string const& path, std::string const& text) {
+  std::ofstream out(path, std::ios::binary);
+  if (!(out << text).flush())
+    throw command_error(exit_no_output, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+void print_list(streams::stage_catalog const& catalog, std::string const& type) {
+  if (type.empty()) return fmt::print("{}", list_stages(catalog));
+  auto const* const kind = catalog.find(type);
+  if (kind != nullptr) return fmt::print("{}", list_stage(*kind));
+  std::vector<std::string> names;
+  for (auto const* k : catalog.all()) names.emplace_back(k->short_name());
+  throw command_error(exit_usage, fmt::format("--list: there are no stages of the type '{}'{}", type,
+                                              did_you_mean(type, names)));
+}
+
+std::unique_ptr<runtime> make_runtime(config const& settings) try {
+  return std::make_unique<runtime>(use<stream_stages>, settings);
+} catch (config_error const&) {
+  throw;
+} catch (std::runtime_error const& e) {
+  throw command_error(exit_unavailable, e.what());
+}
+
+void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog) {
+  auto const file = load(a, catalog);
+  auto const rt = make_runtime(file.runtime);
+  try {
+    stream_run graphs(*rt, file);
+    if (a.explain) fmt::print("{}", graphs.explain());
+    if (!a.svg.empty()) write_file(a.svg, graphs.svg());
+    if (a.explain || !a.svg.empty()) return;
+    auto const failure = graphs.run(a.quiet);
+    if (!a.quiet) fmt::print("{}", graphs.summary());
+    if (!failure.empty()) throw command_error(exit_internal, failure);
+  } catch (streams::graph_error const& e) {
+    throw command_error(exit_bad_config, fmt::format("{}: {}", a.file, e.what()));
+  }
+}
+
+}  // namespace
+
+void add_stream_command(CLI::App& app, int& exit_status) {
+  auto const a = std::make_shared<stream_arguments>();
+  auto const listed = std::make_shared<std::string>();
+  auto const lists = std::make_shared<bool>(false);
+  auto& c = service::add_command(app, "stream", "Run the graph of stages that a file describes", exit_status,
+                                 [a, listed, lists] {
+                                   auto const catalog = streams::stage_catalog::of<stream_stages>();
+                                   if (*lists) return print_list(catalog, *listed);
+                                   if (a->file.empty())
+                                     throw command_error(exit_usage, "stream: name a file, or --list");
+                                   run_stream(*a, catalog);
+                                 });
+  c.add_option("file", a->file, "JSON file with a graph");
+  c.add_option_function<std::string>(
+       "--list",
+       [listed, lists](std::string const& type) {
+         *lists = true;
+         *listed = type;
+       },
+       "list the types of stages, or one type's ports and options")
+      ->expected(0, 1)
+      ->option_text("[STAGE]")
+      ->trigger_on_parse();
+  c.add_flag("--explain", a->explain, "print places, copies and why, and exit");
+  c.add_option("--svg", a->svg, "draw the graph into this file, and exit");
+  c.add_option("--set", a->set, "set an option: STAGE.OPTION=VALUE")->take_all();
+  c.add_option("--rate", a->rate, "ticks per second; 0: as fast as the sinks take the frames")
+      ->check(CLI::Range(0.0, 1e6));
+  c.add_option("--ticks", a->ticks, "end after so many ticks")->check(CLI::PositiveNumber);
+  c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas between");
+  c.add_flag("--quiet", a->quiet, "show no progress and no table");
+  c.footer(
+      "Ctrl-C ends the graph; frames under way arrive first.\n"
+      "Examples:\n  rondo stream --list blur\n  rondo stream clip.json --explain\n"
+      "  rondo stream clip.json --set soft.sigma=3 --ticks 300\n");
+}
+
+}  // namespace rondo::tools

@@ -1,0 +1,172 @@
+#include "tools/stream/stream_run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace rondo::tools {
+
+namespace asio = boost::asio;
+using clock = std::chrono::steady_clock;
+
+streams::stream_file load(stream_arguments const& a, streams::stage_catalog const& catalog) {
+  auto file = streams::load_stream_file(a.file, catalog);
+  for (auto const& assignment : a.set) streams::set_option(file, assignment, "--set");
+  file.runtime = config_from_environment(file.runtime);
+  if (!a.device.empty()) set_field(file.runtime, "device", a.device, "--device");
+  if (a.rate >= 0) file.graph.rate = a.rate;
+  if (a.ticks != 0) file.graph.ticks = a.ticks;
+  return file;
+}
+
+struct stream_run::stage_row {
+  std::string name, device;
+  streams::stage_counts counts;
+};
+
+stream_run::stream_run(runtime& rt, streams::stream_file const& file) : rt_(rt), file_(file) {
+  for (std::uint32_t n = 0; n < file.repeat; ++n) {
+    graphs_.push_back(std::make_unique<streams::graph>(rt, streams::options_of_copy(file, n, rt)));
+    streams::add_stages(*graphs_.back(), file, n, rt);
+  }
+}
+
+std::string stream_run::explain() const {
+  std::string text;
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
+    if (graphs_.size() > 1) text += fmt::format("{}:\n", streams::options_of_copy(file_, n, rt_).name);
+    text += graphs_[n]->explain();
+  }
+  return text;
+}
+
+std::vector<stream_run::stage_row> stream_run::rows() const {
+  std::vector<stage_row> all;
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+    for (std::uint32_t s = 0; s < file_.stages.size(); ++s) {
+      auto const graph = streams::options_of_copy(file_, n, rt_).name;
+      all.push_back(
+          {graphs_.size() > 1 ? fmt::format("{}/{}", graph, file_.stages[s].name) : file_.stages[s].name,
+           rt_.info(graphs_[n]->place_of(s)).name, graphs_[n]->counts_of(s)});
+    }
+  return all;
+}
+
+namespace {
+
+std::uint64_t lost(streams::stage_counts const& c) { return c.dropped + c.replaced + c.skipped; }
+
+/// Runs a function again and again while an io_context runs.
+void repeat(asio::steady_timer& timer, std::chrono::milliseconds every, std::function<void()> const& f) {
+  timer.expires_after(every);
+  timer.async_wait([&timer, every, f](error_code ec) {
+    if (ec) return;
+    f();
+    repeat(timer, every, f);
+  });
+}
+
+}  // namespace
+
+std::string stream_run::progress() const {
+  std::uint64_t ticks = 0, gone = 0;
+  for (auto const& row : rows()) {
+    ticks = std::max(ticks, row.counts.processed);
+    gone += lost(row.counts);
+  }
+  auto const of = file_.graph.ticks != 0 ? fmt::format(" of {}", file_.graph.ticks) : std::string();
+  return fmt::format("{}{} ticks, {:.1f} per second, {} frames left out", ticks, of,
+                     static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone);
+}
+
+std::string stream_run::run(bool quiet) {
+  bool const shows = !quiet && ::isatty(STDERR_FILENO) != 0;
+  asio::io_context context;
+  asio::signal_set signals(context, SIGINT, SIGTERM);
+  asio::steady_timer timer(context);
+  std::string failure;
+  auto open = graphs_.size();
+  auto const begun = clock::now();
+  auto const line = [shows](std::string const& text) {
+    if (shows) fmt::print(stderr, "\r\033[K{}", text);
+  };
+  auto const lines = rt_.on_log([&line](log_line const& l) {
+    line("");
+    fmt::print(stderr, "{}\n", to_text(l));
+  });
+
+  for (auto const& g : graphs_) g->start();
+  std::vector<std::jthread> waiting;  // after all that their functions refer to
+  for (std::size_t n = 0; n < graphs_.size(); ++n)
+    waiting.emplace_back([&, n] {
+      auto const ec = graphs_[n]->wait();
+      asio::post(context, [&, n, ec] {
+        if (ec && failure.empty())
+          failure = graphs_[n]->why_failed().empty() ? ec.message() : graphs_[n]->why_failed();
+        if (--open != 0) return;
+        signals.cancel();
+        timer.cancel();
+      });
+    });
+  std::vector<std::jthread> stopping;
+  signals.async_wait([&](error_code ec, int) {
+    if (ec) return;
+    signals.clear();  // a second Ctrl-C kills
+    line("");
+    if (!quiet) fmt::print(stderr, "stopping: frames under way arrive first\n");
+    for (auto const& g : graphs_) stopping.emplace_back([&g] { static_cast<void>(g->stop()); });
+  });
+  repeat(timer, std::chrono::milliseconds(500), [&] {
+    seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
+    if (shows) line(progress());
+  });
+  context.run();
+  seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
+  line("");
+  return failure;
+}
+
+std::string stream_run::summary() const {
+  struct column {
+    char const* title;
+    std::uint64_t streams::stage_counts::*count;
+  };
+  constexpr column columns[] = {
+      {"dropped", &streams::stage_counts::dropped}, {"replaced", &streams::stage_counts::replaced},
+      {"skipped", &streams::stage_counts::skipped}, {"failed", &streams::stage_counts::failed},
+      {"late", &streams::stage_counts::late},       {"copied", &streams::stage_counts::copied},
+  };
+  auto const all = rows();
+  std::size_t name_width = 5, device_width = 5;
+  for (auto const& r : all)
+    name_width = std::max(name_width, r.name.size()), device_width = std::max(device_width, r.device.size());
+  auto const shown = [&](column const& c) {  // a column of zeros says nothing
+    return std::ranges::any_of(all, [&](stage_row const& r) { return r.counts.*c.count != 0; });
+  };
+  auto text = fmt::format("{:{}}  {:{}} {:>9} {:>8} {:>9} {:>9}", "stage", name_width, "place", device_width,
+                          "ticks", "per s", "mean ms", "most ms");
+  for (auto const& c : columns)
+    if (shown(c)) text += fmt::format(" {:>9}", c.title);
+  text += '\n';
+  for (auto const& r : all) {
+    auto const ticks = static_cast<double>(r.counts.processed);
+    text += fmt::format("{:{}}  {:{}} {:>9} {:>8.1f} {:>9.3f} {:>9.3f}", r.name, name_width, r.device,
+                        device_width, r.counts.processed, ticks / std::max(seconds_, 1e-3),
+                        ticks > 0 ? static_cast<double>(r.counts.busy_ns) / 1e6 / ticks : 0.0,
+                        static_cast<double>(r.counts.longest_ns) / 1e6);
+    for (auto const& c : columns)
+      if (shown(c)) text += fmt::format(" {:>9}", r.counts.*c.count);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace rondo::tools

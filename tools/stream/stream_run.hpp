@@ -1,0 +1,53 @@
+// Runs the graphs of a file until they end, and shows how far they are.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/streams/stream_file.hpp"
+
+namespace rondo::tools {
+
+/// What the command line asks for.
+struct stream_arguments {
+  std::string file, svg;
+  std::vector<std::string> set;  // STAGE.OPTION=VALUE
+  std::string device;            // empty: as the file says
+  double rate = -1;              // negative: as the file says
+  std::uint64_t ticks = 0;       // 0: as the file says
+  bool explain = false, quiet = false;
+};
+
+/// The file, with what the command line changes. Throws config_error.
+streams::stream_file load(stream_arguments const& a, streams::stage_catalog const& catalog);
+
+/// The graphs of a file, on one runtime. Threads: one.
+class stream_run {
+ public:
+  /// Builds the graphs, but does not start them. Throws graph_error.
+  stream_run(runtime& rt, streams::stream_file const& file);
+
+  /// What `--explain` prints: each stage with its place, and each edge.
+  std::string explain() const;
+  /// The first graph as a picture.
+  std::string svg() const { return graphs_.front()->svg(); }
+
+  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them. Shows progress on a terminal. Throws graph_error if one
+  /// cannot start. Returns what has failed; empty: nothing.
+  std::string run(bool quiet);
+  /// What each stage has done, as a table.
+  std::string summary() const;
+
+ private:
+  struct stage_row;
+  std::vector<stage_row> rows() const;
+  std::string progress() const;
+
+  runtime& rt_;
+  streams::stream_file const& file_;
+  std::vector<std::unique_ptr<streams::graph>> graphs_;
+  double seconds_ = 0;  // of the run
+};
+
+}  // namespace rondo::tools
