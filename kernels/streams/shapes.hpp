@@ -1,4 +1,4 @@
-// The shapes of the frames of a stage's ports, for the functions that the stage has for the host (runtime/streams/stage_kind.hpp).
+// The shapes of the frames of a stage's ports, for the functions that the stage has for the host (runtime/streams/kinds/stage_kind.hpp).
 #pragma once
 
 #include "kernels/streams/ports.hpp"

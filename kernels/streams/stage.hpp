@@ -14,7 +14,7 @@
 //
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
 // `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
-// `shapes`, `scratch_bytes` and `open`, see runtime/streams/stage_kind.hpp.
+// `shapes`, `scratch_bytes` and `open`, see runtime/streams/kinds/stage_kind.hpp.
 // When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "runtime/base/config_fields.hpp"
-#include "runtime/base/json_reader.hpp"
-#include "runtime/base/parse_number.hpp"
+#include "runtime/text/json_reader.hpp"
+#include "runtime/text/parse_number.hpp"
 
 namespace rondo {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "kernels/base/log_level.hpp"
-#include "runtime/base/config_error.hpp"
+#include "runtime/text/config_error.hpp"
 
 namespace rondo {
 

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "generated/config_bfbs_generated.h"
-#include "runtime/base/nearest_name.hpp"
-#include "runtime/base/parse_number.hpp"
+#include "runtime/text/nearest_name.hpp"
+#include "runtime/text/parse_number.hpp"
 
 namespace rondo::config_fields {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/base/config.hpp"
-#include "runtime/base/json_node.hpp"
+#include "runtime/text/json_node.hpp"
 
 namespace rondo::config_fields {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "runtime/base/json_string.hpp"
 #include "runtime/observe/trace_attributes.hpp"
+#include "runtime/text/json_string.hpp"
 
 namespace rondo {
 

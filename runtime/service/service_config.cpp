@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "runtime/base/config_fields.hpp"
-#include "runtime/base/json_reader.hpp"
 #include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/json_reader.hpp"
 
 namespace rondo::service {
 

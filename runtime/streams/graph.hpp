@@ -19,7 +19,7 @@
 #include <functional>
 
 #include "runtime/streams/graph_error.hpp"
-#include "runtime/streams/stage_kind.hpp"
+#include "runtime/streams/kinds/stage_kind.hpp"
 
 namespace rondo::streams {
 

@@ -11,9 +11,9 @@
 #include <iterator>
 
 #include "runtime/base/config_fields.hpp"
-#include "runtime/base/json_reader.hpp"
-#include "runtime/base/nearest_name.hpp"
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/text/json_reader.hpp"
+#include "runtime/text/nearest_name.hpp"
 
 namespace rondo::streams {
 

@@ -20,7 +20,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/streams/graph.hpp"
-#include "runtime/streams/stage_catalog.hpp"
+#include "runtime/streams/kinds/stage_catalog.hpp"
 
 namespace rondo::streams {
 

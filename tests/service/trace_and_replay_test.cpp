@@ -5,8 +5,8 @@
 #include <ctime>
 #include <map>
 
-#include "runtime/base/json_node.hpp"
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/text/json_node.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/service/programs.hpp"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/base/json_string.hpp"
 #include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/json_string.hpp"
 #include "tools/commands/command_line.hpp"
 
 namespace rondo::service {

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <mutex>
 
-#include "runtime/base/json_reader.hpp"
+#include "runtime/text/json_reader.hpp"
 
 namespace rondo::service {
 

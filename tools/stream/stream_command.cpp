@@ -7,8 +7,8 @@
 #include <fstream>
 #include <memory>
 
-#include "runtime/base/nearest_name.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
+#include "runtime/text/nearest_name.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/stream/stream_list.hpp"
 #include "tools/stream/stream_run.hpp"

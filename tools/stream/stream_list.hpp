@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/streams/stage_catalog.hpp"
+#include "runtime/streams/kinds/stage_catalog.hpp"
 
 namespace rondo::tools {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/base/json_string.hpp"
+#include "runtime/text/json_string.hpp"
 #include "tools/top/top_screen.hpp"
 #include "tools/top/top_terminal.hpp"
 

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <iterator>
 
-#include "runtime/base/json_node.hpp"
 #include "runtime/service/json/payload_json.hpp"
 #include "runtime/service/json/qualified_names.hpp"
+#include "runtime/text/json_node.hpp"
 
 namespace rondo::service {
 namespace {

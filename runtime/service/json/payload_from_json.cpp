@@ -10,9 +10,9 @@
 #include <limits>
 #include <system_error>
 
-#include "runtime/base/json_node.hpp"
-#include "runtime/base/json_string.hpp"
 #include "runtime/service/json/message_schemas.hpp"
+#include "runtime/text/json_node.hpp"
+#include "runtime/text/json_string.hpp"
 
 namespace rondo::service {
 namespace {

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/base/json_node.hpp"
-#include "runtime/base/json_string.hpp"
+#include "runtime/text/json_node.hpp"
+#include "runtime/text/json_string.hpp"
 
 namespace rondo::service {
 namespace {

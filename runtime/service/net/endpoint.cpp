@@ -7,8 +7,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <cstdlib>
 
-#include "runtime/base/parse_number.hpp"
 #include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/parse_number.hpp"
 
 namespace rondo::service {
 

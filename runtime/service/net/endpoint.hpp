@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/base/config_error.hpp"
+#include "runtime/text/config_error.hpp"
 
 namespace rondo::service {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/base/json_reader.hpp"
+#include "runtime/text/json_reader.hpp"
 
 namespace ptx_cost {
 

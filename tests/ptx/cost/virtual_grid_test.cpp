@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/base/config_error.hpp"
+#include "runtime/text/config_error.hpp"
 #include "tests/catch.hpp"
 #include "tests/ptx/text_ptx.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/streams/stage_catalog.hpp"
+#include "runtime/streams/kinds/stage_catalog.hpp"
 
 namespace rondo::streams {
 

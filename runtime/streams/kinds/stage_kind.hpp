@@ -21,7 +21,7 @@
 #include "kernels/streams/stage.hpp"
 #include "runtime/messaging/messages_ref.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/streams/option_list.hpp"
+#include "runtime/streams/kinds/option_list.hpp"
 
 namespace rondo::streams {
 

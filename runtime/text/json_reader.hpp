@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/base/config_error.hpp"
-#include "runtime/base/json_node.hpp"
+#include "runtime/text/config_error.hpp"
+#include "runtime/text/json_node.hpp"
 
 namespace rondo {
 

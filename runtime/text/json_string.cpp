@@ -1,4 +1,4 @@
-#include "runtime/base/json_string.hpp"
+#include "runtime/text/json_string.hpp"
 
 #include <fmt/format.h>
 

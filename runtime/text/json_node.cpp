@@ -1,4 +1,4 @@
-#include "runtime/base/json_node.hpp"
+#include "runtime/text/json_node.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/base/json_string.hpp"
+#include "runtime/text/json_string.hpp"
 
 namespace rondo {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/streams/stage_kind.hpp"
+#include "runtime/streams/kinds/stage_kind.hpp"
 
 namespace rondo::streams {
 

@@ -1,4 +1,4 @@
-#include "runtime/streams/option_list.hpp"
+#include "runtime/streams/kinds/option_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <cstring>
 #include <optional>
 
-#include "runtime/base/config_error.hpp"
-#include "runtime/base/json_node.hpp"
-#include "runtime/base/nearest_name.hpp"
-#include "runtime/streams/stage_kind.hpp"
+#include "runtime/streams/kinds/stage_kind.hpp"
+#include "runtime/text/config_error.hpp"
+#include "runtime/text/json_node.hpp"
+#include "runtime/text/nearest_name.hpp"
 
 namespace rondo::streams {
 

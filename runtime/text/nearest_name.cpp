@@ -1,4 +1,4 @@
-#include "runtime/base/nearest_name.hpp"
+#include "runtime/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

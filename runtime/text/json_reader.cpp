@@ -1,12 +1,12 @@
-#include "runtime/base/json_reader.hpp"
+#include "runtime/text/json_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "runtime/base/nearest_name.hpp"
-#include "runtime/base/parse_number.hpp"
+#include "runtime/text/nearest_name.hpp"
+#include "runtime/text/parse_number.hpp"
 
 namespace rondo {
 
