@@ -6,9 +6,10 @@
 
 namespace rondo::overlay {
 
-/// The `Team` of a stage for a team of several lanes.
+/// The `Team` of a stage for a team of several lanes. `Context` is context, or the stage_context of a graph's stage.
+template <class Context>
 struct context_lanes {
-  context const& ctx;
+  Context const& ctx;
 
   struct range {
     lane_range shares;
@@ -32,17 +33,17 @@ struct context_lanes {
 };
 
 /// Calls `stage(team)`. A single lane gets a team that compilers see through, so that its loops are vectorised.
-template <class Stage>
-RONDO_HD void with_lanes(context const& ctx, Stage const& stage) {
+template <class Context, class Stage>
+RONDO_HD void with_lanes(Context const& ctx, Stage const& stage) {
   if (ctx.team().lanes() == 1)
     stage(one_lane{});
   else
-    stage(context_lanes{ctx});
+    stage(context_lanes<Context>{ctx});
 }
 
 /// Runs `f` on one lane; the others wait for it. Called by all lanes.
-template <class F>
-RONDO_HD void by_one(context const& ctx, F const& f) {
+template <class Context, class F>
+RONDO_HD void by_one(Context const& ctx, F const& f) {
   if (ctx.team().leader()) f();
   ctx.team().sync();
 }

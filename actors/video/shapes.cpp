@@ -1,6 +1,7 @@
 // What video stages say of their frames, on the host.
 #include <string>
 
+#include "actors/video/movement.hpp"
 #include "actors/video/video_module.hpp"
 #include "kernels/streams/shapes.hpp"
 
@@ -46,6 +47,26 @@ std::string waveform::shapes(options const& o, streams::shapes_of<waveform>& s) 
 }
 std::uint64_t waveform::scratch_bytes(options const&, streams::shapes_of<waveform> const& s) {
   return static_cast<std::uint64_t>(s.in<"video">()->width) * 2 * sizeof(u16);
+}
+
+std::string find_movement::shapes(options const&, streams::shapes_of<find_movement>& s) {
+  auto const in = *s.in<"video">();
+  s.out<"video">(in);
+  s.out<"drawing">({in.width, in.height});
+  return {};
+}
+std::uint64_t find_movement::scratch_bytes(options const&, streams::shapes_of<find_movement> const& s) {
+  auto const in = *s.in<"video">();
+  return overlay::overlay_bytes(in.width, in.height, 1, overlay::overlay_params{});
+}
+std::string draw_movement::shapes(options const&, streams::shapes_of<draw_movement>& s) {
+  auto const of = *s.in<"drawing">();
+  auto const in = *s.in<"video">();
+  if (of.width != in.width || of.height != in.height)
+    return "the drawing is for pictures of " + size_of({of.width, of.height}) + ", but these have " +
+           size_of(in);
+  s.out<"video">(in);
+  return {};
 }
 
 std::uint64_t frame_rate::scratch_bytes(options const& o, streams::shapes_of<frame_rate> const& s) {

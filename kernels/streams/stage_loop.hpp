@@ -56,8 +56,11 @@ class stage_loop {
   /// The tick was processed: passes on what was written, and gives up what was read.
   RONDO_HD void conclude(tick const& t, std::uint64_t began_ns) noexcept {
     auto const now = ctx_.now_ns(), took = now - began_ns;
+    for (std::uint32_t i = 0; i < m_.output_count; ++i)
+      if (output_state const& o = m_.outputs[i]; o.has && o.edits != 0)
+        m_.inputs[o.edits - 1].has = false;  // its use goes on
+    give_up_read();  // first, so that a reader may find that nobody else uses what it gets
     for (std::uint32_t i = 0; i < m_.output_count; ++i) pass_on(m_.outputs[i], t);
-    give_up_read();
     stage_counts& c = m_.counts;
     ++c.processed;
     c.busy_ns += took;
@@ -184,7 +187,6 @@ class stage_loop {
     if (has) {
       o.next.number = t.number;
       o.next.time_ns = t.time_ns;
-      if (o.edits != 0) m_.inputs[o.edits - 1].has = false;  // its use goes on
       o.has = false;
       o.edits = 0;
       if (o.count == 0) return give_up_use(o.next);
