@@ -135,13 +135,16 @@ class slice : private mail_handler<Module> {
       if (this->control_waits()) this->obey();
       if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
       if (handed_over_) break;
-      if (this->closing() && this->end_when_empty()) break;
       // Once at least: mail that never ends is not to keep it waiting. Not again beyond the quota: then others have their turn.
-      if (own_mail_ != 0 && (dealt < quota || !went_on)) {
+      bool const goes_on = own_mail_ != 0 && (dealt < quota || !went_on);
+      if (goes_on) {
         went_on = true;
         dealt += this->handle_own_mail();
-        if (own_mail_ != 0 && dealt < quota && !scheduler_.sees_work() && !arena_.stopping()) continue;
       }
+      // Behind all that may fail and so close the actor: once released, it would not be run again if no mail waits.
+      if (this->closing() && this->end_when_empty()) break;
+      if (goes_on && own_mail_ != 0 && dealt < quota && !scheduler_.sees_work() && !arena_.stopping())
+        continue;
       if ((dealt >= quota || run_waits_) && quota < most && !scheduler_.sees_work()) {
         // Releasing the actor and claiming it again would take the word from its senders twice.
         show(with_telemetry);  // without telemetry, the totals wait for the release

@@ -46,7 +46,6 @@ struct graph::impl {
   }
   void follow_end(stage_instance const& s);
   void follow_failures();
-  void note_gone();
   void warn_of_transfers() const;
 
   runtime& rt;
@@ -64,6 +63,14 @@ struct graph::impl {
     std::string why_failed;
     error_code failure{};
     bool is_over = false;  // the actors are being terminated
+
+    /// The first failure counts. The caller holds the mutex.
+    void fail(error_code reason, std::string why) {
+      if (is_over || failure) return;
+      failure = reason;
+      why_failed = std::move(why);
+      changed.notify_all();
+    }
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
@@ -167,9 +174,11 @@ void graph::impl::follow_end(stage_instance const& s) {
   s.actor.ask(await_end{}, {.wait_for_room = true},
               [shared = all_ends, stage, name = s.name](error_code ec, stage_counts const& counts) {
                 std::lock_guard const lock(shared->mutex);
+                if (ec == errc::terminated || ec == errc::actor_gone) return;  // follow_failures says why
+                if (ec) return shared->fail(ec, fmt::format("'{}': {}", name, ec.message()));
                 --shared->open;
                 std::erase(shared->open_names, name);
-                if (!ec && stage != no_stage) add_to(shared->last[stage], counts);
+                if (stage != no_stage) add_to(shared->last[stage], counts);
                 shared->changed.notify_all();
               });
 }
@@ -178,26 +187,17 @@ void graph::impl::follow_end(stage_instance const& s) {
 void graph::impl::follow_failures() {
   std::map<actor_id, std::string> names;
   for (auto const& s : built->instances()) names[s.actor.id()] = s.name;
-  built->clock_actor().ask(await_failure{}, {.wait_for_room = true},
-                           [shared = all_ends, names](error_code ec, stage_failure const& f) {
-                             std::lock_guard const lock(shared->mutex);
-                             if (shared->is_over) return;  // the graph itself terminates its actors
-                             shared->failure = ec ? ec : make_error_code(errc::terminated);
-                             shared->why_failed =
-                                 fmt::format("'{}' was stopped: {}",
-                                             names.contains(f.who) ? names.at(f.who) : "the clock",
-                                             (ec ? ec : make_error_code(f.reason)).message());
-                             shared->changed.notify_all();
-                           });
-}
-
-/// Ended stages live until the graph ends, so one that is gone was stopped, even if nobody has said so. The caller holds the mutex.
-void graph::impl::note_gone() {
-  for (auto const& s : built->instances()) {
-    if (rt.listed(s.actor.id()) || all_ends->failure) continue;
-    all_ends->failure = errc::terminated;
-    all_ends->why_failed = fmt::format("'{}' was stopped", s.name);
-  }
+  built->clock_actor().ask(
+      await_failure{}, {.wait_for_room = true},
+      [shared = all_ends, names](error_code ec, stage_failure const& f) {
+        std::lock_guard const lock(shared->mutex);
+        if (ec) return shared->fail(ec, fmt::format("the clock was stopped: {}", ec.message()));
+        auto const& name = names.at(f.who);
+        shared->fail(errc::terminated,
+                     f.reason == errc::actor_gone
+                         ? fmt::format("'{}' was stopped before the first tick", name)
+                         : fmt::format("'{}' was stopped: {}", name, make_error_code(f.reason).message()));
+      });
 }
 
 void graph::start() {
@@ -223,12 +223,8 @@ void graph::start() {
   impl_->follow_failures();
   impl_->built->begin([shared = impl_->all_ends, &plan](planned_transfer const& t, error_code why) {
     std::lock_guard const lock(shared->mutex);
-    if (shared->is_over) return;
-    shared->failure = why;
-    shared->why_failed =
-        fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
-                    plan.devices()[t.to_device].name, why.message());
-    shared->changed.notify_all();
+    shared->fail(why, fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
+                                  plan.devices()[t.to_device].name, why.message()));
   });
 }
 
@@ -239,11 +235,8 @@ error_code graph::wait(std::chrono::nanoseconds limit) {
   {
     std::unique_lock lock(ends.mutex);
     auto const is_over = [&] { return ends.open == 0 || ends.failure; };
-    auto const begun = std::chrono::steady_clock::now();
-    while (!ends.changed.wait_for(lock, std::chrono::milliseconds(100), is_over)) {
-      if (std::chrono::steady_clock::now() - begun >= limit) return errc::timed_out;
-      impl_->note_gone();
-    }
+    auto const longest = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+    if (!ends.changed.wait_for(lock, std::min(limit, longest), is_over)) return errc::timed_out;
     failure = ends.failure;
   }
   if (failure) static_cast<void>(stop());

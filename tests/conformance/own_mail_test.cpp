@@ -125,6 +125,21 @@ TEST_CASE("an actor that fails when it goes on is restarted, and then stands sti
   CHECK(report_of(t, actor.id()).now.totals.failures == 1);
 }
 
+// It stayed, closed and without mail that could have woken it, and nobody heard that it had ended.
+TEST_CASE("an actor that fails when it goes on, and is not restarted, ends", "[G13][G9]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  shared_word steps;
+  auto const actor =
+      rt->launch<walker>("walker", {.pinned = pinned, .supervise = {.rule = rondo::on_failure::stop}});
+  REQUIRE_FALSE(tell(actor, walk{steps.get(), 20, 10}));
+  CHECK(eventually([&] { return !rt->listed(actor.id()); }));
+  CHECK(steps == 10);
+  CHECK(at_rest(*rt).conserved());
+}
+
 TEST_CASE("actors that wait for room send all in order, and hear of room only when there is some",
           "[G13][G2]") {
   auto const v = GENERATE(from_range(variants()));

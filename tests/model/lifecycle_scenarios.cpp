@@ -304,6 +304,28 @@ void restart(execution& x) {
   x.require(w.totals(0).failures == 2, "each note failed once");
 }
 
+/// An actor fails when it goes on, and its rule stops it: it ends, though no mail comes that would have it run again.
+void stops_when_it_goes_on(execution& x) {
+  team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 256}, ~0u};
+  auto s = w.spec(0, 2);
+  s.behaviour = behaviours::index_of<quitter>();
+  s.supervise.rule = on_failure::stop;
+  {
+    scheduler sched{w.arena()};
+    launch_actor<behaviours>(sched, s);
+  }
+  outcomes o;
+  w.on_event = [&](device_event const& r) {
+    if (r.kind == event_kind::terminated) w.stop();  // forever, if it does not end
+  };
+  w.team_thread(0);
+  w.team_thread(1);
+  x.thread("sender", [&] { send_until_gone(w, s.id, 0, 2, o); });
+  x.run();
+  auto const t = w.totals(0);
+  x.require(t.accepted == o.accepted && t.accepted == t.handled + t.dead, "accepted = handled + dead");
+}
+
 /// An actor is watched while it ends: the watcher hears of it once, whichever comes first. The host does what
 /// runtime/core/actor_requests.cpp does: an actor that ends leaves the directory, then its end is queued behind the requests.
 void watch_against_end(execution& x) {
@@ -366,6 +388,8 @@ std::vector<scenario> lifecycle_scenarios() {
       {"room", "who found the mailbox full is told of room", room_is_told, bounds{2, 1}, bounds{1, 1}},
       {"watch", "who watches an actor hears once of its end, and finds it gone", watch_against_end,
        bounds{2, 0}, bounds{1, 0}},
+      {"stops_going_on", "an actor that fails when it goes on, and is to be stopped, ends",
+       stops_when_it_goes_on, bounds{2, 1}, bounds{1, 1}},
       {"restart", "a message that failed its actor is tried again, once", restart, bounds{2, 1},
        bounds{1, 1}},
   };

@@ -169,6 +169,13 @@ struct walker {
   }
 };
 
+/// Fails when it goes on.
+struct quitter {
+  using messages = rondo::messages<note, again>;
+  void on(context& ctx, note const&) { ctx.again(); }
+  void on(context& ctx, again const&) { ctx.fail(); }
+};
+
 /// Sends as many notes as its own one says to the actor in cell 0, and waits when that has no room.
 struct feeder {
   using messages = rondo::messages<note, room>;
@@ -260,7 +267,7 @@ struct librarian {
 };
 
 using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher,
-                             reader, librarian>;
+                             reader, librarian, quitter>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   auto const port = host();

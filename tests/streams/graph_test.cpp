@@ -181,6 +181,17 @@ TEST_CASE("a stage that its supervision stops ends the graph, with its name", "[
   CHECK(g.why_failed().find("graph/frail") != std::string::npos);
 }
 
+// All stages were gone, so it had "ended", before it was known that one had failed.
+TEST_CASE("a graph whose only stage is stopped before its first frame has failed", "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  streams::graph g{b.rt};
+  g.add<stillborn>("only", {}, {.supervise = {.rule = on_failure::stop}});
+  g.start();
+  CHECK(g.wait(60s) == errc::terminated);
+  CHECK(g.why_failed().find("'graph/only' was stopped") == 0);
+}
+
 TEST_CASE("replicas take frames in turn, and their order is kept", "[streams]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   bed b(device);

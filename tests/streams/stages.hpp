@@ -103,6 +103,18 @@ struct checker {
   }
 };
 
-RONDO_STAGES(test_stages, counter, adder, checker)
+/// Fails before it has begun.
+struct stillborn {
+  using ports = streams::ports<streams::out<"numbers", numbers>>;
+  struct options {};
+  static std::string shapes(options const&, streams::shapes_of<stillborn>& s) {
+    s.out<"numbers">({1});
+    return {};
+  }
+  RONDO_HD void on_start(streams::stage_context<stillborn>& ctx) { ctx.fail(); }
+  RONDO_HD void process(streams::stage_context<stillborn>&, streams::tick const&) {}
+};
+
+RONDO_STAGES(test_stages, counter, adder, checker, stillborn)
 
 }  // namespace stream_test
