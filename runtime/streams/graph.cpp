@@ -174,17 +174,30 @@ void graph::impl::follow_end(stage_instance const& s) {
 
 /// An actor that is stopped by its failure does not say that it has ended.
 void graph::impl::follow_failures() {
-  std::map<actor_id, std::string> names;
-  for (auto const& s : built->instances()) names[s.actor.id()] = s.name;
+  struct watched {
+    std::string name;
+    std::string (*why)(void const*);
+    std::weak_ptr<void> host_side;
+    std::string why_failed() const {
+      auto const alive = host_side.lock();
+      return why != nullptr && alive ? why(alive.get()) : "";
+    }
+  };
+  std::map<actor_id, watched> stages;
+  for (auto const& s : built->instances())
+    stages[s.actor.id()] = {s.name, s.transfer == nullptr ? plan.stages[s.stage].kind->why_failed : nullptr,
+                            s.host_side};
   built->clock_actor().ask(await_failure{}, {.wait_for_room = true},
-                           [shared = all_ends, names](error_code ec, stage_failure const& f) {
+                           [shared = all_ends, stages](error_code ec, stage_failure const& f) {
                              std::lock_guard const lock(shared->mutex);
                              if (shared->is_over) return;  // the graph itself terminates its actors
                              shared->failure = ec ? ec : make_error_code(errc::terminated);
+                             auto const who = ec ? stages.end() : stages.find(f.who);
+                             auto why = who != stages.end() ? who->second.why_failed() : "";
+                             if (why.empty()) why = (ec ? ec : make_error_code(f.reason)).message();
                              shared->why_failed =
                                  fmt::format("'{}' was stopped: {}",
-                                             names.contains(f.who) ? names.at(f.who) : "the clock",
-                                             (ec ? ec : make_error_code(f.reason)).message());
+                                             who != stages.end() ? who->second.name : "the clock", why);
                              shared->changed.notify_all();
                            });
 }
