@@ -39,6 +39,12 @@ RONDO_HD inline planes planes_at(image const& about, std::byte const* data) {
   return p;
 }
 
+/// The same without the opacities, as the overlay's functions take it.
+RONDO_HD inline overlay::frame_view view_at(image const& about, std::byte const* data) {
+  overlay::carver memory(const_cast<std::byte*>(data));
+  return overlay::carve_frame(memory, about.width, about.height);
+}
+
 /// Whether stages can work on a picture of this size; otherwise why not, for people.
 inline char const* size_error(std::int32_t width, std::int32_t height) noexcept {
   if (width < 16 || height < 16) return "a picture has at least 16 pixels in each direction";

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/video_files/still.hpp"
+#include "actors/video_files/video_reader.hpp"
+#include "actors/video_files/video_writer.hpp"
 #include "bench/harness/measurement.hpp"
-#include "tools/overlay/still.hpp"
-#include "tools/overlay/video_reader.hpp"
-#include "tools/overlay/video_writer.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ struct options {
 /// The frames: decoded one at a time into the same memory, or all of them in advance.
 class clip {
  public:
-  clip(rondo::tools::video_reader& reader, options const& o) : reader_(reader), preload_(o.preload) {
+  clip(rondo::video::video_reader& reader, options const& o) : reader_(reader), preload_(o.preload) {
     while (preload_ && static_cast<std::int64_t>(memory_.size()) < o.frames && decode()) {
     }
     if (!preload_) add();
@@ -62,7 +62,7 @@ class clip {
     return true;
   }
 
-  rondo::tools::video_reader& reader_;
+  rondo::video::video_reader& reader_;
   bool preload_;
   std::vector<rondo::bench::aligned_memory> memory_;
   std::vector<rondo::overlay::frame_view> views_;
@@ -71,14 +71,14 @@ class clip {
 
 int run(options const& o) {
   using namespace rondo;
-  tools::video_reader reader(o.input);
+  video::video_reader reader(o.input);
   auto const& format = reader.format();
   overlay::overlay_params const params;
   // A few tiles per thread balance the work; a single tile needs no halo.
   int const tiles = o.tiles > 0 ? o.tiles : (o.threads == 1 ? 1 : 4 * o.threads);
   bench::overlay_loop loop(format.width, format.height, o.threads, tiles, params);
   clip source(reader, o);
-  std::optional<tools::video_writer> writer;
+  std::optional<video::video_writer> writer;
   if (!o.output.empty()) writer.emplace(o.output, format);
 
   overlay::status_line status{};
@@ -100,7 +100,7 @@ int run(options const& o) {
     auto const number = static_cast<std::int64_t>(us.size()) - 1;
     if (writer) writer->write(frame);
     if (std::find(o.still_at.begin(), o.still_at.end(), number) != o.still_at.end())
-      tools::write_png(fmt::format("{}/still_{:05}.png", o.stills, number), frame, format.colour_matrix);
+      video::write_png(fmt::format("{}/still_{:05}.png", o.stills, number), frame, format.colour_matrix);
     encode_us += us_since(start);
   }
   if (writer) writer->close();

@@ -17,7 +17,7 @@ struct beat {};
 struct start_clock {};
 /// Stops the clock, and then the sources.
 struct stop_clock {};
-/// Answered when an actor of the graph has ended for another reason than the graph's end.
+/// Answered when an actor of the graph has ended for another reason than the graph's end, or cannot go on.
 struct await_failure {};
 struct stage_failure {
   actor_id who;
@@ -50,8 +50,8 @@ struct clock {
   struct arguments {
     clock_memory* memory;
   };
-  using messages = rondo::messages<start_clock, beat, tick_done, room, ended, ask<stop_clock, ticks_made>,
-                                   ask<await_failure, stage_failure>>;
+  using messages = rondo::messages<start_clock, beat, tick_done, sink_ended, end_graph, room, ended,
+                                   ask<stop_clock, ticks_made>, ask<await_failure, stage_failure>>;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
   RONDO_HD void on(context& ctx, start_clock const&) {
@@ -75,26 +75,40 @@ struct clock {
     stop(ctx);
     return {memory->made};
   }
-  RONDO_HD void on(context& ctx, ended const& m) {
-    if (!memory->has_failed) memory->failure = {m.who, m.reason};
-    memory->has_failed = true;
-    tell_failure(ctx);
+  RONDO_HD void on(context& ctx, sink_ended const& m) {
+    memory->done[m.sink] = ~0ull;
+    if (all_done() == ~0ull) stop(ctx);
   }
+  RONDO_HD void on(context& ctx, end_graph const& m) {
+    if (m.reason != errc::ok) note_failure(ctx, {m.who, m.reason});
+    stop(ctx);
+  }
+  RONDO_HD void on(context& ctx, ended const& m) { note_failure(ctx, {m.who, m.reason}); }
   RONDO_HD void on(context& ctx, await_failure const&) {
     memory->asker = ctx.defer();
     tell_failure(ctx);
   }
 
  private:
+  RONDO_HD void note_failure(context& ctx, stage_failure const& f) {
+    if (!memory->has_failed) memory->failure = f;
+    memory->has_failed = true;
+    tell_failure(ctx);
+  }
   RONDO_HD void tell_failure(context& ctx) {
     if (!memory->has_failed || !memory->asker.to.valid()) return;
     ctx.reply_to(memory->asker, memory->failure);
     memory->asker = {};
   }
-  RONDO_HD void go_on(context& ctx) {
+  /// Ticks up to this number, not with it, are done by all sinks.
+  RONDO_HD std::uint64_t all_done() const {
     std::uint64_t done = ~0ull;
     for (std::uint32_t i = 0; i < memory->sink_count; ++i)
       if (memory->done[i] < done) done = memory->done[i];
+    return done;
+  }
+  RONDO_HD void go_on(context& ctx) {
+    auto const done = all_done();
     while (memory->runs && memory->made < done + memory->window)
       if (!make(ctx)) return;
   }

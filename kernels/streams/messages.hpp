@@ -3,6 +3,9 @@
 
 #include <cstdint>
 
+#include "kernels/base/message.hpp"
+#include "kernels/base/status.hpp"
+
 namespace rondo::streams {
 
 /// What a stage has done so far.
@@ -35,6 +38,16 @@ struct tick_due {
 struct tick_done {
   std::uint64_t number;
   std::uint32_t sink;  // its number in the graph
+};
+
+/// To the clock: a sink takes nothing more. When all have said so, the graph ends.
+struct sink_ended {
+  std::uint32_t sink;
+};
+/// To the clock, from a stage: the graph is to end. `reason`: why it cannot go on; ok: the stage needs no more.
+struct end_graph {
+  actor_id who;
+  errc reason;
 };
 
 /// To a source: it makes nothing more, after the ticks that are due.

@@ -14,7 +14,7 @@
 //
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
 // `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
-// `shapes`, `scratch_bytes` and `open`, see runtime/streams/kinds/stage_kind.hpp.
+// `shapes`, `scratch_bytes`, `open` and `why_failed`, see runtime/streams/kinds/stage_kind.hpp.
 // When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 
@@ -40,7 +40,7 @@ struct stage_of {
   RONDO_HD void on_start(context& ctx, arguments const& a) {
     if (ctx.team().leader()) memory = a.memory;
     ctx.team().sync();
-    if constexpr (requires(Stage s, stage_context<Stage> c) { s.on_start(c); }) {
+    if constexpr (runs_here && requires(Stage s, stage_context<Stage> c) { s.on_start(c); }) {
       stage_context<Stage> c{ctx, *memory};
       stage.on_start(c);
     }
@@ -53,7 +53,7 @@ struct stage_of {
     ctx.again();
   }
   RONDO_HD void on(context& ctx, stop_source const&) {
-    if (ctx.team().leader()) memory->is_source_done = true;
+    if (ctx.team().leader()) memory->is_done = true;
     ctx.again();
   }
   RONDO_HD void on(context& ctx, await_end const&) {
@@ -70,6 +70,7 @@ struct stage_of {
   RONDO_HD void on(context& ctx, again const&) {
     using state = stage_loop::state;
     stage_loop loop{ctx, *memory};
+    if (ctx.team().leader() && !loop.tell_end()) ctx.again();
     auto const found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
     if (found == state::waits) return;
     stage_context<Stage> c{ctx, *memory};
@@ -77,13 +78,13 @@ struct stage_of {
     auto const began = ctx.now_ns();
     if (ctx.team().leader()) now = loop.begin();
     ctx.team().sync();
-    process(c);
+    if constexpr (runs_here) stage.process(c, now);
     ctx.team().sync();  // what all lanes have written is passed on by one
     if (ctx.team().any(ctx.failure() != errc::ok)) {
       if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
       return;
     }
-    if (ctx.team().leader()) loop.conclude(now, began);
+    if (ctx.team().leader() && memory->graph_failure == errc::ok) loop.conclude(now, began);
     ctx.again();
   }
 
@@ -92,19 +93,22 @@ struct stage_of {
   tick now;
 
  private:
-  RONDO_HD void process(stage_context<Stage>& c) {
+  // The functions of a stage that works on the host are not compiled for a GPU.
 #if defined(__CUDA_ARCH__)
-    if constexpr (detail::works_where<Stage>() != works::on_host) stage.process(c, now);
+  static constexpr bool runs_here = detail::works_where<Stage>() != works::on_host;
 #else
-    stage.process(c, now);
+  static constexpr bool runs_here = true;
 #endif
-  }
+
   RONDO_HD void end(context& ctx, stage_context<Stage>& c, stage_loop& loop) {
-    if constexpr (requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
+    if constexpr (runs_here && requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
       stage.on_stop(c);
       if (ctx.team().any(ctx.failure() != errc::ok)) return;
+      if (ctx.team().any(memory->graph_failure != errc::ok))
+        return ctx.again();  // it does not end, but fails
     }
     if (ctx.team().leader()) loop.end();
+    if (ctx.team().leader() && !loop.tell_end()) ctx.again();
     ctx.team().sync();
     answer_end(ctx);
   }

@@ -120,11 +120,22 @@ class stage_context {
     o.edits = 0;
   }
 
-  /// There is nothing after this tick: a source that has come to its end. What it has written at this tick is still passed on.
+  /// There is nothing after this tick. A source has come to its end. A stage with inputs needs no more: then the graph stops, and what
+  /// still comes to this stage is given up. What it has written at this tick is still passed on.
   RONDO_HD void end() noexcept {
     if (!ctx_.team().leader()) return;
-    memory_.is_source_done = true;
+    memory_.is_done = true;
     memory_.due_number = memory_.next_number;
+    for (std::uint32_t i = 0; i < memory_.input_count; ++i)
+      if (memory_.inputs[i].count != 0) memory_.tells = stage_memory::ending::graph;
+  }
+  /// The graph fails: the stage cannot go on, and no restart would help. If it works on the host, graph::why_failed has the text of
+  /// `Stage::why_failed` (runtime/streams/stage_kind.hpp). What it has written at
+  /// this tick is not passed on, and it processes nothing more.
+  RONDO_HD void fail_graph(errc reason = errc::handler_failed) noexcept {
+    if (!ctx_.team().leader()) return;
+    memory_.graph_failure = reason;
+    memory_.tells = stage_memory::ending::graph;
   }
   /// The handler fails: the actor restarts with a fresh state, and sees the same frames once more; after 3 attempts they are given up.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { ctx_.fail(reason); }

@@ -23,9 +23,10 @@ class stage_loop {
 
   /// Takes what the edges have, and says whether a tick can be processed now.
   RONDO_HD state look() noexcept {
-    if (m_.counts.ended != 0) return state::waits;
+    if (m_.graph_failure != errc::ok) return state::waits;
     for (std::uint32_t i = 0; i < m_.input_count; ++i)
       for (std::uint32_t e = 0; e < m_.inputs[i].count; ++e) m_.inputs[i].edges[e]->reader_looks();
+    if (m_.counts.ended != 0) return give_up_rest(), state::waits;
     for (;;) {
       auto const found = is_source() ? look_for_tick() : look_for_frames();
       if (found != state::ready) return found;
@@ -71,7 +72,7 @@ class stage_loop {
     m_.last_time_ns = t.time_ns;
     m_.tried = 0;
     if (is_source()) m_.next_number = t.number + 1;
-    if (m_.clock.valid()) tell_clock(t.number);
+    if (m_.is_sink) tell_clock(t.number);
     if (m_.slow_ns != 0 && took > m_.slow_ns && now - m_.warned_ns > 1'000'000'000) {
       m_.warned_ns = now;
       ctx_.log(log_level::warning, "tick {} took {} us, longer than {} us", t.number, took / 1000,
@@ -83,7 +84,9 @@ class stage_loop {
   RONDO_HD void end() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
     for (std::uint32_t i = 0; i < m_.input_count; ++i) give_up_frame(m_.inputs[i]);
+    give_up_rest();  // news of these frames may have come already
     m_.counts.ended = 1;
+    if (m_.is_sink && m_.tells == stage_memory::ending::none) m_.tells = stage_memory::ending::sink;
     for (std::uint32_t i = 0; i < m_.output_count; ++i)
       each_edge(m_.outputs[i], [this](edge& e) {
         e.end();
@@ -91,9 +94,20 @@ class stage_loop {
       });
   }
 
+  /// Tells the clock that the graph is to end, or that this sink has ended, if it is so. False: its mailbox is full; try again.
+  RONDO_HD bool tell_end() noexcept {
+    using ending = stage_memory::ending;
+    if (m_.tells == ending::none) return true;
+    auto const outcome = m_.tells == ending::sink ? send(m_.clock, sink_ended{m_.sink})
+                                                  : send(m_.clock, end_graph{ctx_.self(), m_.graph_failure});
+    if (outcome == errc::mailbox_full || outcome == errc::arena_full) return false;
+    m_.tells = ending::none;
+    return true;
+  }
+
   /// Of a source.
   RONDO_HD void tick_is_due(tick_due const& t) noexcept {
-    if (m_.is_source_done) return;
+    if (m_.is_done) return;
     // At a set rate, a source that is late goes on with the newest tick.
     if (m_.period_ns != 0 && m_.due_number > m_.next_number && m_.tried == 0) {
       m_.counts.skipped += m_.due_number - m_.next_number;
@@ -129,10 +143,10 @@ class stage_loop {
 
   RONDO_HD state look_for_tick() const noexcept {
     if (m_.next_number < m_.due_number) return state::ready;
-    return m_.is_source_done ? state::over : state::waits;
+    return m_.is_done ? state::over : state::waits;
   }
   RONDO_HD state look_for_frames() noexcept {
-    if (m_.is_source_done) return state::over;
+    if (m_.is_done) return state::over;
     bool any_queue = false, all_there = true, any_new = false, queue_over = false, all_over = true;
     for (std::uint32_t i = 0; i < m_.input_count; ++i) {
       input_state& in = m_.inputs[i];
@@ -213,6 +227,18 @@ class stage_loop {
     wake_reader(e);
   }
 
+  /// A stage that has ended, perhaps before its inputs, does not hold up those that write to it.
+  RONDO_HD void give_up_rest() noexcept {
+    for (std::uint32_t i = 0; i < m_.input_count; ++i)
+      for (std::uint32_t e = 0; e < m_.inputs[i].count; ++e) {
+        edge& from = *m_.inputs[i].edges[e];
+        bool writer_waits = false;
+        for (frame f; from.take(f, writer_waits);) {
+          give_up_use(f);
+          if (writer_waits) wake(from.writer);
+        }
+      }
+  }
   /// After the last attempt.
   RONDO_HD void give_up() noexcept {
     ++m_.counts.failed;
@@ -226,7 +252,7 @@ class stage_loop {
       if (m_.is_replica)
         for (std::uint32_t i = 0; i < m_.output_count; ++i)
           pass_on(m_.outputs[i], {.number = number, .time_ns = time_ns});
-      if (m_.clock.valid()) tell_clock(number);
+      if (m_.is_sink) tell_clock(number);
     }
     give_up_read();
   }
@@ -260,18 +286,18 @@ class stage_loop {
     if (e.wants_reader()) wake(e.reader);
   }
   /// Stages have mailboxes of their own, so they are gone, or full: then a stage looks at its edges after each message anyway.
-  RONDO_HD void wake(actor_id who) noexcept { send(who, news{}); }
+  RONDO_HD void wake(actor_id who) noexcept { static_cast<void>(send(who, news{})); }
   RONDO_HD void tell_clock(std::uint64_t number) noexcept {
     // One that finds no room does no harm: the clock goes on by later ones, or by its own time.
-    send(m_.clock, tick_done{number, m_.sink});
+    static_cast<void>(send(m_.clock, tick_done{number, m_.sink}));
   }
 
   /// As context::tell, which needs all lanes.
   template <class Message>
-  RONDO_HD void send(actor_id to, Message const& m) noexcept {
+  RONDO_HD errc send(actor_id to, Message const& m) noexcept {
     message_header h;
     h.type = type_id<Message>;
-    static_cast<void>(ctx_.post(to, h, &m, sizeof m));
+    return ctx_.post(to, h, &m, sizeof m);
   }
 
   context& ctx_;

@@ -47,16 +47,19 @@ struct stage_memory {
   void* host_side = nullptr;     // of a stage that works on the host
   std::byte* scratch = nullptr;  // as many bytes as it has asked for
   // The deliveries of all edges of an input are the same.
-  actor_id clock{};             // of a sink: who is told that a tick is done
+  actor_id clock{};             // who is told that a tick is done, by a sink, or that the graph is to end
   std::uint32_t sink = 0;       // its number
   std::uint32_t attempts = 3;   // to process a tick
   std::uint64_t period_ns = 0;  // of the graph's clock; 0: it runs as fast as it can
   std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
   std::uint32_t device = 0;     // index in the runtime's list
   bool is_replica = false;
+  bool is_sink = false;  // nobody reads its outputs
 
   // -- from here on it changes
-  bool is_source_done = false;  // no tick will come, or the stage has ended itself
+  bool is_done = false;  // no tick will come, or the stage has ended itself
+  enum class ending : std::uint8_t { none, sink, graph } tells = ending::none;  // the clock is to be told
+  errc graph_failure = errc::ok;  // why the graph cannot go on: the stage then waits until it is terminated
   bool has_processed = false;
   std::uint32_t tried = 0;  // attempts at the present tick
   // Of a source: ticks from the first up to, not with, the second one are due.

@@ -67,7 +67,7 @@ struct outlet : transfer_end {
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
   RONDO_HD void on(context& ctx, stop_source const&) {
-    memory->is_source_done = true;
+    memory->is_done = true;
     ctx.again();
   }
   RONDO_HD void on(context& ctx, next_frame const&) {

@@ -185,18 +185,31 @@ void graph::impl::follow_end(stage_instance const& s) {
 
 /// An actor that is stopped by its failure does not say that it has ended.
 void graph::impl::follow_failures() {
-  std::map<actor_id, std::string> names;
-  for (auto const& s : built->instances()) names[s.actor.id()] = s.name;
+  struct watched {
+    std::string name;
+    std::string (*why)(void const*);
+    std::weak_ptr<void> host_side;
+    std::string why_failed() const {
+      auto const alive = host_side.lock();
+      return why != nullptr && alive ? why(alive.get()) : "";
+    }
+  };
+  std::map<actor_id, watched> stages;
+  for (auto const& s : built->instances())
+    stages[s.actor.id()] = {s.name, s.transfer == nullptr ? plan.stages[s.stage].kind->why_failed : nullptr,
+                            s.host_side};
   built->clock_actor().ask(
       await_failure{}, {.wait_for_room = true},
-      [shared = all_ends, names](error_code ec, stage_failure const& f) {
+      [shared = all_ends, stages](error_code ec, stage_failure const& f) {
         std::lock_guard const lock(shared->mutex);
         if (ec) return shared->fail(ec, fmt::format("the clock was stopped: {}", ec.message()));
-        auto const& name = names.at(f.who);
+        auto const& who = stages.at(f.who);
+        auto const why = who.why_failed();
         shared->fail(errc::terminated,
                      f.reason == errc::actor_gone
-                         ? fmt::format("'{}' was stopped before the first tick", name)
-                         : fmt::format("'{}' was stopped: {}", name, make_error_code(f.reason).message()));
+                         ? fmt::format("'{}' was stopped before the first tick", who.name)
+                         : fmt::format("'{}' was stopped: {}", who.name,
+                                       why.empty() ? make_error_code(f.reason).message() : why));
       });
 }
 

@@ -182,6 +182,7 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   m->period_ns = period_ns();
   m->slow_ns = options_.slow.count() > 0 ? static_cast<std::uint64_t>(options_.slow.count()) : m->period_ns;
   m->is_replica = stage.how.replicas > 1;
+  m->is_sink = is_sink(s);
   if (stage.kind->scratch_bytes != nullptr) {
     auto shapes = plan_.shapes()[s.stage];
     if (auto const bytes = stage.kind->scratch_bytes(stage.option_bytes(), shapes); bytes != 0)
@@ -343,7 +344,7 @@ void built_graph::write_ids() {
   for (auto& s : instances_) {
     clock_actors_[number++] = s.actor.id();
     if (is_source(s)) clock_sources_[next++] = s.actor.id();
-    if (!is_sink(s)) continue;
+    if (s.transfer != nullptr) continue;
     s.memory->clock = clock_.id();
     memories_.at(s.device)->write(&s.memory->clock, &s.memory->clock + 1);
   }
@@ -391,6 +392,8 @@ void built_graph::end() {
       std::ranges::all_of(ends, [&](auto& f) { return f.wait_until(limit) == std::future_status::ready; });
   if (!all)  // a stage that does not return from its handler uses its memory
     for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
+  else  // files are finished, windows close
+    for (auto& s : instances_) s.host_side.reset();
   for (auto& l : links_) l.thread.join();
 }
 

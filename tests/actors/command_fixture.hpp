@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/video_files/video_reader.hpp"
+#include "actors/video_files/video_writer.hpp"
 #include "tests/catch.hpp"
-#include "tools/overlay/video_reader.hpp"
-#include "tools/overlay/video_writer.hpp"
 
 namespace command_test {
 
@@ -52,13 +52,13 @@ inline std::string text_of(std::string const& file) {
 
 /// A clip with a moving block.
 inline std::string make_clip(folder const& dir, std::string const& name, int frames) {
-  tools::video_format format;
+  video::video_format format;
   format.width = width;
   format.height = height;
   std::vector<std::byte> memory(overlay::frame_bytes(width, height));
   overlay::carver carver(memory.data());
   auto const view = overlay::carve_frame(carver, width, height);
-  tools::video_writer writer(dir / name, format);
+  video::video_writer writer(dir / name, format);
   for (int n = 0; n < frames; ++n) {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
@@ -74,7 +74,7 @@ inline std::string make_clip(folder const& dir, std::string const& name, int fra
 }
 
 inline std::int64_t frames_in(std::string const& file) {
-  tools::video_reader reader(file);
+  video::video_reader reader(file);
   std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
   overlay::carver carver(memory.data());
   auto const view = overlay::carve_frame(carver, reader.width(), reader.height());

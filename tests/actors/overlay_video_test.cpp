@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/video_files/still.hpp"
+#include "actors/video_files/video_reader.hpp"
+#include "actors/video_files/video_writer.hpp"
 #include "tests/catch.hpp"
-#include "tools/overlay/still.hpp"
-#include "tools/overlay/video_reader.hpp"
-#include "tools/overlay/video_writer.hpp"
 
 namespace fs = std::filesystem;
 using namespace rondo;
@@ -49,8 +49,8 @@ struct folder {
   fs::path path;
 };
 
-void write_clip(std::string const& path, int frames, tools::video_format const& format = {128, 96, 25.0}) {
-  tools::video_writer writer(path, format);
+void write_clip(std::string const& path, int frames, video::video_format const& format = {128, 96, 25.0}) {
+  video::video_writer writer(path, format);
   picture p(format.width, format.height);
   for (int n = 0; n < frames; ++n) {
     p.paint(n % 60);
@@ -72,7 +72,7 @@ double mean_difference(overlay::frame_view const& a, overlay::frame_view const& 
 TEST_CASE("a written video is read back frame by frame", "[video]") {
   folder const dir;
   write_clip(dir.file("a.mp4"), 75);
-  tools::video_reader reader(dir.file("a.mp4"));
+  video::video_reader reader(dir.file("a.mp4"));
   CHECK(reader.width() == 128);
   CHECK(reader.height() == 96);
   CHECK(reader.format().frames_per_second == Approx(25.0));
@@ -92,7 +92,7 @@ TEST_CASE("a written video is read back frame by frame", "[video]") {
 TEST_CASE("a video of odd size loses its last column and row", "[video]") {
   folder const dir;
   write_clip(dir.file("odd.mp4"), 5, {101, 77, 29.97});
-  tools::video_reader reader(dir.file("odd.mp4"));
+  video::video_reader reader(dir.file("odd.mp4"));
   CHECK(reader.width() == 100);
   CHECK(reader.height() == 76);
   CHECK(reader.format().frames_per_second == Approx(29.97).epsilon(0.001));
@@ -100,14 +100,14 @@ TEST_CASE("a video of odd size loses its last column and row", "[video]") {
 
 TEST_CASE("a frame of another size is refused with both sizes", "[video]") {
   folder const dir;
-  tools::video_writer writer(dir.file("a.mp4"), {128, 96, 25.0});
+  video::video_writer writer(dir.file("a.mp4"), {128, 96, 25.0});
   picture p(64, 96);
   CHECK_THROWS_WITH(writer.write(p.view), Contains("64x96") && Contains("128x96"));
 }
 
 TEST_CASE("a file that cannot be opened as a video is reported with the reason", "[video]") {
   folder const dir;
-  auto const open = [](std::string const& path) { tools::video_reader const r(path); };
+  auto const open = [](std::string const& path) { video::video_reader const r(path); };
   CHECK_THROWS_WITH(open(dir.file("none.avi")), Contains("none.avi") && Contains("no such file"));
   CHECK_THROWS_WITH(open(dir.path.string()), Contains("directory"));
 
@@ -126,7 +126,7 @@ TEST_CASE("a video that breaks off yields its frames and then an error", "[video
   std::string const path = dir.file("cut.mp4");
   write_clip(path, 200);
   fs::resize_file(path, fs::file_size(path) * 6 / 10);
-  tools::video_reader reader(path);
+  video::video_reader reader(path);
   picture p(128, 96);
   int frames = 0;
   while (reader.read(p.view)) ++frames;
@@ -138,14 +138,14 @@ TEST_CASE("a video that breaks off yields its frames and then an error", "[video
 TEST_CASE("a writer that is never closed leaves a video that plays", "[video]") {
   folder const dir;
   std::string const path = dir.file("killed.mp4");
-  tools::video_writer writer(path, {128, 96, 10.0});
+  video::video_writer writer(path, {128, 96, 10.0});
   picture p(128, 96);
   for (int n = 0; n < 120; ++n) {
     p.paint(n % 60);
     writer.write(p.view);
   }
   fs::copy_file(path, dir.file("copy.mp4"));  // the file that a killed process would have left
-  tools::video_reader reader(dir.file("copy.mp4"));
+  video::video_reader reader(dir.file("copy.mp4"));
   int frames = 0;
   while (reader.read(p.view)) ++frames;
   CHECK(frames >= 20);
@@ -159,25 +159,25 @@ TEST_CASE("a full disk is reported as such by the video and the picture writer",
   picture p(320, 240);
   std::string what;
   try {
-    tools::video_writer writer("/dev/full", {320, 240, 25.0});
+    video::video_writer writer("/dev/full", {320, 240, 25.0});
     for (int n = 0; n < 300; ++n) {
       p.paint(n % 60);
       writer.write(p.view);
     }
     writer.close();
-  } catch (tools::video_error const& e) {
+  } catch (video::video_error const& e) {
     what = e.what();
   }
   CHECK_THAT(what, Contains("disk is full") && Contains("/dev/full"));
-  CHECK_THROWS_WITH(tools::write_png("/dev/full", p.view), Contains("/dev/full") && Contains("No space"));
+  CHECK_THROWS_WITH(video::write_png("/dev/full", p.view), Contains("/dev/full") && Contains("No space"));
 }
 
 TEST_CASE("files that cannot be created are named", "[video]") {
   picture p(64, 48);
-  CHECK_THROWS_WITH(tools::video_writer("/nowhere/at/all.mp4", {64, 48, 25.0}),
+  CHECK_THROWS_WITH(video::video_writer("/nowhere/at/all.mp4", {64, 48, 25.0}),
                     Contains("/nowhere/at/all.mp4"));
-  CHECK_THROWS_WITH(tools::write_png("/nowhere/at/all.png", p.view), Contains("/nowhere/at/all.png"));
-  CHECK_THROWS_AS(tools::video_writer("x.mp4", {0, 48, 25.0}), tools::video_error);
+  CHECK_THROWS_WITH(video::write_png("/nowhere/at/all.png", p.view), Contains("/nowhere/at/all.png"));
+  CHECK_THROWS_AS(video::video_writer("x.mp4", {0, 48, 25.0}), video::video_error);
 }
 
 TEST_CASE("a still holds the frame's colours", "[video]") {
@@ -188,8 +188,8 @@ TEST_CASE("a still holds the frame's colours", "[video]") {
   for (auto const& plane : {p.view.u, p.view.v})
     for (int y = 0; y < 24; ++y)
       for (int x = 0; x < 32; ++x) plane.at(x, y) = 128;
-  tools::write_png(dir.file("a.png"), p.view);
-  tools::video_reader reader(dir.file("a.png"));  // FFmpeg reads a picture as a video of one frame
+  video::write_png(dir.file("a.png"), p.view);
+  video::video_reader reader(dir.file("a.png"));  // FFmpeg reads a picture as a video of one frame
   picture got(64, 48);
   REQUIRE(reader.read(got.view));
   CHECK(mean_difference(got.view, p.view) < 1.5);

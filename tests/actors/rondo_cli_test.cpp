@@ -20,7 +20,7 @@ void refuses(folder const& dir, std::vector<std::string> const& words, int statu
 
 /// The time at which each frame is shown, in seconds.
 std::vector<double> times_of(std::string const& file) {
-  tools::video_reader reader(file);
+  video::video_reader reader(file);
   std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
   overlay::carver carver(memory.data());
   auto const view = overlay::carve_frame(carver, reader.width(), reader.height());

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "actors/video_files/still.hpp"
 #include "runtime/memory/unified_buffer.hpp"
-#include "tools/overlay/still.hpp"
 
 namespace rondo::tools {
 
@@ -56,7 +56,7 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   using namespace std::chrono_literals;
   runtime_ = &rt;
   if (options_.preload && expected_ == 0)
-    throw video_error(
+    throw video::video_error(
         fmt::format("cannot preload '{}': its length is not known; pass --frames", options_.input));
   for (std::size_t i = 0; i < frame_buffers(); ++i)
     frames_.emplace_back(rt.memory(),
@@ -255,7 +255,7 @@ void camera_feed::take(finished_frame const& f) {
 void camera_feed::write_picture(std::string const& directory, char const* kind, std::uint64_t number,
                                 overlay::frame_view const& picture) {
   auto const path = fmt::format("{}/camera-{}-{}-{:06}.png", directory, options_.camera, kind, number);
-  write_png(path, picture, format().colour_matrix);
+  video::write_png(path, picture, format().colour_matrix);
   pictures_.push_back(path);
 }
 

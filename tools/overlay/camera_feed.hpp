@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "actors/overlay/overlay_module.hpp"
+#include "actors/video_files/video_reader.hpp"
+#include "actors/video_files/video_writer.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/runtime.hpp"
 #include "tools/overlay/blocking_queue.hpp"
 #include "tools/overlay/feed_options.hpp"
 #include "tools/overlay/handler_memory.hpp"
-#include "tools/overlay/video_reader.hpp"
-#include "tools/overlay/video_writer.hpp"
 
 namespace rondo::tools {
 
@@ -37,7 +37,7 @@ struct feed_events {
 
 class camera_feed {
  public:
-  /// Opens the input. Throws video_error.
+  /// Opens the input. Throws video::video_error.
   explicit camera_feed(feed_options options);
   ~camera_feed();
 
@@ -46,7 +46,7 @@ class camera_feed {
   static std::string actor_name(std::uint32_t camera) { return "camera " + std::to_string(camera); }
   static std::string painter_name(std::uint32_t camera) { return "painter " + std::to_string(camera); }
   feed_options const& options() const noexcept { return options_; }
-  video_format const& format() const { return reader_.format(); }
+  video::video_format const& format() const { return reader_.format(); }
   /// Before `prepare`.
   void set_tiles(int tiles) { options_.tiles = tiles; }
   /// The bytes of buffers that the camera needs with the number of tiles that is set.
@@ -54,9 +54,9 @@ class camera_feed {
 
   /// Allocates buffers, and finds or launches the actors. With `keep_state`, existing actors continue after the frames that
   /// they have done, and the output gets another name ("out-from-250.mp4"). Throws boost::system::system_error, or
-  /// video_error if the clip cannot be preloaded.
+  /// video::video_error if the clip cannot be preloaded.
   void prepare(runtime& rt, bool keep_state);
-  /// Creates the output, if one is wanted. Throws video_error.
+  /// Creates the output, if one is wanted. Throws video::video_error.
   void open_output();
   /// Starts the threads.
   void start(feed_events events);
@@ -97,10 +97,10 @@ class camera_feed {
   void fail(exit_code code, std::string reason);
 
   feed_options options_;
-  video_reader reader_;
+  video::video_reader reader_;
   std::int64_t expected_ = 0, first_ = 0;
   std::vector<std::int64_t> still_at_;
-  std::optional<video_writer> writer_;
+  std::optional<video::video_writer> writer_;
   runtime* runtime_ = nullptr;
   actor_ref<overlay::camera> camera_;
   unified_buffer<std::byte> memory_;

@@ -92,9 +92,9 @@ void overlay_job::open_inputs() {
     auto const camera = fmt::format("camera {}", f.camera);
     try {
       feeds_.push_back(std::make_unique<camera_feed>(std::move(f)));
-    } catch (video_open_error const& e) {
+    } catch (video::video_open_error const& e) {
       report(camera, exit_no_input, e.what());
-    } catch (video_error const& e) {
+    } catch (video::video_error const& e) {
       report(camera, exit_bad_data, e.what());
     }
   }
@@ -122,13 +122,13 @@ void overlay_job::prepare_cameras(bool restored) {
   std::erase_if(feeds_, [&](std::unique_ptr<camera_feed> const& f) {
     try {
       f->prepare(*runtime_, restored);
-    } catch (video_error const& e) {
+    } catch (video::video_error const& e) {
       report(f->name(), exit_bad_data, e.what());
       return true;
     }
     try {
       f->open_output();
-    } catch (video_error const& e) {
+    } catch (video::video_error const& e) {
       report(f->name(), exit_no_output, e.what());
       return true;
     }

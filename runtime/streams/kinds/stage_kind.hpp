@@ -8,6 +8,8 @@
 //   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&);
 //       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
 //       text is part of the graph's error.
+//   static std::string why_failed(HostSide const&);
+//       The graph's error after stage_context::fail_graph. Called on another thread, when the stage does nothing more.
 //   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
 #pragma once
@@ -51,6 +53,7 @@ struct stage_kind {
   std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
   std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
   std::shared_ptr<void> (*open)(void const* options, stage_shapes&) = nullptr;
+  std::string (*why_failed)(void const* host_side) = nullptr;
   std::uint64_t (*cost_ns)(void const* options, stage_shapes&, bool on_accelerator) = nullptr;
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
@@ -105,10 +108,17 @@ stage_kind make_kind() {
     k.scratch_bytes = [](void const* o, stage_shapes& s) -> std::uint64_t {
       return Stage::scratch_bytes(options_at<Stage>(o), shapes_of<Stage>{s});
     };
-  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::open(o, s); })
+  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::open(o, s); }) {
     k.open = [](void const* o, stage_shapes& s) -> std::shared_ptr<void> {
       return Stage::open(options_at<Stage>(o), shapes_of<Stage>{s});
     };
+    using host_side = typename decltype(Stage::open(std::declval<options const&>(),
+                                                    std::declval<shapes_of<Stage> const&>()))::element_type;
+    if constexpr (requires(host_side const& h) { Stage::why_failed(h); })
+      k.why_failed = [](void const* h) -> std::string {
+        return Stage::why_failed(*static_cast<host_side const*>(h));
+      };
+  }
   if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::cost_ns(o, s, true); })
     k.cost_ns = [](void const* o, stage_shapes& s, bool on_accelerator) -> std::uint64_t {
       return Stage::cost_ns(options_at<Stage>(o), shapes_of<Stage>{s}, on_accelerator);

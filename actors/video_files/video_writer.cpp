@@ -1,18 +1,19 @@
-#include "tools/overlay/video_writer.hpp"
+#include "actors/video_files/video_writer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
-#include "tools/overlay/ffmpeg.hpp"
+#include "actors/video_files/ffmpeg.hpp"
 
 extern "C" {
 #include <libavutil/opt.h>
 }
 
-namespace rondo::tools {
+namespace rondo::video {
 
 struct video_writer::state {
   std::string path;
@@ -29,8 +30,8 @@ struct video_writer::state {
   bool header_written = false;
 
   ~state() { release(); }
-  void open(int threads);
-  void open_encoder(int threads);
+  void open(int threads, int quality);
+  void open_encoder(int threads, int quality);
   void encode(AVFrame const* f);
   void finish();
   int release();
@@ -65,7 +66,7 @@ void video_writer::state::fail(char const* what, int error) {
   throw video_error(fmt::format("cannot {} the video '{}' after {} frames: {}", what, path, frames, advice));
 }
 
-void video_writer::state::open_encoder(int threads) {
+void video_writer::state::open_encoder(int threads, int quality) {
   AVCodec const* codec = avcodec_find_encoder_by_name("libx264");
   if (codec == nullptr) codec = avcodec_find_encoder(AV_CODEC_ID_MPEG4);
   if (codec == nullptr)
@@ -93,23 +94,23 @@ void video_writer::state::open_encoder(int threads) {
   AVDictionary* options = nullptr;
   if (codec->id == AV_CODEC_ID_H264) {
     av_dict_set(&options, "preset", "veryfast", 0);
-    av_dict_set(&options, "crf", "20", 0);
+    av_dict_set(&options, "crf", std::to_string(quality).c_str(), 0);
   } else {
     encoder->flags |= AV_CODEC_FLAG_QSCALE;
-    encoder->global_quality = 3 * FF_QP2LAMBDA;
+    encoder->global_quality = std::clamp(quality * 3 / 20, 1, 31) * FF_QP2LAMBDA;
   }
   int const result = avcodec_open2(encoder.get(), codec, &options);
   av_dict_free(&options);
   check("encode", result);
 }
 
-void video_writer::state::open(int threads) {
+void video_writer::state::open(int threads, int quality) {
   av_log_set_level(AV_LOG_FATAL);  // errors are reported by this class, with the file's name
   if (format.width < 2 || format.height < 2 || !(format.frames_per_second > 0))
     throw video_error(fmt::format("cannot write the video '{}': {}x{} pixels at {} frames/s is not a video",
                                   path, format.width, format.height, format.frames_per_second));
   check("create", avformat_alloc_output_context2(&output, nullptr, "mp4", path.c_str()));
-  open_encoder(threads);
+  open_encoder(threads, quality);
   stream = avformat_new_stream(output, nullptr);
   picture.reset(av_frame_alloc());
   packet.reset(av_packet_alloc());
@@ -159,11 +160,12 @@ void video_writer::state::finish() {
   check("finish", release());
 }
 
-video_writer::video_writer(std::string const& path, video_format const& format, int encoder_threads)
+video_writer::video_writer(std::string const& path, video_format const& format, int encoder_threads,
+                           int quality)
     : state_(std::make_unique<state>()) {
   state_->path = path;
   state_->format = format;
-  state_->open(encoder_threads);
+  state_->open(encoder_threads, quality);
 }
 
 video_writer::~video_writer() {
@@ -201,4 +203,4 @@ void video_writer::write(overlay::frame_view const& frame, std::optional<std::in
 void video_writer::close() { state_->finish(); }
 std::string video_writer::encoder() const { return state_->encoder->codec->name; }
 
-}  // namespace rondo::tools
+}  // namespace rondo::video

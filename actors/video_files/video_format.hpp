@@ -1,9 +1,10 @@
-// A clip's format, and the errors of the video reader and writer.
+// A clip's format, a camera's settings, and the errors of the video reader and writer.
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
-namespace rondo::tools {
+namespace rondo::video {
 
 /// The message says what was tried, what was found and what to do.
 struct video_error : std::runtime_error {
@@ -25,4 +26,11 @@ struct video_format {
   int colour_matrix = 2, colour_primaries = 2, colour_transfer = 2;
 };
 
-}  // namespace rondo::tools
+/// A camera of the system, and what it is asked for; it may give something similar.
+struct camera_settings {
+  std::string device = "/dev/video0";
+  int width = 640, height = 480;
+  double rate = 0;  // pictures per second; 0: the camera's own
+};
+
+}  // namespace rondo::video

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "actors/overlay/image_view.hpp"
-#include "tools/overlay/video_format.hpp"
+#include "actors/video_files/video_format.hpp"
 
-namespace rondo::tools {
+namespace rondo::video {
 
 /// Creates or replaces `path`. `colour_matrix` is the video's (see video_format). Throws video_error.
 void write_png(std::string const& path, overlay::frame_view const& frame, int colour_matrix = 2);
 
-}  // namespace rondo::tools
+}  // namespace rondo::video

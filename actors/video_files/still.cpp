@@ -1,4 +1,4 @@
-#include "tools/overlay/still.hpp"
+#include "actors/video_files/still.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tools/overlay/ffmpeg.hpp"
+#include "actors/video_files/ffmpeg.hpp"
 
-namespace rondo::tools {
+namespace rondo::video {
 
 namespace {
 
@@ -66,4 +66,4 @@ void write_png(std::string const& path, overlay::frame_view const& frame, int co
         fmt::format("cannot write the picture '{}': {}", path, std::strerror(written ? errno : reason)));
 }
 
-}  // namespace rondo::tools
+}  // namespace rondo::video

@@ -11,15 +11,16 @@
 #include <string>
 
 #include "actors/overlay/image_view.hpp"
-#include "tools/overlay/video_format.hpp"
+#include "actors/video_files/video_format.hpp"
 
-namespace rondo::tools {
+namespace rondo::video {
 
 class video_writer {
  public:
   /// Creates or replaces `path`. If the width or height is odd, the last column or row is left out (4:2:0 video is even).
-  /// Throws video_error if the file cannot be created or there is no encoder.
-  video_writer(std::string const& path, video_format const& format, int encoder_threads = 0);
+  /// `quality`: x264's scale from 1, the best, to 51. Throws video_error if the file cannot be created or there is no encoder.
+  video_writer(std::string const& path, video_format const& format, int encoder_threads = 0,
+               int quality = 20);
   /// Closes the file if `close` was not called; errors are then lost.
   ~video_writer();
   video_writer(video_writer&&) noexcept;
@@ -42,4 +43,4 @@ class video_writer {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace rondo::tools
+}  // namespace rondo::video

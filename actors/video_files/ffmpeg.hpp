@@ -14,7 +14,7 @@ extern "C" {
 
 #include "actors/overlay/image_view.hpp"
 
-namespace rondo::tools::ffmpeg {
+namespace rondo::video::ffmpeg {
 
 template <auto Free>
 struct freed_by {
@@ -49,4 +49,4 @@ struct planes {
   int strides[4];
 };
 
-}  // namespace rondo::tools::ffmpeg
+}  // namespace rondo::video::ffmpeg

@@ -1,23 +1,24 @@
-#include "tools/overlay/video_reader.hpp"
+#include "actors/video_files/video_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
-#include "tools/overlay/ffmpeg.hpp"
+#include "actors/video_files/video_input.hpp"
 
-namespace rondo::tools {
+namespace rondo::video {
 
 struct video_reader::state {
+  explicit state(std::string const& from) : source(from), patience(from) {}
+
   std::string source;
+  server_patience patience;
   ffmpeg::input input;
   ffmpeg::codec_context decoder;
   ffmpeg::packet packet;
   ffmpeg::frame decoded;
   ffmpeg::scaler scaler;
-  int scaler_width = 0, scaler_height = 0, scaler_format = -1;
   int stream = -1;
   video_format format;
   std::int64_t estimate = 0;
@@ -26,9 +27,11 @@ struct video_reader::state {
   std::int64_t duration = 0;     ///< in ticks; 0: not known
   std::int64_t frame_ticks = 1;  ///< the duration of a frame, if constant
   std::int64_t origin = 0, stamp = 0;
-  std::int64_t damaged = 0;  ///< packets that did not decode
+  std::int64_t damaged = 0;    ///< packets that did not decode
+  std::int64_t concealed = 0;  ///< frames that were decoded with errors
   bool draining = false;
   bool ended = false;
+  bool cut_short = false;
   std::string error;
 
   void open(int decoder_threads);
@@ -40,22 +43,6 @@ struct video_reader::state {
 
 namespace {
 
-/// Reports errors that FFmpeg would report less clearly. Only plain files are checked.
-void check_file(std::string const& source) {
-  namespace fs = std::filesystem;
-  if (source.find("://") != std::string::npos) return;
-  std::error_code ec;
-  fs::file_status const status = fs::status(source, ec);
-  if (status.type() == fs::file_type::not_found)
-    throw video_open_error(
-        fmt::format("cannot open the video '{}': there is no such file; check the path", source));
-  if (fs::is_directory(status))
-    throw video_open_error(
-        fmt::format("cannot open the video '{}': it is a directory; name a video file", source));
-  if (fs::is_regular_file(status) && fs::file_size(source, ec) == 0 && !ec)
-    throw video_error(fmt::format("cannot open the video '{}': the file is empty (0 bytes)", source));
-}
-
 bool planar_420(AVFrame const& f) {
   return f.format == AV_PIX_FMT_YUV420P && f.color_range != AVCOL_RANGE_JPEG;
 }
@@ -63,21 +50,10 @@ bool planar_420(AVFrame const& f) {
 }  // namespace
 
 void video_reader::state::open(int decoder_threads) {
-  check_file(source);
-  av_log_set_level(AV_LOG_FATAL);  // errors are reported by this class, with the file's name
-  AVFormatContext* raw = nullptr;
-  int result = avformat_open_input(&raw, source.c_str(), nullptr, nullptr);
-  input.reset(raw);
-  if (result == AVERROR_INVALIDDATA)
-    throw video_error(
-        fmt::format("cannot open '{}': this is not a video that FFmpeg knows, or its header is damaged; "
-                    "run ffprobe on the file for details",
-                    source));
+  patience.begin();
+  int result = avformat_find_stream_info(input.get(), nullptr);
   if (result < 0)
-    throw video_open_error(fmt::format("cannot open the video '{}': {}", source, ffmpeg::text(result)));
-  result = avformat_find_stream_info(input.get(), nullptr);
-  if (result < 0)
-    throw video_error(fmt::format("cannot read the video '{}': {}", source, ffmpeg::text(result)));
+    throw video_error(fmt::format("cannot read the video '{}': {}", source, why_not_read(result)));
 
   AVCodec const* codec = nullptr;
   stream = av_find_best_stream(input.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
@@ -135,6 +111,7 @@ void video_reader::state::open(int decoder_threads) {
 int video_reader::state::next() {
   for (;;) {
     int result = avcodec_receive_frame(decoder.get(), decoded.get());
+    if (result == 0 && decoded->decode_error_flags != 0) ++concealed;
     if (result == 0 || result == AVERROR_EOF) return result;
     if (result != AVERROR(EAGAIN)) ++damaged;
     if (draining) {
@@ -142,6 +119,7 @@ int video_reader::state::next() {
       return AVERROR_EOF;
     }
     av_packet_unref(packet.get());
+    patience.begin();
     result = av_read_frame(input.get(), packet.get());
     if (result == AVERROR(EAGAIN)) continue;
     if (result < 0) {
@@ -165,16 +143,19 @@ void video_reader::state::finish(int result) {
   // those from lost frames. An estimate from the duration is not exact if the frame rate varies.
   std::int64_t const expected = declared > 0 ? declared : estimate;
   std::int64_t const slack = std::max<std::int64_t>(2, expected / (declared > 0 ? 100 : 10));
+  cut_short = true;
   if (result != AVERROR_EOF)
     error =
-        fmt::format("the video '{}' ended early, after {} frames: {}", source, frames, ffmpeg::text(result));
+        fmt::format("the video '{}' ended early, after {} frames: {}", source, frames, why_not_read(result));
   else if (expected - frames > slack && (duration == 0 || duration - stamp > (1 + slack) * frame_ticks))
     error = fmt::format("the video '{}' ended early, after {} of {} frames; the file is cut short or damaged",
                         source, frames, expected);
   else if (frames == 0)
     error =
         fmt::format("the video '{}' has no frame that can be decoded ({} damaged packets)", source, damaged);
-  else if (damaged > 0)
+  else
+    cut_short = false;
+  if (!cut_short && damaged > 0)
     error =
         fmt::format("the video '{}' has {} damaged packets; {} frames were read", source, damaged, frames);
 }
@@ -190,30 +171,33 @@ void video_reader::state::note_time() {
 
 void video_reader::state::deliver(overlay::frame_view const& out) {
   AVFrame& f = *decoded;
-  bool const same_size = f.width == format.width && f.height == format.height;
+  int const width = out.y.width, height = out.y.height;
+  bool const fits = width <= f.width && f.width - width <= 1 && height <= f.height && f.height - height <= 1;
   ffmpeg::planes to(out);
-  if (same_size && planar_420(f)) {
+  if (fits && planar_420(f)) {
     av_image_copy(to.data, to.strides, const_cast<std::uint8_t const**>(f.data), f.linesize,
-                  AV_PIX_FMT_YUV420P, f.width, f.height);
+                  AV_PIX_FMT_YUV420P, width, height);
     return;
   }
-  if (!scaler || scaler_width != f.width || scaler_height != f.height || scaler_format != f.format) {
-    scaler.reset(sws_getContext(f.width, f.height, static_cast<AVPixelFormat>(f.format), format.width,
-                                format.height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, nullptr, nullptr, nullptr));
-    if (!scaler)
-      throw video_error(
-          fmt::format("cannot convert frames of '{}' from pixel format {} to YUV 4:2:0", source, f.format));
-    scaler_width = f.width;
-    scaler_height = f.height;
-    scaler_format = f.format;
-  }
+  // A cached one, if the sizes and the format are the same as before.
+  scaler.reset(sws_getCachedContext(scaler.release(), f.width, f.height, static_cast<AVPixelFormat>(f.format),
+                                    width, height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, nullptr, nullptr,
+                                    nullptr));
+  if (!scaler)
+    throw video_error(
+        fmt::format("cannot convert frames of '{}' from {}x{}, pixel format {}, to {}x{} in YUV 4:2:0",
+                    source, f.width, f.height, f.format, width, height));
   sws_scale(scaler.get(), f.data, f.linesize, 0, f.height, to.data, to.strides);
 }
 
 video_reader::video_reader(std::string const& source, int decoder_threads)
-    : state_(std::make_unique<state>()) {
-  state_->source = source;
+    : state_(std::make_unique<state>(source)) {
+  state_->input = open_file(source, state_->patience);
   state_->open(decoder_threads);
+}
+video_reader::video_reader(camera_settings const& camera) : state_(std::make_unique<state>(camera.device)) {
+  state_->input = open_camera(camera);
+  state_->open(1);
 }
 video_reader::~video_reader() = default;
 video_reader::video_reader(video_reader&&) noexcept = default;
@@ -224,6 +208,13 @@ bool video_reader::read(overlay::frame_view const& out) {
   if (out.y.width != s.format.width || out.y.height != s.format.height)
     throw video_error(fmt::format("a frame of '{}' is {}x{}, the memory given is for {}x{}", s.source,
                                   s.format.width, s.format.height, out.y.width, out.y.height));
+  if (!next()) return false;
+  get(out);
+  return true;
+}
+
+bool video_reader::next() {
+  state& s = *state_;
   if (s.ended) return false;
   int const result = s.next();
   if (result < 0) {
@@ -231,15 +222,18 @@ bool video_reader::read(overlay::frame_view const& out) {
     s.finish(result);
     return false;
   }
-  s.deliver(out);
   s.note_time();
   ++s.frames;
   return true;
 }
 
+void video_reader::get(overlay::frame_view const& out) { state_->deliver(out); }
+
 video_format const& video_reader::format() const { return state_->format; }
 std::int64_t video_reader::frame_count_estimate() const { return state_->estimate; }
 std::int64_t video_reader::time_stamp() const { return state_->stamp; }
 std::string const& video_reader::error() const { return state_->error; }
+bool video_reader::is_cut_short() const { return state_->cut_short; }
+std::int64_t video_reader::damaged() const { return state_->damaged + state_->concealed; }
 
-}  // namespace rondo::tools
+}  // namespace rondo::video

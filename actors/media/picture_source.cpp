@@ -1,0 +1,92 @@
+#include "actors/media/picture_source.hpp"
+
+#include <fmt/format.h>
+
+#include "actors/media/camera.hpp"
+#include "actors/media/file_source.hpp"
+#include "actors/video_files/video_reader.hpp"
+#include "kernels/streams/shapes.hpp"
+
+namespace rondo::video {
+
+picture_source::picture_source(std::function<video_reader()> open, image const& as, bool loops)
+    : open_(std::move(open)), about_(as), loops_(loops), reader_(std::make_unique<video_reader>(open_())) {}
+picture_source::~picture_source() = default;
+
+picture_source::outcome picture_source::next() {
+  try {
+    while (!reader_->next()) {
+      why_ = reader_->is_cut_short() ? reader_->error() : "";
+      if (!why_.empty()) return outcome::failed;
+      if (!loops_) return outcome::end;
+      damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
+      *reader_ = open_();
+    }
+    return outcome::picture;
+  } catch (std::exception const& e) {
+    why_ = e.what();
+    return outcome::failed;
+  }
+}
+
+bool picture_source::get(std::byte* to) {
+  try {
+    reader_->get(view_at(about_, to));
+    return true;
+  } catch (std::exception const& e) {
+    why_ = e.what();
+    return false;
+  }
+}
+
+std::uint64_t picture_source::damaged() const noexcept {
+  return damaged_before_ + static_cast<std::uint64_t>(reader_->damaged());
+}
+
+// -- the stages
+
+namespace {
+
+std::string size_refused(std::int32_t width, std::int32_t height) {
+  auto const* const why = size_error(width, height);
+  return why == nullptr ? "" : fmt::format("{}x{}: {}", width, height, why);
+}
+
+}  // namespace
+
+std::string file_source::shapes(options const& o, streams::shapes_of<file_source>& s) {
+  if (o.file.empty()) return "it has no file: name one";
+  if ((o.width == 0) != (o.height == 0))
+    return fmt::format("the size is {}x{}: give both, or neither for the video's own", o.width, o.height);
+  image about{o.width, o.height};
+  if (o.width == 0) {
+    try {
+      video_reader const video(o.file.c_str(), 1);
+      about = {video.width() & ~1, video.height() & ~1};
+    } catch (std::exception const& e) {
+      return e.what();
+    }
+  }
+  if (auto const why = size_refused(about.width, about.height); !why.empty()) return why;
+  s.out<"video">(about);
+  return {};
+}
+std::shared_ptr<picture_source> file_source::open(options const& o,
+                                                  streams::shapes_of<file_source> const& s) {
+  return std::make_shared<picture_source>(
+      [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
+      *s.out<"video">(), o.loop);
+}
+
+std::string camera::shapes(options const& o, streams::shapes_of<camera>& s) {
+  if (auto const why = size_refused(o.width, o.height); !why.empty()) return why;
+  s.out<"video">({o.width, o.height});
+  return {};
+}
+std::shared_ptr<picture_source> camera::open(options const& o, streams::shapes_of<camera> const& s) {
+  camera_settings const settings{o.device.c_str(), o.width, o.height, o.rate};
+  return std::make_shared<picture_source>([settings] { return video_reader(settings); }, *s.out<"video">(),
+                                          false);
+}
+
+}  // namespace rondo::video

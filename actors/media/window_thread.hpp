@@ -1,0 +1,52 @@
+// The thread of all windows of the program: SDL wants its windows and their events on one. It begins with the first window, and ends with
+// the last.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+union SDL_Event;
+
+namespace rondo::video {
+
+class window_thread {
+ public:
+  /// The present one, or a new one. Throws std::runtime_error if there is no display.
+  static std::shared_ptr<window_thread> shared();
+  ~window_thread();
+  window_thread(window_thread const&) = delete;
+  window_thread& operator=(window_thread const&) = delete;
+
+  // -- from any other thread
+
+  /// Runs `work` there later, after what was posted before. It must not throw.
+  void post(std::function<void()> work);
+  /// Runs `work` there, and waits. Throws what it throws.
+  void call(std::function<void()> const& work);
+
+  // -- on the thread
+
+  /// Passes the events of a window on.
+  void listen(std::uint32_t window, std::function<void(SDL_Event const&)> listener);
+  void forget(std::uint32_t window) noexcept;
+
+ private:
+  window_thread();
+  void run(std::function<void(std::string const& why)> const& is_ready);
+  void run_posted();
+
+  std::map<std::uint32_t, std::function<void(SDL_Event const&)>> listeners_;
+  bool stops_ = false;
+  std::uint32_t wakes_ = 0;  // the type of the event that says that something was posted
+
+  std::mutex mutex_;
+  std::deque<std::function<void()>> posted_;  // under the mutex
+  std::thread thread_;
+};
+
+}  // namespace rondo::video
