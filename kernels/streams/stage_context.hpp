@@ -126,6 +126,22 @@ class stage_context {
     memory_.is_source_done = true;
     memory_.due_number = memory_.next_number;
   }
+  /// Not yet: the stage has nothing to pass on for this tick, or cannot take its frames. What it wrote is discarded, its inputs keep their
+  /// frames, and it is called with the same tick again, as soon as it is woken: see `wakes_by` in runtime/streams/stage_kind.hpp. So a
+  /// stage that waits for something outside its graph occupies no team. A source that waits when the graph stops has ended.
+  RONDO_HD void wait() noexcept {
+    if (ctx_.team().leader()) memory_.waits = true;
+  }
+  /// Whether the graph is to stop: a stage that waits for something outside it does not wait for ever.
+  RONDO_HD bool is_stopping() const noexcept { return memory_.is_stopping; }
+  /// Of a source: the frames of this tick were made by another process.
+  RONDO_HD void comes_from(frame_origin const& origin) noexcept {
+    if (ctx_.team().leader()) memory_.origin = origin;
+  }
+  /// Counts frames that were lost outside the graph, on the way to or from another process.
+  RONDO_HD void count_lost(std::uint64_t frames) noexcept {
+    if (ctx_.team().leader()) memory_.counts.lost += frames;
+  }
   /// The handler fails: the actor restarts with a fresh state, and sees the same frames once more; after 3 attempts they are given up.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { ctx_.fail(reason); }
   /// Nanoseconds on the device's clock.

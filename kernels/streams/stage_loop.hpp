@@ -4,7 +4,8 @@
 //   - each of its inputs with `every` or `lossless` has a frame, or, if it has no such input, an input with `latest` has a new one;
 //     a source when a tick of the clock is due
 //   - each reader with `lossless` has room, and each output a free block.
-// If not, it will be woken: by news of an edge or of a block, or by a tick.
+// If not, it will be woken: by news of an edge or of a block, or by a tick. A stage may put a tick off (stage_context::wait): then it is
+// called again after any of them, or when its host side wakes it.
 //
 // Threads: lane 0 of the team that runs the stage.
 #pragma once
@@ -39,6 +40,8 @@ class stage_loop {
   RONDO_HD tick begin() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);  // of an attempt that failed
     if (m_.tried++ != 0) ++m_.counts.failed;
+    m_.waits = false;
+    m_.origin = {};
     tick t;
     if (is_source()) {
       t.number = m_.next_number;
@@ -47,6 +50,7 @@ class stage_loop {
       frame const& f = trigger();
       t.number = f.number;
       t.time_ns = f.time_ns;
+      t.origin = m_.origin = f.origin;
     }
     t.since_ns = m_.has_processed && t.time_ns > m_.last_time_ns ? t.time_ns - m_.last_time_ns : 0;
     t.deadline_ns = m_.period_ns != 0 ? t.time_ns + m_.period_ns : 0;
@@ -74,6 +78,17 @@ class stage_loop {
       ctx_.log(log_level::warning, "tick {} took {} us, longer than {} us", t.number, took / 1000,
                m_.slow_ns / 1000);
     }
+  }
+
+  /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source of a graph that stops, so it
+  /// has come to its end.
+  RONDO_HD bool put_off() noexcept {
+    for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
+    if (--m_.tried != 0) --m_.counts.failed;  // the failed attempt was counted by the one that waits
+    if (!is_source() || !m_.is_stopping) return false;
+    m_.is_source_done = true;
+    m_.due_number = m_.next_number;
+    return true;
   }
 
   /// Nothing more comes: gives up what it holds, and tells its readers.
@@ -184,6 +199,7 @@ class stage_loop {
     if (has) {
       o.next.number = t.number;
       o.next.time_ns = t.time_ns;
+      o.next.origin = m_.origin;
       if (o.edits != 0) m_.inputs[o.edits - 1].has = false;  // its use goes on
       o.has = false;
       o.edits = 0;
