@@ -120,7 +120,8 @@ class stage_context {
     o.edits = 0;
   }
 
-  /// There is nothing after this tick: a source that has come to its end. What it has written at this tick is still passed on.
+  /// There is nothing after this tick: a source that has come to its end. What it has written at this tick is still passed on; if it also
+  /// calls `wait`, it has ended before this tick.
   RONDO_HD void end() noexcept {
     if (!ctx_.team().leader()) return;
     memory_.is_source_done = true;

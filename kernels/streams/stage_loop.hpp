@@ -80,15 +80,17 @@ class stage_loop {
     }
   }
 
-  /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source of a graph that stops, so it
-  /// has come to its end.
+  /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source that has come to its end,
+  /// by itself or because the graph stops.
   RONDO_HD bool put_off() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
     if (--m_.tried != 0) --m_.counts.failed;  // the failed attempt was counted by the one that waits
-    if (!is_source() || !m_.is_stopping) return false;
-    m_.is_source_done = true;
-    m_.due_number = m_.next_number;
-    return true;
+    if (!is_source()) return false;
+    if (m_.is_stopping) {
+      m_.is_source_done = true;
+      m_.due_number = m_.next_number;
+    }
+    return m_.is_source_done && m_.due_number == m_.next_number;
   }
 
   /// Nothing more comes: gives up what it holds, and tells its readers.
