@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
@@ -100,6 +101,10 @@ struct valve {
 
 RONDO_STAGES(waiting_stages, tap, adder, valve)
 
+}  // namespace
+RONDO_EMULATED_MODULE(waiting_stages)
+namespace {
+
 std::vector<std::uint64_t> up_to(std::uint64_t count) {
   std::vector<std::uint64_t> all(count);
   for (std::uint64_t i = 0; i < count; ++i) all[i] = i;
@@ -167,4 +172,21 @@ TEST_CASE("ticks that are due are made, although the source has waited for the l
   }
   CHECK(!g.wait(60s));
   CHECK(g.counts(from).processed == 20);
+}
+
+TEST_CASE("a transfer keeps where frames come from", "[streams]") {
+  gates all;
+  runtime rt{use<waiting_stages>, {.device = "cpu,emulated"}};
+  streams::graph g{rt, {.ticks = 50, .warn = [](std::string const&) {}}};
+  auto const from = g.add<tap>("from", {&all});
+  auto const there = g.add<adder>("there", {.by = 0}, {.device = 1});
+  auto const to = g.add<valve>("to", {&all});
+  g.connect(from.out<"numbers">(), there.in<"numbers">());
+  g.connect(there.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  all.source->open(1000);
+  all.sink->open(1000);
+  CHECK(!g.wait(60s));
+  CHECK(g.counts(to).failed == 0);  // it checks the origin
+  CHECK(all.sink->numbers() == up_to(50));
 }

@@ -51,7 +51,7 @@ struct to_network {
   using ports = streams::ports<in<Port, Frame>>;
   static constexpr auto where = works::on_host;
   struct options {
-    option_text<128> listen;           // unix:PATH or tcp:ADDRESS:PORT
+    option_text<128> listen{};         // unix:PATH or tcp:ADDRESS:PORT
     std::uint32_t capacity = 2;        // frames that wait for each reader with `every` or `lossless`
     std::uint32_t most_readers = 16;   // at the same time
     bool waits = false;                // while nobody reads; otherwise frames are lost then, and counted
@@ -100,7 +100,7 @@ struct from_network {
   using ports = streams::ports<out<Port, Frame>>;
   static constexpr auto where = works::on_host;
   struct options {
-    option_text<128> connect;                       // unix:PATH or tcp:ADDRESS:PORT
+    option_text<128> connect{};                     // unix:PATH or tcp:ADDRESS:PORT
     typename network_frame<Frame>::shape frame{};   // what comes
     streams::delivery delivery = delivery::latest;  // what happens if this graph is slow
     std::uint32_t capacity = 2;                     // frames that wait, with `every` or `lossless`

@@ -3,10 +3,10 @@
 #include "tests/eventually.hpp"
 #include "tests/streams/network/fixture.hpp"
 
-using namespace network_test;
+namespace network_test {
+
 using rondo_test::eventually;
 using rondo_test::scratch_directory;
-using streams::delivery;
 
 namespace {
 
@@ -216,3 +216,5 @@ TEST_CASE("what is lost behind another process is known from the numbers of the 
   CHECK(c.connections == 2);
   CHECK(log.has("4 frames lost"));
 }
+
+}  // namespace network_test

@@ -19,6 +19,7 @@ namespace network_test {
 
 using namespace rondo;
 namespace streams = rondo::streams;
+using streams::delivery;
 using namespace std::chrono_literals;
 
 /// A port that nobody uses now.

@@ -5,10 +5,10 @@
 #include "tests/eventually.hpp"
 #include "tests/streams/network/fixture.hpp"
 
-using namespace network_test;
+namespace network_test {
+
 using rondo_test::eventually;
 using rondo_test::scratch_directory;
-using streams::delivery;
 
 namespace {
 
@@ -265,3 +265,5 @@ TEST_CASE("a server that breaks the protocol is left, with a reason, and tried a
   }
   CHECK(reader.counts().lost == 1);
 }
+
+}  // namespace network_test
