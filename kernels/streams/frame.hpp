@@ -8,6 +8,14 @@
 
 namespace rondo::streams {
 
+/// Where a frame comes from that another process has made: one session of its sender, and the frame's number in it, from 0. Behind
+/// any number of processes, gaps in the numbers say how many of the source's frames were lost on the way.
+struct frame_origin {
+  std::uint64_t session = 0;  // 0: it was made in this graph
+  std::uint64_t number = 0;
+  friend bool operator==(frame_origin const&, frame_origin const&) = default;
+};
+
 /// One beat of a graph's clock. A source makes its frames at a tick; behind it, a stage has the tick of the frames that it processes.
 struct tick {
   std::uint64_t number = 0;   // from 0; a clock never makes the same one twice
@@ -15,7 +23,8 @@ struct tick {
   std::uint64_t since_ns =
       0;  // from the last tick that this stage has processed to this one; 0: it is the first
   std::uint64_t deadline_ns =
-      0;  // when the next tick is due, on the same clock; 0: the graph runs as fast as it can
+      0;                  // when the next tick is due, on the same clock; 0: the graph runs as fast as it can
+  frame_origin origin{};  // of the frame whose tick it is
 };
 
 class frame_pool;
@@ -32,12 +41,13 @@ struct frame {
   std::uint32_t bytes = 0;                           // of the data
   std::uint64_t number = 0;                          // of its tick
   std::uint64_t time_ns = 0;                         // likewise
+  frame_origin origin{};                             // likewise
   alignas(8) std::byte about[max_about_bytes] = {};  // the value of a frame_type
 
   /// Whether there is no frame for this tick.
   RONDO_HD bool is_gap() const noexcept { return pool == nullptr; }
 };
-static_assert(sizeof(frame) == 64 && std::is_trivially_copyable_v<frame>);
+static_assert(sizeof(frame) == 80 && std::is_trivially_copyable_v<frame>);
 
 /// What a port says of its frames: a small struct such as `image`, with the size of a frame's data.
 template <class T>

@@ -21,6 +21,7 @@ struct stage_counts {
   std::uint64_t longest_ns = 0;   // the longest time for one tick
   std::uint64_t last_number = 0;  // of the last tick that it processed
   std::uint64_t late = 0;         // ticks that it finished after their deadline
+  std::uint64_t lost = 0;         // frames lost outside the graph, on the way to or from another process
   std::uint32_t failure = 0;      // the last failure, an errc
   std::uint32_t ended = 0;        // 1: it will process nothing more
 };
@@ -52,6 +53,8 @@ struct end_graph {
 
 /// To a source: it makes nothing more, after the ticks that are due.
 struct stop_source {};
+/// To a stage: the graph stops, so what the stage waits for outside the graph may never come.
+struct graph_stops {};
 /// Answered when the stage has ended.
 struct await_end {};
 /// Answered at once.

@@ -33,8 +33,8 @@ struct stage_of {
   struct arguments {
     stage_memory* memory;  // on its device
   };
-  using messages = rondo::messages<news, tick_due, stop_source, again, ask<await_end, stage_counts>,
-                                   ask<read_counts, stage_counts>>;
+  using messages = rondo::messages<news, tick_due, stop_source, graph_stops, again,
+                                   ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
 
   RONDO_HD void on_start(context& ctx, arguments const& a) {
@@ -54,6 +54,10 @@ struct stage_of {
   }
   RONDO_HD void on(context& ctx, stop_source const&) {
     if (ctx.team().leader()) memory->is_done = true;
+    ctx.again();
+  }
+  RONDO_HD void on(context& ctx, graph_stops const&) {
+    if (ctx.team().leader()) memory->is_stopping = true;
     ctx.again();
   }
   RONDO_HD void on(context& ctx, await_end const&) {
@@ -84,7 +88,10 @@ struct stage_of {
       if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
       return;
     }
-    if (ctx.team().leader() && memory->graph_failure == errc::ok) loop.conclude(now, began);
+    bool const waits =
+        ctx.team().broadcast(ctx.team().leader() && memory->waits && memory->graph_failure == errc::ok);
+    if (waits && !ctx.team().broadcast(ctx.team().leader() && loop.put_off())) return;
+    if (!waits && ctx.team().leader() && memory->graph_failure == errc::ok) loop.conclude(now, began);
     ctx.again();
   }
 

@@ -121,7 +121,8 @@ class stage_context {
   }
 
   /// There is nothing after this tick. A source has come to its end. A stage with inputs needs no more: then the graph stops, and what
-  /// still comes to this stage is given up. What it has written at this tick is still passed on.
+  /// still comes to this stage is given up. What it has written at this tick is still passed on; a source that also calls `wait` has ended
+  /// before this tick.
   RONDO_HD void end() noexcept {
     if (!ctx_.team().leader()) return;
     memory_.is_done = true;
@@ -130,12 +131,28 @@ class stage_context {
       if (memory_.inputs[i].count != 0) memory_.tells = stage_memory::ending::graph;
   }
   /// The graph fails: the stage cannot go on, and no restart would help. If it works on the host, graph::why_failed has the text of
-  /// `Stage::why_failed` (runtime/streams/stage_kind.hpp). What it has written at
+  /// `Stage::why_failed` (runtime/streams/kinds/stage_kind.hpp). What it has written at
   /// this tick is not passed on, and it processes nothing more.
   RONDO_HD void fail_graph(errc reason = errc::handler_failed) noexcept {
     if (!ctx_.team().leader()) return;
     memory_.graph_failure = reason;
     memory_.tells = stage_memory::ending::graph;
+  }
+  /// Not yet: the stage has nothing to pass on for this tick, or cannot take its frames. What it wrote is discarded, its inputs keep their
+  /// frames, and it is called with the same tick again, as soon as it is woken: see `wakes_by` in runtime/streams/kinds/stage_kind.hpp. So a
+  /// stage that waits for something outside its graph occupies no team. A source that waits when the graph stops has ended.
+  RONDO_HD void wait() noexcept {
+    if (ctx_.team().leader()) memory_.waits = true;
+  }
+  /// Whether the graph is to stop: a stage that waits for something outside it does not wait for ever.
+  RONDO_HD bool is_stopping() const noexcept { return memory_.is_stopping; }
+  /// Of a source: the frames of this tick were made by another process.
+  RONDO_HD void comes_from(frame_origin const& origin) noexcept {
+    if (ctx_.team().leader()) memory_.origin = origin;
+  }
+  /// Counts frames that were lost outside the graph, on the way to or from another process.
+  RONDO_HD void count_lost(std::uint64_t frames) noexcept {
+    if (ctx_.team().leader()) memory_.counts.lost += frames;
   }
   /// The handler fails: the actor restarts with a fresh state, and sees the same frames once more; after 3 attempts they are given up.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { ctx_.fail(reason); }

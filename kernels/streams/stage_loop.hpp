@@ -4,7 +4,8 @@
 //   - each of its inputs with `every` or `lossless` has a frame, or, if it has no such input, an input with `latest` has a new one;
 //     a source when a tick of the clock is due
 //   - each reader with `lossless` has room, and each output a free block.
-// If not, it will be woken: by news of an edge or of a block, or by a tick.
+// If not, it will be woken: by news of an edge or of a block, or by a tick. A stage may put a tick off (stage_context::wait): then it is
+// called again after any of them, or when its host side wakes it.
 //
 // Threads: lane 0 of the team that runs the stage.
 #pragma once
@@ -40,6 +41,8 @@ class stage_loop {
   RONDO_HD tick begin() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);  // of an attempt that failed
     if (m_.tried++ != 0) ++m_.counts.failed;
+    m_.waits = false;
+    m_.origin = {};
     tick t;
     if (is_source()) {
       t.number = m_.next_number;
@@ -48,6 +51,7 @@ class stage_loop {
       frame const& f = trigger();
       t.number = f.number;
       t.time_ns = f.time_ns;
+      t.origin = m_.origin = f.origin;
     }
     t.since_ns = m_.has_processed && t.time_ns > m_.last_time_ns ? t.time_ns - m_.last_time_ns : 0;
     t.deadline_ns = m_.period_ns != 0 ? t.time_ns + m_.period_ns : 0;
@@ -78,6 +82,19 @@ class stage_loop {
       ctx_.log(log_level::warning, "tick {} took {} us, longer than {} us", t.number, took / 1000,
                m_.slow_ns / 1000);
     }
+  }
+
+  /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source that has come to its end,
+  /// by itself or because the graph stops.
+  RONDO_HD bool put_off() noexcept {
+    for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
+    if (--m_.tried != 0) --m_.counts.failed;  // the failed attempt was counted by the one that waits
+    if (!is_source()) return false;
+    if (m_.is_stopping) {
+      m_.is_done = true;
+      m_.due_number = m_.next_number;
+    }
+    return m_.is_done && m_.due_number == m_.next_number;
   }
 
   /// Nothing more comes: gives up what it holds, and tells its readers.
@@ -201,6 +218,7 @@ class stage_loop {
     if (has) {
       o.next.number = t.number;
       o.next.time_ns = t.time_ns;
+      o.next.origin = m_.origin;
       o.has = false;
       o.edits = 0;
       if (o.count == 0) return give_up_use(o.next);

@@ -61,12 +61,15 @@ struct stage_memory {
   enum class ending : std::uint8_t { none, sink, graph } tells = ending::none;  // the clock is to be told
   errc graph_failure = errc::ok;  // why the graph cannot go on: the stage then waits until it is terminated
   bool has_processed = false;
-  std::uint32_t tried = 0;  // attempts at the present tick
+  bool waits = false;        // the stage has put the present tick off
+  bool is_stopping = false;  // the graph
+  std::uint32_t tried = 0;   // attempts at the present tick
   // Of a source: ticks from the first up to, not with, the second one are due.
   std::uint64_t next_number = 0, due_number = 0;
   std::uint64_t due_time_ns = 0;   // of the last one of them
   std::uint64_t last_time_ns = 0;  // of the tick processed before
   std::uint64_t warned_ns = 0;     // when a slow frame was last warned of
+  frame_origin origin{};           // of the present tick's frames
   stage_counts counts{};
   reply_token ender{};  // asked when the stage ends
 };

@@ -15,6 +15,7 @@ struct frame_note {
   std::uint32_t bytes;
   alignas(8) std::byte about[max_about_bytes];
   std::uint64_t number, time_ns;
+  frame_origin origin;
 };
 /// From the host to the outlet: the frame before was copied.
 struct next_frame {};
@@ -41,6 +42,7 @@ struct transfer_end {
 
   RONDO_HD void on(context& ctx, news const&) { ctx.again(); }
   RONDO_HD void on(context&, tick_due const&) {}
+  RONDO_HD void on(context&, graph_stops const&) {}
   RONDO_HD void on(context& ctx, await_end const&) {
     memory->ender = ctx.defer();
     answer_end(ctx);
@@ -60,8 +62,9 @@ struct transfer_end {
 };
 
 struct outlet : transfer_end {
-  using messages = rondo::messages<news, tick_due, stop_source, again, ask<next_frame, frame_note>,
-                                   ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+  using messages =
+      rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<next_frame, frame_note>,
+                      ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
   using arguments = transfer_end::arguments;
   using transfer_end::on;
 
@@ -88,7 +91,12 @@ struct outlet : transfer_end {
     if (found == stage_loop::state::ready) {
       now = loop.begin();
       frame const& f = memory->inputs[0].now;
-      note = {.data = f.data, .bytes = f.bytes, .about = {}, .number = f.number, .time_ns = f.time_ns};
+      note = {.data = f.data,
+              .bytes = f.bytes,
+              .about = {},
+              .number = f.number,
+              .time_ns = f.time_ns,
+              .origin = f.origin};
       __builtin_memcpy(note.about, f.about, sizeof note.about);
       is_out = true;
     } else {
@@ -105,8 +113,8 @@ struct outlet : transfer_end {
 
 struct inlet : transfer_end {
   using messages =
-      rondo::messages<news, tick_due, stop_source, again, ask<next_block, block_note>, frame_arrived,
-                      ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+      rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<next_block, block_note>,
+                      frame_arrived, ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
   using arguments = transfer_end::arguments;
   using transfer_end::on;
 
@@ -125,6 +133,7 @@ struct inlet : transfer_end {
     if (!o.has) return ctx.fail(errc::wrong_state);
     o.next.bytes = m.frame.bytes;
     __builtin_memcpy(o.next.about, m.frame.about, sizeof o.next.about);
+    memory->origin = m.frame.origin;
     tick const t{.number = m.frame.number, .time_ns = m.frame.time_ns};
     stage_loop{ctx, *memory}.conclude(t, ctx.now_ns());
     ctx.again();

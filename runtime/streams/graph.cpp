@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/asio/detached.hpp>
 #include <condition_variable>
 #include <cstring>
 #include <map>
@@ -89,6 +90,7 @@ void add_to(stage_counts& sum, stage_counts const& c) {
   sum.longest_ns = std::max(sum.longest_ns, c.longest_ns);
   sum.last_number = std::max(sum.last_number, c.last_number);
   sum.late += c.late;
+  sum.lost += c.lost;
   if (c.failure != 0) sum.failure = c.failure;
   sum.ended += c.ended;
 }
@@ -262,6 +264,8 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   auto& ends = *impl_->all_ends;
   static_cast<void>(
       impl_->built->clock_actor().ask(stop_clock{}, {.timeout = limit, .wait_for_room = true}, block));
+  for (auto const& s : impl_->built->instances())
+    static_cast<void>(s.actor.tell(graph_stops{}, {.wait_for_room = true}, boost::asio::detached));
   std::unique_lock lock(ends.mutex);
   bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.failure; });
   if (!all) {

@@ -319,6 +319,8 @@ void built_graph::launch() {
         s.actor = rt_.launch<inlet>(s.name, how, {s.memory_at_device});
       else
         s.actor = rt_.launch<outlet>(s.name, how, {s.memory_at_device});
+      if (auto const wakes_by = plan_.stages[s.stage].kind->wakes_by; s.host_side && wakes_by != nullptr)
+        wakes_by(s.host_side.get(), s.actor);
     } catch (boost::system::system_error const& e) {
       throw graph_error(fmt::format(
           "the stage '{}' cannot be launched: {}{}", s.name, e.what(),

@@ -7,13 +7,15 @@
 //       How much memory it needs beside its frames, see stage_context::scratch.
 //   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&);
 //       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
-//       text is part of the graph's error.
+//       text is part of the graph's error. If it has a function `wakes_by(std::function<void()>)`, this is called once before the graph
+//       begins; what it is given wakes the stage, from any thread, without blocking: a stage that waits (stage_context::wait) is called.
 //   static std::string why_failed(HostSide const&);
 //       The graph's error after stage_context::fail_graph. Called on another thread, when the stage does nothing more.
 //   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,8 +40,8 @@ struct port_kind {
 };
 
 /// A ref to the actor of any stage.
-using stage_actor =
-    messages_ref<news, tick_due, stop_source, ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+using stage_actor = messages_ref<news, tick_due, stop_source, graph_stops, ask<await_end, stage_counts>,
+                                 ask<read_counts, stage_counts>>;
 
 struct stage_kind {
   std::string_view name;  // the qualified name of the stage's type
@@ -54,6 +56,7 @@ struct stage_kind {
   std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
   std::shared_ptr<void> (*open)(void const* options, stage_shapes&) = nullptr;
   std::string (*why_failed)(void const* host_side) = nullptr;
+  void (*wakes_by)(void* host_side, stage_actor const&) = nullptr;
   std::uint64_t (*cost_ns)(void const* options, stage_shapes&, bool on_accelerator) = nullptr;
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
@@ -117,6 +120,11 @@ stage_kind make_kind() {
     if constexpr (requires(host_side const& h) { Stage::why_failed(h); })
       k.why_failed = [](void const* h) -> std::string {
         return Stage::why_failed(*static_cast<host_side const*>(h));
+      };
+    if constexpr (requires(host_side & h, std::function<void()> wake) { h.wakes_by(wake); })
+      k.wakes_by = [](void* h, stage_actor const& actor) {
+        // A mailbox without room has messages, after each of which the stage looks.
+        static_cast<host_side*>(h)->wakes_by([actor] { static_cast<void>(actor.try_tell(news{})); });
       };
   }
   if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::cost_ns(o, s, true); })

@@ -1,0 +1,140 @@
+// Of frame_sender: its life, and what the stage calls.
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstring>
+#include <random>
+
+#include "runtime/os/run_handlers.hpp"
+#include "runtime/streams/network/frame_sender_parts.hpp"
+
+namespace rondo::streams {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::uint64_t random_session() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32 | random()) | 1;  // not 0
+}
+
+}  // namespace
+
+frame_sender::frame_sender(sender_options options)
+    : options_(std::move(options)), session_(random_session()) {
+  listener_ = service::make_listener(network_, options_.listen);
+  where_ = listener_->where();
+  listener_->accept([this](service::stream_socket s, service::client_address from) {
+    welcome(std::move(s), std::move(from.text));
+  });
+  thread_ = std::thread([this] {
+    run_handlers(network_, [this](char const* what) { write_line(options_.log, where_.text(), what); });
+  });
+}
+
+frame_sender::~frame_sender() {
+  {
+    std::unique_lock lock(mutex_);
+    if (has_ended_) all_left_.wait_for(lock, longest_linger, [this] { return readers_.empty(); });
+  }
+  network_.stop();
+  thread_.join();
+  // The sockets go before the context that they use; what waits in it refers to nothing else of this object.
+  readers_.clear();
+  newcomers_.clear();
+  listener_.reset();
+}
+
+// -- the stage
+
+void frame_sender::wakes_by(std::function<void()> wake) {
+  std::lock_guard const lock(mutex_);
+  stage_.wakes_by(std::move(wake));
+}
+
+bool frame_sender::try_send(frame_origin const& origin, void const* about, std::span<std::byte const> data) {
+  std::shared_ptr<packet> p;
+  {
+    std::lock_guard const lock(mutex_);
+    bool const has_room = std::ranges::all_of(readers_, [this](reader_ptr const& r) {
+      return r->how != delivery::lossless || r->queue.size() < options_.capacity;
+    });
+    if (!has_room || (readers_.empty() && options_.waits_for_readers)) return stage_.want(), false;
+    auto const from = origin.session != 0 ? origin : frame_origin{session_, counts_.frames};
+    next_ = {from.session, from.number + 1};
+    ++counts_.frames;
+    if (readers_.empty()) return ++counts_.lost, true;
+    p = free_packet();
+    p->header = {.kind = static_cast<std::uint32_t>(wire_kind::frame),
+                 .unused = 0,
+                 .data_bytes = data.size(),
+                 .origin = from,
+                 .about = {}};
+  }
+  // Nobody else has the packet. Meanwhile readers may come and go, but none loses room.
+  std::memcpy(p->header.about, about, options_.terms.about_bytes);
+  std::memcpy(p->data.get(), data.data(), data.size());
+  std::lock_guard const lock(mutex_);
+  if (readers_.empty()) ++counts_.lost;
+  for (auto const& r : readers_) enqueue(*r, p);
+  wake_readers();
+  return true;
+}
+
+/// The caller holds the mutex.
+void frame_sender::enqueue(reader& r, std::shared_ptr<packet> const& p) {
+  auto const lose = [&] { ++r.lost, ++counts_.lost; };
+  if (r.how == delivery::latest && !r.queue.empty()) {
+    r.queue.clear();
+    lose();
+  } else if (r.queue.size() >= options_.capacity) {
+    return lose();
+  }
+  r.queue.push_back(p);
+}
+
+/// The caller holds the mutex, under which the others give theirs up.
+std::shared_ptr<frame_sender::packet> frame_sender::free_packet() {
+  for (auto const& p : packets_)
+    if (p.use_count() == 1) return p;
+  auto const& made = packets_.emplace_back(std::make_shared<packet>());
+  made->data = std::make_unique_for_overwrite<std::byte[]>(options_.terms.most_bytes);
+  return made;
+}
+
+void frame_sender::give_up() {
+  std::lock_guard const lock(mutex_);
+  ++counts_.lost;
+}
+
+void frame_sender::end() {
+  std::lock_guard const lock(mutex_);
+  has_ended_ = true;
+  wake_readers();
+}
+
+void frame_sender::wake_readers() {
+  asio::post(network_, [this] {
+    std::lock_guard const lock(mutex_);
+    for (auto const& r : readers_) r->changed.cancel();
+  });
+}
+
+std::uint64_t frame_sender::take_lost() {
+  std::lock_guard const lock(mutex_);
+  return counts_.lost - std::exchange(taken_lost_, counts_.lost);
+}
+
+bool frame_sender::has_readers() const {
+  std::lock_guard const lock(mutex_);
+  return !readers_.empty();
+}
+
+sender_counts frame_sender::counts() const {
+  std::lock_guard const lock(mutex_);
+  auto c = counts_;
+  c.readers = static_cast<std::uint32_t>(readers_.size());
+  return c;
+}
+
+}  // namespace rondo::streams

@@ -1,0 +1,52 @@
+// What a frame_sender keeps of its frames and its readers; for its two sources alone.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+
+#include "runtime/streams/network/frame_sender.hpp"
+#include "runtime/streams/network/timed_socket.hpp"
+
+namespace rondo::streams {
+
+inline constexpr std::chrono::seconds longest_linger{
+    10};  // at the end, until the readers have taken what was sent
+inline constexpr std::chrono::milliseconds rarest_alive{1000};  // between two messages to a reader
+
+/// A frame that readers share.
+struct frame_sender::packet {
+  frame_header header{};
+  std::unique_ptr<std::byte[]> data;
+  std::span<std::byte const> bytes() const { return {data.get(), header.data_bytes}; }
+};
+
+/// A client: at first one that may become a reader.
+struct frame_sender::reader {
+  reader(service::stream_socket s, std::string name)
+      : who(std::move(name)),
+        changed(s.get_executor()),
+        socket(std::make_shared<timed_socket>(std::move(s), longest_hello)) {}
+
+  /// Until something has changed, or for so long: then false.
+  boost::asio::awaitable<bool> wait(std::chrono::milliseconds limit) {
+    changed.expires_after(limit);
+    auto const [cancelled] = co_await changed.async_wait(as_result);
+    co_return static_cast<bool>(cancelled);
+  }
+
+  std::string const who;
+  delivery how = delivery::latest;
+  std::chrono::milliseconds alive_every = rarest_alive;
+  // Guarded by the sender's mutex.
+  std::deque<std::shared_ptr<packet>> queue;
+  std::shared_ptr<packet> sending;
+  std::uint64_t passed = 0, lost = 0;
+  bool has_joined = false;
+  // Of the sockets' thread.
+  boost::asio::steady_timer changed;  // is cancelled when there is something to do
+  bool has_hung_up = false;
+  error_code hung_up_by{};
+  std::shared_ptr<timed_socket> socket;
+};
+
+}  // namespace rondo::streams

@@ -1,0 +1,186 @@
+// Of frame_sender: what its own thread does with the sockets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <cstring>
+
+#include "kernels/base/exceptions.hpp"
+#include "runtime/streams/network/frame_sender_parts.hpp"
+
+namespace rondo::streams {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+frame_header header_of(wire_kind kind, frame_origin const& origin = {}) {
+  return {
+      .kind = static_cast<std::uint32_t>(kind), .unused = 0, .data_bytes = 0, .origin = origin, .about = {}};
+}
+
+}  // namespace
+
+void frame_sender::welcome(service::stream_socket socket, std::string who) {
+  auto r = std::make_shared<reader>(std::move(socket), std::move(who));
+  // Of too many that do not say what they want, the oldest goes. So they cannot keep readers out.
+  if (newcomers_.size() >= options_.most_readers) {
+    newcomers_.front()->socket->close();
+    newcomers_.pop_front();
+  }
+  newcomers_.push_back(r);
+  asio::co_spawn(network_, serve(r), [this, r](std::exception_ptr failure, std::string why) {
+    if (failure)  // no memory
+      call_caught([&] { std::rethrow_exception(failure); }, [&](char const* what) { why = what; });
+    leave(r, why);
+  });
+}
+
+/// Returns why it is over.
+asio::awaitable<std::string> frame_sender::serve(reader_ptr r) {
+  auto why = co_await greet(r);
+  if (why.empty()) why = co_await send_frames(r);
+  co_return why;
+}
+
+/// Returns why the client is no reader; empty: it has joined.
+asio::awaitable<std::string> frame_sender::greet(reader_ptr r) {
+  reader_hello hello;
+  if (auto const ec = co_await r->socket->read(bytes_of(hello)); ec)
+    co_return fmt::format("no greeting came: {}", ec.message());
+  if (std::memcmp(hello.magic, wire_magic, sizeof wire_magic) != 0)
+    co_return "what it sent is not the greeting of a reader of frames";
+  asio::co_spawn(network_, watch(r), asio::detached);
+  auto const why = join(r, hello);
+  writer_hello answer{};
+  std::memcpy(answer.magic, wire_magic, sizeof wire_magic);
+  answer.version = wire_version;
+  answer.refuses = why.empty() ? 0 : 1;
+  answer.session = session_;
+  answer.terms = wire_terms::from(options_.terms);
+  write_text(answer.reason, sizeof answer.reason, why);
+  auto const ec = co_await r->socket->write(bytes_of(answer));
+  if (!why.empty()) {
+    r->socket->finish();  // and let it read the reason
+    while (!r->has_hung_up && co_await r->wait(longest_hello)) continue;
+    co_return why;
+  }
+  if (ec) co_return fmt::format("it cannot be answered: {}", ec.message());
+  newcomers_.remove(r);
+  r->socket->patience(options_.patience);
+  co_return why;
+}
+
+/// Makes it a reader. Returns why not.
+std::string frame_sender::join(reader_ptr const& r, reader_hello const& hello) {
+  if (hello.version != wire_version)
+    return fmt::format("the reader speaks version {} of the protocol, and the writer version {}",
+                       hello.version, wire_version);
+  if (hello.how > static_cast<std::uint32_t>(delivery::lossless))
+    return fmt::format("the reader asks for delivery {}, which does not exist", hello.how);
+  if (auto why = why_not(options_.terms, hello.terms.read()); !why.empty()) return why;
+  r->how = static_cast<delivery>(hello.how);
+  if (hello.patience_ms != 0)
+    r->alive_every = std::clamp<std::chrono::milliseconds>(hello.patience_ms / 4 * 1ms, 10ms, rarest_alive);
+  std::unique_lock lock(mutex_);
+  if (readers_.size() >= options_.most_readers)
+    return fmt::format("the writer has {} readers, and takes no more", options_.most_readers);
+  readers_.push_back(r);
+  r->has_joined = true;
+  ++counts_.joined;
+  auto const number = readers_.size();
+  stage_.notify(lock);
+  say(fmt::format("{} reads, with delivery {}; readers: {}", r->who, name_of(r->how), number));
+  return {};
+}
+
+/// Until the reader has gone, or has got everything. Returns what went wrong.
+asio::awaitable<std::string> frame_sender::send_frames(reader_ptr r) {
+  for (;;) {
+    if (r->has_hung_up)
+      co_return r->hung_up_by == asio::error::eof ? "it has closed the connection" : r->hung_up_by.message();
+    bool is_over = false, is_idle = true;
+    {
+      std::unique_lock lock(mutex_);
+      if (!r->queue.empty()) {
+        is_idle = false;
+        r->sending = std::move(r->queue.front());
+        r->queue.pop_front();
+        stage_.notify(lock);
+      } else {
+        is_over = has_ended_;
+      }
+    }
+    if (is_over) {
+      co_await send_end(r);
+      co_return "";
+    }
+    frame_header const alive = header_of(wire_kind::alive);
+    if (is_idle && co_await r->wait(r->alive_every)) continue;
+    auto const ec = is_idle ? co_await r->socket->write(std::as_bytes(std::span(&alive, 1)))
+                            : co_await r->socket->write(std::as_bytes(std::span(&r->sending->header, 1)),
+                                                        r->sending->bytes());
+    std::lock_guard const lock(mutex_);
+    if (!is_idle) {
+      r->sending.reset();
+      ++(ec ? r->lost : r->passed);
+      ++(ec ? counts_.lost : counts_.passed);
+    }
+    if (ec == asio::error::timed_out)
+      co_return fmt::format("it has taken nothing for {} ms", options_.patience.count());
+    if (ec && !r->has_hung_up) co_return ec.message();
+  }
+}
+
+asio::awaitable<void> frame_sender::send_end(reader_ptr r) {
+  frame_header end = header_of(wire_kind::end);
+  {
+    std::lock_guard const lock(mutex_);
+    end.origin = next_;
+  }
+  if (co_await r->socket->write(std::as_bytes(std::span(&end, 1)))) co_return;
+  r->socket->finish();
+  // The reader closes the connection when it has read all. Closed from here, what is under way might be lost.
+  while (!r->has_hung_up && co_await r->wait(longest_linger)) continue;
+}
+
+/// Notices that the reader is gone while there is nothing to send to it.
+asio::awaitable<void> frame_sender::watch(reader_ptr r) {
+  r->hung_up_by = co_await r->socket->wait_for_end();
+  r->has_hung_up = true;
+  r->socket->close();
+  r->changed.cancel();
+}
+
+void frame_sender::leave(reader_ptr const& r, std::string const& why) {
+  r->socket->close();
+  newcomers_.remove(r);
+  std::unique_lock lock(mutex_);
+  if (!r->has_joined) {
+    ++counts_.refused;
+    lock.unlock();
+    return say(fmt::format("{} was refused: {}", r->who, why));
+  }
+  r->lost += r->queue.size();
+  counts_.lost += r->queue.size();
+  r->queue.clear();
+  readers_.remove(r);
+  auto const line = fmt::format("{} has left{}{}; {} frames sent, {} lost; readers: {}", r->who,
+                                why.empty() ? "" : ": ", why, r->passed, r->lost, readers_.size());
+  all_left_.notify_all();
+  stage_.notify(lock);
+  say(line);
+}
+
+/// Not more than a few lines per second: clients may do what they like.
+void frame_sender::say(std::string const& line) {
+  auto const now = std::chrono::steady_clock::now();
+  auto const at = "network sink at " + where_.text();
+  if (auto const left_out = throttle_.take_left_out(now); left_out != 0)
+    write_line(options_.log, at, fmt::format("{} lines were left out", left_out));
+  if (throttle_.admits(now)) write_line(options_.log, at, line);
+}
+
+}  // namespace rondo::streams

@@ -1,0 +1,61 @@
+// A stream socket whose reads and writes fail if the peer makes no progress for too long.
+//
+// Threads: those of its io_context, which is one. Lifetime: held by shared_ptr; operations keep it alive.
+#pragma once
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <memory>
+#include <span>
+
+#include "runtime/base/errc.hpp"
+
+namespace rondo::streams {
+
+/// Errors as values.
+inline constexpr auto as_result = boost::asio::as_tuple(boost::asio::use_awaitable);
+
+class timed_socket : public std::enable_shared_from_this<timed_socket> {
+ public:
+  using stream_socket = boost::asio::generic::stream_protocol::socket;
+  /// `patience`: zero is for ever.
+  timed_socket(stream_socket socket, std::chrono::milliseconds patience)
+      : socket_(std::move(socket)), timer_(socket_.get_executor()), patience_(patience) {}
+
+  // One of these at a time. They fail with `timed_out` if no byte passed for the patience; the socket is then closed.
+  boost::asio::awaitable<error_code> connect(boost::asio::generic::stream_protocol::endpoint const& to);
+  boost::asio::awaitable<error_code> read(std::span<std::byte> into);
+  boost::asio::awaitable<error_code> write(std::span<std::byte const> first,
+                                           std::span<std::byte const> then = {});
+
+  /// Reads, however long it takes, until the peer has closed the connection, or sends a byte, which is an error (protocol_error).
+  /// May run at the same time as `write`.
+  boost::asio::awaitable<error_code> wait_for_end();
+  /// From now on.
+  void patience(std::chrono::milliseconds p) noexcept;
+  /// Nothing more will be sent; what was is delivered.
+  void finish() noexcept;
+  /// Operations under way fail.
+  void close() noexcept;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  void begin();
+  error_code outcome(error_code ec) noexcept;
+  void watch();
+
+  stream_socket socket_;
+  boost::asio::steady_timer timer_;
+  std::chrono::milliseconds patience_;
+  clock::time_point progress_{};  // when the last byte passed
+  bool is_busy_ = false;          // an operation is under way
+  bool is_watched_ = false;       // the timer runs
+  bool is_late_ = false;          // the timer has closed the socket
+  bool is_closed_ = false;
+};
+
+}  // namespace rondo::streams
