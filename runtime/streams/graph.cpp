@@ -45,6 +45,7 @@ struct graph::impl {
   void follow_end(stage_instance const& s);
   void follow_failures();
   void note_gone();
+  error_code set_paused(bool paused);
   void warn_of_transfers() const;
 
   runtime& rt;
@@ -62,6 +63,13 @@ struct graph::impl {
     std::string why_failed;
     error_code failure{};
     bool is_over = false;  // the actors are being terminated
+
+    /// The first failure stays; a later one is told, too. The caller holds the mutex.
+    void fail(error_code why, std::string const& what) {
+      if (!failure) failure = why;
+      if (why_failed.find(what) == std::string::npos) why_failed += (why_failed.empty() ? "" : "; ") + what;
+      changed.notify_all();
+    }
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
@@ -110,8 +118,7 @@ std::uint32_t graph::add_untyped(stage_kind const& kind, std::string name, void 
   for (auto const& s : impl_->plan.stages)
     if (s.name == name) throw std::invalid_argument(fmt::format("there is a stage '{}' already", name));
   planned_stage s{.kind = &kind, .name = std::move(name), .options = {}, .how = how, .inputs = {}};
-  s.options.resize((kind.option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  std::memcpy(static_cast<void*>(s.options.data()), options, kind.option_bytes);
+  s.set_options(options);
   s.inputs.resize(kind.inputs.size());
   impl_->plan.stages.push_back(std::move(s));
   return static_cast<std::uint32_t>(impl_->plan.stages.size() - 1);
@@ -168,6 +175,7 @@ void graph::impl::follow_end(stage_instance const& s) {
                 --shared->open;
                 std::erase(shared->open_names, name);
                 if (!ec && stage != no_stage) add_to(shared->last[stage], counts);
+                if (ec && !shared->is_over) shared->fail(ec, fmt::format("'{}': {}", name, ec.message()));
                 shared->changed.notify_all();
               });
 }
@@ -180,12 +188,10 @@ void graph::impl::follow_failures() {
                            [shared = all_ends, names](error_code ec, stage_failure const& f) {
                              std::lock_guard const lock(shared->mutex);
                              if (shared->is_over) return;  // the graph itself terminates its actors
-                             shared->failure = ec ? ec : make_error_code(errc::terminated);
-                             shared->why_failed =
-                                 fmt::format("'{}' was stopped: {}",
-                                             names.contains(f.who) ? names.at(f.who) : "the clock",
-                                             (ec ? ec : make_error_code(f.reason)).message());
-                             shared->changed.notify_all();
+                             shared->fail(ec ? ec : make_error_code(errc::terminated),
+                                          fmt::format("'{}' was stopped: {}",
+                                                      names.contains(f.who) ? names.at(f.who) : "the clock",
+                                                      (ec ? ec : make_error_code(f.reason)).message()));
                            });
 }
 
@@ -193,8 +199,7 @@ void graph::impl::follow_failures() {
 void graph::impl::note_gone() {
   for (auto const& s : built->instances()) {
     if (rt.listed(s.actor.id()) || all_ends->failure) continue;
-    all_ends->failure = errc::terminated;
-    all_ends->why_failed = fmt::format("'{}' was stopped", s.name);
+    all_ends->fail(errc::terminated, fmt::format("'{}' was stopped", s.name));
   }
 }
 
@@ -221,12 +226,9 @@ void graph::start() {
   impl_->follow_failures();
   impl_->built->begin([shared = impl_->all_ends, &plan](planned_transfer const& t, error_code why) {
     std::lock_guard const lock(shared->mutex);
-    if (shared->is_over) return;
-    shared->failure = why;
-    shared->why_failed =
-        fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
-                    plan.devices()[t.to_device].name, why.message());
-    shared->changed.notify_all();
+    if (shared->is_over && why != errc::device_lost) return;  // the graph itself ends it
+    shared->fail(why, fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
+                                  plan.devices()[t.to_device].name, why.message()));
   });
 }
 
@@ -257,14 +259,43 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   std::unique_lock lock(ends.mutex);
   bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.failure; });
   if (!all) {
-    ends.failure = errc::timed_out;
-    ends.why_failed = fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", "));
+    ends.fail(errc::timed_out,
+              fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", ")));
   }
   auto const outcome = ends.failure;
   ends.is_over = true;
   lock.unlock();
   impl_->built->end();
   return outcome;
+}
+
+error_code graph::pause() { return impl_->set_paused(true); }
+error_code graph::resume() { return impl_->set_paused(false); }
+
+error_code graph::impl::set_paused(bool paused) {
+  if (!built) return errc::wrong_state;
+  auto const done = built->clock_actor().ask(pause_clock{paused}, {.wait_for_room = true}, block);
+  return done ? error_code() : done.error();
+}
+
+void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {
+  if (owner != this) throw std::invalid_argument("a stage of another graph was replaced");
+  if (auto const& s = impl_->plan.stages.at(stage); s.kind->name != kind.name)
+    throw std::invalid_argument(
+        fmt::format("the stage '{}' is a {}, no longer a {}", s.name, s.kind->name, kind.name));
+}
+
+void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void const* options) {
+  std::lock_guard const one_at_a_time(impl_->stopping);
+  auto& present = impl_->plan.stages.at(stage);
+  if (!impl_->built || impl_->all_ends->is_over)
+    throw graph_error(fmt::format("the stage '{}' was not replaced: the graph {}", present.name,
+                                  impl_->built ? "has ended" : "has not started; add another stage"));
+  auto next = present;
+  next.kind = &kind;
+  next.set_options(options);
+  impl_->built->replace(stage, next);
+  present = std::move(next);
 }
 
 // -- observing

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace rondo::streams {
 
@@ -25,6 +26,24 @@ char const* name_of(backend use) {
 }
 
 }  // namespace
+
+void planned_stage::set_options(void const* bytes) {
+  options.resize((kind->option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  std::memcpy(static_cast<void*>(options.data()), bytes, kind->option_bytes);
+}
+
+std::uint64_t planned_stage::scratch_bytes(stage_shapes shapes) const {
+  return kind->scratch_bytes != nullptr ? kind->scratch_bytes(option_bytes(), shapes) : 0;
+}
+
+std::shared_ptr<void> planned_stage::open(stage_shapes shapes) const {
+  if (kind->open == nullptr) return nullptr;
+  try {
+    return kind->open(option_bytes(), shapes);
+  } catch (std::exception const& e) {
+    throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()));
+  }
+}
 
 graph_plan::graph_plan(std::vector<planned_device> devices, backend use)
     : devices_(std::move(devices)), use_(use) {}

@@ -30,6 +30,11 @@ struct planned_stage {
   std::vector<planned_input> inputs;
 
   void const* option_bytes() const noexcept { return options.data(); }
+  /// kind->option_bytes of them.
+  void set_options(void const* bytes);
+  std::uint64_t scratch_bytes(stage_shapes shapes) const;
+  /// What it needs on the host; null: nothing. Throws graph_error.
+  std::shared_ptr<void> open(stage_shapes shapes) const;
 };
 
 /// An output that some reader of another device needs there: copied once for all of them.

@@ -10,6 +10,8 @@
 //       text is part of the graph's error.
 //   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
+//   using upgrades = Old;
+//       Takes over the scratch memory of an Old that it replaces in a running graph (graph::upgrade), as it is.
 #pragma once
 
 #include <memory>
@@ -39,7 +41,9 @@ using stage_actor =
     messages_ref<news, tick_due, stop_source, ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
 
 struct stage_kind {
-  std::string_view name;  // the qualified name of the stage's type
+  std::string_view name;        // the qualified name of the stage's type
+  std::string_view behaviour;   // that of its actor's
+  std::string_view upgrades{};  // the type whose scratch memory it takes over; empty: none
   std::vector<port_kind> inputs, outputs;
   works where = works::anywhere;
   std::size_t option_bytes = 0;
@@ -83,6 +87,8 @@ stage_kind make_kind() {
                 "a stage has at most 16 inputs and 16 outputs");
   stage_kind k;
   k.name = type_name<Stage>;
+  k.behaviour = type_name<stage_of<Stage>>;
+  if constexpr (requires { typename Stage::upgrades; }) k.upgrades = type_name<typename Stage::upgrades>;
   k.where = works_where<Stage>();
   k.option_bytes = sizeof(options);
   Stage::ports::for_each([&k]<class Port>(std::type_identity<Port>) {

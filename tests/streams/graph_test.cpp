@@ -1,13 +1,6 @@
 // Graphs of stages, on every device that runs here.
-#include <cstdio>
-#include <map>
-#include <mutex>
-
 #include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/streams/graph.hpp"
-#include "tests/catch.hpp"
-#include "tests/eventually.hpp"
-#include "tests/streams/stages.hpp"
+#include "tests/streams/bed.hpp"
 
 using namespace stream_test;
 using rondo_test::eventually;
@@ -16,35 +9,7 @@ using namespace std::chrono_literals;
 RONDO_EMULATED_MODULE(stream_test::test_stages)
 
 namespace {
-
-/// A runtime, and what its checkers have found.
-struct bed {
-  explicit bed(std::string device, std::uint32_t lanes = 0)
-      : rt(use<test_stages>, {.device = std::move(device), .lanes = lanes}),
-        log(rt.on_log([this](log_line const& line) {
-          std::uint64_t f[4];
-          if (std::sscanf(line.text.c_str(), "found %lu %lu %lu %lu", f, f + 1, f + 2, f + 3) != 4) return;
-          std::lock_guard const lock(mutex);
-          results[line.actor_name] = {f[0], f[1], f[2], f[3], 0, 0};
-        })) {}
-
-  checker::found found(std::string const& name) {
-    checker::found f{};
-    REQUIRE(eventually([&] {
-      std::lock_guard const lock(mutex);
-      if (!results.contains(name)) return false;
-      f = results[name];
-      return true;
-    }));
-    return f;
-  }
-
-  runtime rt;
-  std::mutex mutex;
-  std::map<std::string, checker::found> results;
-  subscription log;
-};
-
+using bed = bed_of<test_stages>;
 }  // namespace
 
 TEST_CASE("a chain of stages passes each frame once, in order, in place", "[streams]") {

@@ -103,6 +103,97 @@ struct checker {
   }
 };
 
-RONDO_STAGES(test_stages, counter, adder, checker)
+/// As adder, with all lanes, a larger state, and other options.
+struct wide_adder {
+  using ports = adder::ports;
+  struct options {
+    std::uint64_t unused[8] = {};
+    std::uint32_t by = 1;
+    std::uint32_t spins = 0;
+  };
+  static constexpr bool cooperative = true;
+  std::uint64_t room[64] = {};
+  std::uint32_t begun = 0;
+
+  RONDO_HD void on_start(streams::stage_context<wide_adder>& ctx) {
+    if (ctx.team().leader()) ++begun;
+    ctx.team().sync();
+  }
+  RONDO_HD void process(streams::stage_context<wide_adder>& ctx, streams::tick const&) {
+    for (std::uint32_t volatile i = 0; i < ctx.options().spins;) i = i + 1;
+    if (begun != 1) return ctx.fail();  // on_start comes once, before the first frame
+    auto const f = ctx.edit<"numbers">();
+    if (!f) return;
+    for (auto const i : ctx.lanes(f.about.count)) items(f.data)[i] += ctx.options().by;
+  }
+};
+
+/// What a source says of its frames, in the host's memory.
+struct board {
+  atomic<std::uint64_t> passed{0};    // frames before this number were passed on
+  atomic<std::uint64_t> complete{0};  // those before this number are complete
+};
+
+/// As counter, and says on a board how far it is.
+struct announcer {
+  using ports = counter::ports;
+  struct options {
+    board* on = nullptr;
+    std::uint32_t fails_every = 0;  // at these ticks, once
+  };
+  static std::string shapes(options const&, streams::shapes_of<announcer>& s) {
+    s.out<"numbers">({16});
+    return {};
+  }
+  std::uint32_t calls = 0;
+
+  RONDO_HD void process(streams::stage_context<announcer>& ctx, streams::tick const& t) {
+    auto const& o = ctx.options();
+    o.on->passed.store(t.number, memory_order::release);
+    if (o.fails_every != 0 && t.number % o.fails_every == 1 && calls != 0) return ctx.fail();
+    ++calls;
+    auto const to = ctx.output<"numbers">({16});
+    if (!to) return;
+    for (std::uint32_t i = 0; i < 16; ++i) items(to.data)[i] = static_cast<std::uint32_t>(t.number) + i;
+    o.on->complete.store(t.number + 1, memory_order::release);
+  }
+};
+
+/// Reads the newest frame of an announcer, and compares it with what the board said before it looked for the frame.
+struct follower {
+  using ports = streams::ports<streams::in<"numbers", numbers, streams::delivery::latest>>;
+  struct options {
+    board* on = nullptr;
+    std::uint32_t fails_every = 0;  // frames, once
+    std::uint32_t spins = 0;
+  };
+  struct memory {
+    std::uint64_t frames, too_old, behind, passed, complete;
+  };
+  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<follower> const&) {
+    return sizeof(memory);
+  }
+  std::uint32_t calls = 0;
+
+  RONDO_HD void process(streams::stage_context<follower>& ctx, streams::tick const&) {
+    auto const& o = ctx.options();
+    for (std::uint32_t volatile i = 0; i < o.spins;) i = i + 1;
+    auto& m = *reinterpret_cast<memory*>(ctx.scratch());
+    if (o.fails_every != 0 && m.frames % o.fails_every == 1 && calls != 0) return ctx.fail();
+    ++calls;
+    auto const f = ctx.input<"numbers">();
+    if (f.number + 1 < m.passed) ++m.too_old;   // a newer one was there
+    if (f.number + 2 < m.complete) ++m.behind;  // by more than one tick
+    ++m.frames;
+    m.passed = o.on->passed.load(memory_order::acquire);
+    m.complete = o.on->complete.load(memory_order::acquire);
+  }
+  RONDO_HD void on_stop(streams::stage_context<follower>& ctx) {
+    auto const& m = *reinterpret_cast<memory const*>(ctx.scratch());
+    ctx.log(log_level::info, "found {} {} {} {}", m.frames, m.too_old, m.behind, 0u);
+  }
+};
+
+RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, announcer, follower)
 
 }  // namespace stream_test
