@@ -64,7 +64,7 @@ struct graph::impl {
     error_code failure{};
     bool is_over = false;  // the actors are being terminated
 
-    /// The first failure stays; a later one is told, too. The caller holds the mutex.
+    /// The first failure stays; others of transfers are told, too. The caller holds the mutex.
     void fail(error_code why, std::string const& what) {
       if (!failure) failure = why;
       if (why_failed.find(what) == std::string::npos) why_failed += (why_failed.empty() ? "" : "; ") + what;
@@ -175,7 +175,8 @@ void graph::impl::follow_end(stage_instance const& s) {
                 --shared->open;
                 std::erase(shared->open_names, name);
                 if (!ec && stage != no_stage) add_to(shared->last[stage], counts);
-                if (ec && !shared->is_over) shared->fail(ec, fmt::format("'{}': {}", name, ec.message()));
+                if (ec && !shared->is_over && !shared->failure)
+                  shared->fail(ec, fmt::format("'{}': {}", name, ec.message()));
                 shared->changed.notify_all();
               });
 }
@@ -187,7 +188,8 @@ void graph::impl::follow_failures() {
   built->clock_actor().ask(await_failure{}, {.wait_for_room = true},
                            [shared = all_ends, names](error_code ec, stage_failure const& f) {
                              std::lock_guard const lock(shared->mutex);
-                             if (shared->is_over) return;  // the graph itself terminates its actors
+                             if (shared->is_over || shared->failure)
+                               return;  // the graph itself terminates its actors
                              shared->fail(ec ? ec : make_error_code(errc::terminated),
                                           fmt::format("'{}' was stopped: {}",
                                                       names.contains(f.who) ? names.at(f.who) : "the clock",

@@ -1,4 +1,7 @@
 // Graphs whose stages fail, are replaced, or are paused while they run: what each delivery promises holds.
+#include "runtime/core/runtime_core.hpp"
+#include "runtime/device/emulated/emulated_device.hpp"
+#include "runtime/streams/transfer_link.hpp"
 #include "tests/streams/bed.hpp"
 
 using namespace stream_test;
@@ -277,4 +280,22 @@ TEST_CASE("a stage that cannot be replaced stays as it is, and the error says wh
   REQUIRE(!g.stop());
   CHECK_THROWS_WITH(g.replace(wide, {.by = 2}), Contains("has ended"));
   CHECK(b.found("graph/to").wrong == 0);
+}
+
+TEST_CASE("a device that is lost while frames are copied to it fails the graph, and the transfer is named",
+          "[streams][living]") {
+  bed_of<test_stages> b("cpu,emulated");
+  streams::graph g{b.rt, {.warn = [](std::string const&) {}}};
+  auto const from = g.add<counter>("from", {}, {.device = 0});
+  auto const plus = g.add<adder>("plus", {.by = 1}, {.device = 1});
+  auto const to = g.add<checker>("to", {.added = 1}, {.device = 0});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  progress(g, to);
+  static_cast<emulated_device&>(*b.rt.core().devices[1].dev).lose();
+  CHECK(g.wait(60s) == errc::device_lost);
+  CHECK_THAT(g.why_failed(), Contains("the transfer of from.numbers to emulated failed"));
+  std::byte here[64]{};
+  CHECK_FALSE(streams::copy_between(nullptr, here, b.rt.buffers(1).home(), here, sizeof here));
 }
