@@ -1,13 +1,21 @@
 // Graphs whose stages fail, are replaced, or are paused while they run: what each delivery promises holds.
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/device/emulated/emulated_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/transfer_link.hpp"
+#include "runtime/upgrade.hpp"
 #include "tests/streams/bed.hpp"
 
 using namespace stream_test;
 using rondo_test::eventually;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
+
+namespace stream_test {
+/// A later module with the same stages, and without others.
+RONDO_STAGES(later_stages, checker, adder, counter)
+}  // namespace stream_test
+RONDO_EMULATED_MODULE(stream_test::later_stages)
 
 namespace {
 
@@ -18,11 +26,14 @@ struct machine {
 };
 std::vector<machine> machines() { return {{"cpu", 0}, {"emulated", 1}, {"emulated", 4}}; }
 
-enum class trouble { failures, upgrades, pauses };
+enum class trouble { failures, upgrades, modules, pauses };
 constexpr std::uint32_t times = 20;
 
 char const* name_of(trouble t) {
-  return t == trouble::failures ? "failures" : t == trouble::upgrades ? "upgrades" : "pauses";
+  return t == trouble::failures   ? "failures"
+         : t == trouble::upgrades ? "upgrades"
+         : t == trouble::modules  ? "new modules"
+                                  : "pauses";
 }
 char const* name_of(streams::delivery how) {
   return how == streams::delivery::lossless ? "lossless"
@@ -78,6 +89,13 @@ void run_with(trouble what, streams::delivery how, bool before, machine const& o
     else
       static_cast<void>(g.upgrade<adder>(wide, add));
   }
+  for (std::uint32_t i = 0; i < times && what == trouble::modules; ++i) {
+    progress(g, plus);
+    if (i % 2 == 0)
+      rondo::upgrade(b.rt, use<later_stages>);
+    else
+      rondo::upgrade(b.rt, use<test_stages>);
+  }
   for (std::uint32_t i = 0; i < times && what == trouble::pauses; ++i) {
     progress(g, plus);
     REQUIRE(!g.pause());
@@ -103,7 +121,7 @@ TEST_CASE("each delivery accounts for every frame while a stage fails, is upgrad
           "[streams][living]") {
   auto const on = GENERATE(from_range(machines()));
   auto const how = GENERATE(streams::delivery::lossless, streams::delivery::every, streams::delivery::latest);
-  auto const what = GENERATE(trouble::failures, trouble::upgrades, trouble::pauses);
+  auto const what = GENERATE(trouble::failures, trouble::upgrades, trouble::modules, trouble::pauses);
   bool const before = GENERATE(true, false);
   INFO(on.device << " with " << on.lanes << " lanes, " << name_of(how) << (before ? " before " : " behind ")
                  << "a stage with " << name_of(what));
