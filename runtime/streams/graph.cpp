@@ -13,6 +13,7 @@
 #include "runtime/streams/graph_build.hpp"
 #include "runtime/streams/graph_plan.hpp"
 #include "runtime/streams/measure_copies.hpp"
+#include "runtime/streams/measure_stages.hpp"
 
 namespace rondo::streams {
 
@@ -33,7 +34,9 @@ std::vector<planned_device> devices_of(runtime& rt) {
 }  // namespace
 
 struct graph::impl {
-  impl(runtime& r, graph_options o) : rt(r), options(std::move(o)), plan(devices_of(r), options.use) {}
+  impl(runtime& r, graph_options o) : rt(r), options(std::move(o)), plan(devices_of(r), options.use) {
+    if (options.measure) plan.measure = [&r](auto const&... of) { return measured_ns(r, of...); };
+  }
 
   void warn(std::string const& line) const {
     if (options.warn) return options.warn(line);

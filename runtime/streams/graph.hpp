@@ -34,9 +34,10 @@ struct graph_options {
   std::uint32_t window = 4;    // without a rate: ticks under way at the same time, at most
   /// A stage that takes longer for one tick logs a warning; 0: the period of the rate.
   std::chrono::nanoseconds slow{0};
-  backend use = backend::automatic;                // which devices it may use
-  bool strict = false;                             // refuses to start if a transfer would be needed
-  bool paused = false;                             // makes no ticks before `resume`
+  backend use = backend::automatic;  // which devices it may use
+  bool strict = false;               // refuses to start if a transfer would be needed
+  bool measure = true;               // runs stages that it could place, to see where they are fast
+  bool paused = false;               // makes no ticks before `resume`
   std::function<void(std::string const&)> warn{};  // gets one line; empty: stderr
 };
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <future>
 
-#include "runtime/lifecycle.hpp"
+#include "runtime/streams/end_actors.hpp"
 
 namespace rondo::streams {
 
@@ -366,19 +365,10 @@ void built_graph::end() {
   if (has_ended_) return;
   has_ended_ = true;
   beats_ = {};
-  std::vector<std::future<void>> ends;
-  auto const end = [&](auto const& actor) {
-    auto done = std::make_shared<std::promise<void>>();
-    ends.push_back(done->get_future());
-    terminate(actor, termination::discard, [done](error_code) { done->set_value(); });
-  };
-  if (clock_.id().valid()) end(clock_);
-  for (auto const& s : instances_)
-    if (s.actor.id().valid()) end(s.actor);
-  auto const limit = std::chrono::steady_clock::now() + 10s;
-  bool const all =
-      std::ranges::all_of(ends, [&](auto& f) { return f.wait_until(limit) == std::future_status::ready; });
-  if (!all) {  // a stage that does not return from its handler uses its memory, and what it has opened
+  ending_actors ends;
+  ends.add(clock_);
+  for (auto const& s : instances_) ends.add(s.actor);
+  if (!ends.wait()) {  // a stage that does not return from its handler uses its memory, and what it has opened
     for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
     for (auto& [instance, r] : replacements_)
       static_cast<void>(r.options.detach()), static_cast<void>(r.scratch.detach());

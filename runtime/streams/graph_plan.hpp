@@ -68,6 +68,9 @@ class graph_plan {
   graph_plan(std::vector<planned_device> devices, backend use);
 
   std::vector<planned_stage> stages;
+  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage without `cost_ns`.
+  std::function<std::optional<std::uint64_t>(planned_stage const&, stage_shapes const&, std::uint32_t)>
+      measure;
 
   /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.
   void decide(bool is_whole);
@@ -95,12 +98,14 @@ class graph_plan {
   void choose_places();
   void find_transfers();
   std::vector<stage_place> possible_places(std::uint32_t stage);
+  void find_costs(std::uint32_t stage, std::vector<stage_place>& places);
   bool may_use(std::uint32_t device) const;
   std::uint64_t copy_ns(std::uint32_t from_device, std::uint32_t to_device, std::uint64_t bytes) const;
 
   std::vector<planned_device> devices_;
   backend use_;
   std::vector<std::uint32_t> order_, places_;
+  std::vector<std::string> costs_;  // of the stages, for `why`
   std::vector<stage_shapes> shapes_;
   std::vector<planned_transfer> transfers_;
 };

@@ -223,6 +223,41 @@ TEST_CASE("a graph passes its frames between devices by transfers, one for all r
   CHECK(warnings[0].find(" us each") != std::string::npos);  // as measured
 }
 
+TEST_CASE("a stage works where it was measured to be fast, and the graph says so", "[streams]") {
+  using Catch::Matchers::Contains;
+  bed b("cpu,emulated");
+  auto const slow_on = GENERATE(0u, 1u);
+  board said;
+  streams::graph g{b.rt, {.ticks = 20, .strict = true}};
+  auto const from = g.add<announcer>("from", {.on = &said});
+  auto const middle = g.add<fussy>("middle", {.slow_on = slow_on});
+  auto const to = g.add<checker>("to");
+  g.connect(from.out<"numbers">(), middle.in<"numbers">());
+  g.connect(middle.out<"numbers">(), to.in<"numbers">());
+  CHECK(g.negotiated_place(middle) == 1 - slow_on);
+  CHECK(g.negotiated_place(from) == 1 - slow_on);         // so nothing is copied
+  CHECK(said.complete.load(memory_order::acquire) == 0);  // nobody has run the source
+  CHECK_THAT(g.explain(), Contains("measured: ") && Contains(" ms on cpu") && Contains(" ms on emulated"));
+  g.start();
+  REQUIRE(!g.wait(60s));
+  CHECK(b.found("graph/to").frames == 20);
+  CHECK(g.counts(middle).processed == 20);
+
+  streams::graph unmeasured{b.rt, {.name = "unmeasured", .measure = false}};
+  auto const one = unmeasured.add<counter>("one");
+  auto const two = unmeasured.add<fussy>("two", {.slow_on = 1});
+  unmeasured.connect(one.out<"numbers">(), two.in<"numbers">());
+  CHECK(unmeasured.negotiated_place(two) == 1);  // frames stay in the device's memory
+  CHECK(unmeasured.explain().find("measured") == std::string::npos);
+
+  streams::graph failing{b.rt, {.name = "failing"}};
+  auto const three = failing.add<counter>("three");
+  auto const four = failing.add<fussy>("four", {.fails = 1});
+  failing.connect(three.out<"numbers">(), four.in<"numbers">());
+  CHECK(failing.negotiated_place(four) == 1);  // no time is known
+  CHECK(failing.explain().find("measured") == std::string::npos);
+}
+
 TEST_CASE("a graph that cannot start says why, and where", "[streams]") {
   using Catch::Matchers::Contains;
   bed b("cpu,emulated");

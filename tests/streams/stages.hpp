@@ -128,6 +128,21 @@ struct wide_adder {
   }
 };
 
+/// Passes frames on, and takes long on one device.
+struct fussy {
+  using ports = streams::ports<streams::in<"numbers", numbers>, streams::out<"numbers", numbers, "numbers">>;
+  struct options {
+    std::uint32_t slow_on = 0;
+    std::uint32_t fails = 0;  // always
+  };
+  RONDO_HD void process(streams::stage_context<fussy>& ctx, streams::tick const&) {
+    if (ctx.options().fails != 0) return ctx.fail();
+    if (ctx.device() == ctx.options().slow_on)
+      for (std::uint32_t volatile i = 0; i < 2'000'000;) i = i + 1;
+    ctx.pass<"numbers">();
+  }
+};
+
 /// What a source says of its frames, in the host's memory.
 struct board {
   atomic<std::uint64_t> passed{0};    // frames before this number were passed on
@@ -194,6 +209,6 @@ struct follower {
   }
 };
 
-RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, announcer, follower)
+RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, fussy, announcer, follower)
 
 }  // namespace stream_test
