@@ -103,7 +103,10 @@ class built_graph {
   /// What an instance of a stage that was replaced uses instead of its part of the graph's memory.
   struct replacement {
     buffer options, scratch;
+    std::shared_ptr<void> host_side;
   };
+  replacement prepare(graph_memory& memory, stage_instance const& s, planned_stage const& next,
+                      stage_shapes const& shapes, bool keeps_scratch);
   std::map<stage_instance const*, replacement> replacements_;
   clock_memory* clock_memory_ = nullptr;  // on the host
   actor_id* clock_sources_ = nullptr;     // likewise

@@ -53,53 +53,38 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
   auto const& old = plan_.stages[stage];
   auto const& device = plan_.devices()[plan_.places()[stage]];
   require_same_ports(old, next);
+  if (std::ranges::count(rt_.behaviours(), next.kind->behaviour, &behaviour_info::name) == 0)
+    throw graph_error(fmt::format("the stage '{}' cannot become a {}: list it in the runtime's RONDO_STAGES",
+                                  old.name, next.kind->name));
   if (device.has_memory ? next.kind->where == works::on_host : next.kind->where == works::on_accelerator)
     throw graph_error(
         fmt::format("the stage '{}' works on {}, where a {} cannot", old.name, device.name, next.kind->name));
   auto shapes = plan_.shapes()[stage];
   require_same_shapes(next, plan_.shapes()[stage], shapes);
-
   bool const keeps_scratch = next.kind->name == old.kind->name || next.kind->upgrades == old.kind->name;
-  auto const needs = next.scratch_bytes(shapes);
 
   // All that may fail comes first, then one change of memory at the safepoint.
   auto& memory = *memories_.at(plan_.places()[stage]);
-  struct change {
-    stage_instance* instance;
-    replacement with;
-    std::shared_ptr<void> host_side;
-  };
-  std::vector<change> changes;
+  std::vector<std::pair<stage_instance*, replacement>> changes;
   std::vector<actor_id> actors;
   for (auto& s : instances_) {
     if (s.transfer != nullptr || s.stage != stage) continue;
-    if (keeps_scratch && needs > s.scratch_bytes)
-      throw graph_error(
-          fmt::format("the stage '{}' keeps its scratch memory, which has {} bytes, but now needs {}",
-                      old.name, s.scratch_bytes, needs));
-    auto& c = changes.emplace_back(change{&s, {}, next.open(shapes)});
+    changes.emplace_back(&s, prepare(memory, s, next, shapes, keeps_scratch));
     actors.push_back(s.actor.id());
-    c.with.options = take(memory, std::max<std::uint64_t>(next.kind->option_bytes, 1), next);
-    memory.copy(memory.pool().address_of(c.with.options.ref()),
-                static_cast<std::byte const*>(next.option_bytes()), next.kind->option_bytes);
-    if (keeps_scratch || needs == 0) continue;
-    c.with.scratch = take(memory, needs, next);
-    std::vector<std::byte> const zeros(needs);
-    memory.copy(memory.pool().address_of(c.with.scratch.ref()), zeros.data(), needs);
   }
   bool written = false;
   auto const at_safepoint = [&]() -> std::string {
-    for (auto const& c : changes) {
-      memory.read(&c.instance->memory->counts, &c.instance->memory->counts + 1);
-      if (c.instance->memory->counts.ended != 0) return "it has ended";
+    for (auto const& [s, with] : changes) {
+      memory.read(&s->memory->counts, &s->memory->counts + 1);
+      if (s->memory->counts.ended != 0) return "it has ended";
     }
     written = true;
-    for (auto const& c : changes) {
-      auto& m = *c.instance->memory;
-      m.options = memory.pool().address_of(c.with.options.ref());
-      m.host_side = c.host_side.get();
-      if (!keeps_scratch) m.scratch = needs != 0 ? memory.pool().address_of(c.with.scratch.ref()) : nullptr;
-      memory.write(&m.options, &m.scratch + 1);
+    for (auto const& [s, with] : changes) {
+      s->memory->options = memory.pool().address_of(with.options.ref());
+      s->memory->host_side = with.host_side.get();
+      if (!keeps_scratch)
+        s->memory->scratch = with.scratch ? memory.pool().address_of(with.scratch.ref()) : nullptr;
+      memory.write(&s->memory->options, &s->memory->scratch + 1);
     }
     return {};
   };
@@ -109,19 +94,37 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
   } catch (std::runtime_error const& e) {
     why_not = e.what();
   }
-  for (auto& c : changes) {
-    if (!written) break;  // else they are in use, even if the device was lost afterwards
-    auto& held = replacements_[c.instance];
-    held.options = std::move(c.with.options);
-    c.instance->host_side = std::move(c.host_side);
-    if (keeps_scratch) continue;
-    held.scratch = std::move(c.with.scratch);
-    c.instance->scratch_bytes = needs;
+  for (auto& [s, with] : changes) {
+    if (!written) break;  // else it is in use, even if the device was lost afterwards
+    if (keeps_scratch)
+      with.scratch = std::move(replacements_[s].scratch);
+    else
+      s->scratch_bytes = with.scratch.bytes();
+    s->host_side = with.host_side;
+    replacements_[s] = std::move(with);
   }
   if (!why_not.empty())
-    throw graph_error(fmt::format(
-        "the stage '{}' was not replaced: {}{}", old.name, why_not,
-        why_not.find("no behaviour") != std::string::npos ? "; list its type in RONDO_STAGES" : ""));
+    throw graph_error(fmt::format("the stage '{}' was not replaced: {}", old.name, why_not));
+}
+
+/// What the instance will use.
+built_graph::replacement built_graph::prepare(graph_memory& memory, stage_instance const& s,
+                                              planned_stage const& next, stage_shapes const& shapes,
+                                              bool keeps_scratch) {
+  auto const needs = next.scratch_bytes(shapes);
+  if (keeps_scratch && needs > s.scratch_bytes)
+    throw graph_error(
+        fmt::format("the stage '{}' keeps its scratch memory, which has {} bytes, but now needs {}",
+                    next.name, s.scratch_bytes, needs));
+  auto const bytes = next.kind->option_bytes;
+  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host_side = next.open(shapes)};
+  memory.copy(memory.pool().address_of(r.options.ref()), static_cast<std::byte const*>(next.option_bytes()),
+              bytes);
+  if (keeps_scratch || needs == 0) return r;
+  r.scratch = take(memory, needs, next);
+  std::vector<std::byte> const zeros(needs);
+  memory.copy(memory.pool().address_of(r.scratch.ref()), zeros.data(), needs);
+  return r;
 }
 
 }  // namespace rondo::streams

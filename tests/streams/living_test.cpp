@@ -275,6 +275,57 @@ TEST_CASE("a stage of a running graph gets other options between two frames", "[
   CHECK(found.missing == 0);
 }
 
+TEST_CASE("a stage's memory stays if its type does, or if the next type takes it over", "[streams][living]") {
+  auto const on = GENERATE(from_range(machines()));
+  bool const takes_over = GENERATE(true, false);
+  INFO(on.device << " with " << on.lanes << " lanes");
+  bed_of<test_stages> b(on.device, on.lanes);
+  streams::graph g{b.rt};
+  auto const from = g.add<counter>("from");
+  auto const to = g.add<tally>("to");
+  g.connect(from.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  CHECK_THROWS_WITH(g.replace(to, {.scratch_bytes = 16}),
+                    Contains("'to'") && Contains("has 8 bytes") && Contains("needs 16"));
+  CHECK_THROWS_WITH(g.upgrade<unlisted_tally>(to), Contains("unlisted_tally: list it"));
+  g.replace(to, {.scratch_bytes = 8});
+  progress(g, to);
+  REQUIRE(!g.pause());
+  REQUIRE(eventually([&] { return g.counts(to).processed == g.counts(from).processed; }));
+  auto const before = g.counts(to).processed;
+  if (takes_over)
+    g.replace(g.upgrade<next_tally>(to), {.scratch_bytes = 4});
+  else
+    g.replace(g.upgrade<other_tally>(to, {.scratch_bytes = 16}), {.scratch_bytes = 16});
+  REQUIRE(!g.resume());
+  progress(g, to);
+  REQUIRE(!g.stop());
+  CHECK(b.found("graph/to").frames == g.counts(to).processed - (takes_over ? 0 : before));
+}
+
+TEST_CASE("what a stage has opened on the host is replaced with it", "[streams][living]") {
+  bed_of<test_stages> b("cpu,emulated");
+  atomic<std::uint64_t> open{0}, last_used{0};
+  {
+    streams::graph g{b.rt, {.warn = [](std::string const&) {}}};
+    auto const from = g.add<counter>("from", {}, {.device = 1});
+    auto const to = g.add<desk>("to", {.number = 1, .open = &open, .last_used = &last_used});
+    g.connect(from.out<"numbers">(), to.in<"numbers">());
+    g.start();
+    for (std::uint64_t i = 1; i < times; ++i) {
+      auto const used = [&] { return last_used.load(memory_order::relaxed); };
+      if (i == 13) continue;
+      if (i != 1) g.replace(to, {.number = i, .open = &open, .last_used = &last_used});
+      REQUIRE(eventually([&] { return used() == i; }));
+      CHECK(open.load(memory_order::relaxed) == 1);
+    }
+    CHECK_THROWS_WITH(g.replace(to, {.number = 13, .open = &open, .last_used = &last_used}),
+                      Contains("'to' cannot open") && Contains("no number 13"));
+    progress(g, to);
+  }
+  CHECK(open.load(memory_order::relaxed) == 0);
+}
+
 TEST_CASE("a stage that cannot be replaced stays as it is, and the error says why", "[streams][living]") {
   bed_of<test_stages> b("cpu");
   streams::graph g{b.rt}, other{b.rt, {.name = "other"}};

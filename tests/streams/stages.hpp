@@ -1,6 +1,8 @@
 // Stages for tests: frames hold numbers, each of which says of which tick it is, and what has been done to it.
 #pragma once
 
+#include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "kernels/streams/shapes.hpp"
@@ -143,6 +145,54 @@ struct fussy {
   }
 };
 
+/// Counts frames in its scratch memory.
+template <class Self>
+struct counts_frames {
+  using ports = streams::ports<streams::in<"numbers", numbers>>;
+  struct options {
+    std::uint64_t scratch_bytes = 8;
+  };
+  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<Self> const&) {
+    return o.scratch_bytes;
+  }
+  RONDO_HD void process(streams::stage_context<Self>& ctx, streams::tick const&) {
+    ++*reinterpret_cast<std::uint64_t*>(ctx.scratch());
+  }
+  RONDO_HD void on_stop(streams::stage_context<Self>& ctx) {
+    ctx.log(log_level::info, "found {} 0 0 0", *reinterpret_cast<std::uint64_t const*>(ctx.scratch()));
+  }
+};
+struct tally : counts_frames<tally> {};
+struct next_tally : counts_frames<next_tally> {
+  using upgrades = tally;
+};
+struct other_tally : counts_frames<other_tally> {};
+struct unlisted_tally : counts_frames<unlisted_tally> {};  // in no module
+
+/// Works with what it has opened on the host.
+struct desk {
+  using ports = tally::ports;
+  static constexpr auto where = streams::works::on_host;
+  struct options {
+    std::uint64_t number = 0;
+    atomic<std::uint64_t>* open = nullptr;       // so many are
+    atomic<std::uint64_t>* last_used = nullptr;  // its number
+  };
+  struct opened {
+    explicit opened(options const& o) : of(o) { of.open->fetch_add(1, memory_order::relaxed); }
+    ~opened() { of.open->fetch_sub(1, memory_order::relaxed); }
+    options of;
+  };
+  static std::shared_ptr<opened> open(options const& o, streams::shapes_of<desk> const&) {
+    if (o.number == 13) throw std::runtime_error("there is no number 13");
+    return std::make_shared<opened>(o);
+  }
+  void process(streams::stage_context<desk>& ctx, streams::tick const&) {
+    auto const& at = ctx.host_side<opened>();
+    at.of.last_used->store(at.of.number, memory_order::relaxed);
+  }
+};
+
 /// What a source says of its frames, in the host's memory.
 struct board {
   atomic<std::uint64_t> passed{0};    // frames before this number were passed on
@@ -192,16 +242,17 @@ struct follower {
 
   RONDO_HD void process(streams::stage_context<follower>& ctx, streams::tick const&) {
     auto const& o = ctx.options();
-    for (std::uint32_t volatile i = 0; i < o.spins;) i = i + 1;
     auto& m = *reinterpret_cast<memory*>(ctx.scratch());
-    if (o.fails_every != 0 && m.frames % o.fails_every == 1 && calls != 0) return ctx.fail();
-    ++calls;
     auto const f = ctx.input<"numbers">();
     if (f.number + 1 < m.passed) ++m.too_old;   // a newer one was there
     if (f.number + 2 < m.complete) ++m.behind;  // by more than one tick
-    ++m.frames;
+    for (std::uint32_t volatile i = 0; i < o.spins;) i = i + 1;
+    // What it gets next, at another attempt, too, was looked for later.
     m.passed = o.on->passed.load(memory_order::acquire);
     m.complete = o.on->complete.load(memory_order::acquire);
+    if (o.fails_every != 0 && m.frames % o.fails_every == 1 && calls != 0) return ctx.fail();
+    ++calls;
+    ++m.frames;
   }
   RONDO_HD void on_stop(streams::stage_context<follower>& ctx) {
     auto const& m = *reinterpret_cast<memory const*>(ctx.scratch());
@@ -209,6 +260,7 @@ struct follower {
   }
 };
 
-RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, fussy, announcer, follower)
+RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, fussy, announcer, follower, tally, next_tally,
+             other_tally, desk)
 
 }  // namespace stream_test
