@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/core/runtime_core.hpp"
 
@@ -36,7 +37,71 @@ bool succeed(arena_ref const& arena, directory::successor const& s, program cons
   return true;
 }
 
+/// The actor's next owner constructs a fresh state. False if the actor has terminated.
+bool begin_again(arena_ref const& arena, directory::successor const& s, behaviour_info const& old,
+                 behaviour_info const& next) {
+  actor_cell& cell = arena.cell(s.id.index);
+  // Relaxed, all of them: as in `succeed`.
+  if (cell.generation.load(memory_order::relaxed) != s.id.generation) return false;
+  if (s.state != s.old_state)
+    std::memcpy(arena.base() + s.state + next.arguments_at, arena.base() + s.old_state + old.arguments_at,
+                next.arguments.size());
+  cell.state_offset = s.state;
+  cell.behaviour_index.store(s.behaviour, memory_order::relaxed);
+  cell.control.fetch_or(control_construct, memory_order::relaxed);
+  return true;
+}
+
+/// Why no module or behaviour can change now; empty: it can.
+std::string why_not_now(runtime_core const& core) {
+  if (core.closed()) return make_error_code(core.closed_for()).message();
+  if (core.blocks_safepoint()) return core.why_no_safepoint();
+  if (core.recording) return "a recording is in progress and belongs to one module; end it first";
+  return {};
+}
+
 }  // namespace
+
+void detail::begin_again(runtime& rt, std::span<actor_id const> actors, std::string_view behaviour,
+                         std::function<std::string()> const& also) {
+  auto& core = rt.core();
+  std::unique_lock const held(core.launching);
+  auto const& module = *core.running.load(std::memory_order_acquire);
+  auto const next = std::ranges::find(module.behaviours, behaviour, &behaviour_info::name);
+  std::string why = next != module.behaviours.end()
+                        ? why_not_now(core)
+                        : fmt::format("the runtime's module has no behaviour {}", behaviour);
+  if (!why.empty()) throw std::runtime_error(why);
+  auto const index = static_cast<std::uint16_t>(next - module.behaviours.begin());
+  bool const moves = std::ranges::any_of(
+      actors, [&](actor_id id) { return core.actors.behaviour_of(id).value_or(index) != index; });
+  std::vector<directory::successor> plan;
+  if (auto const planned = core.actors.plan_change(actors, {index, next->state_bytes, moves}, plan);
+      planned != errc::ok)
+    throw std::runtime_error(make_error_code(planned).message());
+
+  std::vector<bool> happened(plan.size(), false);
+  auto const change = [&](arena_ref const& arena) {
+    why = also();
+    for (std::size_t i = 0; i < plan.size() && why.empty(); ++i)
+      happened[i] = rondo::begin_again(arena, plan[i], module.behaviours[plan[i].old_behaviour], *next);
+  };
+  auto const place = device_of(actors.front());
+  auto& device = *core.devices[place].dev;
+  auto const limit = std::chrono::milliseconds(core.settings.stop_timeout_ms);
+  bool quiet = false;
+  try {  // with more memory, as for another module
+    quiet = moves ? device.upgrade(limit, module, core.actors.heap_end(place), change)
+                  : device.at_safepoint(limit, arena_access::writes, change);
+  } catch (std::exception const& e) {
+    why = e.what();
+  }
+  core.actors.finish_upgrade(plan, happened);
+  if (!quiet && why.empty()) why = core.why_no_safepoint();
+  if (!why.empty()) throw std::runtime_error(why);
+  for (std::size_t i = 0; i < plan.size(); ++i)  // they may be idle
+    if (happened[i]) static_cast<void>(device.signal(plan[i].id, 0));
+}
 
 void detail::upgrade(runtime& rt, program const& next) {
   auto& core = rt.core();
@@ -44,9 +109,7 @@ void detail::upgrade(runtime& rt, program const& next) {
     throw std::runtime_error("the module was not upgraded: " + why);
   };
   std::unique_lock const held(core.launching);
-  if (core.closed()) refuse(make_error_code(core.closed_for()).message());
-  if (core.blocks_safepoint()) refuse(core.why_no_safepoint());
-  if (core.recording) refuse("a recording is in progress and belongs to one module; end it first");
+  if (auto const why = why_not_now(core); !why.empty()) refuse(why);
   auto const& old = *core.running.load(std::memory_order_acquire);
   std::vector<directory::successor> plan;
   auto const planned = core.actors.plan_upgrade(fates_of(old, next), plan);

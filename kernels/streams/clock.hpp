@@ -17,6 +17,10 @@ struct beat {};
 struct start_clock {};
 /// Stops the clock, and then the sources.
 struct stop_clock {};
+/// The clock makes no ticks from now on, or makes ticks again.
+struct pause_clock {
+  bool paused;
+};
 /// Answered when an actor of the graph has ended for another reason than the graph's end, or cannot go on.
 struct await_failure {};
 struct stage_failure {
@@ -40,6 +44,7 @@ struct clock_memory {
 
   std::uint64_t made = 0, made_at_beat = 0;
   bool runs = false, stops = false;
+  bool paused = false;        // it makes no ticks, until it is told to
   std::uint32_t stopped = 0;  // sources that have been told
   stage_failure failure{};    // the first one
   bool has_failed = false;
@@ -51,7 +56,8 @@ struct clock {
     clock_memory* memory;
   };
   using messages = rondo::messages<start_clock, beat, tick_done, sink_ended, end_graph, room, ended,
-                                   ask<stop_clock, ticks_made>, ask<await_failure, stage_failure>>;
+                                   ask<stop_clock, ticks_made>, ask<pause_clock, ticks_made>,
+                                   ask<await_failure, stage_failure>>;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
   RONDO_HD void on(context& ctx, start_clock const&) {
@@ -78,6 +84,12 @@ struct clock {
   RONDO_HD void on(context& ctx, sink_ended const& m) {
     memory->done[m.sink] = ~0ull;
     if (all_done() == ~0ull) stop(ctx);
+  }
+  /// The next tick has the number after the last one, so what did not happen while it was paused is not skipped.
+  RONDO_HD ticks_made on(context& ctx, pause_clock const& m) {
+    memory->paused = m.paused;
+    if (memory->period_ns == 0) go_on(ctx);
+    return {memory->made};
   }
   RONDO_HD void on(context& ctx, end_graph const& m) {
     if (m.reason != errc::ok) note_failure(ctx, {m.who, m.reason});
@@ -112,9 +124,9 @@ struct clock {
     while (memory->runs && memory->made < done + memory->window)
       if (!make(ctx)) return;
   }
-  /// False: it has stopped, or a source has no room in its mailbox.
+  /// False: it has stopped, or is paused, or a source has no room in its mailbox.
   RONDO_HD bool make(context& ctx) {
-    if (!memory->runs) return false;
+    if (!memory->runs || memory->paused) return false;
     tick_due const t{memory->made, ctx.now_ns()};
     bool all = true;
     for (std::uint32_t i = 0; i < memory->source_count; ++i)

@@ -246,32 +246,50 @@ bool directory::remove(actor_id id) {
 errc directory::plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan) {
   std::lock_guard lock(mutex_);
   plan.clear();
-  auto const succeed = [&](cells& on, std::uint32_t cell) {
-    record const& r = on.records[cell];
-    auto const& fate = fates[r.behaviour];
-    auto const old_state = r.state_offset;
-    plan.push_back({{on.index_of(cell), r.generation},
-                    r.behaviour,
-                    fate.behaviour.value_or(0),
-                    old_state,
-                    old_state,
-                    fate.state_bytes});
-    if (!fate.behaviour) return errc::not_found;
-    if (!fate.moves) return errc::ok;
-    auto const memory = on.heap.take(fate.state_bytes, 64);
-    if (memory) plan.back().state = memory->offset;
-    return memory ? errc::ok : errc::out_of_memory;
-  };
   for (auto& on : devices_)
     for (std::uint32_t cell = 0; cell < on.records.size(); ++cell) {
       if (!on.records[cell].live) continue;
-      auto const outcome = succeed(on, cell);
+      auto const outcome = plan_one(on, cell, fates[on.records[cell].behaviour], plan);
       if (outcome == errc::ok) continue;
-      for (auto const& s : plan)
-        if (s.state != s.old_state) devices_[device_of(s.id)].heap.give_back(s.state, s.state_bytes);
+      undo(plan);
       return outcome;
     }
   return errc::ok;
+}
+
+errc directory::plan_change(std::span<actor_id const> actors, succession const& fate,
+                            std::vector<successor>& plan) {
+  std::lock_guard lock(mutex_);
+  plan.clear();
+  for (auto const id : actors) {
+    auto const outcome =
+        living(id) == nullptr ? errc::actor_gone : plan_one(devices_[device_of(id)], cell_of(id), fate, plan);
+    if (outcome == errc::ok) continue;
+    undo(plan);
+    return outcome;
+  }
+  return errc::ok;
+}
+
+/// Appends the actor to the plan, also if it fails.
+errc directory::plan_one(cells& on, std::uint32_t cell, succession const& fate,
+                         std::vector<successor>& plan) {
+  record const& r = on.records[cell];
+  plan.push_back({{on.index_of(cell), r.generation},
+                  r.behaviour,
+                  fate.behaviour.value_or(0),
+                  r.state_offset,
+                  r.state_offset,
+                  fate.state_bytes});
+  if (!fate.behaviour) return errc::not_found;
+  if (!fate.moves) return errc::ok;
+  auto const memory = on.heap.take(fate.state_bytes, 64);
+  if (memory) plan.back().state = memory->offset;
+  return memory ? errc::ok : errc::out_of_memory;
+}
+void directory::undo(std::vector<successor> const& plan) {
+  for (auto const& s : plan)
+    if (s.state != s.old_state) devices_[device_of(s.id)].heap.give_back(s.state, s.state_bytes);
 }
 
 void directory::finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened) {

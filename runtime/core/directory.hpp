@@ -86,7 +86,9 @@ class directory {
   /// Allocates the memory that living actors need for `fates`, which has an entry per old behaviour. Errors, without
   /// changes: not_found if an actor has no successor (it is then the last entry of `plan`), out_of_memory.
   errc plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan);
-  /// Completes plan_upgrade: each actor whose entry in `happened` is true gets its new behaviour and state.
+  /// The same for some actors of one device, which all get this behaviour. Errors, without changes: actor_gone, out_of_memory.
+  errc plan_change(std::span<actor_id const> actors, succession const& fate, std::vector<successor>& plan);
+  /// Completes plan_upgrade or plan_change: each actor whose entry in `happened` is true gets its new behaviour and state.
   void finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened);
   /// An upper bound of all actors' memory on that device.
   std::uint64_t heap_end(std::uint32_t device) const;
@@ -152,6 +154,8 @@ class directory {
   void set_name(record& r, actor_id id, std::string name);
   bool any_alive() const;
   errc revive_one(revival const& a, launch_spec& spec);
+  errc plan_one(cells& on, std::uint32_t cell, succession const& fate, std::vector<successor>& plan);
+  void undo(std::vector<successor> const& plan);
 
   mutable std::mutex mutex_;
   std::vector<cells> devices_;

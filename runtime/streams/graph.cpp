@@ -15,6 +15,7 @@
 #include "runtime/streams/graph_plan.hpp"
 #include "runtime/streams/graph_svg.hpp"
 #include "runtime/streams/measure_copies.hpp"
+#include "runtime/streams/measure_stages.hpp"
 
 namespace rondo::streams {
 
@@ -36,7 +37,9 @@ std::vector<planned_device> devices_of(runtime& rt) {
 
 struct graph::impl {
   impl(runtime& r, graph_options o)
-      : rt(r), options(std::move(o)), plan(devices_of(r), options.use, options.devices) {}
+      : rt(r), options(std::move(o)), plan(devices_of(r), options.use, options.devices) {
+    if (options.measure) plan.measure = [&r](auto const&... of) { return measured_ns(r, of...); };
+  }
 
   void warn(std::string const& line) const {
     if (options.warn) return options.warn(line);
@@ -47,6 +50,7 @@ struct graph::impl {
   }
   void follow_end(stage_instance const& s);
   void follow_failures();
+  error_code set_paused(bool paused);
   void warn_of_transfers() const;
 
   runtime& rt;
@@ -65,11 +69,11 @@ struct graph::impl {
     error_code failure{};
     bool is_over = false;  // the actors are being terminated
 
-    /// The first failure counts. The caller holds the mutex.
-    void fail(error_code reason, std::string why) {
-      if (is_over || failure) return;
-      failure = reason;
-      why_failed = std::move(why);
+    /// The first failure stays; what else was lost with a device is added to its text. The caller holds the mutex.
+    void fail(error_code reason, std::string const& why) {
+      if ((is_over || failure) && reason != errc::device_lost) return;
+      if (!failure) failure = reason;
+      if (why_failed.find(why) == std::string::npos) why_failed += (why_failed.empty() ? "" : "; ") + why;
       changed.notify_all();
     }
   };
@@ -121,8 +125,7 @@ std::uint32_t graph::add_untyped(stage_kind const& kind, std::string name, void 
   for (auto const& s : impl_->plan.stages)
     if (s.name == name) throw std::invalid_argument(fmt::format("there is a stage '{}' already", name));
   planned_stage s{.kind = &kind, .name = std::move(name), .options = {}, .how = how, .inputs = {}};
-  s.options.resize((kind.option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  std::memcpy(static_cast<void*>(s.options.data()), options, kind.option_bytes);
+  s.set_options(options);
   s.inputs.resize(kind.inputs.size());
   impl_->plan.stages.push_back(std::move(s));
   return static_cast<std::uint32_t>(impl_->plan.stages.size() - 1);
@@ -269,14 +272,43 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   std::unique_lock lock(ends.mutex);
   bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.failure; });
   if (!all) {
-    ends.failure = errc::timed_out;
-    ends.why_failed = fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", "));
+    ends.fail(errc::timed_out,
+              fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", ")));
   }
   auto const outcome = ends.failure;
   ends.is_over = true;
   lock.unlock();
   impl_->built->end();
   return outcome;
+}
+
+error_code graph::pause() { return impl_->set_paused(true); }
+error_code graph::resume() { return impl_->set_paused(false); }
+
+error_code graph::impl::set_paused(bool paused) {
+  if (!built) return errc::wrong_state;
+  auto const done = built->clock_actor().ask(pause_clock{paused}, {.wait_for_room = true}, block);
+  return done ? error_code() : done.error();
+}
+
+void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {
+  if (owner != this) throw std::invalid_argument("a stage of another graph was replaced");
+  if (auto const& s = impl_->plan.stages.at(stage); s.kind->name != kind.name)
+    throw std::invalid_argument(
+        fmt::format("the stage '{}' is a {}, no longer a {}", s.name, s.kind->name, kind.name));
+}
+
+void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void const* options) {
+  std::lock_guard const one_at_a_time(impl_->stopping);
+  auto& present = impl_->plan.stages.at(stage);
+  if (!impl_->built || impl_->all_ends->is_over)
+    throw graph_error(fmt::format("the stage '{}' was not replaced: the graph {}", present.name,
+                                  impl_->built ? "has ended" : "has not started; add another stage"));
+  auto next = present;
+  next.kind = &kind;
+  next.set_options(options);
+  impl_->built->replace(stage, next);
+  present = std::move(next);
 }
 
 // -- observing

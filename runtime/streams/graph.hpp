@@ -34,9 +34,11 @@ struct graph_options {
   std::uint32_t window = 4;    // without a rate: ticks under way at the same time, at most
   /// A stage that takes longer for one tick logs a warning; 0: the period of the rate.
   std::chrono::nanoseconds slow{0};
-  backend use = backend::automatic;                // which devices it may use
-  std::vector<std::uint32_t> devices{};            // of those, by index in the runtime's list; empty: all
-  bool strict = false;                             // refuses to start if a transfer would be needed
+  backend use = backend::automatic;      // which devices it may use
+  std::vector<std::uint32_t> devices{};  // of those, by index in the runtime's list; empty: all
+  bool strict = false;                   // refuses to start if a transfer would be needed
+  bool measure = true;                   // runs stages that it could place, to see where they are fast
+  bool paused = false;                   // makes no ticks before `resume`
   std::function<void(std::string const&)> warn{};  // gets one line; empty: stderr
 };
 
@@ -158,6 +160,38 @@ class graph {
   /// are terminated, and `why_failed` names them.
   error_code stop(std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
+  /// The clock makes no ticks until `resume`; the frames under way arrive. The ticks go on with the next number, so none are skipped.
+  /// `wrong_state` if the graph has not started; the runtime's error if it has ended.
+  error_code pause();
+  /// Ends a pause. Errors as `pause`.
+  error_code resume();
+
+  // -- replacing a stage while the graph runs
+  //
+  // Between two ticks, the stage gets other options, or becomes one of another type with the same ports. Its frames in hand, its edges and its
+  // counts stay, so nothing is lost, and nothing is processed twice. It begins with a fresh state and `on_start`; its scratch memory stays if
+  // its type does, and a new type begins with zeros, unless it says `using upgrades = Old`. A host side is opened before the old one is
+  // closed. Its device stands still for a moment (a safepoint). All of them throw graph_error, without changes: the stage has ended, its
+  // frames or ports would differ, it needs more scratch memory than it keeps, the runtime's module lacks the type, no safepoint.
+
+  /// Other options. Throws std::invalid_argument if the stage is of another type by now.
+  template <class Stage>
+  void replace(stage_ref<Stage> const& stage, options_of<Stage> const& options) {
+    require_present(stage.owner, stage.number, kind_of<Stage>());
+    replace_untyped(stage.number, kind_of<Stage>(), &options);
+  }
+  /// Another type.
+  template <class Next, class Stage>
+  stage_ref<Next> upgrade(stage_ref<Stage> const& stage, options_of<Next> const& options = {}) {
+    static_assert(std::is_same_v<typename Next::ports, typename Stage::ports>,
+                  "a stage that replaces another one has the same ports");
+    require_present(stage.owner, stage.number, kind_of<Stage>());
+    replace_untyped(stage.number, kind_of<Next>(), &options);
+    return {this, stage.number};
+  }
+  /// The same for a stage by its number.
+  void replace_untyped(std::uint32_t stage, stage_kind const& kind, void const* options);
+
   // -- observing
 
   /// What a stage has done; the sum over its replicas. After the end, the last counts.
@@ -177,6 +211,8 @@ class graph {
   std::string why_failed() const;
 
  private:
+  void require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const;
+
   struct impl;
   std::unique_ptr<impl> impl_;
 };

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <future>
 
-#include "runtime/lifecycle.hpp"
+#include "runtime/streams/end_actors.hpp"
 
 namespace rondo::streams {
 
@@ -130,17 +129,8 @@ void built_graph::make_edges() {
 }
 
 void built_graph::open_host_sides() {
-  for (auto& s : instances_) {
-    if (s.transfer != nullptr) continue;
-    auto const& stage = plan_.stages[s.stage];
-    if (stage.kind->open == nullptr) continue;
-    auto shapes = plan_.shapes()[s.stage];
-    try {
-      s.host_side = stage.kind->open(stage.option_bytes(), shapes);
-    } catch (std::exception const& e) {
-      throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", stage.name, e.what()));
-    }
-  }
+  for (auto& s : instances_)
+    if (s.transfer == nullptr) s.host_side = plan_.stages[s.stage].open(plan_.shapes()[s.stage]);
 }
 
 // -- memory
@@ -183,11 +173,8 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   m->slow_ns = options_.slow.count() > 0 ? static_cast<std::uint64_t>(options_.slow.count()) : m->period_ns;
   m->is_replica = stage.how.replicas > 1;
   m->is_sink = is_sink(s);
-  if (stage.kind->scratch_bytes != nullptr) {
-    auto shapes = plan_.shapes()[s.stage];
-    if (auto const bytes = stage.kind->scratch_bytes(stage.option_bytes(), shapes); bytes != 0)
-      m->scratch = memory.block(bytes, true);
-  }
+  s.scratch_bytes = stage.scratch_bytes(plan_.shapes()[s.stage]);
+  if (s.scratch_bytes != 0) m->scratch = memory.block(s.scratch_bytes, true);
 }
 
 void built_graph::lay_out_inputs(graph_memory& memory, stage_instance& s) {
@@ -296,6 +283,7 @@ void built_graph::lay_out_clock(graph_memory& memory) {
   c->period_ns = period_ns();
   c->window = std::max(options_.window, 1u);
   c->limit = options_.ticks;
+  c->paused = options_.paused;
   clock_memory_ = c;
   clock_sources_ = sources;
   clock_at_device_ = memory.at_device(c);
@@ -380,22 +368,17 @@ void built_graph::end() {
   if (has_ended_) return;
   has_ended_ = true;
   beats_ = {};
-  std::vector<std::future<void>> ends;
-  auto const end = [&](auto const& actor) {
-    auto done = std::make_shared<std::promise<void>>();
-    ends.push_back(done->get_future());
-    terminate(actor, termination::discard, [done](error_code) { done->set_value(); });
-  };
-  if (clock_.id().valid()) end(clock_);
-  for (auto const& s : instances_)
-    if (s.actor.id().valid()) end(s.actor);
-  auto const limit = std::chrono::steady_clock::now() + 10s;
-  bool const all =
-      std::ranges::all_of(ends, [&](auto& f) { return f.wait_until(limit) == std::future_status::ready; });
-  if (!all)  // a stage that does not return from its handler uses its memory
+  ending_actors ends;
+  ends.add(clock_);
+  for (auto const& s : instances_) ends.add(s.actor);
+  if (!ends.wait()) {  // a stage that does not return from its handler uses its memory, and what it has opened
     for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
-  else  // files are finished, windows close
+    for (auto& [instance, r] : replacements_)
+      static_cast<void>(r.options.detach()), static_cast<void>(r.scratch.detach());
+    for (auto& s : instances_) static_cast<void>(new std::shared_ptr(std::move(s.host_side)));
+  } else {  // files are finished, windows close
     for (auto& s : instances_) s.host_side.reset();
+  }
   for (auto& l : links_) l.thread.join();
 }
 

@@ -27,6 +27,7 @@ struct stage_instance {
   std::uint32_t device = 0;
   std::string name;
   std::shared_ptr<void> host_side{};
+  std::uint64_t scratch_bytes = 0;
   stage_actor actor{};
 
   // While the memory is laid out: on the host.
@@ -59,6 +60,8 @@ class built_graph {
   /// ended, on the transfer's thread; also those that `end` causes.
   void begin(std::function<void(planned_transfer const&, error_code)> on_failure);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
+  /// The stage goes on as `next` between two ticks. Throws graph_error, without changes. Defined in graph_upgrade.cpp.
+  void replace(std::uint32_t stage, planned_stage const& next);
 
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
   std::list<built_edge> const& edges() const noexcept { return edges_; }
@@ -97,6 +100,14 @@ class built_graph {
   std::map<std::uint32_t, std::unique_ptr<graph_memory>> memories_;   // by device
   std::vector<std::pair<stage_instance const*, frame_pool*>> pools_;  // on the host, with their owners
   std::list<link> links_;
+  /// What an instance of a stage that was replaced uses instead of its part of the graph's memory.
+  struct replacement {
+    buffer options, scratch;
+    std::shared_ptr<void> host_side;
+  };
+  replacement prepare(graph_memory& memory, stage_instance const& s, planned_stage const& next,
+                      stage_shapes const& shapes, bool keeps_scratch);
+  std::map<stage_instance const*, replacement> replacements_;
   clock_memory* clock_memory_ = nullptr;  // on the host
   actor_id* clock_sources_ = nullptr;     // likewise
   actor_id* clock_actors_ = nullptr;      // likewise

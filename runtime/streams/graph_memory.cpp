@@ -47,6 +47,19 @@ void graph_memory::write(void const* first, void const* last) {
        static_cast<std::uint64_t>(static_cast<std::byte const*>(last) - from));
 }
 
+void graph_memory::read(void* first, void* last) {
+  auto* const to = static_cast<std::byte*>(first);
+  auto const bytes = static_cast<std::uint64_t>(static_cast<std::byte*>(last) - to);
+  auto const* const from = base_ + (to - image_.data());
+  if (pool_.home() == nullptr) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  copy_job const job{.to = to, .from = from, .bytes = bytes, .to_device = false};
+  if (!pool_.home()->copy({&job, 1}))
+    throw graph_error("the device was lost while the graph read its memory");
+}
+
 std::byte* graph_memory::block(std::uint64_t bytes, bool zero) {
   if (is_final_) return block_addresses_[next_block_++];
   auto owned = pool_.acquire_buffer(bytes);
@@ -71,7 +84,8 @@ void graph_memory::copy(std::byte* to, std::byte const* from, std::uint64_t byte
     return;
   }
   copy_job const job{.to = to, .from = from, .bytes = bytes, .to_device = true};
-  if (!pool_.home()->copy({&job, 1})) throw graph_error("the device was lost while the graph was made");
+  if (!pool_.home()->copy({&job, 1}))
+    throw graph_error("the device was lost while the graph wrote its memory");
 }
 
 }  // namespace rondo::streams

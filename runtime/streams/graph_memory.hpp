@@ -39,6 +39,11 @@ class graph_memory {
   /// Copies everything to the device, or only from `first` to `last`, both from `take`.
   void write();
   void write(void const* first, void const* last);
+  /// Copies from `first` to `last` from the device.
+  void read(void* first, void* last);
+
+  /// Copies to the device.
+  void copy(std::byte* to, std::byte const* from, std::uint64_t bytes);
 
   /// A block of frames, or of scratch memory, zeroed if `zero`: its address on the device.
   std::byte* block(std::uint64_t bytes, bool zero = false);
@@ -47,7 +52,6 @@ class graph_memory {
 
  private:
   void* place(std::size_t offset, std::size_t bytes, std::size_t alignment);
-  void copy(std::byte* to, std::byte const* from, std::uint64_t bytes);
 
   buffer_pool& pool_;
   std::optional<buffer> structures_;

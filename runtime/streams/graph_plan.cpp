@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include "runtime/streams/measure_stages.hpp"
 
 namespace rondo::streams {
 
@@ -25,6 +28,24 @@ char const* name_of(backend use) {
 }
 
 }  // namespace
+
+void planned_stage::set_options(void const* bytes) {
+  options.resize((kind->option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  std::memcpy(static_cast<void*>(options.data()), bytes, kind->option_bytes);
+}
+
+std::uint64_t planned_stage::scratch_bytes(stage_shapes shapes) const {
+  return kind->scratch_bytes != nullptr ? kind->scratch_bytes(option_bytes(), shapes) : 0;
+}
+
+std::shared_ptr<void> planned_stage::open(stage_shapes shapes) const {
+  if (kind->open == nullptr) return nullptr;
+  try {
+    return kind->open(option_bytes(), shapes);
+  } catch (std::exception const& e) {
+    throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()));
+  }
+}
 
 graph_plan::graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed)
     : devices_(std::move(devices)), use_(use), allowed_(std::move(allowed)) {}
@@ -141,13 +162,6 @@ bool graph_plan::may_use(std::uint32_t device) const {
 
 std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
   auto const& stage = stages[s];
-  auto const cost = [&](std::uint32_t d) -> std::uint64_t {
-    bool known = stage.kind->cost_ns != nullptr;
-    for (std::uint32_t o = 0; o < stage.kind->outputs.size(); ++o)
-      known = known && shapes_[s].outputs[o].is_known;
-    if (!known) return 0;
-    return stage.kind->cost_ns(stage.option_bytes(), shapes_[s], devices_[d].has_memory);
-  };
   if (auto const d = stage.how.device; d && *d >= devices_.size())
     throw graph_error(fmt::format("the stage '{}' is to work on device {}, but the runtime has {}",
                                   stage.name, *d, devices_.size()));
@@ -161,14 +175,36 @@ std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
       if (stage.kind->where == works::on_accelerator && !with_memory) continue;
       // A stage that works on the host alone does so whatever the backend is.
       if (!may_use(d) && !stage.how.device && stage.kind->where != works::on_host) continue;
-      possible.push_back({d, cost(d)});
+      possible.push_back({d, 0});
     }
+  if (possible.size() > 1) find_costs(s, possible);
   if (!possible.empty()) return possible;
   throw graph_error(fmt::format("the stage '{}' can work on none of the runtime's devices: {}", stage.name,
                                 stage.kind->where == works::on_host ? "it needs a cpu"
                                 : stage.kind->where == works::on_accelerator
                                     ? "it needs one with its own memory"
                                     : fmt::format("the backend is {}", name_of(use_))));
+}
+
+/// By the stage's own estimate, or measured, in all places or in none.
+void graph_plan::find_costs(std::uint32_t s, std::vector<stage_place>& places) {
+  auto const& stage = stages[s];
+  bool const has_own = stage.kind->cost_ns != nullptr;
+  for (std::uint32_t o = 0; o < stage.kind->outputs.size(); ++o)
+    if (!shapes_[s].outputs[o].is_known) return;
+  if (!has_own && (!measure || !is_measurable(stage))) return;
+  std::vector<std::string> texts;
+  std::vector<std::uint64_t> costs;
+  for (auto const& p : places) {
+    auto const ns = has_own
+                        ? stage.kind->cost_ns(stage.option_bytes(), shapes_[s], devices_[p.where].has_memory)
+                        : measure(stage, shapes_[s], p.where);
+    if (!ns) return;
+    costs.push_back(*ns);
+    texts.push_back(fmt::format("{:.3f} ms on {}", static_cast<double>(*ns) / 1e6, devices_[p.where].name));
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].ns = costs[i];
+  costs_[s] = fmt::format("{}: {}", has_own ? "expected" : "measured", fmt::join(texts, ", "));
 }
 
 /// Between two devices with memory, by way of the host.
@@ -181,6 +217,7 @@ std::uint64_t graph_plan::copy_ns(std::uint32_t from, std::uint32_t to, std::uin
 void graph_plan::choose_places() {
   auto const count = static_cast<std::uint32_t>(devices_.size());
   std::vector<negotiating_stage> all(stages.size());
+  costs_.assign(stages.size(), {});
   for (std::uint32_t s = 0; s < stages.size(); ++s) all[s].places = possible_places(s);
   std::vector<negotiating_output> outputs;
   for (std::uint32_t s = 0; s < stages.size(); ++s)
@@ -237,7 +274,8 @@ std::string graph_plan::why(std::uint32_t s) const {
   if (stage.kind->where == works::on_accelerator) return "it needs an accelerator";
   if (use_ != backend::automatic) return fmt::format("the backend is {}", name_of(use_));
   if (devices_.size() == 1) return "the only device";
-  return "the least time in all, with copies";
+  auto const least = "the least time in all, with copies";
+  return costs_[s].empty() ? least : fmt::format("{}; {}", least, costs_[s]);
 }
 
 }  // namespace rondo::streams

@@ -30,6 +30,11 @@ struct planned_stage {
   std::vector<planned_input> inputs;
 
   void const* option_bytes() const noexcept { return options.data(); }
+  /// kind->option_bytes of them.
+  void set_options(void const* bytes);
+  std::uint64_t scratch_bytes(stage_shapes shapes) const;
+  /// What it needs on the host; null: nothing. Throws graph_error.
+  std::shared_ptr<void> open(stage_shapes shapes) const;
 };
 
 /// An output that some reader of another device needs there: copied once for all of them.
@@ -63,6 +68,9 @@ class graph_plan {
   graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed = {});
 
   std::vector<planned_stage> stages;
+  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage without `cost_ns`.
+  std::function<std::optional<std::uint64_t>(planned_stage const&, stage_shapes const&, std::uint32_t)>
+      measure;
 
   /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.
   void decide(bool is_whole);
@@ -90,6 +98,7 @@ class graph_plan {
   void choose_places();
   void find_transfers();
   std::vector<stage_place> possible_places(std::uint32_t stage);
+  void find_costs(std::uint32_t stage, std::vector<stage_place>& places);
   bool may_use(std::uint32_t device) const;
   std::uint64_t copy_ns(std::uint32_t from_device, std::uint32_t to_device, std::uint64_t bytes) const;
 
@@ -97,6 +106,7 @@ class graph_plan {
   backend use_;
   std::vector<std::uint32_t> allowed_;  // empty: all
   std::vector<std::uint32_t> order_, places_;
+  std::vector<std::string> costs_;  // of the stages, for `why`
   std::vector<stage_shapes> shapes_;
   std::vector<planned_transfer> transfers_;
 };

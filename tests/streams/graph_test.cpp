@@ -1,13 +1,6 @@
 // Graphs of stages, on every device that runs here.
-#include <cstdio>
-#include <map>
-#include <mutex>
-
 #include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/streams/graph.hpp"
-#include "tests/catch.hpp"
-#include "tests/eventually.hpp"
-#include "tests/streams/stages.hpp"
+#include "tests/streams/bed.hpp"
 
 using namespace stream_test;
 using rondo_test::eventually;
@@ -16,35 +9,7 @@ using namespace std::chrono_literals;
 RONDO_EMULATED_MODULE(stream_test::test_stages)
 
 namespace {
-
-/// A runtime, and what its checkers have found.
-struct bed {
-  explicit bed(std::string device, std::uint32_t lanes = 0)
-      : rt(use<test_stages>, {.device = std::move(device), .lanes = lanes}),
-        log(rt.on_log([this](log_line const& line) {
-          std::uint64_t f[4];
-          if (std::sscanf(line.text.c_str(), "found %lu %lu %lu %lu", f, f + 1, f + 2, f + 3) != 4) return;
-          std::lock_guard const lock(mutex);
-          results[line.actor_name] = {f[0], f[1], f[2], f[3], 0, 0};
-        })) {}
-
-  checker::found found(std::string const& name) {
-    checker::found f{};
-    REQUIRE(eventually([&] {
-      std::lock_guard const lock(mutex);
-      if (!results.contains(name)) return false;
-      f = results[name];
-      return true;
-    }));
-    return f;
-  }
-
-  runtime rt;
-  std::mutex mutex;
-  std::map<std::string, checker::found> results;
-  subscription log;
-};
-
+using bed = bed_of<test_stages>;
 }  // namespace
 
 TEST_CASE("a chain of stages passes each frame once, in order, in place", "[streams]") {
@@ -267,6 +232,41 @@ TEST_CASE("a graph passes its frames between devices by transfers, one for all r
   REQUIRE(warnings.size() == 2);
   CHECK(warnings[0].find("from.numbers") != std::string::npos);
   CHECK(warnings[0].find(" us each") != std::string::npos);  // as measured
+}
+
+TEST_CASE("a stage works where it was measured to be fast, and the graph says so", "[streams]") {
+  using Catch::Matchers::Contains;
+  bed b("cpu,emulated");
+  auto const slow_on = GENERATE(0u, 1u);
+  board said;
+  streams::graph g{b.rt, {.ticks = 20, .strict = true}};
+  auto const from = g.add<announcer>("from", {.on = &said});
+  auto const middle = g.add<fussy>("middle", {.slow_on = slow_on});
+  auto const to = g.add<checker>("to");
+  g.connect(from.out<"numbers">(), middle.in<"numbers">());
+  g.connect(middle.out<"numbers">(), to.in<"numbers">());
+  CHECK(g.negotiated_place(middle) == 1 - slow_on);
+  CHECK(g.negotiated_place(from) == 1 - slow_on);         // so nothing is copied
+  CHECK(said.complete.load(memory_order::acquire) == 0);  // nobody has run the source
+  CHECK_THAT(g.explain(), Contains("measured: ") && Contains(" ms on cpu") && Contains(" ms on emulated"));
+  g.start();
+  REQUIRE(!g.wait(60s));
+  CHECK(b.found("graph/to").frames == 20);
+  CHECK(g.counts(middle).processed == 20);
+
+  streams::graph unmeasured{b.rt, {.name = "unmeasured", .measure = false}};
+  auto const one = unmeasured.add<counter>("one");
+  auto const two = unmeasured.add<fussy>("two", {.slow_on = 1});
+  unmeasured.connect(one.out<"numbers">(), two.in<"numbers">());
+  CHECK(unmeasured.negotiated_place(two) == 1);  // frames stay in the device's memory
+  CHECK(unmeasured.explain().find("measured") == std::string::npos);
+
+  streams::graph failing{b.rt, {.name = "failing"}};
+  auto const three = failing.add<counter>("three");
+  auto const four = failing.add<fussy>("four", {.fails = 1});
+  failing.connect(three.out<"numbers">(), four.in<"numbers">());
+  CHECK(failing.negotiated_place(four) == 1);  // no time is known
+  CHECK(failing.explain().find("measured") == std::string::npos);
 }
 
 TEST_CASE("a graph that cannot start says why, and where", "[streams]") {

@@ -1,6 +1,8 @@
 // Stages for tests: frames hold numbers, each of which says of which tick it is, and what has been done to it.
 #pragma once
 
+#include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "kernels/streams/shapes.hpp"
@@ -115,6 +117,162 @@ struct stillborn {
   RONDO_HD void process(streams::stage_context<stillborn>&, streams::tick const&) {}
 };
 
-RONDO_STAGES(test_stages, counter, adder, checker, stillborn)
+/// As adder, with all lanes, a larger state, and other options.
+struct wide_adder {
+  using ports = adder::ports;
+  struct options {
+    std::uint64_t unused[8] = {};
+    std::uint32_t by = 1;
+    std::uint32_t spins = 0;
+  };
+  static constexpr bool cooperative = true;
+  std::uint64_t room[64] = {};
+  std::uint32_t begun = 0;
+
+  RONDO_HD void on_start(streams::stage_context<wide_adder>& ctx) {
+    if (ctx.team().leader()) ++begun;
+    ctx.team().sync();
+  }
+  RONDO_HD void process(streams::stage_context<wide_adder>& ctx, streams::tick const&) {
+    for (std::uint32_t volatile i = 0; i < ctx.options().spins;) i = i + 1;
+    if (begun != 1) return ctx.fail();  // on_start comes once, before the first frame
+    auto const f = ctx.edit<"numbers">();
+    if (!f) return;
+    for (auto const i : ctx.lanes(f.about.count)) items(f.data)[i] += ctx.options().by;
+  }
+};
+
+/// Passes frames on, and takes long on one device.
+struct fussy {
+  using ports = streams::ports<streams::in<"numbers", numbers>, streams::out<"numbers", numbers, "numbers">>;
+  struct options {
+    std::uint32_t slow_on = 0;
+    std::uint32_t fails = 0;  // always
+  };
+  RONDO_HD void process(streams::stage_context<fussy>& ctx, streams::tick const&) {
+    if (ctx.options().fails != 0) return ctx.fail();
+    if (ctx.device() == ctx.options().slow_on)
+      for (std::uint32_t volatile i = 0; i < 2'000'000;) i = i + 1;
+    ctx.pass<"numbers">();
+  }
+};
+
+/// Counts frames in its scratch memory.
+template <class Self>
+struct counts_frames {
+  using ports = streams::ports<streams::in<"numbers", numbers>>;
+  struct options {
+    std::uint64_t scratch_bytes = 8;
+  };
+  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<Self> const&) {
+    return o.scratch_bytes;
+  }
+  RONDO_HD void process(streams::stage_context<Self>& ctx, streams::tick const&) {
+    ++*reinterpret_cast<std::uint64_t*>(ctx.scratch());
+  }
+  RONDO_HD void on_stop(streams::stage_context<Self>& ctx) {
+    ctx.log(log_level::info, "found {} 0 0 0", *reinterpret_cast<std::uint64_t const*>(ctx.scratch()));
+  }
+};
+struct tally : counts_frames<tally> {};
+struct next_tally : counts_frames<next_tally> {
+  using upgrades = tally;
+};
+struct other_tally : counts_frames<other_tally> {};
+struct unlisted_tally : counts_frames<unlisted_tally> {};  // in no module
+
+/// Works with what it has opened on the host.
+struct desk {
+  using ports = tally::ports;
+  static constexpr auto where = streams::works::on_host;
+  struct options {
+    std::uint64_t number = 0;
+    atomic<std::uint64_t>* open = nullptr;       // so many are
+    atomic<std::uint64_t>* last_used = nullptr;  // its number
+  };
+  struct opened {
+    explicit opened(options const& o) : of(o) { of.open->fetch_add(1, memory_order::relaxed); }
+    ~opened() { of.open->fetch_sub(1, memory_order::relaxed); }
+    options of;
+  };
+  static std::shared_ptr<opened> open(options const& o, streams::shapes_of<desk> const&) {
+    if (o.number == 13) throw std::runtime_error("there is no number 13");
+    return std::make_shared<opened>(o);
+  }
+  void process(streams::stage_context<desk>& ctx, streams::tick const&) {
+    auto const& at = ctx.host_side<opened>();
+    at.of.last_used->store(at.of.number, memory_order::relaxed);
+  }
+};
+
+/// What a source says of its frames, in the host's memory.
+struct board {
+  atomic<std::uint64_t> passed{0};    // frames before this number were passed on
+  atomic<std::uint64_t> complete{0};  // those before this number are complete
+};
+
+/// As counter, and says on a board how far it is.
+struct announcer {
+  using ports = counter::ports;
+  struct options {
+    board* on = nullptr;
+    std::uint32_t fails_every = 0;  // at these ticks, once
+  };
+  static std::string shapes(options const&, streams::shapes_of<announcer>& s) {
+    s.out<"numbers">({16});
+    return {};
+  }
+  std::uint32_t calls = 0;
+
+  RONDO_HD void process(streams::stage_context<announcer>& ctx, streams::tick const& t) {
+    auto const& o = ctx.options();
+    o.on->passed.store(t.number, memory_order::release);
+    if (o.fails_every != 0 && t.number % o.fails_every == 1 && calls != 0) return ctx.fail();
+    ++calls;
+    auto const to = ctx.output<"numbers">({16});
+    if (!to) return;
+    for (std::uint32_t i = 0; i < 16; ++i) items(to.data)[i] = static_cast<std::uint32_t>(t.number) + i;
+    o.on->complete.store(t.number + 1, memory_order::release);
+  }
+};
+
+/// Reads the newest frame of an announcer, and compares it with what the board said before it looked for the frame.
+struct follower {
+  using ports = streams::ports<streams::in<"numbers", numbers, streams::delivery::latest>>;
+  struct options {
+    board* on = nullptr;
+    std::uint32_t fails_every = 0;  // frames, once
+    std::uint32_t spins = 0;
+  };
+  struct memory {
+    std::uint64_t frames, too_old, behind, passed, complete;
+  };
+  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<follower> const&) {
+    return sizeof(memory);
+  }
+  std::uint32_t calls = 0;
+
+  RONDO_HD void process(streams::stage_context<follower>& ctx, streams::tick const&) {
+    auto const& o = ctx.options();
+    auto& m = *reinterpret_cast<memory*>(ctx.scratch());
+    auto const f = ctx.input<"numbers">();
+    if (f.number + 1 < m.passed) ++m.too_old;   // a newer one was there
+    if (f.number + 2 < m.complete) ++m.behind;  // by more than one tick
+    for (std::uint32_t volatile i = 0; i < o.spins;) i = i + 1;
+    // What it gets next, at another attempt, too, was looked for later.
+    m.passed = o.on->passed.load(memory_order::acquire);
+    m.complete = o.on->complete.load(memory_order::acquire);
+    if (o.fails_every != 0 && m.frames % o.fails_every == 1 && calls != 0) return ctx.fail();
+    ++calls;
+    ++m.frames;
+  }
+  RONDO_HD void on_stop(streams::stage_context<follower>& ctx) {
+    auto const& m = *reinterpret_cast<memory const*>(ctx.scratch());
+    ctx.log(log_level::info, "found {} {} {} {}", m.frames, m.too_old, m.behind, 0u);
+  }
+};
+
+RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, fussy, announcer, follower, tally, next_tally,
+             other_tally, desk, stillborn)
 
 }  // namespace stream_test

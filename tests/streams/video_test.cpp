@@ -118,7 +118,7 @@ TEST_CASE("a video pipeline makes the same pictures on every device, with the co
 
 TEST_CASE("a graph whose stages all work on one device copies nothing", "[streams][video]") {
   runtime rt{use<video_test::stages>, {.device = "cpu,emulated", .lanes = 2}};
-  streams::graph graph{rt, {.ticks = 10}};
+  streams::graph graph{rt, {.ticks = 10, .measure = false}};
   auto const pattern = graph.add<test_pattern>("pattern", {.width = 64, .height = 64});
   auto const soft = graph.add<blur>("soft");
   auto const to = graph.add<null_sink>("to");

@@ -13,6 +13,8 @@
 //       The graph's error after stage_context::fail_graph. Called on another thread, when the stage does nothing more.
 //   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
+//   using upgrades = Old;
+//       Takes over the scratch memory of an Old that it replaces in a running graph (graph::upgrade), as it is.
 #pragma once
 
 #include <functional>
@@ -44,7 +46,9 @@ using stage_actor = messages_ref<news, tick_due, stop_source, graph_stops, ask<a
                                  ask<read_counts, stage_counts>>;
 
 struct stage_kind {
-  std::string_view name;  // the qualified name of the stage's type
+  std::string_view name;        // the qualified name of the stage's type
+  std::string_view behaviour;   // that of its actor's
+  std::string_view upgrades{};  // the type whose scratch memory it takes over; empty: none
   /// The last part of it, which files use.
   std::string_view short_name() const noexcept { return name.substr(name.rfind(':') + 1); }
   std::vector<port_kind> inputs, outputs;
@@ -94,6 +98,8 @@ stage_kind make_kind() {
                 "a stage has at most 16 inputs and 16 outputs");
   stage_kind k;
   k.name = type_name<Stage>;
+  k.behaviour = type_name<stage_of<Stage>>;
+  if constexpr (requires { typename Stage::upgrades; }) k.upgrades = type_name<typename Stage::upgrades>;
   k.where = works_where<Stage>();
   k.option_bytes = sizeof(options);
   k.default_options = [](void* to) { ::new (to) options{}; };

@@ -1,0 +1,21 @@
+// How long a stage takes for a tick on a device: it is run there, alone, with blank frames of the shapes that it has in its graph.
+//
+// Only a stage with inputs and outputs, which opens nothing on the host, is run: a source or a sink would do something for others to see.
+// What was measured is kept for the process, by type, options, shapes, and device. Threads: any; one measures at a time.
+#pragma once
+
+#include <optional>
+
+#include "runtime/streams/graph_plan.hpp"
+
+namespace rondo::streams {
+
+/// Whether `measured_ns` may run the stage.
+bool is_measurable(planned_stage const& stage);
+
+/// The median of some ticks. nullopt: there was no room for it, or it did not process the frames within a second. Blocks for some ticks.
+/// Precondition: is_measurable, and the shapes of all outputs are known.
+std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
+                                         std::uint32_t device);
+
+}  // namespace rondo::streams

@@ -1,0 +1,370 @@
+// Graphs whose stages fail, are replaced, or are paused while they run: what each delivery promises holds.
+#include "runtime/core/runtime_core.hpp"
+#include "runtime/device/emulated/emulated_device.hpp"
+#include "runtime/device/emulated/emulated_module.hpp"
+#include "runtime/streams/transfer_link.hpp"
+#include "runtime/upgrade.hpp"
+#include "tests/streams/bed.hpp"
+
+using namespace stream_test;
+using rondo_test::eventually;
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+namespace stream_test {
+/// A later module with the same stages, and without others.
+RONDO_STAGES(later_stages, checker, adder, counter)
+}  // namespace stream_test
+RONDO_EMULATED_MODULE(stream_test::later_stages)
+
+namespace {
+
+/// A device, and threads for each of its teams.
+struct machine {
+  std::string device;
+  std::uint32_t lanes;
+};
+std::vector<machine> machines() { return {{"cpu", 0}, {"emulated", 1}, {"emulated", 4}}; }
+
+enum class trouble { failures, upgrades, modules, pauses };
+constexpr std::uint32_t times = 20;
+
+char const* name_of(trouble t) {
+  return t == trouble::failures   ? "failures"
+         : t == trouble::upgrades ? "upgrades"
+         : t == trouble::modules  ? "new modules"
+                                  : "pauses";
+}
+char const* name_of(streams::delivery how) {
+  return how == streams::delivery::lossless ? "lossless"
+         : how == streams::delivery::every  ? "every"
+                                            : "latest";
+}
+
+/// Waits until the stage has processed more.
+template <class Stage>
+void progress(streams::graph const& g, streams::stage_ref<Stage> const& stage) {
+  auto const before = g.counts(stage).processed;
+  REQUIRE(eventually([&] { return g.counts(stage).processed > before; }));
+}
+
+/// What became of the frames of an edge, if the other ones of its reader and its writer are lossless.
+void check_edge(streams::delivery how, streams::stage_counts const& writer,
+                streams::stage_counts const& reader) {
+  CHECK(reader.skipped == 0);
+  if (how == streams::delivery::lossless) {
+    CHECK(writer.processed == reader.processed);
+  } else if (how == streams::delivery::every) {
+    CHECK(writer.processed == reader.processed + writer.dropped);
+    CHECK(writer.replaced + reader.replaced == 0);
+  } else {
+    CHECK(writer.processed == reader.processed + writer.replaced + reader.replaced);
+    CHECK(writer.dropped == 0);
+  }
+}
+
+/// counter -> plus -> to, with trouble in the middle, and this delivery before it or behind it.
+void run_with(trouble what, streams::delivery how, bool before, machine const& on) {
+  bed_of<test_stages> b(on.device, on.lanes);
+  streams::graph g{b.rt, {.window = 32}};
+  auto const slow = [&](bool is_slow) { return is_slow && how != streams::delivery::lossless ? 3'000u : 0u; };
+  adder::options const add{
+      .by = 1, .fails_every = what == trouble::failures ? 7u : 0u, .spins = slow(before)};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", add, {.supervise = {.max_restarts = 10'000}});
+  auto const to = g.add<checker>("to", {.added = 1, .spins = slow(!before)});
+  auto const with = [&](bool here) {
+    return streams::connection_options{.how = here ? how : streams::delivery::lossless};
+  };
+  g.connect(from.out<"numbers">(), plus.in<"numbers">(), with(before));
+  g.connect(plus.out<"numbers">(), to.in<"numbers">(), with(!before));
+  g.start();
+
+  if (what == trouble::failures) REQUIRE(eventually([&] { return g.counts(plus).failed >= times; }));
+  auto wide = streams::stage_ref<wide_adder>{};
+  for (std::uint32_t i = 0; i < times && what == trouble::upgrades; ++i) {
+    progress(g, plus);
+    if (i % 2 == 0)
+      wide = g.upgrade<wide_adder>(plus, {.by = 1, .spins = slow(before)});
+    else
+      static_cast<void>(g.upgrade<adder>(wide, add));
+  }
+  for (std::uint32_t i = 0; i < times && what == trouble::modules; ++i) {
+    progress(g, plus);
+    if (i % 2 == 0)
+      rondo::upgrade(b.rt, use<later_stages>);
+    else
+      rondo::upgrade(b.rt, use<test_stages>);
+  }
+  for (std::uint32_t i = 0; i < times && what == trouble::pauses; ++i) {
+    progress(g, plus);
+    REQUIRE(!g.pause());
+    REQUIRE(!g.resume());
+  }
+  progress(g, to);
+  REQUIRE(!g.stop(60s));
+
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == g.counts(to).processed);
+  CHECK(found.wrong == 0);         // each number was added once
+  CHECK(found.out_of_order == 0);  // and no frame came twice
+  check_edge(before ? how : streams::delivery::lossless, g.counts(from), g.counts(plus));
+  check_edge(before ? streams::delivery::lossless : how, g.counts(plus), g.counts(to));
+  if (how == streams::delivery::lossless) CHECK(found.missing == 0);
+  if (how == streams::delivery::latest) CHECK(g.counts(to).last_number == g.counts(from).last_number);
+  CHECK((g.counts(plus).failed != 0) == (what == trouble::failures));
+}
+
+}  // namespace
+
+TEST_CASE("each delivery accounts for every frame while a stage fails, is upgraded, or is paused",
+          "[streams][living]") {
+  auto const on = GENERATE(from_range(machines()));
+  auto const how = GENERATE(streams::delivery::lossless, streams::delivery::every, streams::delivery::latest);
+  auto const what = GENERATE(trouble::failures, trouble::upgrades, trouble::modules, trouble::pauses);
+  bool const before = GENERATE(true, false);
+  INFO(on.device << " with " << on.lanes << " lanes, " << name_of(how) << (before ? " before " : " behind ")
+                 << "a stage with " << name_of(what));
+  run_with(what, how, before, on);
+}
+
+TEST_CASE("a reader with `latest` begins with the newest frame, at most one tick old, whatever happens to it",
+          "[streams][living]") {
+  auto const on = GENERATE(from_range(machines()));
+  auto const what = GENERATE(trouble::failures, trouble::upgrades, trouble::pauses);
+  INFO(on.device << " with " << on.lanes << " lanes, " << name_of(what));
+  bed_of<test_stages> b(on.device, on.lanes);
+  board said;
+  std::uint32_t const fails_every = what == trouble::failures ? 5 : 0;
+  streams::graph g{b.rt};
+  streams::stage_options const how{.supervise = {.max_restarts = 10'000}};
+  follower::options const slow{.on = &said, .fails_every = fails_every, .spins = 5'000};
+  auto const from = g.add<announcer>("from", {.on = &said, .fails_every = fails_every}, how);
+  auto const pace = g.add<checker>("pace");
+  auto const newest = g.add<follower>("newest", slow, how);
+  g.connect(from.out<"numbers">(), pace.in<"numbers">());
+  g.connect(from.out<"numbers">(), newest.in<"numbers">());
+  g.start();
+  for (std::uint32_t i = 0; i < times; ++i) {
+    progress(g, newest);
+    if (what == trouble::upgrades) g.replace(newest, slow);
+    if (what != trouble::pauses) continue;
+    REQUIRE(!g.pause());
+    REQUIRE(!g.resume());
+  }
+  if (what == trouble::failures) REQUIRE(eventually([&] { return g.counts(newest).failed >= times; }));
+  REQUIRE(!g.stop(60s));
+  auto const found = b.found("graph/newest");
+  CHECK(found.frames == g.counts(newest).processed);  // also over replacements: its memory stays
+  CHECK(found.wrong == 0);         // none was older than the newest that had been passed on
+  CHECK(found.out_of_order == 0);  // or by more than one tick than the newest complete one
+  CHECK(g.counts(newest).last_number == g.counts(from).last_number);
+  CHECK(g.counts(from).processed ==
+        found.frames + g.counts(from).replaced + g.counts(newest).replaced + g.counts(newest).skipped);
+}
+
+TEST_CASE("while a graph is paused no ticks are made, and the frames under way arrive", "[streams][living]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  auto const rate = GENERATE(0.0, 500.0);
+  bed_of<test_stages> b(device);
+  streams::graph g{b.rt, {.rate = rate, .paused = true}};
+  CHECK(g.pause() == errc::wrong_state);  // it has not started
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", {.by = 1, .spins = 1000});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  CHECK(g.wait(50ms) == errc::timed_out);
+  CHECK(g.counts(from).processed == 0);
+  CHECK(!g.resume());
+  CHECK(!g.resume());  // again
+  progress(g, to);
+  CHECK(!g.pause());
+  CHECK(!g.pause());
+  // All ticks that were made are in the source's mailbox, or behind it.
+  REQUIRE(eventually([&] { return g.counts(to).processed == g.counts(from).processed; }));
+  auto const counts = g.counts(from);
+  CHECK(g.wait(50ms) == errc::timed_out);
+  CHECK(g.counts(from).processed == counts.processed);
+  CHECK(!g.resume());
+  progress(g, to);
+  CHECK(!g.pause());
+  CHECK(!g.stop());  // ends it while it is paused
+  CHECK(b.found("graph/to").frames == g.counts(from).processed);
+  CHECK(b.found("graph/to").missing == g.counts(from).skipped);
+  CHECK(g.pause() != error_code());
+}
+
+namespace {
+
+/// Takes the ticks of a clock.
+struct tick_book {
+  struct read_book {};
+  struct pages {
+    std::uint64_t count, next, out_of_order;
+  };
+  using messages = rondo::messages<streams::tick_due, streams::stop_source, ask<read_book, pages>>;
+  pages seen{};
+  RONDO_HD void on(context&, streams::tick_due const& t) {
+    if (t.number != seen.next) ++seen.out_of_order;
+    seen.next = t.number + 1;
+    ++seen.count;
+  }
+  RONDO_HD void on(context&, streams::stop_source const&) {}
+  RONDO_HD pages on(context&, read_book const&) { return seen; }
+};
+RONDO_MODULE(clock_and_book, streams::clock, tick_book)
+
+}  // namespace
+
+TEST_CASE("at a set rate the beats of a pause make no ticks, then or later", "[streams][living]") {
+  runtime rt{use<clock_and_book>, {.device = "cpu"}};
+  auto const book = rt.launch<tick_book>("book");
+  actor_id source = book.id();
+  std::uint64_t done = ~0ull;
+  streams::clock_memory memory;
+  memory.sources = &source;
+  memory.done = &done;
+  memory.source_count = memory.sink_count = 1;
+  memory.period_ns = 1'000'000;
+  auto const clock = rt.launch<streams::clock>("clock", {}, {&memory});
+  auto const beats = [&](int count) {
+    for (int i = 0; i < count; ++i) REQUIRE(!clock.tell(streams::beat{}, {.wait_for_room = true}, block));
+  };
+  auto const set_paused = [&](bool paused) {
+    return clock.ask(streams::pause_clock{paused}, ask_options{.wait_for_room = true}, block).value().count;
+  };
+  auto const read = [&] {
+    return book.ask(tick_book::read_book{}, ask_options{.wait_for_room = true}, block).value();
+  };
+  REQUIRE(!clock.tell(streams::start_clock{}, {}, block));
+  beats(3);
+  CHECK(set_paused(true) == 3);
+  beats(50);
+  CHECK(set_paused(true) == 3);
+  CHECK(set_paused(false) == 3);
+  beats(2);
+  CHECK(set_paused(true) == 5);
+  REQUIRE(eventually([&] { return read().count == 5; }));
+  CHECK(read().out_of_order == 0);
+}
+
+TEST_CASE("a stage of a running graph gets other options between two frames", "[streams][living]") {
+  auto const on = GENERATE(from_range(machines()));
+  INFO(on.device << " with " << on.lanes << " lanes");
+  bed_of<test_stages> b(on.device, on.lanes);
+  streams::graph g{b.rt};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", {.by = 1}, {.replicas = 2});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  progress(g, to);
+  REQUIRE(!g.pause());
+  REQUIRE(eventually([&] { return g.counts(to).processed == g.counts(from).processed; }));
+  auto const before = g.counts(to).processed;
+  g.replace(plus, {.by = 2});
+  REQUIRE(!g.resume());
+  progress(g, to);
+  REQUIRE(!g.stop());
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == g.counts(from).processed);
+  CHECK(found.wrong == found.frames - before);  // all after it, of both replicas, have 2 added
+  CHECK(found.missing == 0);
+}
+
+TEST_CASE("a stage's memory stays if its type does, or if the next type takes it over", "[streams][living]") {
+  auto const on = GENERATE(from_range(machines()));
+  bool const takes_over = GENERATE(true, false);
+  INFO(on.device << " with " << on.lanes << " lanes");
+  bed_of<test_stages> b(on.device, on.lanes);
+  streams::graph g{b.rt};
+  auto const from = g.add<counter>("from");
+  auto const to = g.add<tally>("to");
+  g.connect(from.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  CHECK_THROWS_WITH(g.replace(to, {.scratch_bytes = 16}),
+                    Contains("'to'") && Contains("has 8 bytes") && Contains("needs 16"));
+  CHECK_THROWS_WITH(g.upgrade<unlisted_tally>(to), Contains("unlisted_tally: list it"));
+  g.replace(to, {.scratch_bytes = 8});
+  progress(g, to);
+  REQUIRE(!g.pause());
+  REQUIRE(eventually([&] { return g.counts(to).processed == g.counts(from).processed; }));
+  auto const before = g.counts(to).processed;
+  if (takes_over)
+    g.replace(g.upgrade<next_tally>(to), {.scratch_bytes = 4});
+  else
+    g.replace(g.upgrade<other_tally>(to, {.scratch_bytes = 16}), {.scratch_bytes = 16});
+  REQUIRE(!g.resume());
+  progress(g, to);
+  REQUIRE(!g.stop());
+  CHECK(b.found("graph/to").frames == g.counts(to).processed - (takes_over ? 0 : before));
+}
+
+TEST_CASE("what a stage has opened on the host is replaced with it", "[streams][living]") {
+  bed_of<test_stages> b("cpu,emulated");
+  atomic<std::uint64_t> open{0}, last_used{0};
+  {
+    streams::graph g{b.rt, {.warn = [](std::string const&) {}}};
+    auto const from = g.add<counter>("from", {}, {.device = 1});
+    auto const to = g.add<desk>("to", {.number = 1, .open = &open, .last_used = &last_used});
+    g.connect(from.out<"numbers">(), to.in<"numbers">());
+    g.start();
+    for (std::uint64_t i = 1; i < times; ++i) {
+      auto const used = [&] { return last_used.load(memory_order::relaxed); };
+      if (i == 13) continue;
+      if (i != 1) g.replace(to, {.number = i, .open = &open, .last_used = &last_used});
+      REQUIRE(eventually([&] { return used() == i; }));
+      CHECK(open.load(memory_order::relaxed) == 1);
+    }
+    CHECK_THROWS_WITH(g.replace(to, {.number = 13, .open = &open, .last_used = &last_used}),
+                      Contains("'to' cannot open") && Contains("no number 13"));
+    progress(g, to);
+  }
+  CHECK(open.load(memory_order::relaxed) == 0);
+}
+
+TEST_CASE("a stage that cannot be replaced stays as it is, and the error says why", "[streams][living]") {
+  bed_of<test_stages> b("cpu");
+  streams::graph g{b.rt}, other{b.rt, {.name = "other"}};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", {.by = 1});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  CHECK_THROWS_WITH(g.replace(plus, {.by = 2}), Contains("'plus'") && Contains("not started"));
+  g.start();
+  CHECK_THROWS_WITH(g.replace(from, {.count = 17}),
+                    Contains("'from'") && Contains("'numbers'") && Contains("68 bytes instead of 64"));
+  checker::options const of_another{};
+  CHECK_THROWS_WITH(g.replace_untyped(1, streams::kind_of<checker>(), &of_another),
+                    Contains("'plus'") && Contains("ports differ"));
+  CHECK_THROWS_WITH(other.replace(plus, {.by = 2}), Contains("another graph"));
+  auto const wide = g.upgrade<wide_adder>(plus, {.by = 1});
+  CHECK_THROWS_WITH(g.replace(plus, {.by = 2}), Contains("wide_adder, no longer a"));
+  CHECK(g.explain().find("wide_adder") != std::string::npos);
+  progress(g, to);
+  REQUIRE(!g.stop());
+  CHECK_THROWS_WITH(g.replace(wide, {.by = 2}), Contains("has ended"));
+  CHECK(b.found("graph/to").wrong == 0);
+}
+
+TEST_CASE("a device that is lost while frames are copied to it fails the graph, and the transfer is named",
+          "[streams][living]") {
+  bed_of<test_stages> b("cpu,emulated");
+  streams::graph g{b.rt, {.warn = [](std::string const&) {}}};
+  auto const from = g.add<counter>("from", {}, {.device = 0});
+  auto const plus = g.add<adder>("plus", {.by = 1}, {.device = 1});
+  auto const to = g.add<checker>("to", {.added = 1}, {.device = 0});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  progress(g, to);
+  static_cast<emulated_device&>(*b.rt.core().devices[1].dev).lose();
+  CHECK(g.wait(60s) == errc::device_lost);
+  CHECK_THAT(g.why_failed(), Contains("the transfer of from.numbers to emulated failed"));
+  std::byte here[64]{};
+  CHECK_FALSE(streams::copy_between(nullptr, here, b.rt.buffers(1).home(), here, sizeof here));
+}
