@@ -12,6 +12,7 @@
 #include "kernels/base/clock.hpp"
 #include "runtime/streams/graph_build.hpp"
 #include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/graph_report.hpp"
 #include "runtime/streams/measure_copies.hpp"
 
 namespace rondo::streams {
@@ -46,6 +47,7 @@ struct graph::impl {
   void follow_failures();
   void note_gone();
   void warn_of_transfers() const;
+  graph_standing standing() const;
 
   runtime& rt;
   graph_options options;
@@ -65,26 +67,9 @@ struct graph::impl {
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
+  std::optional<graph_reporter> reporter;
+  graph_reports::membership reported;  // the last member: its end waits for a report that uses the others
 };
-
-namespace {
-
-void add_to(stage_counts& sum, stage_counts const& c) {
-  sum.processed += c.processed;
-  sum.failed += c.failed;
-  sum.skipped += c.skipped;
-  sum.dropped += c.dropped;
-  sum.replaced += c.replaced;
-  sum.copied += c.copied;
-  sum.busy_ns += c.busy_ns;
-  sum.longest_ns = std::max(sum.longest_ns, c.longest_ns);
-  sum.last_number = std::max(sum.last_number, c.last_number);
-  sum.late += c.late;
-  if (c.failure != 0) sum.failure = c.failure;
-  sum.ended += c.ended;
-}
-
-}  // namespace
 
 graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {
   auto const& o = impl_->options;
@@ -228,6 +213,11 @@ void graph::start() {
                     plan.devices()[t.to_device].name, why.message());
     shared->changed.notify_all();
   });
+  impl_->reporter.emplace(plan, impl_->options, *impl_->built);
+  impl_->reported = impl_->rt.graphs().add([this] {
+    impl_->reporter->ask(impl_->standing().open_names);
+    return impl_->reporter->report(impl_->standing(), edges());
+  });
 }
 
 error_code graph::wait(std::chrono::nanoseconds limit) {
@@ -268,6 +258,14 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
 }
 
 // -- observing
+
+graph_standing graph::impl::standing() const {
+  std::lock_guard const lock(all_ends->mutex);
+  auto const state = all_ends->failure     ? graph_state::failed
+                     : all_ends->open == 0 ? graph_state::ended
+                                           : graph_state::running;
+  return {state, all_ends->why_failed, all_ends->last, all_ends->open_names};
+}
 
 stage_counts graph::counts_of(std::uint32_t stage) const {
   stage_counts sum{};
@@ -322,15 +320,12 @@ std::string graph::explain() const {
     text += fmt::format("{} ({}): {}, {}\n", plan.stages[s].name, plan.stages[s].kind->name,
                         plan.devices()[plan.places()[s]].name, plan.why(s));
   for (auto const& e : edges()) {
-    char const* const how = e.how == delivery::latest  ? "latest"
-                            : e.how == delivery::every ? "every"
-                                                       : "lossless";
     if (e.is_transfer)
       text += fmt::format(
           "{} copied to {}: {} bytes a frame, {} so far, {:.1f} us each\n", e.from, e.to, e.bytes, e.copies,
           e.copies != 0 ? static_cast<double>(e.copy_ns) / 1e3 / static_cast<double>(e.copies) : 0.0);
     else
-      text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, how, e.bytes);
+      text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, name_of(e.how), e.bytes);
   }
   return text;
 }
