@@ -8,7 +8,8 @@ namespace rondo::service {
 
 namespace {
 
-constexpr double seconds = 1e-9;  // a nanosecond
+/// The nearest number, unlike a product with 1e-9.
+double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
 
 /// One series: a stage.
 struct stage_line {
@@ -42,14 +43,14 @@ void write_states(metric_text& to, report const& r) {
 void write_stages(metric_text& to, report const& r) {
   auto const lines = stage_lines_of(r);
   using stage = reports::stageT;
-  auto const each = [&](char const* name, char const* type, char const* help, auto field, auto unit) {
+  auto const each = [&](char const* name, char const* type, char const* help, auto const& value) {
     to.family(name, type, help);
     for (auto const& l : lines)
       to.sample({{"graph", l.graph}, {"stage", l.stage->name}, {"type", l.stage->type}, {"device", l.device}},
-                static_cast<decltype(unit)>((*l.stage).*field) * unit);
+                value(*l.stage));
   };
-  auto const count = [&](char const* name, char const* help, auto field) {
-    each(name, "counter", help, field, std::uint64_t{1});
+  auto const count = [&](char const* name, char const* help, std::uint64_t stage::*field) {
+    each(name, "counter", help, [field](stage const& s) { return s.*field; });
   };
   count("rondo_stage_ticks_total", "Ticks processed.", &stage::processed);
   count("rondo_stage_failures_total", "Attempts to process a tick that failed.", &stage::failed);
@@ -62,10 +63,10 @@ void write_stages(metric_text& to, report const& r) {
   count("rondo_stage_copied_total", "Frames copied in order to edit them.", &stage::copied);
   count("rondo_stage_late_total", "Ticks finished after their deadline.", &stage::late);
   each("rondo_stage_busy_seconds_total", "counter", "Time spent on ticks, over all replicas.",
-       &stage::busy_ns, seconds);
-  each("rondo_stage_longest_seconds", "gauge", "Longest time for one tick so far.", &stage::longest_ns,
-       seconds);
-  each("rondo_stage_replicas", "gauge", "Instances of the stage.", &stage::replicas, std::uint64_t{1});
+       [](stage const& s) { return seconds(s.busy_ns); });
+  each("rondo_stage_longest_seconds", "gauge", "Longest time for one tick so far.",
+       [](stage const& s) { return seconds(s.longest_ns); });
+  each("rondo_stage_replicas", "gauge", "Instances of the stage.", [](stage const& s) { return s.replicas; });
 }
 
 void write_copies(metric_text& to, report const& r) {
@@ -84,7 +85,7 @@ void write_copies(metric_text& to, report const& r) {
   each("rondo_graph_copied_bytes_total", "Bytes of frames copied to another device.",
        [](copies const& t) { return t.copies * t.bytes; });
   each("rondo_graph_copy_seconds_total", "Time that these copies took.",
-       [](copies const& t) { return static_cast<double>(t.copy_ns) * seconds; });
+       [](copies const& t) { return seconds(t.copy_ns); });
 }
 
 }  // namespace
