@@ -68,7 +68,7 @@ struct graph::impl {
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
   std::optional<graph_reporter> reporter;
-  graph_reports::membership reported;  // the last member: its end waits for a report that uses the others
+  graph_reports::membership reported;
 };
 
 graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {
@@ -81,6 +81,7 @@ graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(
 
 graph::~graph() {
   if (impl_->built) static_cast<void>(stop());
+  impl_->reported = {};  // waits for a report, which uses this
 }
 
 // -- building

@@ -1,8 +1,8 @@
 // What observers see of graphs that run.
 #include <atomic>
 #include <condition_variable>
-#include <future>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "runtime/observe/graph_reports.hpp"
@@ -117,23 +117,19 @@ TEST_CASE("the last report of a graph that has ended has all its counts", "[stre
   auto const to = g->add<checker>("to", {.spins = 2000});
   g->connect(from.out<"numbers">(), to.in<"numbers">(), {.how = streams::delivery::every, .capacity = 2});
   g->start();
-  // Somebody looks all the time; no look sees more than there was.
-  std::atomic<bool> done{false};
-  auto looks = std::async(std::launch::async, [&] {
-    std::uint64_t seen = 0;
-    bool grows = true;
-    while (!done) {
+  // Somebody looks all the time, also while the graph is destroyed; no look sees more than there was.
+  std::atomic<bool> grows{true};
+  std::jthread looks([&](std::stop_token stop) {
+    for (std::uint64_t seen = 0; !stop.stop_requested();) {
       auto const all = rt.graphs().read();
-      auto const now = stage_of_name(all.at(0), "from")->counts.processed;
-      grows = grows && now >= seen && now <= 500;
+      if (all.empty()) continue;
+      auto const now = stage_of_name(all[0], "from")->counts.processed;
+      if (now < seen || now > 500) grows = false;
       seen = now;
     }
-    return grows;
   });
   REQUIRE(!g->wait(60s));
   auto const r = rt.graphs().read().at(0);
-  done = true;
-  CHECK(looks.get());
   CHECK(r.state == graph_state::ended);
   auto const& first = stage_of_name(r, "from")->counts;
   auto const& last = stage_of_name(r, "to")->counts;
@@ -142,6 +138,9 @@ TEST_CASE("the last report of a graph that has ended has all its counts", "[stre
   CHECK(last.ended == 1);
   g.reset();
   CHECK(rt.graphs().read().empty());
+  looks.request_stop();
+  looks.join();
+  CHECK(grows);
 }
 
 TEST_CASE("a graph that has failed says so", "[streams][report]") {
@@ -166,6 +165,10 @@ TEST_CASE("a stage that is stuck does not hold a report, which shows what is kno
   auto const from = g.add<counter>("from");
   auto const to = g.add<stuck_sink>("to", {&at});
   g.connect(from.out<"numbers">(), to.in<"numbers">());
+  struct opener {  // also if a check fails
+    gate& at;
+    ~opener() { at.open(); }
+  } const end{at};
   g.start();
   at.wait_inside();
   graph_report r;
