@@ -92,6 +92,7 @@ timer runtime::every_untyped(std::chrono::nanoseconds period, actor_id to, std::
 // -- observation
 
 telemetry runtime::snapshot() { return core_->watched.snapshot(); }
+graph_reports& runtime::graphs() const noexcept { return core_->watched.graphs(); }
 trace_log& runtime::traces() const noexcept { return core_->traces; }
 subscription runtime::on_dead_letter(std::function<void(dead_letter const&)> handler) {
   return core_->watched.on_dead_letter(std::move(handler));

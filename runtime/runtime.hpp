@@ -28,6 +28,7 @@ namespace rondo {
 // Include the header of each class that you use.
 class buffer_pool;       // runtime/memory/buffer_pool.hpp
 struct chosen_device;    // runtime/core/make_device.hpp
+class graph_reports;     // runtime/observe/graph_reports.hpp
 class guest;             // runtime/base/guest.hpp
 class memfd_resource;    // runtime/sharing/memfd_resource.hpp
 struct memory_pair;      // runtime/memory/unified_buffer.hpp
@@ -140,6 +141,8 @@ class runtime {
 
   /// The counters of all actors and devices, read while they run.
   telemetry snapshot();
+  /// The graphs of stages that work here.
+  graph_reports& graphs() const noexcept;
   /// The last settings().trace_hops hops of traced messages.
   trace_log& traces() const noexcept;
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription is destroyed.

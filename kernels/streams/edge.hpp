@@ -31,6 +31,11 @@ namespace rondo::streams {
 /// What happens if a reader is slow.
 enum class delivery : std::uint32_t { latest, every, lossless };
 
+/// `latest`, ...
+constexpr char const* name_of(delivery how) noexcept {
+  return how == delivery::latest ? "latest" : how == delivery::every ? "every" : "lossless";
+}
+
 class edge {
  public:
   /// `places`: room for `capacity` frames, a power of two, on the stages' device; not for `latest`.

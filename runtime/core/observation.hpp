@@ -17,6 +17,7 @@
 #include "runtime/messaging/completions.hpp"
 #include "runtime/messaging/trace_log.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/observe/graph_reports.hpp"
 #include "runtime/observe/hub.hpp"
 #include "runtime/observe/log.hpp"
 #include "runtime/observe/telemetry.hpp"
@@ -41,6 +42,7 @@ class observation {
         watch_timer_(context) {}
 
   telemetry snapshot();
+  graph_reports& graphs() noexcept { return graphs_; }
   subscription on_dead_letter(std::function<void(dead_letter const&)> handler) {
     return dead_letters_.subscribe(std::move(handler));
   }
@@ -93,6 +95,7 @@ class observation {
   hub<dead_letter> dead_letters_;
   hub<std::string> reports_;
   log_hub log_;
+  graph_reports graphs_;
   boost::asio::steady_timer watch_timer_;
   mutable std::mutex mutex_;  // guards the members below
   past past_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <boost/asio/detached.hpp>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 #include "kernels/base/clock.hpp"
 #include "runtime/streams/graph_build.hpp"
 #include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/graph_report.hpp"
 #include "runtime/streams/graph_svg.hpp"
 #include "runtime/streams/measure_copies.hpp"
 #include "runtime/streams/measure_stages.hpp"
@@ -52,6 +54,7 @@ struct graph::impl {
   void follow_failures();
   error_code set_paused(bool paused);
   void warn_of_transfers() const;
+  graph_standing standing() const;
 
   runtime& rt;
   graph_options options;
@@ -79,27 +82,10 @@ struct graph::impl {
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
+  std::atomic<bool> is_paused{options.paused};
+  std::optional<graph_reporter> reporter;
+  graph_reports::membership reported;
 };
-
-namespace {
-
-void add_to(stage_counts& sum, stage_counts const& c) {
-  sum.processed += c.processed;
-  sum.failed += c.failed;
-  sum.skipped += c.skipped;
-  sum.dropped += c.dropped;
-  sum.replaced += c.replaced;
-  sum.copied += c.copied;
-  sum.busy_ns += c.busy_ns;
-  sum.longest_ns = std::max(sum.longest_ns, c.longest_ns);
-  sum.last_number = std::max(sum.last_number, c.last_number);
-  sum.late += c.late;
-  sum.lost += c.lost;
-  if (c.failure != 0) sum.failure = c.failure;
-  sum.ended += c.ended;
-}
-
-}  // namespace
 
 graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {
   auto const& o = impl_->options;
@@ -111,6 +97,7 @@ graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(
 
 graph::~graph() {
   if (impl_->built) static_cast<void>(stop());
+  impl_->reported = {};  // waits for a report, which uses this
 }
 
 // -- building
@@ -244,6 +231,11 @@ void graph::start() {
     shared->fail(why, fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
                                   plan.devices()[t.to_device].name, why.message()));
   });
+  impl_->reporter.emplace(plan, impl_->options, *impl_->built);
+  impl_->reported = impl_->rt.graphs().add([this] {
+    impl_->reporter->ask(impl_->standing().open_names);
+    return impl_->reporter->report(impl_->standing(), edges());
+  });
 }
 
 error_code graph::wait(std::chrono::nanoseconds limit) {
@@ -288,7 +280,9 @@ error_code graph::resume() { return impl_->set_paused(false); }
 error_code graph::impl::set_paused(bool paused) {
   if (!built) return errc::wrong_state;
   auto const done = built->clock_actor().ask(pause_clock{paused}, {.wait_for_room = true}, block);
-  return done ? error_code() : done.error();
+  if (!done) return done.error();
+  is_paused = paused;
+  return {};
 }
 
 void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {
@@ -312,6 +306,15 @@ void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void co
 }
 
 // -- observing
+
+graph_standing graph::impl::standing() const {
+  std::lock_guard const lock(all_ends->mutex);
+  auto const state = all_ends->failure     ? graph_state::failed
+                     : all_ends->open == 0 ? graph_state::ended
+                     : is_paused           ? graph_state::paused
+                                           : graph_state::running;
+  return {state, all_ends->why_failed, all_ends->last, all_ends->open_names};
+}
 
 stage_counts graph::counts_of(std::uint32_t stage) const {
   stage_counts sum{};
@@ -366,15 +369,12 @@ std::string graph::explain() const {
     text += fmt::format("{} ({}): {}, {}\n", plan.stages[s].name, plan.stages[s].kind->name,
                         plan.devices()[plan.places()[s]].name, plan.why(s));
   for (auto const& e : edges()) {
-    char const* const how = e.how == delivery::latest  ? "latest"
-                            : e.how == delivery::every ? "every"
-                                                       : "lossless";
     if (e.is_transfer)
       text += fmt::format(
           "{} copied to {}: {} bytes a frame, {} so far, {:.1f} us each\n", e.from, e.to, e.bytes, e.copies,
           e.copies != 0 ? static_cast<double>(e.copy_ns) / 1e3 / static_cast<double>(e.copies) : 0.0);
     else
-      text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, how, e.bytes);
+      text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, name_of(e.how), e.bytes);
   }
   return text;
 }

@@ -23,7 +23,7 @@ std::vector<std::string> lines_with(std::string const& text, std::string const& 
 }  // namespace
 
 TEST_CASE("each family is described once, before its samples", "[metrics]") {
-  auto const text = to_metrics(sample_report());
+  auto const text = to_metrics(with_graph(sample_report()));
   std::set<std::string> families;
   std::string family;
   std::istringstream in(text);
@@ -68,6 +68,49 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
   CHECK_THAT(text, Contains("rondo_nats_messages_acknowledged_total 25\n"));
   CHECK_THAT(text, Contains("rondo_gpu_utilization_ratio{gpu=\"0\",name=\"Fake H1\"} 0.73\n"));
   CHECK_THAT(text, !Contains("rondo_gpu_power_watts{gpu=\"1\""));  // this GPU does not report its power
+}
+
+TEST_CASE("a stage's counters carry its graph, name, type and device", "[metrics]") {
+  auto const text = to_metrics(with_graph(sample_report()));
+  auto const has = [&](std::string const& name, std::string const& stage, std::string const& device,
+                       std::string const& value) {
+    auto const labels = "{graph=\"studio\",stage=\"" + stage + "\",type=\"rondo::video::" + stage +
+                        "\",device=\"" + device + "\"} ";
+    CHECK_THAT(text, Contains(name + labels + value + "\n"));
+  };
+  has("rondo_stage_ticks_total", "camera", "1", "1000");
+  has("rondo_stage_skipped_total", "camera", "1", "2");
+  has("rondo_stage_failures_total", "blur", "0", "4");
+  has("rondo_stage_copied_total", "blur", "0", "11");
+  has("rondo_stage_replicas", "blur", "0", "3");
+  has("rondo_stage_busy_seconds_total", "blur", "0", "0.9");
+  has("rondo_stage_longest_seconds", "blur", "0", "0.0025");
+  has("rondo_stage_dropped_total", "frame_rate", "0", "6");
+  has("rondo_stage_replaced_total", "frame_rate", "0", "7");
+  has("rondo_stage_late_total", "frame_rate", "0", "5");
+  CHECK_THAT(text, Contains("rondo_graph_state{graph=\"studio\",state=\"running\"} 1\n"));
+  CHECK_THAT(text, Contains("rondo_graph_state{graph=\"studio\",state=\"failed\"} 0\n"));
+  CHECK_THAT(
+      text, Contains("rondo_graph_copies_total{graph=\"studio\",from=\"camera.video\",device=\"0\"} 1000\n"));
+  CHECK_THAT(text, Contains("rondo_graph_copied_bytes_total{graph=\"studio\",from=\"camera.video\",device="
+                            "\"0\"} 1382400000\n"));
+  CHECK_THAT(text, Contains("rondo_graph_copy_seconds_total{graph=\"studio\",from=\"camera.video\",device="
+                            "\"0\"} 0.088\n"));
+}
+
+TEST_CASE("a stage that has never answered has no series, and a report without graphs no families",
+          "[metrics]") {
+  CHECK(lines_with(to_metrics(with_graph(sample_report())), "stage=\"file\"").empty());
+  CHECK(lines_with(to_metrics(sample_report()), "rondo_stage_").empty());
+  CHECK(lines_with(to_metrics(sample_report()), "rondo_graph_").empty());
+}
+
+TEST_CASE("graphs and stages whose names look the same make one series", "[metrics]") {
+  auto r = with_graph(with_graph(sample_report()));
+  r.graphs[0]->stages[1]->name = "camera";
+  std::set<std::string> unique;
+  for (auto const& line : lines_with(to_metrics(r), "graph=\"studio\""))
+    CHECK(unique.insert(line.substr(0, line.rfind(' '))).second);
 }
 
 TEST_CASE("a histogram's buckets add up, and end with its count", "[metrics]") {

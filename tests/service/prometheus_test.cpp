@@ -44,7 +44,7 @@ std::vector<std::string> dashboard_expressions() {
 TEST_CASE("promtool accepts the metrics", "[metrics][promtool]") {
   rondo_test::scratch_directory const scratch("metrics");
   auto const file = (scratch.directory / "metrics").string();
-  std::ofstream(file) << to_metrics(sample_report());
+  std::ofstream(file) << to_metrics(with_graph(sample_report()));
   auto const [status, said] = run("promtool check metrics <" + file);
   CHECK(status == 0);
   CHECK(said == "");
@@ -60,7 +60,7 @@ TEST_CASE("alerts are raised when they must be, and only then", "[metrics][promt
 }
 
 TEST_CASE("alerts and dashboard only use metrics that exist", "[metrics]") {
-  auto const metrics = to_metrics(sample_report());
+  auto const metrics = to_metrics(with_graph(sample_report()));
   auto asked = text_of(monitoring + "rondo.rules.yml");
   asked = std::regex_replace(asked, std::regex("description:.*|summary:.*|#.*"), "");
   auto const expressions = dashboard_expressions();

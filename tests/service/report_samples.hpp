@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <tuple>
 
 #include "kernels/base/counters.hpp"
 #include "runtime/service/monitor/report.hpp"
@@ -26,6 +27,69 @@ inline std::unique_ptr<rondo::reports::actorT> sample_actor(std::string name, st
   a->latency_counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(5000))] = 990;
   a->latency_counts[static_cast<std::size_t>(rondo::latency_histogram::bucket_of(90'000))] = 10;
   return a;
+}
+
+inline std::unique_ptr<rondo::reports::stageT> sample_stage(std::string name, std::string type,
+                                                            std::uint32_t device, std::uint64_t busy_ns) {
+  auto s = std::make_unique<rondo::reports::stageT>();
+  s->name = std::move(name);
+  s->type = std::move(type);
+  s->device = device;
+  s->replicas = 1;
+  s->processed = 1000;
+  s->busy_ns = busy_ns;
+  s->longest_ns = 2'500'000;
+  return s;
+}
+
+/// Five stages on two devices, the second of which is added to the report, and a transfer.
+inline rondo::service::report with_graph(rondo::service::report r) {
+  namespace reports = rondo::reports;
+  auto host = std::make_unique<reports::deviceT>();
+  host->name = "cpu";
+  host->description = "2 teams";
+  host->pool_teams = 2;
+  host->transfers = std::make_unique<reports::copiesT>();
+  for (int t = 0; t < 2; ++t) host->teams.push_back(std::make_unique<reports::teamT>());
+  r.devices.push_back(std::move(host));
+  auto g = std::make_unique<reports::graphT>();
+  g->name = "studio";
+  g->state = "running";
+  g->rate = 60;
+  g->stages.push_back(sample_stage("camera", "rondo::video::camera", 1, 300'000'000));
+  g->stages.push_back(sample_stage("blur", "rondo::video::blur", 0, 900'000'000));
+  g->stages.push_back(sample_stage("frame_rate", "rondo::video::frame_rate", 0, 20'000'000));
+  g->stages.push_back(sample_stage("screen", "rondo::video::null_sink", 1, 5'000'000));
+  g->stages.push_back(sample_stage("file", "rondo::video::file_sink", 1, 0));
+  for (auto& s : g->stages) s->counted_ns = r.clock_ns;
+  g->stages[0]->skipped = 2;
+  g->stages[1]->replicas = 3;
+  g->stages[1]->failed = 4;
+  g->stages[1]->copied = 11;
+  g->stages[2]->dropped = 6;
+  g->stages[2]->replaced = 7;
+  g->stages[2]->late = 5;
+  g->stages[4]->processed = 0;
+  g->stages[4]->counted_ns = 0;  // it has never answered
+  for (auto const& [from, to, how] : {std::tuple{"camera.video", "blur.video", "lossless"},
+                                      {"blur.video", "frame_rate.video", "lossless"},
+                                      {"frame_rate.video", "screen.video", "latest"},
+                                      {"frame_rate.video", "file.video", "every"}}) {
+    auto e = std::make_unique<reports::stage_edgeT>();
+    e->from = from;
+    e->to = to;
+    e->delivery = how;
+    g->edges.push_back(std::move(e));
+  }
+  auto t = std::make_unique<reports::stage_transferT>();
+  t->from = "camera.video";
+  t->to_device = 0;
+  t->bytes = 1'382'400;
+  t->copies = 1000;
+  t->copy_ns = 88'000'000;
+  g->transfers.push_back(std::move(t));
+  r.graphs.push_back(std::move(g));
+  return r;
 }
 
 inline rondo::service::report sample_report() {

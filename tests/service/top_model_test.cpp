@@ -144,3 +144,66 @@ TEST_CASE("the rates of a live runtime match the messages sent", "[top]") {
   CHECK(model.actors()[0].rate * model.seconds() == Approx(100));
   CHECK(model.actors()[0].p50_ns > 0);
 }
+
+TEST_CASE("a stage's rate and load cover the time between its counts", "[top]") {
+  top_model model;
+  auto const first = with_graph(sample_report());
+  model.add(with_graph(sample_report()));
+  REQUIRE(model.stages().size() == 5);
+  CHECK(model.stages()[1].rate == 0);
+  auto next = after(4, with_graph(sample_report()));
+  auto& blur = *next.graphs[0]->stages[1];
+  blur.counted_ns = first.clock_ns + 2'000'000'000;  // it has answered late: rates are of two seconds
+  blur.processed += 100;
+  blur.busy_ns += 3'000'000'000;
+  blur.dropped = 1;
+  auto& copies = *next.graphs[0]->transfers[0];
+  copies.copies += 40;
+  copies.copy_ns += 4'000'000;
+  model.add(std::move(next));
+  auto const& stage = model.stages()[1];
+  CHECK(stage.rate == Approx(50));
+  CHECK(stage.busy == Approx(0.5));  // of three replicas
+  CHECK(stage.mean_ns == Approx(30e6));
+  CHECK(stage.loses);
+  CHECK_FALSE(stage.is_late);
+  REQUIRE(stage.rates != nullptr);
+  CHECK(stage.rates->back() == Approx(50));
+  CHECK_FALSE(model.stages()[4].has_counts());
+  REQUIRE(model.transfers().size() == 1);
+  CHECK(model.transfers()[0].rate == Approx(10));
+  CHECK(model.transfers()[0].mean_ns == Approx(100e3));
+}
+
+TEST_CASE("a stage that does not answer was busy all the time, unless its graph is paused", "[top]") {
+  bool const paused = GENERATE(false, true);
+  top_model model;
+  model.add(with_graph(sample_report()));
+  auto next = with_graph(after(1, sample_report()));
+  for (auto& s : next.graphs[0]->stages)
+    if (s->counted_ns != 0) s->counted_ns -= 1'000'000'000;
+  if (paused) next.graphs[0]->state = "paused";
+  model.add(std::move(next));
+  CHECK(model.stages()[0].rate == 0);
+  CHECK(model.stages()[0].busy == (paused ? 0 : 1));
+}
+
+TEST_CASE("a stage shows for how long its actor, or one of its replicas, has run a handler", "[top]") {
+  auto r = with_graph(sample_report());
+  auto const runs = [&](char const* name, std::uint64_t ns) {
+    r.actors.push_back(sample_actor(name, static_cast<std::uint32_t>(r.actors.size())));
+    r.actors.back()->running = std::make_unique<rondo::reports::runT>();
+    r.actors.back()->running->for_ns = ns;
+  };
+  runs("studio/camera", 1);
+  runs("studio/camera-1", 2);  // the camera has no replicas
+  runs("studio/blur-2", 3);
+  runs("studio/blur-3", 4);
+  runs("studio/blur", 5);
+  runs("studio/blur-x", 6);
+  top_model model;
+  model.add(std::move(r));
+  CHECK(model.stages()[0].running_ns == 1);
+  CHECK(model.stages()[1].running_ns == 4);
+  CHECK(model.stages()[2].running_ns == 0);
+}

@@ -10,6 +10,7 @@ using namespace rondo::tools;
 using Catch::Matchers::Contains;
 using service_test::sample_actor;
 using service_test::sample_report;
+using service_test::with_graph;
 
 namespace {
 
@@ -28,6 +29,30 @@ top_model a_minute() {
     r.connections->bytes_in += 50'000;
     r.actors[0]->latency_counts[static_cast<std::size_t>(10 + i % 6)] += 900;
     r.actors[1]->latency_counts[static_cast<std::size_t>(10 + i / 4)] += 90;
+    model.add(r);
+  }
+  return model;
+}
+
+/// The same minute of a service with a graph, whose stages process 60 ticks a second.
+top_model a_minute_of_a_graph() {
+  top_model model;
+  auto r = with_graph(sample_report());
+  for (int i = 0; i < 60; ++i) {
+    r.clock_ns += 1'000'000'000;
+    auto& g = *r.graphs[0];
+    for (auto& s : g.stages) {
+      if (s->counted_ns == 0) continue;
+      s->counted_ns = r.clock_ns;
+      s->processed += 60;
+    }
+    g.stages[0]->busy_ns += 110'000'000;
+    g.stages[1]->busy_ns += 2'900'000'000;
+    g.stages[2]->busy_ns += 1'200'000;
+    g.stages[3]->busy_ns += 900'000;
+    g.stages[2]->dropped += i > 50;
+    g.transfers[0]->copies += 60;
+    g.transfers[0]->copy_ns += 5'000'000;
     model.add(r);
   }
   return model;
@@ -70,13 +95,53 @@ TEST_CASE("a single actor shows its failure, its message and its mailbox", "[top
   check_screen("actor_80x30.txt", draw_top(model, state, {.width = 80, .height = 30}, news));
 }
 
+TEST_CASE("Tab shows stages with their places, rates and drops", "[top]") {
+  auto const model = a_minute_of_a_graph();
+  top_state state;
+  state.press(U'\t', model, 10);
+  CHECK(state.graphs);
+  check_screen("graphs_80x24.txt",
+               draw_top(model, state, {.width = 80, .height = 24}, {.source = "tcp://shop:7400"}));
+  check_screen("graphs_190x50.txt",
+               draw_top(model, state, {.width = 190, .height = 50}, {.source = "tcp://shop:7400"}));
+}
+
+TEST_CASE("printed once, the stages follow the actors", "[top]") {
+  auto const model = a_minute_of_a_graph();
+  check_screen("once_110.txt",
+               draw_top(model, {}, {.width = 110, .height = height_for_all(model), .interactive = false},
+                        {.source = "tcp://shop:7400"}));
+}
+
+TEST_CASE("a failed graph says why, a stage that hangs for how long", "[top]") {
+  auto r = with_graph(sample_report());
+  r.graphs[0]->state = "failed";
+  r.graphs[0]->why_failed = "'studio/blur-2' was stopped: the handler reported an error";
+  r.graphs[0]->stages[3]->ended = 1;
+  r.actors.push_back(sample_actor("studio/camera", 2));
+  r.actors[2]->running = std::make_unique<rondo::reports::runT>();
+  r.actors[2]->running->for_ns = 7'000'000'000;
+  top_model model;
+  model.add(std::move(r));
+  top_state state;
+  state.press(U'\t', model, 10);
+  auto const text = to_text(draw_top(model, state, {}, {}));
+  CHECK_THAT(text, Contains("studio/blur-2' was stopped: the handler reported an error"));
+  CHECK_THAT(line_with(text, "studio ─"), Contains(" failed "));
+  CHECK_THAT(line_with(text, " camera "), Contains("7.0s"));
+  CHECK_THAT(line_with(text, " screen "), Contains("ended"));
+  CHECK_THAT(line_with(text, " blur x3 "), Contains("gone"));
+}
+
 TEST_CASE("on every size each cell is inside, and without Unicode everything is ASCII", "[top]") {
-  auto const model = a_minute();
+  bool const graphs = GENERATE(false, true);
+  auto const model = graphs ? a_minute_of_a_graph() : a_minute();
   bool const details = GENERATE(false, true);
   bool const help = GENERATE(false, true);
   for (int width = 80; width <= 210; width += 7)
     for (int height = 24; height <= 70; height += 5) {
       top_state state;
+      if (graphs) state.press(U'\t', model, 10);
       if (details) state.press(key_enter, model, 10);
       state.help = help;
       auto const grid =
@@ -91,12 +156,15 @@ TEST_CASE("on every size each cell is inside, and without Unicode everything is 
 }
 
 TEST_CASE("a screen that is too small is cut, and nothing worse happens", "[top]") {
-  auto const model = a_minute();
+  auto const model = a_minute_of_a_graph();
   for (int width : {0, 1, 20, 40, 79})
     for (int height : {0, 1, 5, 12, 23}) {
       top_state state;
       CHECK_NOTHROW(draw_top(model, state, {.width = width, .height = height}, {}));
       state.details = true;
+      CHECK_NOTHROW(draw_top(model, state, {.width = width, .height = height}, {}));
+      state.details = false;
+      state.graphs = true;
       CHECK_NOTHROW(draw_top(model, state, {.width = width, .height = height}, {}));
     }
 }

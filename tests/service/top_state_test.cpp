@@ -3,10 +3,12 @@
 
 #include "tests/service/basics_fixture.hpp"
 #include "tests/service/report_samples.hpp"
+#include "tools/top/top_graphs.hpp"
 
 using namespace rondo::tools;
 using service_test::sample_actor;
 using service_test::sample_report;
+using service_test::with_graph;
 
 namespace {
 
@@ -136,4 +138,43 @@ TEST_CASE("q quits, s saves, p pauses, and any key closes the help", "[top]") {
   state.press(U'n', model, 10);
   CHECK_FALSE(state.help);
   CHECK(state.order == top_order::load);  // the help page consumed that key
+}
+
+TEST_CASE("Tab changes between actors and graphs, which have their own selection and share the filter",
+          "[top]") {
+  top_model model;
+  model.add(with_graph(sample_report()));
+  top_state state;
+  state.press(key_down, model, 10);
+  auto const actor = chosen(state, model);
+  state.press(U'\t', model, 10);
+  CHECK(state.graphs);
+  state.press(key_end, model, 10);
+  CHECK(state.graph_row == 6);  // a title, five stages, a transfer
+  state.press(key_page_up, model, 4);
+  CHECK(state.graph_row == 2);
+  state.press(key_enter, model, 10);
+  CHECK_FALSE(state.details);
+  type(state, model, "/BLUR");
+  state.press(key_enter, model, 10);
+  CHECK(graph_rows(model, state.filter).size() == 2);
+  state.press(key_end, model, 10);
+  CHECK(state.graph_row == 1);
+  state.press(key_escape, model, 10);
+  state.press(U'\t', model, 10);
+  CHECK_FALSE(state.graphs);
+  CHECK(chosen(state, model) == actor);
+}
+
+TEST_CASE("without graphs Tab does nothing, and leaves the view of graphs that are gone", "[top]") {
+  top_model model;
+  model.add(sample_report());
+  top_state state;
+  state.press(U'\t', model, 10);
+  CHECK_FALSE(state.graphs);
+  state.graphs = true;
+  state.press(key_down, model, 10);
+  CHECK(state.graph_row == 0);
+  state.press(U'\t', model, 10);
+  CHECK_FALSE(state.graphs);
 }

@@ -37,7 +37,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> depths_of(service::service_
 void add_top_command(CLI::App& app, int& exit_status) {
   auto const a = std::make_shared<top_arguments>();
   auto& c = service::add_command(
-      app, "top", "Watch a running service: actors, latencies, devices, memory", exit_status, [a] {
+      app, "top", "Watch a running service: actors, graphs, latencies, devices, memory", exit_status, [a] {
         service::service_session with(a->where);
         a->shown.interval = std::chrono::milliseconds(a->interval_ms);
         top_source const source{a->where.options().at.text(), [&] { return fetch(with); },
@@ -57,7 +57,10 @@ void add_top_command(CLI::App& app, int& exit_status) {
   c.add_flag("--ascii", a->shown.ascii, "use only ASCII characters");
   c.add_flag("--no-colour", a->shown.no_colour, "do not use colours, as with NO_COLOR");
   a->where.add_to(c);
-  c.footer("Keys: o sort order, / filter, Enter show one actor, p pause, s save the report, ? help, q quit.");
+  c.footer(
+      "Keys: o sort order, / filter, Enter show one actor, Tab graphs of stages, p pause, s save the report, "
+      "? help, "
+      "q quit.");
 }
 
 }  // namespace rondo::tools

@@ -177,6 +177,7 @@ void draw_help(text_grid& to, glyphs const& g) {
                                    {"/", "filter by a part of the name or behaviour"},
                                    {"l d t e n", "sort by load, depth, p99, errors, name"},
                                    {"o", "next sort order"},
+                                   {"Tab", "graphs of stages, and back"},
                                    {"p", "pause, resume"},
                                    {"s", "save the report as JSON"},
                                    {"q", "quit"},
@@ -184,7 +185,10 @@ void draw_help(text_grid& to, glyphs const& g) {
                                    {"LOAD", "messages handled, compared to the busiest"},
                                    {"DEPTH, MAILBOX", "waiting messages, and share of the capacity"},
                                    {"P50 P99", "from sending to handled, last interval"},
-                                   {"ERR", "failed, rejected and dead; bright: new ones"}};
+                                   {"ERR", "failed, rejected and dead; bright: new ones"},
+                                   {"BUSY, MEAN, MAX", "time in ticks: share, average, longest ever"},
+                                   {"LOST", "frames dropped, and ticks skipped"},
+                                   {"REPL, LATE", "replaced by newer frames; after the deadline"}};
   int const width = 70, height = static_cast<int>(std::size(lines)) + 4;
   text_grid box(width, height);
   put_section(box, 0, 0, width, "help: press any key to close", g);

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "tools/top/top_counts.hpp"
+
 namespace rondo::tools {
 
 namespace {
-
-/// How much a counter grew; nothing when it began again.
-std::uint64_t grown(std::uint64_t now, std::uint64_t before) noexcept {
-  return now > before ? now - before : 0;
-}
-
-template <class T>
-void keep(std::deque<T>& history, T next) {
-  history.push_back(std::move(next));
-  if (history.size() > top_history) history.pop_front();
-}
 
 /// 32-bit counters wrap, and their difference does not mind.
 latency_counts difference(latency_counts const& now, latency_counts const* before) {
@@ -41,11 +32,14 @@ void top_model::add(service::report next) {
     seconds_ = 0;
     actors_.clear();
     for (auto const& a : now_.actors) actors_.push_back({.now = a.get()});
+    stage_rates_.clear();
+    count_graphs(nullptr);
     return;
   }
   seconds_ = static_cast<double>(now_.clock_ns - before.clock_ns) * 1e-9;
   count_actors(before);
   count_totals(before);
+  count_graphs(&before);
 }
 
 void top_model::count_actors(service::report const& before) {

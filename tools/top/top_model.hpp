@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "runtime/service/monitor/report.hpp"
@@ -39,6 +41,30 @@ struct top_actor {
   }
 };
 
+/// A stage of a graph over the last interval.
+struct top_stage {
+  reports::graphT const* graph = nullptr;  // in top_model::now
+  reports::stageT const* now = nullptr;
+  double rate = 0;                           // ticks per second
+  double busy = 0;                           // share of the time that its replicas spent on ticks
+  double mean_ns = 0;                        // for one tick; 0: none has ended
+  bool loses = false, is_late = false;       // in the interval
+  std::uint64_t running_ns = 0;              // how long one of its handlers has run at least
+  std::deque<float> const* rates = nullptr;  // one per interval, newest last; null: its past is not kept
+
+  bool has_counts() const noexcept { return now->counted_ns != 0; }
+  /// Frames and ticks that no reader gets.
+  std::uint64_t lost() const noexcept { return now->dropped + now->skipped; }
+};
+
+/// The copies of an output's frames to another device over the last interval.
+struct top_transfer {
+  reports::graphT const* graph = nullptr;  // in top_model::now
+  reports::stage_transferT const* now = nullptr;
+  double rate = 0;     // copies per second
+  double mean_ns = 0;  // for one copy; 0: none was made
+};
+
 /// All of the service over the last interval.
 struct top_totals {
   double handled = 0, accepted = 0, failures = 0, dead = 0;  // per second
@@ -60,6 +86,9 @@ class top_model {
   top_totals const& totals() const noexcept { return totals_; }
   /// In the order of the report. Void after the next `add`.
   std::vector<top_actor> const& actors() const noexcept { return actors_; }
+  /// In the order of the report. Void after the next `add`.
+  std::vector<top_stage> const& stages() const noexcept { return stages_; }
+  std::vector<top_transfer> const& transfers() const noexcept { return transfers_; }
   std::deque<float> const& rates() const noexcept { return rates_; }
   /// Of all actors together.
   std::deque<latency_counts> const& latencies() const noexcept { return latencies_; }
@@ -74,6 +103,7 @@ class top_model {
 
   void count_actors(service::report const& before);
   void count_totals(service::report const& before);
+  void count_graphs(service::report const* before);
 
   bool has_report_ = false;
   double seconds_ = 0;
@@ -83,6 +113,9 @@ class top_model {
   std::map<key, past> pasts_;
   std::deque<float> rates_;
   std::deque<latency_counts> latencies_;
+  std::vector<top_stage> stages_;
+  std::vector<top_transfer> transfers_;
+  std::map<std::pair<std::string, std::string>, std::deque<float>> stage_rates_;  // by graph and stage
 };
 
 }  // namespace rondo::tools

@@ -34,6 +34,14 @@ std::string to_json(top_model const& model) {
         before, json_string(a.now->name), a.now->index, a.rate, a.p50_ns, a.p99_ns, a.new_errors);
     before = ",\n";
   }
+  text += "\n],\n\"stages\": [";
+  before = "\n";
+  for (auto const& s : model.stages()) {
+    text += fmt::format(
+        "{}  {{ \"graph\": {}, \"name\": {}, \"ticks_per_second\": {}, \"busy\": {}, \"mean_ns\": {} }}",
+        before, json_string(s.graph->name), json_string(s.now->name), s.rate, s.busy, s.mean_ns);
+    before = ",\n";
+  }
   return text + "\n],\n\"report\": " + service::to_json(model.now()) + "}\n";
 }
 

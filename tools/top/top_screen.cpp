@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/top/top_graphs.hpp"
 #include "tools/top/top_panels.hpp"
 
 namespace rondo::tools {
@@ -241,8 +242,24 @@ void draw_table(text_grid& to, int row, int rows, top_model const& model, top_st
   }
 }
 
+void draw_graph_table(top_area const& area, top_model const& model, top_state const& state) {
+  auto const all = graph_rows(model, state.filter);
+  if (all.empty()) {
+    area.to.put(area.row + 2, 3,
+                model.now().graphs.empty() ? "no graphs" : "no stage's name or type contains the filter",
+                style::dim);
+    return;
+  }
+  int const rows = std::max(area.height - 1, 1);
+  int const selected = std::min(state.graph_row, static_cast<int>(all.size()) - 1);
+  int const first = selected / rows * rows;
+  draw_graphs(area, model, all, first);
+  area.to.put_glyph(area.row + 1 + selected - first, 0, area.g.mark, style::chosen);
+  area.to.select_row(area.row + 1 + selected - first);
+}
+
 void draw_foot(text_grid& to, top_state const& state, top_news const& news, std::size_t shown,
-               glyphs const& g) {
+               bool has_graphs, glyphs const& g) {
   int const row = to.height() - 1;
   if (state.typing) {
     int const after = to.put(row, to.put(row, 1, "filter: ", style::key), state.filter, style::strong);
@@ -266,18 +283,31 @@ void draw_foot(text_grid& to, top_state const& state, top_news const& news, std:
   if (state.details) {
     hint("Esc", "all actors");
   } else {
-    hint("Enter", "details");
-    hint("o", "order");
+    if (!state.graphs) {
+      hint("Enter", "details");
+      hint("o", "order");
+    }
     hint("/", state.filter.empty() ? "filter" : fmt::format("{} ({} found)", state.filter, shown));
   }
   hint("p", state.paused ? "resume" : "pause");
   hint("s", "save");
+  if (state.graphs)
+    hint("Tab", "actors");
+  else if (has_graphs)
+    hint("Tab", "graphs");
 }
 
 }  // namespace
 
+/// With their heading; printed once, they are below the actors.
+int lines_of_graphs(top_model const& model) {
+  auto const rows = static_cast<int>(graph_rows(model, {}).size());
+  return rows == 0 ? 0 : rows + 1;
+}
+
 int height_for_all(top_model const& model) {
-  return head_rows + 1 + static_cast<int>(model.actors().size()) + machine_lines(model) + foot_rows;
+  return head_rows + 1 + static_cast<int>(model.actors().size()) + lines_of_graphs(model) +
+         machine_lines(model) + foot_rows;
 }
 
 int rows_of_table(top_model const& model, top_look const& look) {
@@ -293,7 +323,7 @@ text_grid draw_top(top_model const& model, top_state const& state, top_look cons
     to.put(0, 12, news.source, style::dim);
     to.put_cut(2, 1, to.width() - 2, news.trouble.empty() ? "waiting for the first report" : news.trouble,
                news.trouble.empty() ? style::dim : style::bad, g.ellipsis);
-    draw_foot(to, state, {}, 0, g);
+    draw_foot(to, state, {}, 0, false, g);
     return to;
   }
   draw_head(to, model, state, look, news, g);
@@ -304,7 +334,14 @@ text_grid draw_top(top_model const& model, top_state const& state, top_look cons
                  model, news);
   } else {
     auto const l = plan(model, look);
-    draw_table(to, head_rows, l.table_rows, model, state, look.interactive, g);
+    int const below = look.interactive ? 0 : lines_of_graphs(model);
+    if (state.graphs)
+      draw_graph_table({to, head_rows, 0, to.width(), l.table_rows + 1, g, look.colours}, model, state);
+    else
+      draw_table(to, head_rows, l.table_rows - below, model, state, look.interactive, g);
+    if (below != 0)
+      draw_graphs({to, l.machine_row - below, 0, to.width(), below, g, look.colours}, model,
+                  graph_rows(model, {}), 0);
     draw_machine({to, l.machine_row, 0, l.machine_width, l.machine_height, g, look.colours}, model);
     if (l.curve_height >= 4) {
       int const row = l.machine_row + l.machine_height;
@@ -315,7 +352,9 @@ text_grid draw_top(top_model const& model, top_state const& state, top_look cons
       draw_heat({to, l.heat_row, l.heat_column, l.heat_width, l.heat_height, g, look.colours},
                 "latency of all messages", model.latencies(), model.now().latency_floors_ns);
   }
-  if (look.interactive) draw_foot(to, state, news, shown.size(), g);
+  if (look.interactive)
+    draw_foot(to, state, news, state.graphs ? graph_rows(model, state.filter).size() : shown.size(),
+              !model.now().graphs.empty(), g);
   if (state.help) draw_help(to, g);
   return to;
 }

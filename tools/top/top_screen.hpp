@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/top/text_grid.hpp"
-#include "tools/top/top_format.hpp"
+#include "tools/top/text/text_grid.hpp"
+#include "tools/top/text/top_format.hpp"
 #include "tools/top/top_state.hpp"
 
 namespace rondo::tools {

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "tools/top/text_grid.hpp"
+#include "tools/top/text/text_grid.hpp"
+#include "tools/top/top_graphs.hpp"
 
 namespace rondo::tools {
 
@@ -29,6 +30,10 @@ void drop_character(std::string& text) {
 }
 
 }  // namespace
+
+bool contains(std::string_view text, std::string_view part) {
+  return lower(text).find(lower(part)) != std::string::npos;
+}
 
 auto top_state::press(char32_t key, top_model const& model, int page) -> request {
   if (typing) return type(key), request::none;
@@ -61,7 +66,12 @@ auto top_state::press(char32_t key, top_model const& model, int page) -> request
     case U'o':
       order = static_cast<top_order>((static_cast<int>(order) + 1) % top_orders);
       break;
+    case U'\t':
+      graphs = !graphs && !model.now().graphs.empty();
+      details = false;
+      break;
     case key_enter:
+      if (graphs) break;
       move(0, model);
       details = chosen_.has_value() && !details;
       break;
@@ -92,6 +102,12 @@ void top_state::type(char32_t key) {
 }
 
 void top_state::move(int by, top_model const& model) {
+  if (graphs) {
+    auto const rows = static_cast<std::int64_t>(graph_rows(model, filter).size());
+    graph_row = static_cast<int>(
+        std::clamp<std::int64_t>(std::int64_t{graph_row} + by, 0, std::max<std::int64_t>(rows - 1, 0)));
+    return;
+  }
   auto const all = shown(model);
   auto const at = selected(all);
   if (at < 0) return chosen_.reset();
@@ -103,10 +119,8 @@ void top_state::move(int by, top_model const& model) {
 
 std::vector<top_actor const*> top_state::shown(top_model const& model) const {
   std::vector<top_actor const*> all;
-  auto const wanted = lower(filter);
   for (auto const& a : model.actors())
-    if (wanted.empty() || lower(a.now->name).find(wanted) != std::string::npos ||
-        lower(a.now->behaviour).find(wanted) != std::string::npos)
+    if (filter.empty() || contains(a.now->name, filter) || contains(a.now->behaviour, filter))
       all.push_back(&a);
   // What the order shows first, as the largest; actors that agree in it are sorted by name.
   auto const weight = [this](top_actor const& a) -> std::pair<double, double> {

@@ -7,12 +7,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tools/top/top_model.hpp"
 
 namespace rondo::tools {
+
+/// Whether `text` contains `part`, whatever the case of ASCII letters.
+bool contains(std::string_view text, std::string_view part);
 
 enum class top_order : std::uint8_t { load, depth, p99, errors, name };
 inline constexpr int top_orders = 5;
@@ -46,6 +50,8 @@ class top_state {
   std::string filter{};
   bool typing = false;   // the filter is being typed
   bool details = false;  // of the selected actor
+  bool graphs = false;   // the stages of graphs are shown, not actors
+  int graph_row = 0;     // selected among graph_rows; may be beyond the last one
   bool help = false;
   bool paused = false;
 

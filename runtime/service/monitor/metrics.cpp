@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/base/counters.hpp"
+#include "runtime/service/monitor/graph_metrics.hpp"
 #include "runtime/service/monitor/metric_text.hpp"
 
 namespace rondo::service {
@@ -294,6 +295,7 @@ std::string to_metrics(report const& r, metrics_options const& options) {
   write_actors(to, r, options.actors);
   write_devices(to, r);
   write_pools(to, r);
+  if (!r.graphs.empty()) write_graphs(to, r);
   if (r.connections) write_connections(to, *r.connections);
   if (r.files) write_files(to, *r.files);
   if (r.nats) write_nats(to, *r.nats);

@@ -123,12 +123,13 @@ reporter::reporter(runtime& rt, service_identity who, service_counters const* co
       looks_(rt.device_count()) {}
 
 report reporter::gather() {
+  report r;
+  add_graphs(r);  // waits for busy stages, so that all else is of the same moment
   gathered from{0, runtime_.snapshot(), {}};
   from.now_ns = now_ns();
   for (auto const& b : runtime_.behaviours())
     for (auto const& m : b.messages) from.types.emplace(m.id, m.name);
   auto const& t = from.seen;
-  report r;
   r.service = who_.name;
   r.incarnation = who_.incarnation;
   r.clock_ns = from.now_ns;

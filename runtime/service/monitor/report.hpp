@@ -60,6 +60,7 @@ class reporter {
   void add_memory(report& to) const;
   void add_connections(report& to) const;
   void add_nats(report& to) const;
+  void add_graphs(report& to) const;
 
   runtime& runtime_;
   service_identity who_;

@@ -1,4 +1,4 @@
-#include "tools/top/top_format.hpp"
+#include "tools/top/text/top_format.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tools/top/text_grid.hpp"
+#include "tools/top/text/text_grid.hpp"
 
 #include <fmt/format.h>
 #include <locale.h>

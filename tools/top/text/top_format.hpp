@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-#include "tools/top/text_grid.hpp"
+#include "tools/top/text/text_grid.hpp"
 
 namespace rondo::tools {
 
