@@ -23,13 +23,11 @@
 #pragma once
 
 #include "kernels/base/message.hpp"
+#include "kernels/streams/delivery.hpp"
 #include "kernels/streams/frame.hpp"
 #include "kernels/streams/latest_slot.hpp"
 
 namespace rondo::streams {
-
-/// What happens if a reader is slow.
-enum class delivery : std::uint32_t { latest, every, lossless };
 
 class edge {
  public:

@@ -322,9 +322,7 @@ std::string graph::explain() const {
     text += fmt::format("{} ({}): {}, {}\n", plan.stages[s].name, plan.stages[s].kind->name,
                         plan.devices()[plan.places()[s]].name, plan.why(s));
   for (auto const& e : edges()) {
-    char const* const how = e.how == delivery::latest  ? "latest"
-                            : e.how == delivery::every ? "every"
-                                                       : "lossless";
+    char const* const how = name_of(e.how);
     if (e.is_transfer)
       text += fmt::format(
           "{} copied to {}: {} bytes a frame, {} so far, {:.1f} us each\n", e.from, e.to, e.bytes, e.copies,
