@@ -23,18 +23,11 @@
 #pragma once
 
 #include "kernels/base/message.hpp"
+#include "kernels/streams/delivery.hpp"
 #include "kernels/streams/frame.hpp"
 #include "kernels/streams/latest_slot.hpp"
 
 namespace rondo::streams {
-
-/// What happens if a reader is slow.
-enum class delivery : std::uint32_t { latest, every, lossless };
-
-/// `latest`, ...
-constexpr char const* name_of(delivery how) noexcept {
-  return how == delivery::latest ? "latest" : how == delivery::every ? "every" : "lossless";
-}
 
 class edge {
  public:

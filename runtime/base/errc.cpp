@@ -74,8 +74,9 @@ constexpr std::array entries{
           "the router or the topics have no place left: let some leave, or raise Most of rondo::router or "
           "rondo::topics"},
     entry{"deadline_too_long", "the deadline is more than a day away: use a nearer one, or none"},
+    entry{"no_room", "an importer holds as many announced buffers as it may: wait until it gives one back"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::deadline_too_long) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::no_room) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -49,7 +49,10 @@ buffer_exporter::state::state(memfd_resource& m, buffer_exporter_options o)
       clock(io) {
   wait_at_door();
   tick();
-  thread = std::thread([this] { run_handlers(io, say_thrown); });
+  thread = std::thread([this] {
+    own_threads::scope const own(&threads);
+    run_handlers(io, say_thrown);
+  });
 }
 
 buffer_exporter::state::~state() {
@@ -133,9 +136,33 @@ result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buff
                      [&](std::byte* to) { return std::copy(view.begin(), view.end(), to), true; });
 }
 
+result<shared_buffer_ref> buffer_exporter::export_bytes(std::span<std::byte const> bytes,
+                                                        std::shared_ptr<void> keeps) {
+  auto& s = *state_;
+  if (!s.memory.holds(bytes.data()) || bytes.size() > s.memory.size() - s.offset_of(bytes.data()))
+    return make_error_code(errc::buffer_elsewhere);
+  return s.open(s.offset_of(bytes.data()), bytes.size(), std::move(keeps));
+}
+
 errc buffer_exporter::withdraw(shared_buffer_ref ref) {
   auto const lock = std::lock_guard(state_->mutex);
-  return state_->table.close(ref);
+  auto const outcome = state_->table.close(ref);
+  if (outcome == errc::ok) state_->note_freed();
+  return outcome;
+}
+
+std::uint64_t buffer_exporter::freed() const {
+  auto const lock = std::lock_guard(state_->mutex);
+  return state_->freed;
+}
+
+errc buffer_exporter::wait_freed(std::uint64_t seen, std::chrono::nanoseconds timeout) {
+  auto& s = *state_;
+  if (s.threads.would_deadlock()) return errc::would_deadlock;
+  timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::years(1));  // within the clock's range
+  std::unique_lock lock(s.mutex);
+  return s.freed_changed.wait_for(lock, timeout, [&] { return s.freed != seen; }) ? errc::ok
+                                                                                  : errc::timed_out;
 }
 
 buffer_exporter_statistics buffer_exporter::statistics() const {

@@ -2,9 +2,21 @@
 // (export_table.hpp).
 //
 //   auto const shared = exporter.export_buffer(pool, b.ref());     // leased for reading from now on
-//   exporter.announce(*shared, frame_number);                      // importers get the handle and the number
+//   exporter.announce(*shared, frame_number);                      // importers get a lease and the number
 //   b.release();                                                   // the bytes stay until they are withdrawn
 //   exporter.withdraw(*shared);                                    // ... and no longer leased
+//
+// An announcement grants each importer a lease, so the buffer may be withdrawn at once. Each importer chooses how many announced
+// buffers it has at most, and what follows when it has them:
+//
+//   latest     the newest announcement waits here, and replaces the one before it, which is counted
+//   every      the announcement is dropped for this importer, and counted
+//   lossless   `announce` fails with no_room, and announces to nobody
+//
+// `freed` changes whenever an importer has given something back. So a program that finds no room, no slot or no block need not poll:
+//
+//   auto const seen = exporter.freed();                            // before it looks
+//   if (exporter.announce(*shared, n).error() == errc::no_room) exporter.wait_freed(seen, 1s);
 //
 // An importer sends a hello and gets a welcome with the descriptors of the shared memory, or a refusal with the reason, which
 // both sides report. When a process dies, the kernel closes its socket, which ends all its leases. An importer that sends no
@@ -19,6 +31,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +58,8 @@ struct buffer_exporter_options {
   /// Gets the number of each welcomed importer, on the exporter's own thread, to announce existing buffers to it. Must
   /// not throw or destroy the exporter.
   std::function<void(std::uint64_t importer)> joined = {};
+  /// Called whenever `freed` has changed because of an importer, on the exporter's own thread. Must not throw or destroy the exporter.
+  std::function<void()> changed = {};
 };
 
 /// What an exporter has done, and what importers hold.
@@ -54,6 +69,9 @@ struct buffer_exporter_statistics {
   std::uint32_t closing = 0;    // withdrawn but still leased
   std::uint64_t leases = 0;     // that importers hold now
   std::uint64_t copies = 0;     // exports that were copies
+  std::uint64_t announced = 0;  // to each importer: those that it gets, and those that were replaced
+  std::uint64_t dropped = 0;    // announcements to importers with `every` that had no room
+  std::uint64_t replaced = 0;   // those to importers with `latest` that a newer one replaced here
   std::uint64_t departed = 0;   // importers that have left or died
   std::uint64_t cut_off = 0;    // importers without heartbeat, that kept buffers too long, or were evicted
   std::uint64_t refused = 0;    // connections without a welcome
@@ -67,6 +85,10 @@ struct importer_holding {
   std::uint32_t kept = 0;               // withdrawn buffers that it still leases
   std::uint64_t kept_bytes = 0;         // bytes of these
   std::chrono::nanoseconds kept_for{};  // since the first of these was withdrawn
+  streams::delivery how{};              // of its announcements
+  std::uint64_t unreturned = 0;         // announced buffers that it has not given back
+  std::uint64_t dropped = 0;            // as in the exporter's statistics
+  std::uint64_t replaced = 0;           // likewise
 };
 
 class buffer_exporter {
@@ -83,15 +105,26 @@ class buffer_exporter {
   /// a device's buffer: the caller owns it, and it is not written until it is withdrawn, or while it is copied. Errors: those
   /// of a read; pool_exhausted (slots or copies_bytes), out_of_memory (the shared memory is full), device_lost.
   result<shared_buffer_ref> export_buffer(buffer_pool& pool, buffer_ref ref);
+  /// The same for bytes in the exporter's memory that no pool knows of. `keeps` is destroyed, on any thread, when they are withdrawn and
+  /// no longer leased; until then they must not be written. Errors: buffer_elsewhere (they lie outside), pool_exhausted (slots).
+  result<shared_buffer_ref> export_bytes(std::span<std::byte const> bytes, std::shared_ptr<void> keeps);
 
-  /// Refuses new leases; existing leases stay valid. Errors: double_release, stale_buffer (never exported here).
+  /// Refuses new leases; existing and announced leases stay valid. Errors: double_release, stale_buffer (never exported here).
   errc withdraw(shared_buffer_ref ref);
 
-  /// Sends the handle and the caller's number to all importers and returns how many got it: an importer that does not
-  /// keep up gets nothing.
-  std::uint32_t announce(shared_buffer_ref ref, std::uint64_t tag);
-  /// The same to one importer. Errors: device_busy (it does not keep up; try again), peer_gone.
-  errc announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag);
+  /// Sends a lease, the caller's number and its note to all importers; how many get it, see above. Never waits. Errors: no_room (an
+  /// importer with `lossless` has none, and nobody gets it), stale_buffer (not exported, or withdrawn).
+  result<std::uint32_t> announce(shared_buffer_ref ref, std::uint64_t tag,
+                                 announcement_note const& note = {});
+  /// The same to one importer. Errors: no_room also with `every`, where it counts as dropped; peer_gone; stale_buffer.
+  errc announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag,
+                   announcement_note const& note = {});
+
+  /// A number that changes whenever there may be room where there was none: importers have ended leases, given announced buffers back,
+  /// or left; a buffer was withdrawn.
+  std::uint64_t freed() const;
+  /// Waits until `freed` is not `seen`. Errors: timed_out; would_deadlock on the exporter's own thread, and after a fork.
+  errc wait_freed(std::uint64_t seen, std::chrono::nanoseconds timeout);
 
   /// The current numbers.
   buffer_exporter_statistics statistics() const;

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -28,7 +29,6 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 
-constexpr std::size_t most_waiting = 1024;  // announcements; then this importer reads no more
 constexpr std::uint32_t silent_beats = 16;  // own beats without an exporter's beat: two lease_timeouts
 
 /// The reason of a refusal, made printable.
@@ -40,20 +40,22 @@ std::string reason_of(share::refusal& r) {
   return text;
 }
 
-std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseconds timeout,
-                                         device_opener const& open_device, std::uint64_t& beat_ns) {
+std::shared_ptr<import_view> shake_hands(owned_fd socket, buffer_importer_options const& options,
+                                         std::uint64_t& beat_ns) {
   if (auto const who = identity_of(socket.get()); who.uid != ::geteuid())
     throw std::runtime_error("that process belongs to user " + std::to_string(who.uid) +
                              ", but this one to user " + std::to_string(::geteuid()));
   share::hello hello;
-  if (open_device) {
+  hello.how = options.how;
+  hello.capacity = options.capacity;
+  if (options.open_device) {
     hello.transports |= share::device_memory;
-    hello.device_identity = open_device.identity;
+    hello.device_identity = options.open_device.identity;
   }
   if (send_packet(socket.get(), share::bytes_of(hello)) != packet_io::done)
     throw std::runtime_error("the connection was closed before the hello");
-  if (!wait_readable(socket.get(), timeout))
-    throw std::runtime_error("no answer to the hello within " + std::to_string(timeout.count()) +
+  if (!wait_readable(socket.get(), options.timeout))
+    throw std::runtime_error("no answer to the hello within " + std::to_string(options.timeout.count()) +
                              " ms; is that process stopped?");
   packet p;
   if (receive_packet(socket.get(), p) != packet_io::done)
@@ -65,21 +67,22 @@ std::shared_ptr<import_view> shake_hands(owned_fd socket, std::chrono::milliseco
     throw std::runtime_error("the answer to the hello (" + std::to_string(p.size) +
                              " bytes) is not a welcome of a buffer_exporter of this version");
   beat_ns = w.beat_ns;
-  return std::make_shared<import_view>(w, std::move(socket), p.fds, open_device);
+  return std::make_shared<import_view>(w, std::move(socket), p.fds, options.open_device);
 }
 
 }  // namespace
 
 struct buffer_importer::state {
-  state(std::shared_ptr<import_view> v, std::uint64_t beat_ns)
+  state(std::shared_ptr<import_view> v, buffer_importer_options const& options, std::uint64_t beat_ns)
       : view(std::move(v)),
+        how(options.how),
+        capacity(options.capacity),
         socket(io, view->socket()),
         clock(io),
         // Between a millisecond and an hour, whatever the exporter says.
         beat_every(std::clamp<std::uint64_t>(beat_ns, 1'000'000, 3'600'000'000'000)) {
     beat();
     listen();
-    watch();
     thread = std::thread([this] {
       own_threads::scope const own(&threads);
       run_handlers(io, [](char const* text) {
@@ -109,35 +112,31 @@ struct buffer_importer::state {
     });
   }
 
-  /// Detects the end of the exporter, even if unread announcements come before it.
-  void watch() {
-    socket.async_wait(stream_descriptor::wait_error, [this](error_code const& error) {
-      if (!error) over(errc::peer_gone);
-    });
-  }
-
   void listen() {
     socket.async_wait(stream_descriptor::wait_read, [this](error_code const& error) {
       if (!error && take_in()) listen();
     });
   }
 
-  /// Reads announcements. False: stop reading for now.
+  /// Reads announcements. False: no more will come.
   bool take_in() {
     packet p;
     for (;;) {
-      {
-        auto const lock = std::lock_guard(mutex);
-        resting = inbox.size() >= most_waiting;
-        if (resting) return false;
-      }
       auto const got = receive_packet(view->socket(), p);
       if (got == packet_io::later) return true;
       share::announcement a;
-      if (got == packet_io::gone || p.cut || !share::read_packet(p.content(), a))
+      if (got == packet_io::gone || p.cut || !share::read_packet(p.content(), a) || !put(arrived_from(a)))
         return over(errc::peer_gone), false;  // any other packet violates the protocol
-      put({a.ref, a.tag});
     }
+  }
+
+  announced_buffer arrived_from(share::announcement const& a) const {
+    announced_buffer b{.ref = a.ref, .tag = a.tag, .note = a.note};
+    if (auto lease = view->granted(a.ref))
+      b.lease = std::move(*lease);
+    else
+      b.refused = static_cast<errc>(lease.error().value());
+    return b;
   }
 
   /// A waiting receiver, which keeps its executor running.
@@ -150,27 +149,38 @@ struct buffer_importer::state {
     return {std::move(r), boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked)};
   }
 
-  void put(announced_buffer a) {
+  /// False: the exporter may not send so many, or not this one.
+  bool put(announced_buffer a) {
+    if (a.refused == errc::stale_buffer) return false;
+    std::optional<announced_buffer> older;  // its lease ends without the mutex
     std::unique_lock lock(mutex);
-    if (receivers.empty()) {
-      inbox.push_back(a);
-      arrived.notify_one();
-      return;
+    if (!receivers.empty()) {
+      auto w = std::move(receivers.front());
+      receivers.pop_front();
+      lock.unlock();
+      complete(std::move(w), errc::ok, std::move(a));
+      return true;
     }
-    auto w = std::move(receivers.front());
-    receivers.pop_front();
-    lock.unlock();
-    complete(std::move(w), errc::ok, a);
+    if (how == streams::delivery::latest && !inbox.empty()) {
+      older = std::move(inbox.front());
+      inbox.pop_front();
+      ++replaced;
+    }
+    if (inbox.size() == capacity) return false;
+    inbox.push_back(std::move(a));
+    arrived.notify_one();
+    return true;
   }
 
   void over(errc why) {
     std::deque<waiting> left;
+    std::deque<announced_buffer> invalid;
     {
       auto const lock = std::lock_guard(mutex);
       view->set_peer_gone();  // with `ended`: whoever sees one of them finds the other
       if (ended && why == errc::peer_gone) return;
       ended = true;
-      inbox.clear();
+      if (why == errc::cancelled || !view->counted()) invalid.swap(inbox);
       left.swap(receivers);
       arrived.notify_all();
     }
@@ -181,30 +191,26 @@ struct buffer_importer::state {
 
   /// Calls the receiver on its executor, never inside the initiating function.
   void complete(waiting w, errc outcome, announced_buffer a) {
-    boost::asio::post(io, [w = std::move(w), outcome, a]() mutable {
+    boost::asio::post(io, [w = std::move(w), outcome, a = std::move(a)]() mutable {
       auto const executor = w.executor;
-      boost::asio::dispatch(executor, [r = std::move(w.r), outcome, a]() mutable {
-        std::move(r)(make_error_code(outcome), a);
+      boost::asio::dispatch(executor, [r = std::move(w.r), outcome, a = std::move(a)]() mutable {
+        std::move(r)(make_error_code(outcome), std::move(a));
       });
     });
   }
 
   // -- from any thread
 
-  /// Takes the oldest announcement; if there is room again, the thread resumes reading. Precondition: the caller holds mutex.
+  /// Takes the oldest announcement. Precondition: the caller holds mutex.
   announced_buffer pop() {
-    auto const a = inbox.front();
+    auto a = std::move(inbox.front());
     inbox.pop_front();
-    if (resting && inbox.size() <= most_waiting / 2) {
-      resting = false;
-      boost::asio::post(io, [this] {
-        if (!ended && take_in()) listen();
-      });
-    }
     return a;
   }
 
   std::shared_ptr<import_view> view;
+  streams::delivery const how;
+  std::size_t const capacity;
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> alive{io.get_executor()};
   stream_descriptor socket;
@@ -213,25 +219,28 @@ struct buffer_importer::state {
   std::uint32_t last_beat = 0, silent = 0;
 
   // Guards the members below. Only the thread changes `ended`, so it reads that without the mutex.
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::condition_variable arrived;
   std::deque<announced_buffer> inbox;
   std::deque<waiting> receivers;  // empty while the inbox is not
-  bool resting = false, ended = false;
+  std::uint64_t replaced = 0;
+  bool ended = false;
   own_threads const threads{};
   std::thread thread;
 };
 
-buffer_importer::buffer_importer(std::filesystem::path const& path, std::chrono::milliseconds timeout,
-                                 device_opener const& open_device) {
-  auto socket = connect_to(path, timeout);
+buffer_importer::buffer_importer(std::filesystem::path const& path, buffer_importer_options const& options) {
+  if (options.capacity == 0 || options.capacity > share::most_granted)
+    throw std::invalid_argument("buffer_importer: capacity is " + std::to_string(options.capacity) +
+                                "; use 1 to " + std::to_string(share::most_granted));
+  auto socket = connect_to(path, options.timeout);
   std::uint64_t beat_ns = 0;
   try {
-    view_ = shake_hands(std::move(socket), timeout, open_device, beat_ns);
+    view_ = shake_hands(std::move(socket), options, beat_ns);
   } catch (std::exception const& e) {
     throw std::runtime_error("importing buffers from " + path.string() + ": " + e.what());
   }
-  state_ = std::make_unique<state>(view_, beat_ns);
+  state_ = std::make_unique<state>(view_, options, beat_ns);
 }
 
 buffer_importer::~buffer_importer() = default;
@@ -243,8 +252,13 @@ result<announced_buffer> buffer_importer::receive(std::chrono::nanoseconds timeo
   std::unique_lock lock(s.mutex);
   if (!s.arrived.wait_for(lock, timeout, [&] { return s.ended || !s.inbox.empty(); }))
     return make_error_code(errc::timed_out);
-  if (s.ended) return make_error_code(errc::peer_gone);
+  if (s.inbox.empty()) return make_error_code(errc::peer_gone);
   return s.pop();
+}
+
+std::uint64_t buffer_importer::replaced() const noexcept {
+  auto const lock = std::lock_guard(state_->mutex);
+  return state_->replaced;
 }
 
 own_threads const* buffer_importer::threads() const noexcept { return &state_->threads; }
@@ -253,10 +267,10 @@ void buffer_importer::enlist(receiver r) {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   if (!s.ended && s.inbox.empty()) return s.receivers.push_back(s.waiting_of(std::move(r)));
-  auto const outcome = s.ended ? errc::peer_gone : errc::ok;
-  auto const a = s.ended ? announced_buffer{} : s.pop();
+  auto const outcome = s.inbox.empty() ? errc::peer_gone : errc::ok;
+  auto a = s.inbox.empty() ? announced_buffer{} : s.pop();
   lock.unlock();
-  s.complete(s.waiting_of(std::move(r)), outcome, a);
+  s.complete(s.waiting_of(std::move(r)), outcome, std::move(a));
 }
 
 }  // namespace rondo

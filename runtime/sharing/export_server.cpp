@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <utility>
 
@@ -33,6 +32,12 @@ std::string fault_of(packet const& p) {
            std::to_string(static_cast<std::uint32_t>(h.kind)) + "; expected " + std::to_string(sizeof hello) +
            " bytes and kind 1";
   if ((hello.transports & share::host_memory) == 0) return "it cannot map host memory";
+  if (hello.how > streams::delivery::lossless)
+    return "it wants delivery " + std::to_string(static_cast<std::uint32_t>(hello.how)) +
+           "; there are 0 (latest), 1 (every) and 2 (lossless)";
+  if (hello.capacity == 0 || hello.capacity > share::most_granted)
+    return "its capacity is " + std::to_string(hello.capacity) + "; use 1 to " +
+           std::to_string(share::most_granted);
   return {};
 }
 
@@ -88,26 +93,41 @@ void buffer_exporter::state::listen_to(std::shared_ptr<connection> const& c) {
 /// Handles the packets that a connection has sent. False: the connection is closed.
 bool buffer_exporter::state::serve(connection& c) {
   packet p;
+  bool any = false;
   for (int i = 0; i < 64; ++i) {
     auto const got = receive_packet(c.fd(), p);
     if (got == packet_io::later) break;
     if (got == packet_io::gone) return end(c, c.welcomed ? counts.departed : counts.refused, {});
+    any = true;
     if (!c.welcomed) {
       if (!shake_hands(c, p)) return false;
     } else if (share::settled s; p.cut || !share::read_packet(p.content(), s)) {
       return end(c, counts.departed, c.name() + " sent a packet that is not an importer's; disconnected");
     }
   }
-  auto const lock = std::lock_guard(mutex);
-  table.sweep();
+  if (!any) return true;
+  {
+    auto const lock = std::lock_guard(mutex);
+    table.sweep();
+    if (c.row) send_unsent(c);
+    note_freed();
+  }
+  say_changed();
   return true;
+}
+
+void buffer_exporter::state::say_changed() {
+  if (options.changed) call_caught(options.changed, say_thrown);
 }
 
 bool buffer_exporter::state::shake_hands(connection& c, packet const& p) {
   auto fault = fault_of(p);
-  if (share::hello h; fault.empty() && share::read_packet(p.content(), h))
+  if (share::hello h; fault.empty() && share::read_packet(p.content(), h)) {
     c.opens_device =
         device && (h.transports & share::device_memory) != 0 && h.device_identity == device->identity;
+    c.how = h.how;
+    c.capacity = h.capacity;
+  }
   owned_fd row;
   if (fault.empty()) fault = admit(c, row);
   if (!fault.empty()) {
@@ -158,6 +178,7 @@ bool buffer_exporter::state::end(connection& c, std::uint64_t& counter, std::str
     forget(c);
   }
   say(line);
+  say_changed();
   return false;
 }
 void buffer_exporter::state::forget(connection& c) {  // precondition: the caller holds mutex
@@ -166,6 +187,7 @@ void buffer_exporter::state::forget(connection& c) {  // precondition: the calle
   c.guard.reset();
   c.socket.close();
   connections.erase(c.number);  // the caller still owns it
+  note_freed();
 }
 
 // -- heartbeats
@@ -175,7 +197,9 @@ void buffer_exporter::state::tick() {
   clock.expires_after(tick_every);
   clock.async_wait([this](error_code const& error) {
     if (error || closing) return;
-    for (auto const& line : cut_off_the_overdue()) say(line);
+    auto const lines = cut_off_the_overdue();
+    for (auto const& line : lines) say(line);
+    if (!lines.empty()) say_changed();
     if (door_rests) wait_at_door();
     tick();
   });
@@ -211,65 +235,10 @@ std::vector<std::string> buffer_exporter::state::cut_off_the_overdue() {
     ++(c->row ? counts.cut_off : counts.refused);
     forget(*c);
   }
+  for (auto const& [number, c] : connections)
+    if (c->row) send_unsent(*c);
   table.sweep();
   return lines;
-}
-
-// -- announcements
-
-std::uint32_t buffer_exporter::announce(shared_buffer_ref ref, std::uint64_t tag) {
-  auto& s = *state_;
-  share::announcement const a{.ref = ref, .tag = tag};
-  auto const lock = std::lock_guard(s.mutex);
-  std::uint32_t reached = 0;
-  for (auto const& [number, c] : s.connections)
-    if (c->welcomed && send_packet(c->fd(), share::bytes_of(a)) == packet_io::done) ++reached;
-  return reached;
-}
-
-errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref, std::uint64_t tag) {
-  auto& s = *state_;
-  share::announcement const a{.ref = ref, .tag = tag};
-  auto const lock = std::lock_guard(s.mutex);
-  auto const found = s.connections.find(importer);
-  if (found == s.connections.end() || !found->second->welcomed) return errc::peer_gone;
-  switch (send_packet(found->second->fd(), share::bytes_of(a))) {
-    case packet_io::done:
-      return errc::ok;
-    case packet_io::later:
-      return errc::device_busy;
-    case packet_io::gone:
-      break;
-  }
-  return errc::peer_gone;
-}
-
-std::vector<importer_holding> buffer_exporter::importers() const {
-  auto& s = *state_;
-  std::vector<importer_holding> all;
-  auto const lock = std::lock_guard(s.mutex);
-  for (auto const& [number, c] : s.connections) {
-    if (!c->welcomed || !c->row) continue;
-    auto const kept = s.table.kept_by(*c->row);
-    all.push_back({number, c->who.pid, s.table.leases(*c->row), kept.slots, kept.bytes, kept.since_first});
-  }
-  return all;
-}
-
-errc buffer_exporter::evict(std::uint64_t importer) {
-  auto& s = *state_;
-  auto const lock = std::lock_guard(s.mutex);
-  auto const found = s.connections.find(importer);
-  if (found == s.connections.end() || !found->second->welcomed) return errc::peer_gone;
-  auto const c = found->second;
-  ++s.counts.cut_off;
-  s.table.drop(*std::exchange(c->row, std::nullopt));
-  s.connections.erase(found);
-  boost::asio::post(s.io, [&s, c] {  // only the thread uses the socket
-    auto const held = std::lock_guard(s.mutex);
-    s.forget(*c);
-  });
-  return errc::ok;
 }
 
 }  // namespace rondo

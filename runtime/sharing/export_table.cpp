@@ -80,9 +80,9 @@ void export_table::sweep() {
 }
 
 bool export_table::leased(std::uint32_t slot) const noexcept {
-  for (auto const& mapping : rows_)
-    if (mapping.data() && share::row(mapping.data()).leased(slot)) return true;
-  return false;
+  return std::ranges::any_of(rows_, [slot](row_book const& r) {
+    return r.mapping.data() != nullptr && share::row(r.mapping.data()).leased(slot, r.granted[slot]);
+  });
 }
 
 void export_table::free(std::uint32_t index) {
@@ -94,11 +94,12 @@ void export_table::free(std::uint32_t index) {
 
 std::optional<std::uint32_t> export_table::admit(std::uint64_t importer, owned_fd& row) {
   std::uint32_t index = 0;
-  while (index < rows_.size() && rows_[index].data()) ++index;
+  while (index < rows_.size() && rows_[index].mapping.data()) ++index;
   if (index == rows_.size()) return std::nullopt;
   auto const bytes = share::row::size_of(static_cast<std::uint32_t>(slots_.size()));
   row = make_memfd("rondo-importer", bytes);
-  rows_[index] = shared_mapping(row.get(), bytes, false, "the leases of an importer");
+  rows_[index] = {shared_mapping(row.get(), bytes, false, "the leases of an importer"),
+                  std::vector<std::uint32_t>(slots_.size())};
   directory_.give_row(index, importer);
   return index;
 }
@@ -109,26 +110,31 @@ void export_table::drop(std::uint32_t row) {
   sweep();
 }
 
+std::uint64_t export_table::returned(std::uint32_t row) const noexcept {
+  // relaxed: a number of its own, and the packet that follows it was received
+  return share::row(rows_[row].mapping.data()).returned().load(memory_order::relaxed);
+}
+
 std::uint64_t export_table::beat(std::uint32_t row) const noexcept {
-  return share::row(rows_[row].data())
+  return share::row(rows_[row].mapping.data())
       .beat()
       .load(memory_order::relaxed);  // relaxed: only whether it changes
 }
 
 std::uint64_t export_table::leases(std::uint32_t row) const noexcept {
   std::uint64_t all = 0;
-  share::row const words(rows_[row].data());
+  share::row const words(rows_[row].mapping.data());
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    all += words.leases(slot).load(memory_order::relaxed);  // relaxed: a statistic
+    all += words.leases(slot).load(memory_order::relaxed) + rows_[row].granted[slot];  // relaxed: a statistic
   return all;
 }
 
 export_table::keeping export_table::kept_by(std::uint32_t row) const noexcept {
   keeping all;
-  share::row const words(rows_[row].data());
+  share::row const words(rows_[row].mapping.data());
   auto const now = std::chrono::steady_clock::now();
   for (auto const slot : closing_) {
-    if (!words.leased(slot)) continue;
+    if (!words.leased(slot, rows_[row].granted[slot])) continue;
     ++all.slots;
     all.bytes += directory_.slot(slot).bytes.load(memory_order::relaxed);  // relaxed: this side wrote it
     all.since_first = std::max<std::chrono::nanoseconds>(all.since_first, now - slots_[slot].withdrawn);

@@ -4,11 +4,13 @@
 // **Invariants**
 //  T1 A slot is free, open, or closing. Its generation grows when it becomes free; after the last one it is retired.
 //  T2 What a slot keeps (a lease or a copy) is released only when the slot is closed and no row counts a lease of it.
-//  T3 A row counts only while its owner is in the directory. Removing the owner ends all its leases.
+//  T3 A row counts only while its owner is in the directory. Removing the owner ends all its leases, granted ones too.
+//  T4 A lease is granted only of an open slot. It counts until the importer has ended it, or the exporter takes it back unsent.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -25,7 +27,7 @@ namespace rondo {
 class export_table {
  public:
   /// Keeps the exported bytes unchanged: a lease of the buffer, or a copy.
-  using keeper = std::variant<std::monostate, read_lease<>, buffer>;
+  using keeper = std::variant<std::monostate, read_lease<>, buffer, std::shared_ptr<void>>;
 
   /// Throws std::system_error if there is no shared memory.
   export_table(std::uint64_t data_bytes, std::uint32_t slots, std::uint32_t rows);
@@ -43,6 +45,12 @@ class export_table {
   /// Refuses new leases; the slot becomes free at once or when its last lease ends. Errors: double_release, stale_buffer.
   errc close(shared_buffer_ref ref);
   bool is_open(shared_buffer_ref ref) const noexcept;
+  /// Counts a lease of the slot for an importer, which an announcement will tell it. Precondition: the slot is open.
+  void grant(std::uint32_t row, std::uint32_t slot) noexcept { ++rows_[row].granted[slot]; }
+  /// Takes a granted lease back, of which the importer was not told.
+  void take_back(std::uint32_t row, std::uint32_t slot) noexcept { --rows_[row].granted[slot]; }
+  /// How many granted leases the importer says that it has ended.
+  std::uint64_t returned(std::uint32_t row) const noexcept;
   /// Frees the closing slots that are no longer leased.
   void sweep();
 
@@ -76,6 +84,12 @@ class export_table {
     std::chrono::steady_clock::time_point withdrawn{};
   };
 
+  /// An importer's words, and the leases that were granted to it, by slot.
+  struct row_book {
+    shared_mapping mapping;  // empty: a free row
+    std::vector<std::uint32_t> granted;
+  };
+
   bool leased(std::uint32_t slot) const noexcept;
   void free(std::uint32_t slot);
 
@@ -84,7 +98,7 @@ class export_table {
   owned_fd fd_;
   shared_mapping mapping_;
   share::directory directory_;
-  std::vector<shared_mapping> rows_;  // an empty mapping is a free row
+  std::vector<row_book> rows_;
   std::vector<slot_book> slots_;
   std::vector<std::uint32_t> free_, closing_;
 };

@@ -7,10 +7,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "runtime/os/own_threads.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/export_table.hpp"
 #include "runtime/sharing/packet_socket.hpp"
@@ -53,7 +56,32 @@ struct buffer_exporter::state {
     bool welcomed = false, opens_device = false;
     std::uint64_t beat = 0;
     std::uint32_t silent = 0;  // ticks since the beat changed
+
+    // Announcements.
+    streams::delivery how = streams::delivery::every;
+    std::uint64_t capacity = 0;
+    std::uint64_t sent = 0, dropped = 0, replaced = 0;
+    // Granted but not sent: the newest one with `latest`; others only if the system refused a packet.
+    std::deque<share::announcement> unsent{};
   };
+
+  // -- the caller holds mutex
+
+  /// Announced buffers that the importer has not given back.
+  std::uint64_t unreturned(connection const& c) const {
+    return c.sent + c.unsent.size() - table.returned(*c.row);
+  }
+  /// Whether `announce` finds a place for one.
+  bool has_room(connection const& c) const {
+    return c.how == streams::delivery::latest || unreturned(c) < c.capacity;
+  }
+  /// False: it was dropped.
+  bool put(connection& c, share::announcement const& a);
+  void send_unsent(connection& c);
+  void note_freed() {
+    ++freed;
+    freed_changed.notify_all();
+  }
 
   // -- on the server's own thread
 
@@ -66,6 +94,7 @@ struct buffer_exporter::state {
   bool send_welcome(connection& c, owned_fd const& row);
   bool end(connection& c, std::uint64_t& counter, std::string const& line);
   void forget(connection& c);
+  void say_changed();
   void tick();
   std::string why_cut_off(connection& c);
   std::vector<std::string> cut_off_the_overdue();
@@ -77,11 +106,13 @@ struct buffer_exporter::state {
   atomic<std::uint64_t> copied{0};
   std::optional<device_share> const device;
   boost::asio::io_context io{1};
-  std::mutex mutex;  // guards the members up to `counts`, and that sockets stay open
+  std::mutex mutex;  // guards the members up to `freed`, and that sockets stay open
   export_table table;
   std::map<std::uint64_t, std::shared_ptr<connection>> connections;
   std::uint64_t last_number = 0;
-  buffer_exporter_statistics counts;  // departed, cut_off, and refused; the others are counted on request
+  buffer_exporter_statistics counts;  // those that only grow; the others are counted on request
+  std::uint64_t freed = 0;
+  std::condition_variable freed_changed;
 
   // Only the thread uses these.
   std::optional<packet_door> place;
@@ -90,6 +121,7 @@ struct buffer_exporter::state {
   boost::asio::posix::stream_descriptor door;
   boost::asio::steady_timer clock;
   bool door_rests = false, closing = false;
+  own_threads const threads{};
   std::thread thread;
 };
 

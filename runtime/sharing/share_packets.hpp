@@ -1,9 +1,12 @@
 // The handle of a buffer that another process exports, and the packets between exporter and importer.
 //
 // Each packet begins with its header. An importer sends a hello and gets a welcome with the descriptors of data,
-// directory, and row (share_words.hpp), or a refusal. Then the exporter sends announcements, and the importer sends
-// `settled` whenever a lease of a closed slot has ended. An importer that can open a device's memory also gets the exporter's
-// and reads buffers there in place; slots, rows, leases, and the death of a process work the same.
+// directory, and row (share_words.hpp), or a refusal. Then the exporter sends announcements. Each grants a lease, so the importer
+// finds the buffer even if it was withdrawn since. The importer sends `settled` whenever a granted lease, or a lease of a closed
+// slot, has ended. The hello says how many granted leases it may have at once, and what follows if it has them.
+//
+// An importer that can open a device's memory also gets the exporter's and reads buffers there in place; slots, rows, leases, and
+// the death of a process work the same.
 #pragma once
 
 #include <array>
@@ -12,6 +15,8 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+
+#include "kernels/streams/delivery.hpp"
 
 namespace rondo {
 
@@ -32,13 +37,16 @@ struct shared_buffer_ref {
 };
 static_assert(sizeof(shared_buffer_ref) == 32 && std::is_trivially_copyable_v<shared_buffer_ref>);
 
+/// Bytes that travel with an announcement; the two programs define their meaning.
+using announcement_note = std::array<std::byte, 40>;
+
 // -- for the runtime
 
 namespace share {
 
 inline constexpr std::uint64_t magic = 0x31455241'48534452;  // "RDSHARE1"
-inline constexpr std::uint32_t version = 2;
-inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024;
+inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024, most_granted = 1024;
 
 /// The ways in which an importer can reach data; one bit each.
 enum transport : std::uint32_t { host_memory = 1, device_memory = 2 };
@@ -54,6 +62,8 @@ struct packet_header {
 struct hello {
   packet_header header{.kind = packet_kind::hello};
   std::uint32_t transports = host_memory;  // supported by the importer
+  streams::delivery how = streams::delivery::every;
+  std::uint32_t capacity = 1;  // granted leases at once: 1 to most_granted
   std::uint32_t reserved = 0;
   std::array<std::byte, 16> device_identity{};  // with device_memory: the device that it can open
 };
@@ -74,12 +84,13 @@ struct announcement {
   packet_header header{.kind = packet_kind::announcement};
   shared_buffer_ref ref{};
   std::uint64_t tag = 0;
+  announcement_note note{};
 };
 struct settled {
   packet_header header{.kind = packet_kind::settled};
 };
-static_assert(sizeof(hello) == 40 && sizeof(welcome) == 216 && sizeof(refusal) == 256 &&
-              sizeof(announcement) == 56 && sizeof(settled) == 16);
+static_assert(sizeof(hello) == 48 && sizeof(welcome) == 216 && sizeof(refusal) == 256 &&
+              sizeof(announcement) == 96 && sizeof(settled) == 16);
 
 template <class Packet>
 std::span<std::byte const> bytes_of(Packet const& p) noexcept {

@@ -3,8 +3,10 @@
 // The exporter creates three pieces of shared memory. Only one side writes each of them:
 //   data       the buffers' bytes. Written by the exporter; sealed, so that importers can map it only for reading.
 //   directory  which slots are exported, and who may read; the exporter's heartbeat. Written by the exporter; sealed likewise.
-//   row        one per importer: its heartbeat, and the number of its leases of each slot. Only that importer writes it,
-//              so a broken importer harms only itself (and keeps the blocks that it claims to lease).
+//   row        one per importer: its heartbeat, the number of its leases of each slot, and how many granted leases have ended. Only
+//              that importer writes it, so a broken importer harms only itself (and keeps the blocks that it claims to lease).
+// An announcement grants a lease: the exporter counts it on its own side, and the importer takes one from its word when the lease
+// ends. The two numbers together say how many leases there are, so the word may be "negative".
 // A device's memory is also data, for importers that can open it; only the device protects it.
 //
 // **Threads**: the exporter's functions one at a time; the importer's from any thread.
@@ -16,6 +18,7 @@
 //                      one of them sees the other: no lease is both granted and overlooked. seq_cst, all four.
 //   end | withdraw     `end_lease` takes its count back, then loads the state; if it is closed, the importer sends a packet.
 //                      The exporter closes it, then loads the counts. So the end of the last lease is not missed. seq_cst.
+//   grant -> lease     The packet of an announcement, sent after `open`: the importer sees the buffer's bytes and location.
 //   end -> reuse       The subtraction of `end_lease` releases; the load of `leased` acquires if it finds 0: no byte
 //                      is overwritten before it was read.
 //   cut -> reuse       A seqlock: `cut_off` removes the row's owner, then a release fence, and later the bytes are written. The
@@ -50,21 +53,25 @@ struct directory_header {
 };
 static_assert(sizeof(directory_header) == 40);
 
-/// One importer's words: the beat, which keeps changing while it runs; from byte 64 on, a count of leases for each slot.
+/// One importer's words: the beat, which keeps changing while it runs; how many granted leases have ended; from byte 64 on, a count of
+/// leases for each slot, less those that were granted.
 class row {
  public:
   row() = default;
   explicit row(std::byte* base) noexcept : base_(base) {}
   static constexpr std::uint64_t size_of(std::uint32_t slots) noexcept { return 64 + slots * 4ull; }
   word<std::uint64_t>& beat() const noexcept { return *reinterpret_cast<word<std::uint64_t>*>(base_); }
+  word<std::uint64_t>& returned() const noexcept {
+    return *reinterpret_cast<word<std::uint64_t>*>(base_ + 8);
+  }
   word<std::uint32_t>& leases(std::uint32_t slot) const noexcept {
     return reinterpret_cast<word<std::uint32_t>*>(base_ + 64)[slot];
   }
 
-  /// Called by the exporter. Precondition: it has closed the slot.
-  bool leased(std::uint32_t slot) const noexcept {
+  /// Called by the exporter, with the number of leases that it has granted. Precondition: it has closed the slot.
+  bool leased(std::uint32_t slot, std::uint32_t granted) const noexcept {
     // seq_cst: lease | withdraw, end | withdraw; its acquire: end -> reuse
-    return leases(slot).load(memory_order::seq_cst) != 0;
+    return leases(slot).load(memory_order::seq_cst) + granted != 0;
   }
 
  private:
@@ -123,11 +130,20 @@ class directory {
     own.leases(index).fetch_add(1, memory_order::seq_cst);
     return slot(index).state.load(memory_order::seq_cst) == slot_state(generation, true);
   }
+  /// Of a lease that an announcement has granted: whether this generation is, or was, exported.
+  bool is_granted(std::uint32_t index, std::uint32_t generation) const noexcept {
+    return slot(index).state.load(memory_order::relaxed) >> 1 == generation;  // relaxed: grant -> lease
+  }
   /// False if the slot is closed: the caller must then notify the exporter.
   [[nodiscard]] bool end_lease(row own, std::uint32_t index, std::uint32_t generation) const noexcept {
     // seq_cst twice: end | withdraw; the subtraction's release: end -> reuse
     own.leases(index).fetch_sub(1, memory_order::seq_cst);
     return slot(index).state.load(memory_order::seq_cst) == slot_state(generation, true);
+  }
+  /// The same for a granted lease, of whose end the exporter must always be notified.
+  void end_granted(row own, std::uint32_t index, std::uint32_t generation) const noexcept {
+    own.returned().fetch_add(1, memory_order::relaxed);  // relaxed: a packet follows it
+    static_cast<void>(end_lease(own, index, generation));
   }
   /// Whether this importer's leases still count, so that everything read so far was valid.
   bool still_counted(std::uint32_t row, std::uint64_t importer) const noexcept {

@@ -62,12 +62,22 @@ import_view::import_view(share::welcome const& w, owned_fd socket, std::span<own
 result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   if (peer_gone()) return make_error_code(errc::peer_gone);
   // From another exporter, or from an earlier one at this path.
-  if (ref.share != share_ || ref.slot >= slots_ || ref.generation == 0)
-    return make_error_code(errc::stale_buffer);
+  if (!names_slot(ref)) return make_error_code(errc::stale_buffer);
   if (!directory_.try_lease(row_, ref.slot, ref.generation)) {
-    give_back(ref.slot, ref.generation);
+    give_back(ref.slot, ref.generation, false);
     return make_error_code(errc::stale_buffer);
   }
+  return take(ref, false);
+}
+
+result<shared_lease> import_view::granted(shared_buffer_ref ref) const {
+  if (!names_slot(ref) || !directory_.is_granted(ref.slot, ref.generation))
+    return make_error_code(errc::stale_buffer);
+  return take(ref, true);
+}
+
+/// Finds the bytes of a slot of which this importer has a lease.
+result<shared_lease> import_view::take(shared_buffer_ref ref, bool granted) const {
   auto const& entry = directory_.slot(ref.slot);
   // relaxed: under the lease. An importer that was cut off may see values of two generations, so both are checked.
   auto const offset = entry.offset.load(memory_order::relaxed);
@@ -75,7 +85,7 @@ result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   bool const there = (offset & share::on_device) != 0;
   auto const start = offset & ~share::on_device, size = there ? device_bytes_ : data_.size();
   auto const refuse = [&](errc why) {
-    give_back(ref.slot, ref.generation);
+    give_back(ref.slot, ref.generation, granted);
     return make_error_code(why);
   };
   if (there && !device_) return refuse(errc::buffer_elsewhere);
@@ -83,12 +93,14 @@ result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
     return refuse(errc::buffer_out_of_bounds);
   if (there && !device_->wait_ready()) return refuse(errc::device_lost);
   auto const* const first = (there ? device_->base() : data_.data()) + start + ref.offset;
-  return shared_lease(shared_from_this(), {first, static_cast<std::size_t>(ref.bytes)}, ref.slot,
-                      ref.generation);
+  return shared_lease(shared_from_this(), {first, static_cast<std::size_t>(ref.bytes)}, ref, granted);
 }
 
-void import_view::give_back(std::uint32_t slot, std::uint32_t generation) const noexcept {
-  if (directory_.end_lease(row_, slot, generation)) return;
+void import_view::give_back(std::uint32_t slot, std::uint32_t generation, bool granted) const noexcept {
+  if (granted)
+    directory_.end_granted(row_, slot, generation);
+  else if (directory_.end_lease(row_, slot, generation))
+    return;
   // If there is no room, the exporter has that many packets left to read, and sweeps after the last one.
   static_cast<void>(send_packet(socket_.get(), share::bytes_of(share::settled{})));
 }
@@ -115,7 +127,7 @@ bool shared_lease::valid() const noexcept { return view_ && view_->counted(); }
 
 void shared_lease::end() noexcept {
   if (!view_) return;
-  view_->give_back(slot_, generation_);
+  view_->give_back(slot_, generation_, granted_);
   view_ = nullptr;
   bytes_ = {};
 }

@@ -30,13 +30,14 @@ class shared_lease {
       : view_(std::move(other.view_)),
         bytes_(std::exchange(other.bytes_, {})),
         slot_(other.slot_),
-        generation_(other.generation_) {}
+        generation_(other.generation_),
+        granted_(other.granted_) {}
   /// Ends its own lease and takes the other one over.
   shared_lease& operator=(shared_lease&& other) noexcept {
     if (this == &other) return *this;
     end();
     view_ = std::move(other.view_), bytes_ = std::exchange(other.bytes_, {});
-    slot_ = other.slot_, generation_ = other.generation_;
+    slot_ = other.slot_, generation_ = other.generation_, granted_ = other.granted_;
     return *this;
   }
   /// Ends the lease.
@@ -68,13 +69,18 @@ class shared_lease {
  private:
   [[noreturn]] static void refuse_alignment(std::size_t wanted);
   friend import_view;
-  shared_lease(std::shared_ptr<import_view const> view, std::span<std::byte const> bytes, std::uint32_t slot,
-               std::uint32_t generation) noexcept
-      : view_(std::move(view)), bytes_(bytes), slot_(slot), generation_(generation) {}
+  shared_lease(std::shared_ptr<import_view const> view, std::span<std::byte const> bytes,
+               shared_buffer_ref const& ref, bool granted) noexcept
+      : view_(std::move(view)),
+        bytes_(bytes),
+        slot_(ref.slot),
+        generation_(ref.generation),
+        granted_(granted) {}
 
   std::shared_ptr<import_view const> view_;
   std::span<std::byte const> bytes_;
   std::uint32_t slot_ = 0, generation_ = 0;
+  bool granted_ = false;  // by an announcement
 };
 
 // -- for the runtime
@@ -90,6 +96,8 @@ class import_view : public std::enable_shared_from_this<import_view> {
   /// Errors: peer_gone, stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds,
   /// buffer_elsewhere (in a device's memory that this importer has not opened), device_lost.
   result<shared_lease> lease(shared_buffer_ref ref) const;
+  /// The lease that an announcement has granted. Errors: as `lease`; it has then been ended.
+  result<shared_lease> granted(shared_buffer_ref ref) const;
 
   std::uint64_t share() const noexcept { return share_; }
   int socket() const noexcept { return socket_.get(); }
@@ -105,7 +113,11 @@ class import_view : public std::enable_shared_from_this<import_view> {
 
  private:
   friend shared_lease;
-  void give_back(std::uint32_t slot, std::uint32_t generation) const noexcept;
+  bool names_slot(shared_buffer_ref ref) const noexcept {
+    return ref.share == share_ && ref.slot < slots_ && ref.generation != 0;
+  }
+  result<shared_lease> take(shared_buffer_ref ref, bool granted) const;
+  void give_back(std::uint32_t slot, std::uint32_t generation, bool granted) const noexcept;
 
   std::uint64_t share_, importer_;
   std::uint32_t slots_, own_row_;

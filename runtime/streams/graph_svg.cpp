@@ -41,10 +41,6 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-char const* name_of(delivery how) {
-  return how == delivery::latest ? "latest" : how == delivery::every ? "every" : "lossless";
-}
-
 struct box {
   int column = 0, row = 0;
   int x() const { return margin + column * (box_width + gap_x); }

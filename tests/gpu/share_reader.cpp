@@ -12,9 +12,9 @@ int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: share_reader SOCKET SUM\n"), 2;
   using namespace std::chrono_literals;
   try {
-    rondo::buffer_importer importer(argv[1], 20s, rondo::cuda_opener(0));
+    rondo::buffer_importer importer(argv[1], {.timeout = 20s, .open_device = rondo::cuda_opener(0)});
     auto const news = importer.receive(20s).value();
-    auto const lease = importer.lease(news.ref).value();
+    auto const& lease = news.lease;
     if (!lease.on_device())
       return std::fprintf(stderr, "share_reader: the buffer came as a copy on the host\n"), 1;
     std::vector<std::uint64_t> words(lease.bytes().size() / 8);

@@ -5,9 +5,11 @@ target_include_directories(share_victim PRIVATE ${PROJECT_SOURCE_DIR})
 rondo_warnings(share_victim)
 
 add_executable(test_share
+  shared_announcement_test.cpp
   shared_buffer_test.cpp
   shared_device_test.cpp
   shared_holding_test.cpp
+  shared_hostile_test.cpp
   shared_kill_test.cpp
   shared_model_test.cpp
   shared_refusal_test.cpp)

@@ -136,15 +136,12 @@ class reader {
  public:
   explicit reader(rondo::buffer_importer& from) : from_(from) {}
 
-  /// The result of the announcement: ok, stale_buffer, timed_out or peer_gone. Throws if a lease shows other data.
+  /// The result of the announcement: ok, timed_out or peer_gone. Throws if a lease shows other data.
   errc step(std::chrono::milliseconds timeout) {
     auto news = from_.receive(timeout);
-    while (auto const newer = from_.receive(0ms)) news = newer;  // the oldest are already withdrawn
     if (!news) return static_cast<errc>(news.error().value());
-    auto lease = from_.lease(news->ref);
-    if (!lease) return static_cast<errc>(lease.error().value());
-    check(*lease, news->tag);
-    held_.push_back({std::move(*lease), news->tag});
+    check(news->lease, news->tag);
+    held_.push_back({std::move(news->lease), news->tag});
     if (held_.size() > 3) {
       check(held_.front().lease, held_.front().tag);
       held_.pop_front();

@@ -94,7 +94,7 @@ struct exporting_device {
 
 TEST_CASE("a device's buffer is read in place by importers that can open the device", "[share]") {
   exporting_device e;
-  rondo::buffer_importer importer(e.s.socket, 5s, opener_of(this_device));
+  rondo::buffer_importer importer(e.s.socket, {.open_device = opener_of(this_device)});
   auto const ref = e.fill(42);
   auto const shared = e.exporter.export_buffer(e.pool, ref).value();
   CHECK(e.home.marks == 1);
@@ -125,12 +125,12 @@ TEST_CASE("one importer that cannot open the device makes all exports copies, wh
           "[share]") {
   auto const kind = GENERATE(0, 1, 2);
   exporting_device e;
-  rondo::buffer_importer able(e.s.socket, 5s, opener_of(this_device));
+  rondo::buffer_importer able(e.s.socket, {.open_device = opener_of(this_device)});
   auto const before = e.exporter.export_buffer(e.pool, e.fill(1)).value();
   auto const none = kind == 0   ? rondo::device_opener{}
                     : kind == 1 ? opener_of(another_device)
                                 : rondo::device_opener{this_device, [](auto const&) { return nullptr; }};
-  rondo::buffer_importer unable(e.s.socket, 5s, none);
+  rondo::buffer_importer unable(e.s.socket, {.open_device = none});
   CHECK(whole(able.lease(before).value(), 1));
   CHECK(unable.lease(before).error() == errc::buffer_elsewhere);
   if (kind == 2) return;  // it claimed that it could
@@ -150,9 +150,9 @@ TEST_CASE("one importer that cannot open the device makes all exports copies, wh
 
 TEST_CASE("a handle beyond a device's buffer is refused, whether exports are copies or not", "[share]") {
   exporting_device e;
-  rondo::buffer_importer able(e.s.socket, 5s, opener_of(this_device));
+  rondo::buffer_importer able(e.s.socket, {.open_device = opener_of(this_device)});
   std::optional<rondo::buffer_importer> unable;
-  if (GENERATE(false, true)) unable.emplace(e.s.socket, 5s, rondo::device_opener{});
+  if (GENERATE(false, true)) unable.emplace(e.s.socket);
   auto const ref = e.fill(1), neighbour = e.fill(2);
   auto beyond = ref;
   beyond.bytes += 8000;
@@ -168,7 +168,7 @@ TEST_CASE("a handle beyond a device's buffer is refused, whether exports are cop
 
 TEST_CASE("a device that faults is an error for the exporter and for the reader", "[share]") {
   exporting_device e;
-  rondo::buffer_importer importer(e.s.socket, 5s, opener_of(this_device));
+  rondo::buffer_importer importer(e.s.socket, {.open_device = opener_of(this_device)});
   auto const ref = e.fill(3);
   auto const shared = e.exporter.export_buffer(e.pool, ref).value();
   opened::faulted = true;

@@ -3,42 +3,14 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include <functional>
 #include <future>
-#include <mutex>
 
-#include "runtime/sharing/packet_socket.hpp"
 #include "tests/catch.hpp"
-#include "tests/runtime/share_fixture.hpp"
+#include "tests/runtime/share_impostor.hpp"
 
 using namespace share_test;
-namespace share = rondo::share;
 
 namespace {
-
-bool contains(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
-
-struct refusing_exporter {
-  explicit refusing_exporter(std::uint32_t importers = 16, std::chrono::milliseconds timeout = 30s)
-      : exporter(memory, {.path = s.socket,
-                          .slots = 4,
-                          .importers = importers,
-                          .lease_timeout = timeout,
-                          .report = [this](std::string const& line) {
-                            std::lock_guard const lock(mutex);
-                            last = line;
-                          }}) {}
-  std::string report() {
-    std::lock_guard const lock(mutex);
-    return last;
-  }
-
-  scratch s;
-  std::mutex mutex;
-  std::string last;
-  rondo::memfd_resource memory{1 << 16};
-  rondo::buffer_exporter exporter;
-};
 
 /// The exporter's answer to one packet: the text of its refusal, "welcome", or "end".
 std::string answer_to(std::filesystem::path const& path, std::span<std::byte const> hello) {
@@ -53,56 +25,15 @@ std::string answer_to(std::filesystem::path const& path, std::span<std::byte con
   return share::read_packet(p.content(), w) ? "welcome" : "nonsense";
 }
 
-/// Imitates an exporter that answers a hello with a given function.
-class impostor {
- public:
-  using answer = std::function<void(int socket)>;
-  impostor(std::filesystem::path const& path, answer a) : door_(path) {
-    thread_ = std::jthread([this, a = std::move(a)] {
-      if (!rondo::wait_readable(door_.fd.get(), 30s)) return;
-      auto const socket = rondo::accept_from(door_.fd.get());
-      rondo::packet p;
-      if (!rondo::wait_readable(socket.get(), 30s)) return;
-      if (rondo::receive_packet(socket.get(), p) == rondo::packet_io::done) a(socket.get());
-    });
-  }
-
- private:
-  rondo::packet_door door_;
-  std::jthread thread_;
-};
-
 /// The text of the error when connecting there.
 std::string error_of(std::filesystem::path const& path, std::chrono::milliseconds timeout = 30s) {
   try {
-    rondo::buffer_importer const importer(path, timeout);
+    rondo::buffer_importer const importer(path, {.timeout = timeout});
     return {};
   } catch (std::runtime_error const& e) {
     return e.what();
   }
 }
-
-constexpr std::uint32_t slots = 4, rows = 2;
-share::welcome good_welcome() {
-  share::welcome w;
-  w.share = 9, w.importer = 1, w.data_bytes = 4096, w.beat_ns = 1'000'000'000;
-  w.slots = slots, w.rows = rows, w.row = 1;
-  return w;
-}
-
-/// The memory that belongs to `good_welcome`; a test replaces one piece or changes a field.
-struct memory_of_an_exporter {
-  rondo::owned_fd data = rondo::make_memfd("data", 4096);
-  rondo::owned_fd directory = rondo::make_memfd("directory", share::directory::size_of(rows, slots));
-  rondo::owned_fd row = rondo::make_memfd("row", share::row::size_of(slots));
-  memory_of_an_exporter() {
-    rondo::shared_mapping const m(directory.get(), share::directory::size_of(rows, slots), true, "directory");
-    share::directory d(m.data(), rows);
-    d.header() = {share::magic, 9, 4096, share::version, slots, rows, 0};
-    d.owner(1).store(1, rondo::memory_order::relaxed);
-  }
-  std::array<int, 3> fds() const { return {data.get(), directory.get(), row.get()}; }
-};
 
 }  // namespace
 
@@ -128,13 +59,16 @@ TEST_CASE("an invalid hello is refused, and both sides get the reason", "[share]
   refused(changed([](share::hello& h) { h.header.version = 7; }), "it uses protocol version 7");
   refused(changed([](share::hello& h) { h.header.kind = share::packet_kind::settled; }), "kind 5");
   refused(changed([](share::hello& h) { h.transports = 4; }), "cannot map host memory");
+  refused(changed([](share::hello& h) { h.how = rondo::streams::delivery{3}; }), "it wants delivery 3");
+  refused(changed([](share::hello& h) { h.capacity = 0; }), "its capacity is 0; use 1 to 1024");
+  refused(changed([](share::hello& h) { h.capacity = 1025; }), "its capacity is 1025");
   auto longer = changed([](share::hello&) {});
   longer.push_back({});
-  refused(longer, "41 bytes");
+  refused(longer, "49 bytes");
   CHECK(answer_to(e.s.socket, share::bytes_of(share::hello{})) == "welcome");
   CHECK(eventually([&] {
     auto const now = e.exporter.statistics();
-    return now.refused == 8 && now.departed == 1 && now.importers == 0;
+    return now.refused == 11 && now.departed == 1 && now.importers == 0;
   }));
 }
 
@@ -168,7 +102,7 @@ TEST_CASE("silent clients do not keep importers out", "[share]") {
   refusing_exporter e(2);
   std::vector<rondo::owned_fd> silent;
   for (int i = 0; i < 300; ++i) silent.push_back(rondo::connect_to(e.s.socket, 5s));
-  CHECK_NOTHROW(rondo::buffer_importer(e.s.socket, 30s));
+  CHECK_NOTHROW(rondo::buffer_importer(e.s.socket, {.timeout = 30s}));
   // The first ones have been disconnected, and notice it.
   REQUIRE(rondo::wait_readable(silent.front().get(), 30s));
   rondo::packet p;
@@ -177,11 +111,12 @@ TEST_CASE("silent clients do not keep importers out", "[share]") {
 
 TEST_CASE("extreme time limits are handled", "[share]") {
   refusing_exporter e;
-  rondo::buffer_importer importer(e.s.socket, std::chrono::milliseconds::max());
+  rondo::buffer_importer importer(e.s.socket, {.timeout = std::chrono::milliseconds::max()});
   auto waits =
       std::async(std::launch::async, [&] { return importer.receive(std::chrono::nanoseconds::max()); });
   CHECK(waits.wait_for(50ms) == std::future_status::timeout);
-  e.exporter.announce({}, 7);
+  auto const b = filled(e.pool, 7, 8);
+  CHECK(e.exporter.announce(e.exporter.export_buffer(e.pool, b->ref()).value(), 7).value() == 1);
   CHECK(waits.get().has_value());
   // A listener with a full queue that accepts nobody.
   auto const path = e.s.socket.string() + "-full";
@@ -201,19 +136,6 @@ TEST_CASE("a path with a byte 0 in it is refused", "[share]") {
   using namespace std::string_literals;
   CHECK_THROWS_WITH(rondo::packet_door("\0abstract"s), Catch::Contains("contains a NUL byte"));
   CHECK_THROWS_WITH(rondo::connect_to("/tmp/a\0b"s, 1s), Catch::Contains("contains a NUL byte"));
-}
-
-TEST_CASE("an importer that sends invalid packets later is cut off", "[share]") {
-  refusing_exporter e;
-  auto const socket = rondo::connect_to(e.s.socket, 5s);
-  rondo::packet p;
-  CHECK(rondo::send_packet(socket.get(), share::bytes_of(share::hello{})) == rondo::packet_io::done);
-  CHECK(rondo::wait_readable(socket.get(), 30s));
-  CHECK(rondo::receive_packet(socket.get(), p) == rondo::packet_io::done);
-  CHECK(p.fd_count == 3);
-  CHECK(rondo::send_packet(socket.get(), share::bytes_of(share::hello{})) == rondo::packet_io::done);
-  CHECK(eventually([&] { return contains(e.report(), "a packet that is not an importer's"); }));
-  CHECK(eventually([&] { return e.exporter.statistics().importers == 0; }));
 }
 
 TEST_CASE("an importer refuses everything that is not from an exporter", "[share]") {
@@ -278,44 +200,6 @@ TEST_CASE("an importer refuses everything that is not from an exporter", "[share
   CHECK(contains(error_with([](int socket) { rondo::send_packet(socket, share::bytes_of(good_welcome())); }),
                  "is missing from the welcome"));
   CHECK(open_descriptors() == before);
-}
-
-TEST_CASE("an importer that receives anything but announcements disconnects", "[share]") {
-  scratch s;
-  impostor const i(s.socket, [](int socket) {
-    memory_of_an_exporter const memory;
-    rondo::send_packet(socket, share::bytes_of(good_welcome()), memory.fds());
-    rondo::send_packet(socket, std::as_bytes(std::span("what?")));
-    rondo::wait_readable(socket, 30s);
-  });
-  rondo::buffer_importer importer(s.socket);
-  CHECK(importer.receive(30s).error() == errc::peer_gone);
-  CHECK_FALSE(importer.connected());
-}
-
-TEST_CASE("a directory that points outside the data is refused", "[share]") {
-  scratch s;
-  memory_of_an_exporter const memory;
-  rondo::shared_mapping const m(memory.directory.get(), share::directory::size_of(rows, slots), true,
-                                "directory");
-  auto& slot = share::directory(m.data(), rows).slot(0);
-  slot.state.store(share::slot_state(1, true), rondo::memory_order::relaxed);
-  impostor const i(s.socket, [&](int socket) {
-    rondo::send_packet(socket, share::bytes_of(good_welcome()), memory.fds());
-    rondo::wait_readable(socket, 30s);
-  });
-  rondo::buffer_importer const importer(s.socket);
-  for (auto const& [offset, bytes] :
-       {std::pair{0ull, 4097ull}, {4096ull, 1ull}, {1ull, ~0ull}, {~0ull >> 1, 1ull}}) {
-    slot.offset.store(offset, rondo::memory_order::relaxed);
-    slot.bytes.store(bytes, rondo::memory_order::relaxed);
-    CHECK(importer.lease({9, 0, 1, 0, 1}).error() == errc::buffer_out_of_bounds);
-  }
-  slot.offset.store(~0ull, rondo::memory_order::relaxed);  // on a device that was not opened
-  CHECK(importer.lease({9, 0, 1, 0, 1}).error() == errc::buffer_elsewhere);
-  slot.offset.store(4095, rondo::memory_order::relaxed);
-  slot.bytes.store(1, rondo::memory_order::relaxed);
-  CHECK(importer.lease({9, 0, 1, 0, 1}).has_value());
 }
 
 TEST_CASE("an exporter's options and path are checked", "[share]") {

@@ -14,9 +14,6 @@ char const* text_of(streams::works where) {
          : where == streams::works::on_accelerator ? "on an accelerator"
                                                    : "anywhere";
 }
-char const* text_of(streams::delivery how) {
-  return how == streams::delivery::latest ? "latest" : how == streams::delivery::every ? "every" : "lossless";
-}
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind(':') + 1); }
 
 std::string ports_text(std::vector<streams::port_kind> const& ports) {
@@ -40,7 +37,7 @@ std::string list_stages(streams::stage_catalog const& catalog) {
 std::string list_stage(streams::stage_kind const& kind) {
   auto text = fmt::format("{} ({}), works {}\n", kind.short_name(), kind.name, text_of(kind.where));
   for (auto const& p : kind.inputs)
-    text += fmt::format("  input   {:12} {}, {}{}\n", p.name, last_part(p.frame), text_of(p.how),
+    text += fmt::format("  input   {:12} {}, {}{}\n", p.name, last_part(p.frame), name_of(p.how),
                         p.is_optional ? ", need not be connected" : "");
   for (auto const& p : kind.outputs)
     text += fmt::format("  output  {:12} {}{}\n", p.name, last_part(p.frame),

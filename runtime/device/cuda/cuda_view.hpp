@@ -1,6 +1,6 @@
 // Access to GPU memory that another process exports (runtime/sharing), through CUDA's IPC of memory pools and events.
 //
-//   rondo::buffer_importer importer(path, 5s, rondo::cuda_opener(0));
+//   rondo::buffer_importer importer(path, {.open_device = rondo::cuda_opener(0)});
 #pragma once
 
 #include "runtime/sharing/device_view.hpp"

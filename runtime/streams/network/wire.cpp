@@ -38,10 +38,6 @@ frame_terms wire_terms::read() const {
   return {read_text(frame, sizeof frame), read_text(shape, sizeof shape), most_bytes, about_bytes};
 }
 
-char const* name_of(delivery how) noexcept {
-  return how == delivery::latest ? "latest" : how == delivery::every ? "every" : "lossless";
-}
-
 void write_text(char* field, std::size_t bytes, std::string const& text) {
   std::memset(field, 0, bytes);
   std::memcpy(field, text.data(), std::min(bytes - 1, text.size()));

@@ -83,9 +83,6 @@ struct frame_header {
 };
 static_assert(sizeof(frame_header) == 56 && std::is_trivially_copyable_v<frame_header>);
 
-/// "latest", "every", "lossless"
-char const* name_of(delivery how) noexcept;
-
 /// As it is sent.
 template <class T>
 std::span<std::byte> bytes_of(T& t) {
