@@ -84,7 +84,7 @@ struct stage_of {
       if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
       return;
     }
-    if (ctx.team().leader() && memory->graph_failure == errc::ok) loop.conclude(now, began);
+    if (ctx.team().leader()) loop.conclude(now, began);
     ctx.again();
   }
 
@@ -104,8 +104,6 @@ struct stage_of {
     if constexpr (runs_here && requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
       stage.on_stop(c);
       if (ctx.team().any(ctx.failure() != errc::ok)) return;
-      if (ctx.team().any(memory->graph_failure != errc::ok))
-        return ctx.again();  // it does not end, but fails
     }
     if (ctx.team().leader()) loop.end();
     if (ctx.team().leader() && !loop.tell_end()) ctx.again();

@@ -59,7 +59,6 @@ struct stage_memory {
   // -- from here on it changes
   bool is_done = false;  // no tick will come, or the stage has ended itself
   enum class ending : std::uint8_t { none, sink, graph } tells = ending::none;  // the clock is to be told
-  errc graph_failure = errc::ok;  // why the graph cannot go on: the stage then waits until it is terminated
   bool has_processed = false;
   std::uint32_t tried = 0;  // attempts at the present tick
   // Of a source: ticks from the first up to, not with, the second one are due.

@@ -61,7 +61,13 @@ struct graph::impl {
     std::vector<std::string> open_names;  // of the actors that have not ended
     std::string why_failed;
     error_code failure{};
-    bool is_over = false;  // the actors are being terminated
+    bool is_broken = false;  // an actor does not end by itself any more
+    bool is_over = false;    // the actors are being terminated
+
+    /// The first reason is told. The caller holds the mutex.
+    void fail(error_code reason, std::string why) {
+      if (!failure) failure = reason, why_failed = std::move(why);
+    }
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
@@ -82,6 +88,7 @@ void add_to(stage_counts& sum, stage_counts const& c) {
   sum.late += c.late;
   if (c.failure != 0) sum.failure = c.failure;
   sum.ended += c.ended;
+  sum.gave_up += c.gave_up;
 }
 
 }  // namespace
@@ -162,42 +169,36 @@ void graph::impl::warn_of_transfers() const {
 
 void graph::impl::follow_end(stage_instance const& s) {
   auto const stage = s.transfer == nullptr ? s.stage : no_stage;
+  auto const why = stage != no_stage ? plan.stages[stage].kind->why_failed : nullptr;
   s.actor.ask(await_end{}, {.wait_for_room = true},
-              [shared = all_ends, stage, name = s.name](error_code ec, stage_counts const& counts) {
+              [shared = all_ends, stage, name = s.name, why, host_side = std::weak_ptr<void>(s.host_side)](
+                  error_code ec, stage_counts const& counts) {
                 std::lock_guard const lock(shared->mutex);
                 --shared->open;
                 std::erase(shared->open_names, name);
                 if (!ec && stage != no_stage) add_to(shared->last[stage], counts);
+                auto const opened = host_side.lock();
+                if (!ec && counts.gave_up != 0)
+                  shared->fail(errc::handler_failed,
+                               fmt::format("'{}' cannot go on{}{}", name, why != nullptr ? ": " : "",
+                                           why != nullptr && opened ? why(opened.get()) : ""));
                 shared->changed.notify_all();
               });
 }
 
 /// An actor that is stopped by its failure does not say that it has ended.
 void graph::impl::follow_failures() {
-  struct watched {
-    std::string name;
-    std::string (*why)(void const*);
-    std::weak_ptr<void> host_side;
-    std::string why_failed() const {
-      auto const alive = host_side.lock();
-      return why != nullptr && alive ? why(alive.get()) : "";
-    }
-  };
-  std::map<actor_id, watched> stages;
-  for (auto const& s : built->instances())
-    stages[s.actor.id()] = {s.name, s.transfer == nullptr ? plan.stages[s.stage].kind->why_failed : nullptr,
-                            s.host_side};
+  std::map<actor_id, std::string> names;
+  for (auto const& s : built->instances()) names[s.actor.id()] = s.name;
   built->clock_actor().ask(await_failure{}, {.wait_for_room = true},
-                           [shared = all_ends, stages](error_code ec, stage_failure const& f) {
+                           [shared = all_ends, names](error_code ec, stage_failure const& f) {
                              std::lock_guard const lock(shared->mutex);
                              if (shared->is_over) return;  // the graph itself terminates its actors
-                             shared->failure = ec ? ec : make_error_code(errc::terminated);
-                             auto const who = ec ? stages.end() : stages.find(f.who);
-                             auto why = who != stages.end() ? who->second.why_failed() : "";
-                             if (why.empty()) why = (ec ? ec : make_error_code(f.reason)).message();
-                             shared->why_failed =
-                                 fmt::format("'{}' was stopped: {}",
-                                             who != stages.end() ? who->second.name : "the clock", why);
+                             shared->fail(ec ? ec : make_error_code(errc::terminated),
+                                          fmt::format("'{}' was stopped: {}",
+                                                      names.contains(f.who) ? names.at(f.who) : "the clock",
+                                                      (ec ? ec : make_error_code(f.reason)).message()));
+                             shared->is_broken = true;
                              shared->changed.notify_all();
                            });
 }
@@ -205,9 +206,9 @@ void graph::impl::follow_failures() {
 /// Ended stages live until the graph ends, so one that is gone was stopped, even if nobody has said so. The caller holds the mutex.
 void graph::impl::note_gone() {
   for (auto const& s : built->instances()) {
-    if (rt.listed(s.actor.id()) || all_ends->failure) continue;
-    all_ends->failure = errc::terminated;
-    all_ends->why_failed = fmt::format("'{}' was stopped", s.name);
+    if (rt.listed(s.actor.id())) continue;
+    all_ends->fail(errc::terminated, fmt::format("'{}' was stopped", s.name));
+    all_ends->is_broken = true;
   }
 }
 
@@ -235,10 +236,9 @@ void graph::start() {
   impl_->built->begin([shared = impl_->all_ends, &plan](planned_transfer const& t, error_code why) {
     std::lock_guard const lock(shared->mutex);
     if (shared->is_over) return;
-    shared->failure = why;
-    shared->why_failed =
-        fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
-                    plan.devices()[t.to_device].name, why.message());
+    shared->fail(why, fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
+                                  plan.devices()[t.to_device].name, why.message()));
+    shared->is_broken = true;
     shared->changed.notify_all();
   });
 }
@@ -249,7 +249,7 @@ error_code graph::wait(std::chrono::nanoseconds limit) {
   error_code failure;
   {
     std::unique_lock lock(ends.mutex);
-    auto const is_over = [&] { return ends.open == 0 || ends.failure; };
+    auto const is_over = [&] { return ends.open == 0 || ends.is_broken; };
     auto const begun = std::chrono::steady_clock::now();
     while (!ends.changed.wait_for(lock, std::chrono::milliseconds(100), is_over)) {
       if (std::chrono::steady_clock::now() - begun >= limit) return errc::timed_out;
@@ -257,7 +257,7 @@ error_code graph::wait(std::chrono::nanoseconds limit) {
     }
     failure = ends.failure;
   }
-  if (failure) static_cast<void>(stop());
+  static_cast<void>(stop());  // what stages have open is closed
   return failure;
 }
 
@@ -268,11 +268,10 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   static_cast<void>(
       impl_->built->clock_actor().ask(stop_clock{}, {.timeout = limit, .wait_for_room = true}, block));
   std::unique_lock lock(ends.mutex);
-  bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.failure; });
-  if (!all) {
-    ends.failure = errc::timed_out;
-    ends.why_failed = fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", "));
-  }
+  bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.is_broken; });
+  if (!all)
+    ends.fail(errc::timed_out,
+              fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", ")));
   auto const outcome = ends.failure;
   ends.is_over = true;
   lock.unlock();
