@@ -3,7 +3,6 @@
 #include <SDL.h>
 #include <fmt/format.h>
 
-#include <future>
 #include <stdexcept>
 
 namespace rondo::video {
@@ -18,9 +17,10 @@ std::shared_ptr<window_thread> window_thread::shared() {
 }
 
 window_thread::window_thread() {
-  std::promise<std::string> ready;
-  thread_ = std::thread([this, &ready] { run([&](std::string const& why) { ready.set_value(why); }); });
-  auto const why = ready.get_future().get();
+  // Shared, here and below: the one who waits may go on before the other has returned from set_value.
+  auto const ready = std::make_shared<std::promise<std::string>>();
+  thread_ = std::thread([this, ready] { run(*ready); });
+  auto const why = ready->get_future().get();
   if (why.empty()) return;
   thread_.join();
   throw std::runtime_error(why);
@@ -30,15 +30,17 @@ window_thread::~window_thread() {
   thread_.join();
 }
 
-void window_thread::run(std::function<void(std::string const& why)> const& is_ready) {
+void window_thread::run(std::promise<std::string>& ready) {
   static std::mutex sdl;  // the thread before may not have ended
   std::lock_guard const alone(sdl);
   SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // Ctrl-C is the program's
+  std::string why;
   if (SDL_Init(SDL_INIT_VIDEO) != 0)
-    return is_ready(fmt::format("cannot open a window: {}; is there a display? (DISPLAY or WAYLAND_DISPLAY)",
-                                SDL_GetError()));
+    why = fmt::format("cannot open a window: {}; is there a display? (DISPLAY or WAYLAND_DISPLAY)",
+                      SDL_GetError());
   wakes_ = SDL_RegisterEvents(1);
-  is_ready("");
+  stops_ = !why.empty();
+  ready.set_value(why);
   while (!stops_) {
     SDL_Event event;
     if (SDL_WaitEvent(&event) == 0) continue;
@@ -49,6 +51,7 @@ void window_thread::run(std::function<void(std::string const& why)> const& is_re
       if (auto const l = listeners_.find(event.window.windowID); l != listeners_.end()) l->second(event);
   }
   SDL_Quit();
+  SDL_TLSCleanup();  // what SDL keeps for a thread
 }
 
 void window_thread::run_posted() {
@@ -75,16 +78,16 @@ void window_thread::post(std::function<void()> work) {
 }
 
 void window_thread::call(std::function<void()> const& work) {
-  std::promise<void> done;
-  post([&] {
+  auto const done = std::make_shared<std::promise<void>>();
+  post([&work, done] {
     try {
       work();
-      done.set_value();
+      done->set_value();
     } catch (...) {
-      done.set_exception(std::current_exception());
+      done->set_exception(std::current_exception());
     }
   });
-  done.get_future().get();
+  done->get_future().get();
 }
 
 void window_thread::listen(std::uint32_t window, std::function<void(SDL_Event const&)> listener) {

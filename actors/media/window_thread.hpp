@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 union SDL_Event;
@@ -37,7 +39,8 @@ class window_thread {
 
  private:
   window_thread();
-  void run(std::function<void(std::string const& why)> const& is_ready);
+  /// `ready` gets the reason why there are no windows; empty: there are.
+  void run(std::promise<std::string>& ready);
   void run_posted();
 
   std::map<std::uint32_t, std::function<void(SDL_Event const&)>> listeners_;

@@ -21,7 +21,7 @@ struct stop_clock {};
 struct pause_clock {
   bool paused;
 };
-/// Answered when an actor of the graph has ended for another reason than the graph's end, or cannot go on.
+/// Answered when an actor of the graph has ended for another reason than the graph's end.
 struct await_failure {};
 struct stage_failure {
   actor_id who;
@@ -91,22 +91,18 @@ struct clock {
     if (memory->period_ns == 0) go_on(ctx);
     return {memory->made};
   }
-  RONDO_HD void on(context& ctx, end_graph const& m) {
-    if (m.reason != errc::ok) note_failure(ctx, {m.who, m.reason});
-    stop(ctx);
+  RONDO_HD void on(context& ctx, end_graph const&) { stop(ctx); }
+  RONDO_HD void on(context& ctx, ended const& m) {
+    if (!memory->has_failed) memory->failure = {m.who, m.reason};
+    memory->has_failed = true;
+    tell_failure(ctx);
   }
-  RONDO_HD void on(context& ctx, ended const& m) { note_failure(ctx, {m.who, m.reason}); }
   RONDO_HD void on(context& ctx, await_failure const&) {
     memory->asker = ctx.defer();
     tell_failure(ctx);
   }
 
  private:
-  RONDO_HD void note_failure(context& ctx, stage_failure const& f) {
-    if (!memory->has_failed) memory->failure = f;
-    memory->has_failed = true;
-    tell_failure(ctx);
-  }
   RONDO_HD void tell_failure(context& ctx) {
     if (!memory->has_failed || !memory->asker.to.valid()) return;
     ctx.reply_to(memory->asker, memory->failure);

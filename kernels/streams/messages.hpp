@@ -3,9 +3,6 @@
 
 #include <cstdint>
 
-#include "kernels/base/message.hpp"
-#include "kernels/base/status.hpp"
-
 namespace rondo::streams {
 
 /// What a stage has done so far.
@@ -23,7 +20,8 @@ struct stage_counts {
   std::uint64_t late = 0;         // ticks that it finished after their deadline
   std::uint64_t lost = 0;         // frames lost outside the graph, on the way to or from another process
   std::uint32_t failure = 0;      // the last failure, an errc
-  std::uint32_t ended = 0;        // 1: it will process nothing more
+  std::uint16_t ended = 0;        // 1: it will process nothing more
+  std::uint16_t gave_up = 0;      // 1: because it could not go on
 };
 static_assert(sizeof(stage_counts) <= 96);
 
@@ -45,11 +43,8 @@ struct tick_done {
 struct sink_ended {
   std::uint32_t sink;
 };
-/// To the clock, from a stage: the graph is to end. `reason`: why it cannot go on; ok: the stage needs no more.
-struct end_graph {
-  actor_id who;
-  errc reason;
-};
+/// To the clock, from a stage: the graph is to end.
+struct end_graph {};
 
 /// To a source: it makes nothing more, after the ticks that are due.
 struct stop_source {};

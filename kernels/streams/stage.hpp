@@ -88,10 +88,9 @@ struct stage_of {
       if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
       return;
     }
-    bool const waits =
-        ctx.team().broadcast(ctx.team().leader() && memory->waits && memory->graph_failure == errc::ok);
+    bool const waits = ctx.team().broadcast(ctx.team().leader() && memory->waits);
     if (waits && !ctx.team().broadcast(ctx.team().leader() && loop.put_off())) return;
-    if (!waits && ctx.team().leader() && memory->graph_failure == errc::ok) loop.conclude(now, began);
+    if (!waits && ctx.team().leader()) loop.conclude(now, began);
     ctx.again();
   }
 
@@ -111,8 +110,6 @@ struct stage_of {
     if constexpr (runs_here && requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
       stage.on_stop(c);
       if (ctx.team().any(ctx.failure() != errc::ok)) return;
-      if (ctx.team().any(memory->graph_failure != errc::ok))
-        return ctx.again();  // it does not end, but fails
     }
     if (ctx.team().leader()) loop.end();
     if (ctx.team().leader() && !loop.tell_end()) ctx.again();

@@ -130,13 +130,14 @@ class stage_context {
     for (std::uint32_t i = 0; i < memory_.input_count; ++i)
       if (memory_.inputs[i].count != 0) memory_.tells = stage_memory::ending::graph;
   }
-  /// The graph fails: the stage cannot go on, and no restart would help. If it works on the host, graph::why_failed has the text of
-  /// `Stage::why_failed` (runtime/streams/kinds/stage_kind.hpp). What it has written at
-  /// this tick is not passed on, and it processes nothing more.
-  RONDO_HD void fail_graph(errc reason = errc::handler_failed) noexcept {
+  /// The stage cannot go on, and no restart would help: it ends, as by `end`, and so does the graph, with a failure. What it has
+  /// written at this tick is not passed on. graph::why_failed has the text of `Stage::why_failed` (runtime/streams/kinds/stage_kind.hpp).
+  RONDO_HD void fail_graph() noexcept {
     if (!ctx_.team().leader()) return;
-    memory_.graph_failure = reason;
+    end();
+    for (std::uint32_t i = 0; i < memory_.output_count; ++i) drop(i);
     memory_.tells = stage_memory::ending::graph;
+    memory_.counts.gave_up = 1;
   }
   /// Not yet: the stage has nothing to pass on for this tick, or cannot take its frames. What it wrote is discarded, its inputs keep their
   /// frames, and it is called with the same tick again, as soon as it is woken: see `wakes_by` in runtime/streams/kinds/stage_kind.hpp. So a

@@ -24,7 +24,6 @@ class stage_loop {
 
   /// Takes what the edges have, and says whether a tick can be processed now.
   RONDO_HD state look() noexcept {
-    if (m_.graph_failure != errc::ok) return state::waits;
     for (std::uint32_t i = 0; i < m_.input_count; ++i)
       for (std::uint32_t e = 0; e < m_.inputs[i].count; ++e) m_.inputs[i].edges[e]->reader_looks();
     if (m_.counts.ended != 0) return give_up_rest(), state::waits;
@@ -89,7 +88,7 @@ class stage_loop {
   RONDO_HD bool put_off() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
     if (--m_.tried != 0) --m_.counts.failed;  // the failed attempt was counted by the one that waits
-    if (!is_source()) return false;
+    if (!is_source()) return m_.tells != stage_memory::ending::none;
     if (m_.is_stopping) {
       m_.is_done = true;
       m_.due_number = m_.next_number;
@@ -115,8 +114,8 @@ class stage_loop {
   RONDO_HD bool tell_end() noexcept {
     using ending = stage_memory::ending;
     if (m_.tells == ending::none) return true;
-    auto const outcome = m_.tells == ending::sink ? send(m_.clock, sink_ended{m_.sink})
-                                                  : send(m_.clock, end_graph{ctx_.self(), m_.graph_failure});
+    auto const outcome =
+        m_.tells == ending::sink ? send(m_.clock, sink_ended{m_.sink}) : send(m_.clock, end_graph{});
     if (outcome == errc::mailbox_full || outcome == errc::arena_full) return false;
     m_.tells = ending::none;
     return true;

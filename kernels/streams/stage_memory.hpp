@@ -59,7 +59,6 @@ struct stage_memory {
   // -- from here on it changes
   bool is_done = false;  // no tick will come, or the stage has ended itself
   enum class ending : std::uint8_t { none, sink, graph } tells = ending::none;  // the clock is to be told
-  errc graph_failure = errc::ok;  // why the graph cannot go on: the stage then waits until it is terminated
   bool has_processed = false;
   bool waits = false;        // the stage has put the present tick off
   bool is_stopping = false;  // the graph

@@ -70,13 +70,19 @@ struct graph::impl {
     std::vector<std::string> open_names;  // of the actors that have not ended
     std::string why_failed;
     error_code failure{};
-    bool is_over = false;  // the actors are being terminated
+    bool is_broken = false;  // an actor does not end by itself any more
+    bool is_over = false;    // the actors are being terminated
 
     /// The first failure stays; what else was lost with a device is added to its text. The caller holds the mutex.
     void fail(error_code reason, std::string const& why) {
       if ((is_over || failure) && reason != errc::device_lost) return;
       if (!failure) failure = reason;
       if (why_failed.find(why) == std::string::npos) why_failed += (why_failed.empty() ? "" : "; ") + why;
+    }
+    /// The same, and the graph does not end by itself any more.
+    void break_off(error_code reason, std::string const& why) {
+      fail(reason, why);
+      is_broken = true;
       changed.notify_all();
     }
   };
@@ -163,45 +169,39 @@ void graph::impl::warn_of_transfers() const {
 
 void graph::impl::follow_end(stage_instance const& s) {
   auto const stage = s.transfer == nullptr ? s.stage : no_stage;
+  auto const why = stage != no_stage ? plan.stages[stage].kind->why_failed : nullptr;
   s.actor.ask(await_end{}, {.wait_for_room = true},
-              [shared = all_ends, stage, name = s.name](error_code ec, stage_counts const& counts) {
+              [shared = all_ends, stage, name = s.name, why, host_side = std::weak_ptr<void>(s.host_side)](
+                  error_code ec, stage_counts const& counts) {
                 std::lock_guard const lock(shared->mutex);
                 if (ec == errc::terminated || ec == errc::actor_gone) return;  // follow_failures says why
-                if (ec) return shared->fail(ec, fmt::format("'{}': {}", name, ec.message()));
+                if (ec) return shared->break_off(ec, fmt::format("'{}': {}", name, ec.message()));
                 --shared->open;
                 std::erase(shared->open_names, name);
                 if (stage != no_stage) add_to(shared->last[stage], counts);
+                auto const opened = host_side.lock();
+                if (counts.gave_up != 0)
+                  shared->fail(errc::handler_failed,
+                               fmt::format("'{}' cannot go on{}{}", name, why != nullptr ? ": " : "",
+                                           why != nullptr && opened ? why(opened.get()) : ""));
                 shared->changed.notify_all();
               });
 }
 
 /// An actor that is stopped by its failure does not say that it has ended.
 void graph::impl::follow_failures() {
-  struct watched {
-    std::string name;
-    std::string (*why)(void const*);
-    std::weak_ptr<void> host_side;
-    std::string why_failed() const {
-      auto const alive = host_side.lock();
-      return why != nullptr && alive ? why(alive.get()) : "";
-    }
-  };
-  std::map<actor_id, watched> stages;
-  for (auto const& s : built->instances())
-    stages[s.actor.id()] = {s.name, s.transfer == nullptr ? plan.stages[s.stage].kind->why_failed : nullptr,
-                            s.host_side};
+  std::map<actor_id, std::string> names;
+  for (auto const& s : built->instances()) names[s.actor.id()] = s.name;
   built->clock_actor().ask(
       await_failure{}, {.wait_for_room = true},
-      [shared = all_ends, stages](error_code ec, stage_failure const& f) {
+      [shared = all_ends, names](error_code ec, stage_failure const& f) {
         std::lock_guard const lock(shared->mutex);
-        if (ec) return shared->fail(ec, fmt::format("the clock was stopped: {}", ec.message()));
-        auto const& who = stages.at(f.who);
-        auto const why = who.why_failed();
-        shared->fail(errc::terminated,
-                     f.reason == errc::actor_gone
-                         ? fmt::format("'{}' was stopped before the first tick", who.name)
-                         : fmt::format("'{}' was stopped: {}", who.name,
-                                       why.empty() ? make_error_code(f.reason).message() : why));
+        if (ec) return shared->break_off(ec, fmt::format("the clock was stopped: {}", ec.message()));
+        auto const& name = names.at(f.who);
+        shared->break_off(errc::terminated, f.reason == errc::actor_gone
+                                                ? fmt::format("'{}' was stopped before the first tick", name)
+                                                : fmt::format("'{}' was stopped: {}", name,
+                                                              make_error_code(f.reason).message()));
       });
 }
 
@@ -228,7 +228,8 @@ void graph::start() {
   impl_->follow_failures();
   impl_->built->begin([shared = impl_->all_ends, &plan](planned_transfer const& t, error_code why) {
     std::lock_guard const lock(shared->mutex);
-    shared->fail(why, fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
+    shared->break_off(why,
+                      fmt::format("the transfer of {} to {} failed: {}", plan.output_name(t.from, t.output),
                                   plan.devices()[t.to_device].name, why.message()));
   });
   impl_->reporter.emplace(plan, impl_->options, *impl_->built);
@@ -244,12 +245,12 @@ error_code graph::wait(std::chrono::nanoseconds limit) {
   error_code failure;
   {
     std::unique_lock lock(ends.mutex);
-    auto const is_over = [&] { return ends.open == 0 || ends.failure; };
+    auto const is_over = [&] { return ends.open == 0 || ends.is_broken; };
     auto const longest = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
     if (!ends.changed.wait_for(lock, std::min(limit, longest), is_over)) return errc::timed_out;
     failure = ends.failure;
   }
-  if (failure) static_cast<void>(stop());
+  static_cast<void>(stop());  // what stages have open is closed
   return failure;
 }
 
@@ -262,11 +263,10 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   for (auto const& s : impl_->built->instances())
     static_cast<void>(s.actor.tell(graph_stops{}, {.wait_for_room = true}, boost::asio::detached));
   std::unique_lock lock(ends.mutex);
-  bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.failure; });
-  if (!all) {
+  bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.is_broken; });
+  if (!all)
     ends.fail(errc::timed_out,
               fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", ")));
-  }
   auto const outcome = ends.failure;
   ends.is_over = true;
   lock.unlock();

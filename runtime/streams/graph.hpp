@@ -154,7 +154,8 @@ class graph {
   /// Begins. Throws graph_error, which names the stage or the connection: an input that is not connected, shapes that a stage refuses, a
   /// circle, no place for a stage, a transfer although `strict`, no memory.
   void start();
-  /// Waits until all stages have ended. `timed_out`; a stage's failure if it was stopped by one: the graph then stops.
+  /// Waits until all stages have ended. `timed_out`; a stage's failure if it was stopped by one: the graph then stops; `handler_failed` if
+  /// a stage could not go on, see stage_context::fail_graph.
   error_code wait(std::chrono::nanoseconds limit = std::chrono::hours(24 * 365));
   /// Stops the clock, lets the frames under way arrive, and ends the stages. `timed_out` if some have not ended within the limit: they
   /// are terminated, and `why_failed` names them.
@@ -207,7 +208,7 @@ class graph {
   std::string explain() const;
   /// The same as a picture: an SVG document.
   std::string svg() const;
-  /// Which stage has failed and how; empty: none.
+  /// Which stage has failed first, and how; empty: none.
   std::string why_failed() const;
 
  private:

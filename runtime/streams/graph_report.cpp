@@ -20,7 +20,8 @@ void add_to(stage_counts& sum, stage_counts const& c) {
   sum.late += c.late;
   sum.lost += c.lost;
   if (c.failure != 0) sum.failure = c.failure;
-  sum.ended += c.ended;
+  sum.ended = static_cast<std::uint16_t>(sum.ended + c.ended);
+  sum.gave_up = static_cast<std::uint16_t>(sum.gave_up + c.gave_up);
 }
 
 void graph_reporter::ask(std::vector<std::string> const& open_names) {

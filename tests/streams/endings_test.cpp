@@ -117,10 +117,13 @@ TEST_CASE("a stage that cannot go on fails its graph, with its text, and what it
     text = "the last page is torn";
   }
   auto const to = g.add<breaker>("to", options);
+  auto const other = g.add<checker>("other");
   g.connect(from.out<"numbers">(), to.in<"numbers">());
+  g.connect(from.out<"numbers">(), other.in<"numbers">());
   g.start();
-  CHECK(g.wait(60s) == errc::terminated);
-  CHECK(g.why_failed() == "'graph/to' was stopped: " + text);
-  CHECK(g.counts(to).ended == 0);
+  CHECK(g.wait(60s) == errc::handler_failed);
+  CHECK(g.why_failed() == "'graph/to' cannot go on: " + text);
+  CHECK(g.counts(to).gave_up == 1);
+  CHECK(g.counts(other).processed == g.counts(from).processed);  // the others lose nothing
   CHECK(closed);
 }

@@ -84,6 +84,7 @@ TEST_CASE("a video that is cut short fails its graph, after the pictures that th
   auto const read = read_clip({.file = text_of<1024>(file)});
   CHECK(read.shown.all.size() > 10);
   CHECK(read.shown.all.size() < 110);
+  CHECK(read.shown.all.size() + 1 == read.processed);  // all of them arrive
   CHECK_THAT(read.error, Contains("graph/from") && Contains(file) && Contains("ended early"));
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("a file that cannot grow fails the graph with its name, and what was w
   auto const to = g.add<file_sink>("to", {.file = text_of<1024>(file), .rate = 30, .quality = 1});
   g.connect(pattern.out<"video">(), to.in<"video">());
   g.start();
-  CHECK(g.wait(120s) == errc::terminated);
+  CHECK(g.wait(120s) == errc::handler_failed);
   CHECK_THAT(g.why_failed(), Contains("graph/to") && Contains(file));
   CHECK(g.counts(to).processed < 3000);
 }
@@ -150,7 +151,7 @@ TEST_CASE("the file is complete when its graph was stopped, or has failed, and s
   g.connect(pattern.out<"video">(), also.in<"video">());
   g.start();
   if (fails) {
-    CHECK(g.wait(60s) == errc::terminated);
+    CHECK(g.wait(60s) == errc::handler_failed);
     CHECK_THAT(g.why_failed(), Contains("graph/also") && Contains("000030"));
   } else {
     REQUIRE(eventually([&] { return g.counts(to).processed > 20; }));
