@@ -12,7 +12,7 @@
 
 #include "actors/video/sinks.hpp"
 #include "runtime/streams/graph.hpp"
-#include "tools/streams/network_video.hpp"
+#include "tools/stream_module/network_video.hpp"
 
 namespace chain {
 

@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/streams/network/fixture.hpp"
-#include "tools/streams/network_video.hpp"
+#include "tools/stream_module/network_video.hpp"
 
 namespace network_test {
 
