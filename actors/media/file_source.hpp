@@ -1,4 +1,4 @@
-// A source of pictures from a video file, or from a URL that FFmpeg knows. Each tick has the next picture, whatever the video's own rate is.
+// A source of pictures from a video file, or from a URL that FFmpeg knows. Each tick has the next picture, whatever rate the video has.
 #pragma once
 
 #include "actors/media/picture_source.hpp"

@@ -23,7 +23,7 @@ namespace command_test {
 
 namespace fs = std::filesystem;
 namespace overlay = rondo::overlay;
-namespace tools = rondo::tools;
+namespace video = rondo::video;
 using Catch::Matchers::Contains;
 
 inline constexpr int width = 160, height = 120;

@@ -3,6 +3,7 @@
 #include "tests/actors/command_fixture.hpp"
 
 using namespace command_test;
+namespace tools = rondo::tools;
 
 namespace {
 
