@@ -77,8 +77,12 @@ std::string frame_receiver::account(received_frame const& f) {
   if (f.is_end && f.origin.session == 0) return {};  // a sender that has sent nothing
   auto const& [session, number] = f.origin;
   bool const is_new = session != next_.session;
-  auto const missing = is_new ? number : number - std::min(number, next_.number);
-  (is_new ? counts_.before : counts_.lost) += missing;
+  if (is_new) {
+    next_.number = std::min(number, f.first);
+    counts_.before += next_.number;
+  }
+  auto const missing = number - std::min(number, next_.number);
+  counts_.lost += missing;
   next_ = {session, number};
   if (f.is_end) return {};
   ++next_.number;
@@ -194,6 +198,7 @@ asio::awaitable<std::string> frame_receiver::receive(std::shared_ptr<timed_socke
     if (kind == wire_kind::alive) continue;
     auto f = co_await room(kind == wire_kind::end);
     f->origin = h.origin;
+    f->first = h.first;
     f->bytes = h.data_bytes;
     std::memcpy(f->about, h.about, sizeof f->about);
     if (kind == wire_kind::end) {

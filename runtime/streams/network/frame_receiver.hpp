@@ -42,7 +42,7 @@ struct receiver_options {
 struct receiver_counts {
   std::uint64_t frames = 0;       // that the stage has got
   std::uint64_t lost = 0;         // frames of the present source, and of those before, that it has not got
-  std::uint64_t before = 0;       // frames that a source had sent before it was heard of for the first time
+  std::uint64_t before = 0;       // frames that a source had sent before this joined
   std::uint64_t sources = 0;      // sessions of the process that the frames come from at first
   std::uint64_t connections = 0;  // so far; each but the first is a reconnection
 };
@@ -55,6 +55,7 @@ struct received_frame {
   std::unique_ptr<std::byte[]> data;
   // -- for the receiver
   std::uint64_t connection = 0;  // that it came on
+  std::uint64_t first = 0;       // see frame_header
   bool is_end = false;  // no frame: the sender has ended, and this is the origin that would have come next
 };
 

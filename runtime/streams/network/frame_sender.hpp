@@ -9,14 +9,18 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <list>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
-#include "runtime/service/net/listener.hpp"
-#include "runtime/service/net/log_throttle.hpp"
+#include "runtime/service/net/endpoint.hpp"
 #include "runtime/streams/network/network_log.hpp"
 #include "runtime/streams/network/stage_waker.hpp"
 #include "runtime/streams/network/wire.hpp"
@@ -76,7 +80,7 @@ class frame_sender {
   using reader_ptr = std::shared_ptr<reader>;
 
   void wake_readers();
-  void welcome(service::stream_socket socket, std::string who);
+  void welcome(boost::asio::generic::stream_protocol::socket socket, std::string who);
   boost::asio::awaitable<std::string> serve(reader_ptr r);
   boost::asio::awaitable<std::string> greet(reader_ptr r);
   boost::asio::awaitable<std::string> send_frames(reader_ptr r);
@@ -102,11 +106,9 @@ class frame_sender {
   frame_origin next_{};           // what follows the last frame
   bool has_ended_ = false;
 
-  // Of the sockets' thread.
-  service::log_throttle throttle_;
-  std::list<reader_ptr> newcomers_;  // that have not joined yet
   boost::asio::io_context network_{1};
-  std::unique_ptr<service::listener> listener_;
+  struct entrance;
+  std::unique_ptr<entrance> entrance_;  // of the sockets' thread
   std::thread thread_;
 };
 

@@ -4,6 +4,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 
+#include "runtime/service/net/listener.hpp"
+#include "runtime/service/net/log_throttle.hpp"
 #include "runtime/streams/network/frame_sender.hpp"
 #include "runtime/streams/network/timed_socket.hpp"
 
@@ -22,7 +24,7 @@ struct frame_sender::packet {
 
 /// A client: at first one that may become a reader.
 struct frame_sender::reader {
-  reader(service::stream_socket s, std::string name)
+  reader(timed_socket::stream_socket s, std::string name)
       : who(std::move(name)),
         changed(s.get_executor()),
         socket(std::make_shared<timed_socket>(std::move(s), longest_hello)) {}
@@ -38,8 +40,13 @@ struct frame_sender::reader {
   delivery how = delivery::latest;
   std::chrono::milliseconds alive_every = rarest_alive;
   // Guarded by the sender's mutex.
-  std::deque<std::shared_ptr<packet>> queue;
+  struct waiting {
+    std::shared_ptr<packet> frame;
+    std::uint64_t first;  // see frame_header
+  };
+  std::deque<waiting> queue;
   std::shared_ptr<packet> sending;
+  frame_origin first{};  // that came after it had joined, of the present session
   std::uint64_t passed = 0, lost = 0;
   bool has_joined = false;
   // Of the sockets' thread.
@@ -47,6 +54,13 @@ struct frame_sender::reader {
   bool has_hung_up = false;
   error_code hung_up_by{};
   std::shared_ptr<timed_socket> socket;
+};
+
+/// Where clients come in.
+struct frame_sender::entrance {
+  std::unique_ptr<service::listener> listener;
+  std::list<reader_ptr> newcomers;  // that have not joined yet
+  service::log_throttle throttle;
 };
 
 }  // namespace rondo::streams

@@ -65,11 +65,10 @@ struct writer_hello {
   char magic[8];
   std::uint32_t version;
   std::uint32_t refuses;  // 1: for this reason
-  std::uint64_t session;  // random; of this life of the writer
   wire_terms terms;
   char reason[512];
 };
-static_assert(sizeof(writer_hello) == 728);
+static_assert(sizeof(writer_hello) == 720);
 
 enum class wire_kind : std::uint32_t { frame = 1, end = 2, alive = 3 };
 
@@ -79,9 +78,11 @@ struct frame_header {
   std::uint32_t unused;
   std::uint64_t data_bytes;  // that follow; 0 unless it is a frame
   frame_origin origin;
+  std::uint64_t
+      first;  // number of the first frame of this session that came to the writer after the reader had joined
   std::byte about[max_about_bytes];
 };
-static_assert(sizeof(frame_header) == 56 && std::is_trivially_copyable_v<frame_header>);
+static_assert(sizeof(frame_header) == 64 && std::is_trivially_copyable_v<frame_header>);
 
 /// "latest", "every", "lossless"
 char const* name_of(delivery how) noexcept;

@@ -202,11 +202,10 @@ TEST_CASE("a server that breaks the protocol is left, with a reason, and tried a
   };
   auto const header = [](streams::wire_kind kind, std::uint64_t number, std::uint32_t count,
                          std::uint64_t bytes) {
-    streams::frame_header f{.kind = static_cast<std::uint32_t>(kind),
-                            .unused = 0,
-                            .data_bytes = bytes,
-                            .origin = {5, number},
-                            .about = {}};
+    streams::frame_header f{};
+    f.kind = static_cast<std::uint32_t>(kind);
+    f.data_bytes = bytes;
+    f.origin = {5, number};
     block const about{count};
     std::memcpy(f.about, &about, sizeof about);
     return f;
