@@ -1,11 +1,11 @@
-// Receives frames for a stage from a frame_sender in another process. Connects by itself, again and again: it does not matter which of
-// the two processes starts first, or that the other one dies.
+// Receives frames for a stage from a frame_sender in another process. Reconnects automatically, so either process may start first, or die
+// and start again.
 //
 // Frames are read into buffers, of which the stage takes the oldest one and copies it. While the stage does not take any:
 //   latest     a newer frame replaces the one that waits
-//   every      `capacity` frames wait; what comes then is lost
+//   every      `capacity` frames wait; later ones are lost
 //   lossless   likewise, but then nothing is read, so that the sender waits
-// Whatever the reason, frames that the stage did not get are counted, by the numbers that they have from their source.
+// Lost frames are counted, whoever lost them: each frame has a number from its source.
 // Threads: its own one for the socket. `front` and `pop` by one thread, everything else from any.
 #pragma once
 
@@ -67,7 +67,7 @@ class frame_receiver {
   frame_receiver(frame_receiver const&) = delete;
   frame_receiver& operator=(frame_receiver const&) = delete;
 
-  /// What wakes the stage after `front` was null. Once, before the first call of it.
+  /// `wake` wakes the stage after `front` has returned null. Call it once, before the first `front`.
   void wakes_by(std::function<void()> wake);
 
   /// The oldest frame that has come, until `pop`. Null: there is none; the stage is woken when there is one, or none will come.
@@ -90,7 +90,7 @@ class frame_receiver {
   boost::asio::awaitable<void> run();
   boost::asio::awaitable<std::string> connect(std::shared_ptr<timed_socket> socket);
   boost::asio::awaitable<std::string> receive(std::shared_ptr<timed_socket> socket);
-  boost::asio::awaitable<frame_ptr> room(bool is_end);
+  boost::asio::awaitable<frame_ptr> room(std::shared_ptr<timed_socket> socket);
   std::string why_wrong(frame_header const& h) const;
   void deliver(frame_ptr f);
   bool has_end() const;
@@ -114,7 +114,8 @@ class frame_receiver {
 
   // Of the socket's thread.
   frame_origin last_read_{};
-  std::optional<clock::time_point> broke_;  // since when there is no connection, after there was one
+  std::chrono::milliseconds alive_every_{};  // while nothing is read
+  std::optional<clock::time_point> broke_;   // since when there is no connection, after there was one
   boost::asio::io_context network_{1};
   boost::asio::steady_timer pause_{network_};
   boost::asio::steady_timer room_{network_};  // is cancelled when the stage has taken a frame

@@ -1,4 +1,4 @@
-// Of frame_sender: its life, and what the stage calls.
+// frame_sender's lifetime, and the functions that the stage calls.
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstring>
@@ -69,7 +69,7 @@ bool frame_sender::try_send(frame_origin const& origin, void const* about, std::
     p->header.data_bytes = data.size();
     p->header.origin = from;
   }
-  // Nobody else has the packet. Meanwhile readers may come and go, but none loses room.
+  // Nobody else uses the packet. Readers may join and leave during the copy, but a queue that had room keeps it.
   std::memcpy(p->header.about, about, options_.terms.about_bytes);
   std::memcpy(p->data.get(), data.data(), data.size());
   std::lock_guard const lock(mutex_);

@@ -13,7 +13,6 @@ namespace rondo::streams {
 
 inline constexpr std::chrono::seconds longest_linger{
     10};  // at the end, until the readers have taken what was sent
-inline constexpr std::chrono::milliseconds rarest_alive{1000};  // between two messages to a reader
 
 /// A frame that readers share.
 struct frame_sender::packet {
@@ -27,6 +26,7 @@ struct frame_sender::reader {
   reader(timed_socket::stream_socket s, std::string name)
       : who(std::move(name)),
         changed(s.get_executor()),
+        pause(s.get_executor()),
         socket(std::make_shared<timed_socket>(std::move(s), longest_hello)) {}
 
   /// Until something has changed, or for so long: then false.
@@ -51,6 +51,7 @@ struct frame_sender::reader {
   bool has_joined = false;
   // Of the sockets' thread.
   boost::asio::steady_timer changed;  // is cancelled when there is something to do
+  boost::asio::steady_timer pause;    // between two looks at what it says
   bool has_hung_up = false;
   error_code hung_up_by{};
   std::shared_ptr<timed_socket> socket;

@@ -1,4 +1,4 @@
-// Of frame_sender: what its own thread does with the sockets.
+// frame_sender's own thread: accepts clients and writes frames to them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ frame_header header_of(wire_kind kind) {
 
 void frame_sender::welcome(timed_socket::stream_socket socket, std::string who) {
   auto r = std::make_shared<reader>(std::move(socket), std::move(who));
-  // Of too many that do not say what they want, the oldest goes. So they cannot keep readers out.
+  // If too many connections have sent no hello, the oldest is closed, so that they cannot keep readers out.
   if (entrance_->newcomers.size() >= options_.most_readers) {
     entrance_->newcomers.front()->socket->close();
     entrance_->newcomers.pop_front();
@@ -59,12 +59,13 @@ asio::awaitable<std::string> frame_sender::greet(reader_ptr r) {
   std::memcpy(answer.magic, wire_magic, sizeof wire_magic);
   answer.version = wire_version;
   answer.refuses = why.empty() ? 0 : 1;
+  answer.patience_ms = static_cast<std::uint32_t>(options_.patience.count());
   answer.terms = wire_terms::from(options_.terms);
   write_text(answer.reason, sizeof answer.reason, why);
   auto const ec = co_await r->socket->write(bytes_of(answer));
   if (!why.empty()) {
     r->socket->finish();  // and let it read the reason
-    while (!r->has_hung_up && co_await r->wait(longest_hello)) continue;
+    co_await hang_up(r, longest_hello);
     co_return why;
   }
   if (ec) co_return fmt::format("it cannot be answered: {}", ec.message());
@@ -82,8 +83,7 @@ std::string frame_sender::join(reader_ptr const& r, reader_hello const& hello) {
     return fmt::format("the reader asks for delivery {}, which does not exist", hello.how);
   if (auto why = why_not(options_.terms, hello.terms.read()); !why.empty()) return why;
   r->how = static_cast<delivery>(hello.how);
-  if (hello.patience_ms != 0)
-    r->alive_every = std::clamp<std::chrono::milliseconds>(hello.patience_ms / 4 * 1ms, 10ms, rarest_alive);
+  r->alive_every = alive_every(hello.patience_ms);
   std::unique_lock lock(mutex_);
   if (readers_.size() >= options_.most_readers)
     return fmt::format("the writer has {} readers, and takes no more", options_.most_readers);
@@ -122,7 +122,10 @@ asio::awaitable<std::string> frame_sender::send_frames(reader_ptr r) {
       co_return "";
     }
     bool const is_idle = header.kind == static_cast<std::uint32_t>(wire_kind::alive);
-    if (is_idle && co_await r->wait(r->alive_every)) continue;
+    if (is_idle) {
+      bool const has_changed = co_await r->wait(r->alive_every);
+      if (has_changed) continue;
+    }
     auto const ec = co_await r->socket->write(bytes_of(header), data);
     std::lock_guard const lock(mutex_);
     if (!is_idle) {
@@ -146,12 +149,27 @@ asio::awaitable<void> frame_sender::send_end(reader_ptr r) {
   if (co_await r->socket->write(bytes_of(end))) co_return;
   r->socket->finish();
   // The reader closes the connection when it has read all. Closed from here, what is under way might be lost.
-  while (!r->has_hung_up && co_await r->wait(longest_linger)) continue;
+  co_await hang_up(r, longest_linger);
 }
 
-/// Notices that the reader is gone while there is nothing to send to it.
+/// Waits until the reader has closed the connection, or for so long.
+asio::awaitable<void> frame_sender::hang_up(reader_ptr r, std::chrono::milliseconds limit) {
+  auto const end = std::chrono::steady_clock::now() + limit;
+  while (!r->has_hung_up && std::chrono::steady_clock::now() < end) {
+    auto const left = end - std::chrono::steady_clock::now();
+    static_cast<void>(co_await r->wait(std::chrono::ceil<std::chrono::milliseconds>(left)));
+  }
+}
+
+/// Listens to the reader, and notices when it is gone.
 asio::awaitable<void> frame_sender::watch(reader_ptr r) {
-  r->hung_up_by = co_await r->socket->wait_for_end();
+  error_code ec;
+  while (!ec) {
+    ec = co_await r->socket->wait_for_alive();
+    r->pause.expires_after(10ms);  // however much it says
+    if (!ec) co_await r->pause.async_wait(as_result);
+  }
+  r->hung_up_by = ec;
   r->has_hung_up = true;
   r->socket->close();
   r->changed.cancel();
@@ -177,7 +195,7 @@ void frame_sender::leave(reader_ptr const& r, std::string const& why) {
   say(line);
 }
 
-/// Not more than a few lines per second: clients may do what they like.
+/// At most a few lines per second, because clients may connect at any rate.
 void frame_sender::say(std::string const& line) {
   auto const now = std::chrono::steady_clock::now();
   auto const at = "network sink at " + where_.text();
