@@ -18,9 +18,9 @@ if(RONDO_BUILD_TOOLS)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
-# Components of the package, which need more libraries. Each needs those before it, but none needs streams,
-# and commands does not need nats.
-foreach(component streams client service nats commands)
+# Components of the package, which need more libraries. Each needs those before it, but only stream_network needs streams, and nothing
+# needs that; commands does not need nats.
+foreach(component streams client stream_network service nats commands)
   if(TARGET rondo_${component})
     install(TARGETS rondo_${component} EXPORT rondo_${component}_targets FILE_SET HEADERS DESTINATION ${header_root})
     install(EXPORT rondo_${component}_targets NAMESPACE rondo:: DESTINATION ${package_dir})

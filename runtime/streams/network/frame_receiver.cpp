@@ -77,8 +77,12 @@ std::string frame_receiver::account(received_frame const& f) {
   if (f.is_end && f.origin.session == 0) return {};  // a sender that has sent nothing
   auto const& [session, number] = f.origin;
   bool const is_new = session != next_.session;
-  auto const missing = is_new ? number : number - std::min(number, next_.number);
-  (is_new ? counts_.before : counts_.lost) += missing;
+  if (is_new) {
+    next_.number = std::min(number, f.first);
+    counts_.before += next_.number;
+  }
+  auto const missing = number - std::min(number, next_.number);
+  counts_.lost += missing;
   next_ = {session, number};
   if (f.is_end) return {};
   ++next_.number;
@@ -172,6 +176,7 @@ asio::awaitable<std::string> frame_receiver::connect(std::shared_ptr<timed_socke
                           answer.version, wire_version);
   auto why = why_not(answer.terms.read(), options_.terms);
   if (!why.empty()) co_return why;
+  alive_every_ = alive_every(answer.patience_ms);
   socket->patience(options_.patience);
   say(fmt::format("connected, with delivery {}", name_of(options_.how)));
   std::lock_guard const lock(mutex_);
@@ -192,8 +197,14 @@ asio::awaitable<std::string> frame_receiver::receive(std::shared_ptr<timed_socke
     if (auto const why = why_wrong(h); !why.empty()) co_return why;
     auto const kind = static_cast<wire_kind>(h.kind);
     if (kind == wire_kind::alive) continue;
-    auto f = co_await room(kind == wire_kind::end);
+    frame_ptr f;  // g++ 12 destroys the wrong operand of `? :` with a co_await in it
+    if (kind == wire_kind::end)
+      f = std::make_unique<received_frame>();
+    else
+      f = co_await room(socket);
+    f->is_end = kind == wire_kind::end;
     f->origin = h.origin;
+    f->first = h.first;
     f->bytes = h.data_bytes;
     std::memcpy(f->about, h.about, sizeof f->about);
     if (kind == wire_kind::end) {
@@ -224,25 +235,25 @@ std::string frame_receiver::why_wrong(frame_header const& h) const {
   return h.origin.session != 0 ? "" : "the sender breaks the protocol: a frame comes from nowhere";
 }
 
-/// A free buffer; with `lossless`, not before the queue has room. Or a note without a buffer, at once.
-asio::awaitable<frame_receiver::frame_ptr> frame_receiver::room(bool is_end) {
-  frame_ptr f;
-  while (!is_end) {
+/// A free buffer; with `lossless`, not before the queue has room.
+asio::awaitable<frame_receiver::frame_ptr> frame_receiver::room(std::shared_ptr<timed_socket> socket) {
+  for (;;) {
     {
       std::lock_guard const lock(mutex_);
       if (options_.how != delivery::lossless || queue_.size() < options_.capacity) {
         if (free_.empty()) break;
-        f = std::move(free_.back());
+        auto f = std::move(free_.back());
         free_.pop_back();
         co_return f;
       }
     }
-    room_.expires_at(clock::time_point::max());
-    co_await room_.async_wait(as_result);
+    room_.expires_after(alive_every_);
+    if (auto const [cancelled] = co_await room_.async_wait(as_result); cancelled) continue;
+    // If that fails, what the sender has sent can still be read.
+    static_cast<void>(co_await socket->write({&wire_alive, 1}));
   }
-  f = std::make_unique<received_frame>();
-  f->is_end = is_end;
-  if (!is_end) f->data = std::make_unique_for_overwrite<std::byte[]>(options_.terms.most_bytes);
+  auto f = std::make_unique<received_frame>();
+  f->data = std::make_unique_for_overwrite<std::byte[]>(options_.terms.most_bytes);
   co_return f;
 }
 

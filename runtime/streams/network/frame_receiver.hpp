@@ -1,11 +1,11 @@
-// Receives frames for a stage from a frame_sender in another process. Connects by itself, again and again: it does not matter which of
-// the two processes starts first, or that the other one dies.
+// Receives frames for a stage from a frame_sender in another process. Reconnects automatically, so either process may start first, or die
+// and start again.
 //
 // Frames are read into buffers, of which the stage takes the oldest one and copies it. While the stage does not take any:
 //   latest     a newer frame replaces the one that waits
-//   every      `capacity` frames wait; what comes then is lost
+//   every      `capacity` frames wait; later ones are lost
 //   lossless   likewise, but then nothing is read, so that the sender waits
-// Whatever the reason, frames that the stage did not get are counted, by the numbers that they have from their source.
+// Lost frames are counted, whoever lost them: each frame has a number from its source.
 // Threads: its own one for the socket. `front` and `pop` by one thread, everything else from any.
 #pragma once
 
@@ -42,7 +42,7 @@ struct receiver_options {
 struct receiver_counts {
   std::uint64_t frames = 0;       // that the stage has got
   std::uint64_t lost = 0;         // frames of the present source, and of those before, that it has not got
-  std::uint64_t before = 0;       // frames that a source had sent before it was heard of for the first time
+  std::uint64_t before = 0;       // frames that a source had sent before this joined
   std::uint64_t sources = 0;      // sessions of the process that the frames come from at first
   std::uint64_t connections = 0;  // so far; each but the first is a reconnection
 };
@@ -55,6 +55,7 @@ struct received_frame {
   std::unique_ptr<std::byte[]> data;
   // -- for the receiver
   std::uint64_t connection = 0;  // that it came on
+  std::uint64_t first = 0;       // see frame_header
   bool is_end = false;  // no frame: the sender has ended, and this is the origin that would have come next
 };
 
@@ -66,7 +67,7 @@ class frame_receiver {
   frame_receiver(frame_receiver const&) = delete;
   frame_receiver& operator=(frame_receiver const&) = delete;
 
-  /// What wakes the stage after `front` was null. Once, before the first call of it.
+  /// `wake` wakes the stage after `front` has returned null. Call it once, before the first `front`.
   void wakes_by(std::function<void()> wake);
 
   /// The oldest frame that has come, until `pop`. Null: there is none; the stage is woken when there is one, or none will come.
@@ -89,7 +90,7 @@ class frame_receiver {
   boost::asio::awaitable<void> run();
   boost::asio::awaitable<std::string> connect(std::shared_ptr<timed_socket> socket);
   boost::asio::awaitable<std::string> receive(std::shared_ptr<timed_socket> socket);
-  boost::asio::awaitable<frame_ptr> room(bool is_end);
+  boost::asio::awaitable<frame_ptr> room(std::shared_ptr<timed_socket> socket);
   std::string why_wrong(frame_header const& h) const;
   void deliver(frame_ptr f);
   bool has_end() const;
@@ -113,7 +114,8 @@ class frame_receiver {
 
   // Of the socket's thread.
   frame_origin last_read_{};
-  std::optional<clock::time_point> broke_;  // since when there is no connection, after there was one
+  std::chrono::milliseconds alive_every_{};  // while nothing is read
+  std::optional<clock::time_point> broke_;   // since when there is no connection, after there was one
   boost::asio::io_context network_{1};
   boost::asio::steady_timer pause_{network_};
   boost::asio::steady_timer room_{network_};  // is cancelled when the stage has taken a frame

@@ -1,4 +1,4 @@
-// Of frame_sender: its life, and what the stage calls.
+// frame_sender's lifetime, and the functions that the stage calls.
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstring>
@@ -21,10 +21,10 @@ std::uint64_t random_session() {
 }  // namespace
 
 frame_sender::frame_sender(sender_options options)
-    : options_(std::move(options)), session_(random_session()) {
-  listener_ = service::make_listener(network_, options_.listen);
-  where_ = listener_->where();
-  listener_->accept([this](service::stream_socket s, service::client_address from) {
+    : options_(std::move(options)), session_(random_session()), entrance_(std::make_unique<entrance>()) {
+  entrance_->listener = service::make_listener(network_, options_.listen);
+  where_ = entrance_->listener->where();
+  entrance_->listener->accept([this](service::stream_socket s, service::client_address from) {
     welcome(std::move(s), std::move(from.text));
   });
   thread_ = std::thread([this] {
@@ -41,8 +41,7 @@ frame_sender::~frame_sender() {
   thread_.join();
   // The sockets go before the context that they use; what waits in it refers to nothing else of this object.
   readers_.clear();
-  newcomers_.clear();
-  listener_.reset();
+  entrance_.reset();
 }
 
 // -- the stage
@@ -65,13 +64,12 @@ bool frame_sender::try_send(frame_origin const& origin, void const* about, std::
     ++counts_.frames;
     if (readers_.empty()) return ++counts_.lost, true;
     p = free_packet();
-    p->header = {.kind = static_cast<std::uint32_t>(wire_kind::frame),
-                 .unused = 0,
-                 .data_bytes = data.size(),
-                 .origin = from,
-                 .about = {}};
+    p->header = {};
+    p->header.kind = static_cast<std::uint32_t>(wire_kind::frame);
+    p->header.data_bytes = data.size();
+    p->header.origin = from;
   }
-  // Nobody else has the packet. Meanwhile readers may come and go, but none loses room.
+  // Nobody else uses the packet. Readers may join and leave during the copy, but a queue that had room keeps it.
   std::memcpy(p->header.about, about, options_.terms.about_bytes);
   std::memcpy(p->data.get(), data.data(), data.size());
   std::lock_guard const lock(mutex_);
@@ -83,6 +81,8 @@ bool frame_sender::try_send(frame_origin const& origin, void const* about, std::
 
 /// The caller holds the mutex.
 void frame_sender::enqueue(reader& r, std::shared_ptr<packet> const& p) {
+  auto const& origin = p->header.origin;
+  if (r.first.session != origin.session) r.first = origin;
   auto const lose = [&] { ++r.lost, ++counts_.lost; };
   if (r.how == delivery::latest && !r.queue.empty()) {
     r.queue.clear();
@@ -90,7 +90,7 @@ void frame_sender::enqueue(reader& r, std::shared_ptr<packet> const& p) {
   } else if (r.queue.size() >= options_.capacity) {
     return lose();
   }
-  r.queue.push_back(p);
+  r.queue.push_back({p, r.first.number});
 }
 
 /// The caller holds the mutex, under which the others give theirs up.

@@ -3,20 +3,24 @@
 // Each reader says which delivery it wants, and has a queue of its own: a slow one loses frames (`latest`, `every`) or makes the stage wait
 // (`lossless`), as inside a graph. A frame is copied once, into a buffer that all queues share; buffers are used again.
 // Bounds: `most_readers` connections, each with `capacity` frames that wait and one that is being sent. A client that sends no valid hello,
-// or takes no byte for `patience`, is disconnected, with a line in the log.
+// or neither takes a byte nor says that it lives for `patience`, is disconnected, with a line in the log.
 // Threads: its own one for the sockets. `try_send` and `end` by one thread, everything else from any.
-// There is no authentication: a Unix socket belongs to its user alone; a TCP port is for whoever reaches it.
+// There is no authentication: only its owner can connect to a Unix socket, but anybody who can reach a TCP port can read.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <list>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
-#include "runtime/service/net/listener.hpp"
-#include "runtime/service/net/log_throttle.hpp"
+#include "runtime/service/net/endpoint.hpp"
 #include "runtime/streams/network/network_log.hpp"
 #include "runtime/streams/network/stage_waker.hpp"
 #include "runtime/streams/network/wire.hpp"
@@ -29,7 +33,7 @@ struct sender_options {
   std::uint32_t capacity = 2;                // frames that wait for each reader
   std::uint32_t most_readers = 16;           // at the same time
   bool waits_for_readers = false;            // while there is none; otherwise frames are lost, and counted
-  std::chrono::milliseconds patience{5000};  // with a reader that takes nothing; zero: for ever
+  std::chrono::milliseconds patience{5000};  // with a reader that takes and says nothing; zero: for ever
   network_log log{};
 };
 
@@ -51,7 +55,7 @@ class frame_sender {
   frame_sender(frame_sender const&) = delete;
   frame_sender& operator=(frame_sender const&) = delete;
 
-  /// What wakes the stage after `try_send` was false. Once, before the first call of it.
+  /// `wake` wakes the stage after `try_send` has returned false. Call it once, before the first `try_send`.
   void wakes_by(std::function<void()> wake);
 
   /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because there is no reader and
@@ -76,12 +80,13 @@ class frame_sender {
   using reader_ptr = std::shared_ptr<reader>;
 
   void wake_readers();
-  void welcome(service::stream_socket socket, std::string who);
+  void welcome(boost::asio::generic::stream_protocol::socket socket, std::string who);
   boost::asio::awaitable<std::string> serve(reader_ptr r);
   boost::asio::awaitable<std::string> greet(reader_ptr r);
   boost::asio::awaitable<std::string> send_frames(reader_ptr r);
   boost::asio::awaitable<void> send_end(reader_ptr r);
   boost::asio::awaitable<void> watch(reader_ptr r);
+  boost::asio::awaitable<void> hang_up(reader_ptr r, std::chrono::milliseconds limit);
   std::string join(reader_ptr const& r, reader_hello const& hello);
   void leave(reader_ptr const& r, std::string const& why);
   void say(std::string const& line);
@@ -102,11 +107,9 @@ class frame_sender {
   frame_origin next_{};           // what follows the last frame
   bool has_ended_ = false;
 
-  // Of the sockets' thread.
-  service::log_throttle throttle_;
-  std::list<reader_ptr> newcomers_;  // that have not joined yet
   boost::asio::io_context network_{1};
-  std::unique_ptr<service::listener> listener_;
+  struct entrance;
+  std::unique_ptr<entrance> entrance_;  // of the sockets' thread
   std::thread thread_;
 };
 

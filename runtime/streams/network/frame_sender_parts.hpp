@@ -4,6 +4,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 
+#include "runtime/service/net/listener.hpp"
+#include "runtime/service/net/log_throttle.hpp"
 #include "runtime/streams/network/frame_sender.hpp"
 #include "runtime/streams/network/timed_socket.hpp"
 
@@ -11,7 +13,6 @@ namespace rondo::streams {
 
 inline constexpr std::chrono::seconds longest_linger{
     10};  // at the end, until the readers have taken what was sent
-inline constexpr std::chrono::milliseconds rarest_alive{1000};  // between two messages to a reader
 
 /// A frame that readers share.
 struct frame_sender::packet {
@@ -22,9 +23,10 @@ struct frame_sender::packet {
 
 /// A client: at first one that may become a reader.
 struct frame_sender::reader {
-  reader(service::stream_socket s, std::string name)
+  reader(timed_socket::stream_socket s, std::string name)
       : who(std::move(name)),
         changed(s.get_executor()),
+        pause(s.get_executor()),
         socket(std::make_shared<timed_socket>(std::move(s), longest_hello)) {}
 
   /// Until something has changed, or for so long: then false.
@@ -38,15 +40,28 @@ struct frame_sender::reader {
   delivery how = delivery::latest;
   std::chrono::milliseconds alive_every = rarest_alive;
   // Guarded by the sender's mutex.
-  std::deque<std::shared_ptr<packet>> queue;
+  struct waiting {
+    std::shared_ptr<packet> frame;
+    std::uint64_t first;  // see frame_header
+  };
+  std::deque<waiting> queue;
   std::shared_ptr<packet> sending;
+  frame_origin first{};  // that came after it had joined, of the present session
   std::uint64_t passed = 0, lost = 0;
   bool has_joined = false;
   // Of the sockets' thread.
   boost::asio::steady_timer changed;  // is cancelled when there is something to do
+  boost::asio::steady_timer pause;    // between two looks at what it says
   bool has_hung_up = false;
   error_code hung_up_by{};
   std::shared_ptr<timed_socket> socket;
+};
+
+/// Where clients come in.
+struct frame_sender::entrance {
+  std::unique_ptr<service::listener> listener;
+  std::list<reader_ptr> newcomers;  // that have not joined yet
+  service::log_throttle throttle;
 };
 
 }  // namespace rondo::streams

@@ -1,4 +1,4 @@
-// Of frame_sender: what its own thread does with the sockets.
+// frame_sender's own thread: accepts clients and writes frames to them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,21 +16,22 @@ using namespace std::chrono_literals;
 
 namespace {
 
-frame_header header_of(wire_kind kind, frame_origin const& origin = {}) {
-  return {
-      .kind = static_cast<std::uint32_t>(kind), .unused = 0, .data_bytes = 0, .origin = origin, .about = {}};
+frame_header header_of(wire_kind kind) {
+  frame_header h{};
+  h.kind = static_cast<std::uint32_t>(kind);
+  return h;
 }
 
 }  // namespace
 
-void frame_sender::welcome(service::stream_socket socket, std::string who) {
+void frame_sender::welcome(timed_socket::stream_socket socket, std::string who) {
   auto r = std::make_shared<reader>(std::move(socket), std::move(who));
-  // Of too many that do not say what they want, the oldest goes. So they cannot keep readers out.
-  if (newcomers_.size() >= options_.most_readers) {
-    newcomers_.front()->socket->close();
-    newcomers_.pop_front();
+  // If too many connections have sent no hello, the oldest is closed, so that they cannot keep readers out.
+  if (entrance_->newcomers.size() >= options_.most_readers) {
+    entrance_->newcomers.front()->socket->close();
+    entrance_->newcomers.pop_front();
   }
-  newcomers_.push_back(r);
+  entrance_->newcomers.push_back(r);
   asio::co_spawn(network_, serve(r), [this, r](std::exception_ptr failure, std::string why) {
     if (failure)  // no memory
       call_caught([&] { std::rethrow_exception(failure); }, [&](char const* what) { why = what; });
@@ -58,17 +59,17 @@ asio::awaitable<std::string> frame_sender::greet(reader_ptr r) {
   std::memcpy(answer.magic, wire_magic, sizeof wire_magic);
   answer.version = wire_version;
   answer.refuses = why.empty() ? 0 : 1;
-  answer.session = session_;
+  answer.patience_ms = static_cast<std::uint32_t>(options_.patience.count());
   answer.terms = wire_terms::from(options_.terms);
   write_text(answer.reason, sizeof answer.reason, why);
   auto const ec = co_await r->socket->write(bytes_of(answer));
   if (!why.empty()) {
     r->socket->finish();  // and let it read the reason
-    while (!r->has_hung_up && co_await r->wait(longest_hello)) continue;
+    co_await hang_up(r, longest_hello);
     co_return why;
   }
   if (ec) co_return fmt::format("it cannot be answered: {}", ec.message());
-  newcomers_.remove(r);
+  entrance_->newcomers.remove(r);
   r->socket->patience(options_.patience);
   co_return why;
 }
@@ -82,8 +83,7 @@ std::string frame_sender::join(reader_ptr const& r, reader_hello const& hello) {
     return fmt::format("the reader asks for delivery {}, which does not exist", hello.how);
   if (auto why = why_not(options_.terms, hello.terms.read()); !why.empty()) return why;
   r->how = static_cast<delivery>(hello.how);
-  if (hello.patience_ms != 0)
-    r->alive_every = std::clamp<std::chrono::milliseconds>(hello.patience_ms / 4 * 1ms, 10ms, rarest_alive);
+  r->alive_every = alive_every(hello.patience_ms);
   std::unique_lock lock(mutex_);
   if (readers_.size() >= options_.most_readers)
     return fmt::format("the writer has {} readers, and takes no more", options_.most_readers);
@@ -101,12 +101,16 @@ asio::awaitable<std::string> frame_sender::send_frames(reader_ptr r) {
   for (;;) {
     if (r->has_hung_up)
       co_return r->hung_up_by == asio::error::eof ? "it has closed the connection" : r->hung_up_by.message();
-    bool is_over = false, is_idle = true;
+    bool is_over = false;
+    frame_header header = header_of(wire_kind::alive);
+    std::span<std::byte const> data;
     {
       std::unique_lock lock(mutex_);
       if (!r->queue.empty()) {
-        is_idle = false;
-        r->sending = std::move(r->queue.front());
+        r->sending = std::move(r->queue.front().frame);
+        header = r->sending->header;
+        header.first = r->queue.front().first;
+        data = r->sending->bytes();
         r->queue.pop_front();
         stage_.notify(lock);
       } else {
@@ -117,11 +121,12 @@ asio::awaitable<std::string> frame_sender::send_frames(reader_ptr r) {
       co_await send_end(r);
       co_return "";
     }
-    frame_header const alive = header_of(wire_kind::alive);
-    if (is_idle && co_await r->wait(r->alive_every)) continue;
-    auto const ec = is_idle ? co_await r->socket->write(std::as_bytes(std::span(&alive, 1)))
-                            : co_await r->socket->write(std::as_bytes(std::span(&r->sending->header, 1)),
-                                                        r->sending->bytes());
+    bool const is_idle = header.kind == static_cast<std::uint32_t>(wire_kind::alive);
+    if (is_idle) {
+      bool const has_changed = co_await r->wait(r->alive_every);
+      if (has_changed) continue;
+    }
+    auto const ec = co_await r->socket->write(bytes_of(header), data);
     std::lock_guard const lock(mutex_);
     if (!is_idle) {
       r->sending.reset();
@@ -139,16 +144,32 @@ asio::awaitable<void> frame_sender::send_end(reader_ptr r) {
   {
     std::lock_guard const lock(mutex_);
     end.origin = next_;
+    end.first = r->first.session == next_.session ? r->first.number : next_.number;
   }
-  if (co_await r->socket->write(std::as_bytes(std::span(&end, 1)))) co_return;
+  if (co_await r->socket->write(bytes_of(end))) co_return;
   r->socket->finish();
   // The reader closes the connection when it has read all. Closed from here, what is under way might be lost.
-  while (!r->has_hung_up && co_await r->wait(longest_linger)) continue;
+  co_await hang_up(r, longest_linger);
 }
 
-/// Notices that the reader is gone while there is nothing to send to it.
+/// Waits until the reader has closed the connection, or for so long.
+asio::awaitable<void> frame_sender::hang_up(reader_ptr r, std::chrono::milliseconds limit) {
+  auto const end = std::chrono::steady_clock::now() + limit;
+  while (!r->has_hung_up && std::chrono::steady_clock::now() < end) {
+    auto const left = end - std::chrono::steady_clock::now();
+    static_cast<void>(co_await r->wait(std::chrono::ceil<std::chrono::milliseconds>(left)));
+  }
+}
+
+/// Listens to the reader, and notices when it is gone.
 asio::awaitable<void> frame_sender::watch(reader_ptr r) {
-  r->hung_up_by = co_await r->socket->wait_for_end();
+  error_code ec;
+  while (!ec) {
+    ec = co_await r->socket->wait_for_alive();
+    r->pause.expires_after(10ms);  // however much it says
+    if (!ec) co_await r->pause.async_wait(as_result);
+  }
+  r->hung_up_by = ec;
   r->has_hung_up = true;
   r->socket->close();
   r->changed.cancel();
@@ -156,7 +177,7 @@ asio::awaitable<void> frame_sender::watch(reader_ptr r) {
 
 void frame_sender::leave(reader_ptr const& r, std::string const& why) {
   r->socket->close();
-  newcomers_.remove(r);
+  entrance_->newcomers.remove(r);
   std::unique_lock lock(mutex_);
   if (!r->has_joined) {
     ++counts_.refused;
@@ -174,13 +195,13 @@ void frame_sender::leave(reader_ptr const& r, std::string const& why) {
   say(line);
 }
 
-/// Not more than a few lines per second: clients may do what they like.
+/// At most a few lines per second, because clients may connect at any rate.
 void frame_sender::say(std::string const& line) {
   auto const now = std::chrono::steady_clock::now();
   auto const at = "network sink at " + where_.text();
-  if (auto const left_out = throttle_.take_left_out(now); left_out != 0)
+  if (auto const left_out = entrance_->throttle.take_left_out(now); left_out != 0)
     write_line(options_.log, at, fmt::format("{} lines were left out", left_out));
-  if (throttle_.admits(now)) write_line(options_.log, at, line);
+  if (entrance_->throttle.admits(now)) write_line(options_.log, at, line);
 }
 
 }  // namespace rondo::streams

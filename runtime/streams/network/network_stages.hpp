@@ -4,10 +4,9 @@
 //   streams::from_network<measurement>   the beginning of another: connects, and connects again when the connection breaks
 //
 // They work on the host. Frames of an accelerator come to them by a transfer, which the graph inserts and counts, as for any such stage.
-// What both sides must agree on, the type and the shape of the frames, is checked when they connect (network/wire.hpp). Which frames were
-// lost is counted behind any number of processes: the source of a graph passes on what `from_network` has got, with its origin
-// (streams::frame_origin), so the last reader knows which frames of the first sender it did not get.
-// network_frame<Frame> says how a type of frames is described; specialize it for types that more than their size matters of.
+// Both sides compare the type and the shape of the frames when they connect (network/wire.hpp). Frames keep their origin
+// (streams::frame_origin) through any number of processes, so the last reader knows how many frames of the first sender it did not get.
+// network_frame<Frame> describes a type of frames; specialize it if more than the size of a frame matters.
 #pragma once
 
 #include "kernels/streams/option_text.hpp"

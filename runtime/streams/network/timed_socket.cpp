@@ -4,6 +4,8 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 
+#include "runtime/streams/network/wire.hpp"
+
 namespace rondo::streams {
 
 namespace asio = boost::asio;
@@ -43,10 +45,14 @@ asio::awaitable<error_code> timed_socket::write(std::span<std::byte const> first
   co_return outcome(failed);
 }
 
-asio::awaitable<error_code> timed_socket::wait_for_end() {
-  char byte;
-  auto const [ec, bytes] = co_await socket_.async_read_some(asio::buffer(&byte, 1), as_result);
-  co_return ec ? ec : make_error_code(boost::system::errc::protocol_error);
+asio::awaitable<error_code> timed_socket::wait_for_alive() {
+  std::array<std::byte, 64> said;
+  auto const [ec, bytes] = co_await socket_.async_read_some(asio::buffer(said), as_result);
+  if (ec) co_return ec;
+  if (std::any_of(said.begin(), said.begin() + bytes, [](std::byte b) { return b != wire_alive; }))
+    co_return make_error_code(boost::system::errc::protocol_error);
+  progress_ = clock::now();
+  co_return error_code();
 }
 
 void timed_socket::finish() noexcept {

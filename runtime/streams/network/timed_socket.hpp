@@ -32,9 +32,9 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
   boost::asio::awaitable<error_code> write(std::span<std::byte const> first,
                                            std::span<std::byte const> then = {});
 
-  /// Reads, however long it takes, until the peer has closed the connection, or sends a byte, which is an error (protocol_error).
-  /// May run at the same time as `write`.
-  boost::asio::awaitable<error_code> wait_for_end();
+  /// Waits, however long it takes, until the peer says that it lives (wire_alive), which counts as progress of a `write`. Fails when it has
+  /// closed the connection, and with protocol_error if it sends something else. May run at the same time as `write`.
+  boost::asio::awaitable<error_code> wait_for_alive();
   /// From now on.
   void patience(std::chrono::milliseconds p) noexcept;
   /// Nothing more will be sent; what was is delivered.

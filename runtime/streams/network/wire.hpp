@@ -4,10 +4,11 @@
 //   writer -> reader   writer_hello; if it refuses, with the reason, and then it closes the connection
 //   writer -> reader   frame_header and the frame's data, again and again; `alive` when there was nothing for a while; at last `end`
 //
-// After its hello the reader sends nothing. All numbers are little-endian. Texts end with a zero. Unused bytes are zero.
-// Both sides check what they get before they allocate or copy anything; whoever sends something else is disconnected.
+// After its hello the reader sends only single bytes, `wire_alive`, while it reads nothing because its graph is busy. All numbers are little-endian. Texts end with a zero. Unused bytes are zero.
+// Both sides check each header before they allocate or copy anything, and disconnect a peer that breaks the protocol.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdint>
@@ -23,7 +24,8 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char wire_magic[8] = {'R', 'O', 'N', 'D', 'O', 'F', 'R', 'M'};
 inline constexpr std::uint32_t wire_version = 1;
-inline constexpr std::chrono::seconds longest_hello{5};  // each side has so long to say its part
+inline constexpr std::chrono::milliseconds rarest_alive{1000};  // a side says at least so often that it lives
+inline constexpr std::chrono::seconds longest_hello{5};         // each side has so long to say its part
 
 /// What frames a side passes. Both sides must say the same.
 struct frame_terms {
@@ -60,12 +62,15 @@ struct reader_hello {
   wire_terms terms;
 };
 static_assert(sizeof(reader_hello) == 216);
+inline constexpr std::byte wire_alive{1};
 
 struct writer_hello {
   char magic[8];
   std::uint32_t version;
   std::uint32_t refuses;  // 1: for this reason
-  std::uint64_t session;  // random; of this life of the writer
+  std::uint32_t
+      patience_ms;  // the writer takes a reader for dead that neither reads nor says anything for so long; 0: never
+  std::uint32_t unused;
   wire_terms terms;
   char reason[512];
 };
@@ -79,9 +84,17 @@ struct frame_header {
   std::uint32_t unused;
   std::uint64_t data_bytes;  // that follow; 0 unless it is a frame
   frame_origin origin;
+  std::uint64_t
+      first;  // number of the first frame of this session that came to the writer after the reader had joined
   std::byte about[max_about_bytes];
 };
-static_assert(sizeof(frame_header) == 56 && std::is_trivially_copyable_v<frame_header>);
+static_assert(sizeof(frame_header) == 64 && std::is_trivially_copyable_v<frame_header>);
+
+/// How often a side says that it lives, if the other one has this patience.
+inline std::chrono::milliseconds alive_every(std::uint32_t patience_ms) {
+  if (patience_ms == 0) return rarest_alive;
+  return std::clamp(std::chrono::milliseconds(patience_ms / 4), std::chrono::milliseconds(10), rarest_alive);
+}
 
 /// As it is sent.
 template <class T>

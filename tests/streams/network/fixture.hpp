@@ -165,7 +165,6 @@ inline streams::writer_hello welcome(std::uint64_t most_bytes = 1000) {
   streams::writer_hello h{};
   std::memcpy(h.magic, streams::wire_magic, sizeof h.magic);
   h.version = streams::wire_version;
-  h.session = 1;
   h.terms = streams::wire_terms::from(terms(most_bytes));
   return h;
 }

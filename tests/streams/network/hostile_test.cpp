@@ -202,11 +202,10 @@ TEST_CASE("a server that breaks the protocol is left, with a reason, and tried a
   };
   auto const header = [](streams::wire_kind kind, std::uint64_t number, std::uint32_t count,
                          std::uint64_t bytes) {
-    streams::frame_header f{.kind = static_cast<std::uint32_t>(kind),
-                            .unused = 0,
-                            .data_bytes = bytes,
-                            .origin = {5, number},
-                            .about = {}};
+    streams::frame_header f{};
+    f.kind = static_cast<std::uint32_t>(kind);
+    f.data_bytes = bytes;
+    f.origin = {5, number};
     block const about{count};
     std::memcpy(f.about, &about, sizeof about);
     return f;
@@ -264,6 +263,52 @@ TEST_CASE("a server that breaks the protocol is left, with a reason, and tried a
     CHECK(number == n);
   }
   CHECK(reader.counts().lost == 1);
+}
+
+TEST_CASE("a reader whose graph is busy says that it lives, and the writer waits for it", "[network]") {
+  scratch_directory const d("network-hostile");
+  auto const path = (d.directory / "frames").string();
+  lines log;
+  SECTION("the reader") {
+    auto const server = raw_socket::listening(path);
+    auto r = reads("unix:" + path, log);
+    r.how = delivery::lossless;
+    streams::frame_receiver const reader(std::move(r));
+    auto const s = server.accept();
+    streams::reader_hello greeting;
+    REQUIRE(s.receive(greeting));
+    auto answer = welcome();
+    answer.patience_ms = 40;
+    CHECK(s.send(answer));
+    for (std::uint64_t n = 0; n < 10; ++n) {
+      streams::frame_header f{};
+      f.kind = static_cast<std::uint32_t>(streams::wire_kind::frame);
+      f.origin = {5, n};
+      CHECK(s.send(f));
+    }
+    for (int i = 0; i < 5; ++i) {
+      std::byte said{};
+      REQUIRE(s.receive(said));
+      CHECK(said == streams::wire_alive);
+    }
+  }
+  SECTION("the writer") {
+    auto w = writes("unix:" + path, log, 1 << 20);
+    w.patience = 2s;
+    streams::frame_sender writer(std::move(w));
+    auto const s = raw_socket::to(path);
+    CHECK(s.send(hello(delivery::lossless, 1 << 20)));
+    REQUIRE(eventually([&] { return writer.has_readers(); }));
+    std::uint64_t sent = 0;
+    REQUIRE(eventually([&] { return !send(writer, sent, 1 << 20) || ++sent == 100; }));
+    for (auto const end = std::chrono::steady_clock::now() + 5s; std::chrono::steady_clock::now() < end;) {
+      static_cast<void>(s.send(streams::wire_alive));
+      std::this_thread::sleep_for(5ms);
+    }
+    CHECK(writer.has_readers());
+    CHECK(eventually([&] { return !writer.has_readers(); }));  // now it says nothing
+    CHECK(log.has("has left: it has taken nothing for 2000 ms"));
+  }
 }
 
 }  // namespace network_test
