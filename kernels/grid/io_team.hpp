@@ -79,7 +79,7 @@ class submission_reader {
       if (team_.leader()) conclude_alone(s, reason);
       return;
     }
-    in_order(s, reason, [&] {
+    in_order(s, reason, team_.leader(), [&] {
       for_each_window(s.count, [&](std::uint32_t first, submission const* items, std::uint32_t n) {
         publish(first + n);
         if (team_.leader())
@@ -88,16 +88,16 @@ class submission_reader {
       });
     });
   }
-  /// The same on one lane, for one message.
+  /// The same on one lane, whichever it is, for one message.
   RONDO_HD void conclude_alone(submission const& s, errc reason) {
-    in_order(s, reason, [&] { tell_end(s, reason, 1); });
+    in_order(s, reason, true, [&] { tell_end(s, reason, 1); });
   }
   /// What comes back is told before the ack, which ends its run; a dead letter after it, when the host's line lets others pass.
   template <class TellEnds>
-  RONDO_HD void in_order(submission const& s, errc reason, TellEnds const& tell_ends) {
+  RONDO_HD void in_order(submission const& s, errc reason, bool lane_replies, TellEnds const& tell_ends) {
     bool const told = is_told(s, reason), first = lacks_room(reason);
     if (told && first) tell_ends();
-    if (s.ack.valid() && team_.leader()) reply(s.ack, s.to, reason);
+    if (s.ack.valid() && lane_replies) reply(s.ack, s.to, reason);
     if (told && !first) tell_ends();
   }
   /// Whether each message gets its end, and not only the ack.

@@ -58,6 +58,23 @@ TEST_CASE("tells that wait for room and are not awaited keep their order", "[G2]
   CHECK(at_rest(*rt).conserved());
 }
 
+TEST_CASE("who tells many actors at once hears from each of them that it took its message", "[G1][G5]") {
+  // Regression: a GPU's lanes post such messages side by side, and only the first lane told.
+  auto const v = GENERATE(from_range(variants()));
+  bool const waits = GENERATE(false, true);
+  INFO(v.name << (waits ? ", waiting for room" : ""));
+  auto const rt = start(v.settings);
+  std::vector<rondo::actor_ref<orderly>> actors;
+  for (int i = 0; i < 10; ++i) actors.push_back(rt->launch<orderly>("orderly " + std::to_string(i)));
+  outcomes told;
+  for (std::uint32_t round = 0; round < 5; ++round) {
+    for (auto const& a : actors) a.tell(note{0, 1, round}, {.wait_for_room = waits}, told.handler());
+    REQUIRE(told.all_ended(10 * (round + 1)));
+  }
+  CHECK(told.ok == 50);
+  CHECK(at_rest(*rt).conserved());
+}
+
 TEST_CASE("a tell that finds the submission ring full is not overtaken by a later one", "[G2][G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
