@@ -99,7 +99,7 @@ class team {
   }
   /// The bits that any lane has set, on all lanes.
   RONDO_HD std::uint32_t any_bits(std::uint32_t bits) const noexcept {
-    if (hardware::any_bits(bits, lanes_)) return bits;
+    if (lanes_ == 1 || hardware::any_bits(bits, lanes_)) return bits;
     return reduce(bits, [](std::uint32_t a, std::uint32_t b) { return a | b; });
   }
   /// Whether it is true on any lane, on all lanes.

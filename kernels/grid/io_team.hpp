@@ -95,10 +95,10 @@ class submission_reader {
   /// What comes back is told before the ack, which ends its run; a dead letter after it, when the host's line lets others pass.
   /// `replies`: whether this lane tells the ack.
   template <class TellEnds>
-  RONDO_HD void in_order(submission const& s, errc reason, bool replies, TellEnds const& tell_ends) {
+  RONDO_HD void in_order(submission const& s, errc reason, bool lane_replies, TellEnds const& tell_ends) {
     bool const told = is_told(s, reason), first = lacks_room(reason);
     if (told && first) tell_ends();
-    if (s.ack.valid() && replies) reply(s.ack, s.to, reason);
+    if (s.ack.valid() && lane_replies) reply(s.ack, s.to, reason);
     if (told && !first) tell_ends();
   }
   /// Whether each message gets its end, and not only the ack.

@@ -13,11 +13,22 @@ struct get {};
 struct total {
   std::uint64_t value;
 };
+struct use_team {};
 struct counter {
-  using messages = rondo::messages<add, rondo::ask<get, total>>;
+  using messages = rondo::messages<add, rondo::ask<get, total>, rondo::ask<use_team, total>>;
   std::uint64_t sum = 0;
   RONDO_HD void on(rondo::context&, add const& m) { sum += m.amount; }
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(total{sum}); }
+  /// A team of one, though its warp has more lanes: one bit from each of its operations.
+  RONDO_HD void on(rondo::context& ctx, use_team const&) {
+    auto const& team = ctx.team();
+    auto const plus = [](std::uint64_t a, std::uint64_t b) { return a + b; };
+    team.sync();
+    std::uint64_t bits = team.broadcast(std::uint64_t{1}) + team.sum(std::uint64_t{2});
+    bits += team.scan(std::uint64_t{4}, plus) + team.any_bits(8);
+    bits += (team.any(true) ? 16 : 0) + (team.all(true) ? 32 : 0);
+    ctx.reply(total{bits});
+  }
 };
 
 /// All lanes add up their shares.

@@ -48,6 +48,8 @@ TEST_CASE("ptx: a counter answers what it was told", "[ptx][device]") {
         sum += n;
         if (n % 8 == 0) REQUIRE(c.ask(get{}, patience, rondo::block).value().value == sum);
       }
+      // Regression: `any` waited for the other lanes of the warp.
+      REQUIRE(c.ask(use_team{}, patience, rondo::block).value().value == 63);
       auto const a = rt->launch<adder>("adder");
       REQUIRE(a.ask(summand{100}, patience, rondo::block).value().value == 4950);
     }

@@ -27,8 +27,9 @@ struct launch {
   observer* watcher = nullptr;
   machine_clock* clock = nullptr;
   posted_writes* bus = nullptr;
-  // Of a lane. Not powers of two: the same register of all lanes would compete for one set of the processor's cache.
-  std::uint32_t local_bytes = (64 << 10) + 320, frame_slots = (64 << 10) + 40;
+  // Of a lane; what is not used takes no memory. nvcc gives each value a register of its own, so that a function with many stages
+  // inlined has 30,000. Not powers of two: the same register of all lanes would compete for one set of the processor's cache.
+  std::uint32_t local_bytes = (64 << 10) + 320, frame_slots = (256 << 10) + 40;
 };
 
 enum class progress : std::uint8_t { ready, waiting, ended };

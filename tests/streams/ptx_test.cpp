@@ -1,0 +1,96 @@
+// Graphs on the device `ptx`, which executes what nvcc has made of their stages: frames pass, and pictures are those of a processor.
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "runtime/streams/graph.hpp"
+#include "tests/catch.hpp"
+#include "tests/eventually.hpp"
+#include "tests/ptx/ptx_machine.hpp"
+#include "tests/streams/pictures.hpp"
+
+using namespace stream_test;
+using namespace std::chrono_literals;
+using rondo_test::eventually;
+
+namespace {
+
+std::unique_ptr<runtime> start(std::string const& device) {
+  config settings;
+  settings.device = device;
+  settings.actors = 32;
+  settings.buffer_bytes_cap = 16 << 20;
+  if (device == "cpu") return std::make_unique<runtime>(use<all_stages>, settings);
+  settings.teams = 2;
+  std::vector<chosen_device> devices;
+  devices.push_back(make_ptx_device({{all_stages::key, RONDO_PTX_STAGES}}, settings, {}));
+  settings.device = "cuda";  // a configuration has no device ptx
+  return std::make_unique<runtime>(use<all_stages>, settings, std::move(devices));
+}
+
+/// The lines that the stages have logged.
+struct journal {
+  explicit journal(runtime& rt)
+      : log(rt.on_log([this](log_line const& line) {
+          std::lock_guard const lock(mutex);
+          lines.push_back(line.text);
+        })) {}
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  subscription log;
+
+  std::vector<std::string> wait_for(std::size_t count) {
+    CHECK(eventually([&] {
+      std::lock_guard const lock(mutex);
+      return lines.size() >= count;
+    }));
+    std::lock_guard const lock(mutex);
+    return lines;
+  }
+};
+
+std::vector<std::string> pictures_of(std::string const& device) {
+  constexpr std::uint64_t ticks = 2;
+  auto const rt = start(device);
+  journal told(*rt);
+  streams::graph g{*rt, {.ticks = ticks}};
+  auto const pattern = g.add<video::test_pattern>("pattern", {.width = 64, .height = 48});
+  auto const soft = g.add<video::blur>("soft", {.sigma = 1});
+  auto const small = g.add<video::test_pattern>("small", {.width = 16, .height = 16});
+  auto const all = g.add<video::compositor>("all", {.at = {{-4, 10}}});
+  auto const wave = g.add<video::waveform>("wave");
+  auto const rate = g.add<video::frame_rate>("rate", {.fixed = true});
+  auto const to = g.add<hasher>("to");
+  g.connect(pattern.out<"video">(), soft.in<"video">());
+  g.connect(soft.out<"video">(), all.in<"video">());
+  g.connect(small.out<"video">(), all.in<"layer1">(), {.how = streams::delivery::lossless});
+  g.connect(all.out<"video">(), wave.in<"video">());
+  g.connect(wave.out<"video">(), rate.in<"video">());
+  g.connect(rate.out<"video">(), to.in<"video">());
+  g.start();
+  CHECK(!g.wait(120s));
+  return told.wait_for(ticks);
+}
+
+}  // namespace
+
+TEST_CASE("a graph on a GPU passes each frame once, in order, also when a stage fails", "[streams][ptx]") {
+  auto const rt = start("ptx");
+  journal told(*rt);
+  streams::graph g{*rt, {.ticks = 40}};
+  auto const from = g.add<counter>("from");
+  auto const frail =
+      g.add<adder>("frail", {.by = 3, .fails_every = 10}, {.supervise = {.max_restarts = 1000}});
+  auto const to = g.add<checker>("to", {.added = 3});
+  g.connect(from.out<"numbers">(), frail.in<"numbers">());
+  g.connect(frail.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(120s));
+  CHECK(told.wait_for(1).front() == "found 40 0 0 0");
+  CHECK(g.counts(frail).failed == 4);
+  CHECK(g.counts(frail).copied == 0);
+}
+
+TEST_CASE("a GPU makes the pictures of a processor", "[streams][ptx]") {
+  CHECK(pictures_of("ptx") == pictures_of("cpu"));
+}
