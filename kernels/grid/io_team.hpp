@@ -93,7 +93,6 @@ class submission_reader {
     in_order(s, reason, true, [&] { tell_end(s, reason, 1); });
   }
   /// What comes back is told before the ack, which ends its run; a dead letter after it, when the host's line lets others pass.
-  /// `replies`: whether this lane tells the ack.
   template <class TellEnds>
   RONDO_HD void in_order(submission const& s, errc reason, bool lane_replies, TellEnds const& tell_ends) {
     bool const told = is_told(s, reason), first = lacks_room(reason);

@@ -52,7 +52,7 @@ struct graph::impl {
   }
   void follow_end(stage_instance const& s);
   void follow_failures();
-  error_code set_paused(bool paused);
+  result<std::uint64_t> set_paused(bool paused);
   void warn_of_transfers() const;
   graph_standing standing() const;
 
@@ -274,15 +274,15 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   return outcome;
 }
 
-error_code graph::pause() { return impl_->set_paused(true); }
-error_code graph::resume() { return impl_->set_paused(false); }
+result<std::uint64_t> graph::pause() { return impl_->set_paused(true); }
+result<std::uint64_t> graph::resume() { return impl_->set_paused(false); }
 
-error_code graph::impl::set_paused(bool paused) {
-  if (!built) return errc::wrong_state;
+result<std::uint64_t> graph::impl::set_paused(bool paused) {
+  if (!built) return make_error_code(errc::wrong_state);
   auto const done = built->clock_actor().ask(pause_clock{paused}, {.wait_for_room = true}, block);
   if (!done) return done.error();
   is_paused = paused;
-  return {};
+  return done->count;
 }
 
 void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {

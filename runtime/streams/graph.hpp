@@ -162,10 +162,11 @@ class graph {
   error_code stop(std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
   /// The clock makes no ticks until `resume`; the frames under way arrive. The ticks go on with the next number, so none are skipped.
+  /// Returns how many it has made.
   /// `wrong_state` if the graph has not started; the runtime's error if it has ended.
-  error_code pause();
-  /// Ends a pause. Errors as `pause`.
-  error_code resume();
+  result<std::uint64_t> pause();
+  /// Ends a pause. Returns as `pause`.
+  result<std::uint64_t> resume();
 
   // -- replacing a stage while the graph runs
   //
