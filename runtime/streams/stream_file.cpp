@@ -19,7 +19,7 @@ namespace rondo::streams {
 
 namespace {
 
-constexpr std::uint64_t most_ticks = std::uint64_t{1} << 53;  // that JSON's readers agree on
+constexpr std::uint64_t largest_number = std::uint64_t{1} << 53;  // that JSON's readers agree on
 
 std::vector<std::string> names_of(std::vector<stream_file::stage> const& stages) {
   std::vector<std::string> names;
@@ -159,7 +159,7 @@ stream_file parse_stream_file(std::string const& text, std::string const& origin
   from.text("name", f.graph.name);
   if (f.graph.name.empty()) from.refuse("name", "is empty; leave it out, or name the graph");
   from.real("rate", 0, 1e6, f.graph.rate);
-  from.number("ticks", 0, most_ticks, f.graph.ticks);
+  from.number("ticks", 0, largest_number, f.graph.ticks);
   from.number("window", 1, 1024, f.graph.window);
   double slow_ms = 0;
   from.real("slow_ms", 0, 1e6, slow_ms);
