@@ -48,20 +48,21 @@ RONDO_HD void with_radius(i32 radius, F const& f) {
   }
 }
 
-/// A lane's view of the rows that its team works on.
+/// A lane's view of the rows that its team works on. Calls, so that nvcc does not compile them once per use.
 class rows {
  public:
   RONDO_HD explicit rows(team const& t) noexcept
       : first_(static_cast<i32>(t.lane())), step_(static_cast<i32>(t.lanes())) {}
 
-  RONDO_HD void pattern(u8* to, pixels::plane_kind plane, pixels::pattern_shape const& s, i32 y) const {
+  RONDO_CALL RONDO_HD void pattern(u8* to, pixels::plane_kind plane, pixels::pattern_shape const& s,
+                                   i32 y) const {
 #if !defined(__CUDA_ARCH__)
     if (step_ == 1) return whole_rows::pattern(to, plane, s, y);
 #endif
     pixels::pattern_row(to, plane, s, y, first_, step_);
   }
-  RONDO_HD void blur_down(u8* to, u8 const* from, i32 stride, i32 height, i32 y, i32 width,
-                          pixels::blur_weights const& w) const {
+  RONDO_CALL RONDO_HD void blur_down(u8* to, u8 const* from, i32 stride, i32 height, i32 y, i32 width,
+                                     pixels::blur_weights const& w) const {
 #if !defined(__CUDA_ARCH__)
     if (step_ == 1) return whole_rows::blur_down(to, from, stride, height, y, width, w);
 #endif
@@ -69,7 +70,8 @@ class rows {
       pixels::blur_down<decltype(radius)::value>(to, from, stride, height, y, width, w, first_, step_);
     });
   }
-  RONDO_HD void blur_across(u8* to, u8 const* from, i32 width, pixels::blur_weights const& w) const {
+  RONDO_CALL RONDO_HD void blur_across(u8* to, u8 const* from, i32 width,
+                                       pixels::blur_weights const& w) const {
 #if !defined(__CUDA_ARCH__)
     if (step_ == 1) return whole_rows::blur_across(to, from, width, w);
 #endif
@@ -77,20 +79,21 @@ class rows {
       pixels::blur_across<decltype(radius)::value>(to, from, width, w, first_, step_);
     });
   }
-  RONDO_HD void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 width) const {
+  RONDO_CALL RONDO_HD void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step,
+                                 i32 width) const {
 #if !defined(__CUDA_ARCH__)
     if (step_ == 1) return whole_rows::layer(to, layer, opacity, opacity_step, width);
 #endif
     pixels::layer_row(to, layer, opacity, opacity_step, width, first_, step_);
   }
-  RONDO_HD void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width) const {
+  RONDO_CALL RONDO_HD void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width) const {
 #if !defined(__CUDA_ARCH__)
     if (step_ == 1) return whole_rows::mask(to, mask, mask_step, value, width);
 #endif
     pixels::mask_row(to, mask, mask_step, value, width, first_, step_);
   }
-  RONDO_HD void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y, u8 inside,
-                     u8 inside_opacity, u8 outside, u8 outside_opacity, i32 width) const {
+  RONDO_CALL RONDO_HD void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y, u8 inside,
+                                u8 inside_opacity, u8 outside, u8 outside_opacity, i32 width) const {
 #if !defined(__CUDA_ARCH__)
     if (step_ == 1)
       return whole_rows::band(to, low, high, column_step, y, inside, inside_opacity, outside, outside_opacity,

@@ -349,14 +349,27 @@ struct module_of {
   }
 
   /// Calls f(std::type_identity<B>{}) for the behaviour with this index. `f` is passed by reference: copying a closure right
-  /// after it was written stalls the processor for longer than the rest of the call.
+  /// after it was written stalls the processor for longer than the rest of the call. With many behaviours it is a call, because nvcc would
+  /// compile all their handlers for each place that looks for one.
   template <class F>
   RONDO_HD static void visit(std::uint16_t behaviour, F const& f) {
+    if constexpr (size > 8)
+      find(behaviour, f);
+    else
+      find_inline(behaviour, f);
+  }
+
+ private:
+  template <class F>
+  RONDO_CALL RONDO_HD static void find(std::uint16_t behaviour, F const& f) {
+    find_inline(behaviour, f);
+  }
+  template <class F>
+  RONDO_HD static void find_inline(std::uint16_t behaviour, F const& f) {
     std::uint16_t index = 0;
     (void)((index++ == behaviour ? (f(std::type_identity<Behaviours>{}), true) : false) || ...);
   }
 
- private:
   template <class B>
   using dispatch = detail::behaviour_dispatch<B, typename B::messages>;
 

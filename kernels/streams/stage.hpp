@@ -37,7 +37,7 @@ struct stage_of {
                                    ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
 
-  RONDO_HD void on_start(context& ctx, arguments const& a) {
+  RONDO_CALL RONDO_HD void on_start(context& ctx, arguments const& a) {
     if (ctx.team().leader()) memory = a.memory;
     ctx.team().sync();
     if constexpr (runs_here && requires(Stage s, stage_context<Stage> c) { s.on_start(c); }) {
@@ -60,7 +60,7 @@ struct stage_of {
     if (ctx.team().leader()) memory->is_stopping = true;
     ctx.again();
   }
-  RONDO_HD void on(context& ctx, await_end const&) {
+  RONDO_CALL RONDO_HD void on(context& ctx, await_end const&) {
     auto const asker = ctx.defer();
     if (ctx.team().leader()) memory->ender = asker;
     answer_end(ctx);
@@ -71,7 +71,7 @@ struct stage_of {
     return memory->counts;
   }
 
-  RONDO_HD void on(context& ctx, again const&) {
+  RONDO_CALL RONDO_HD void on(context& ctx, again const&) {
     using state = stage_loop::state;
     stage_loop loop{ctx, *memory};
     if (ctx.team().leader() && !loop.tell_end()) ctx.again();
@@ -106,7 +106,7 @@ struct stage_of {
   static constexpr bool runs_here = true;
 #endif
 
-  RONDO_HD void end(context& ctx, stage_context<Stage>& c, stage_loop& loop) {
+  RONDO_CALL RONDO_HD void end(context& ctx, stage_context<Stage>& c, stage_loop& loop) {
     if constexpr (runs_here && requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
       stage.on_stop(c);
       if (ctx.team().any(ctx.failure() != errc::ok)) return;
@@ -116,7 +116,7 @@ struct stage_of {
     ctx.team().sync();
     answer_end(ctx);
   }
-  RONDO_HD void answer_end(context& ctx) {
+  RONDO_CALL RONDO_HD void answer_end(context& ctx) {
     if (!ctx.team().leader() || memory->counts.ended == 0 || !memory->ender.to.valid()) return;
     ctx.reply_to(memory->ender, memory->counts);
     memory->ender = {};

@@ -123,7 +123,7 @@ class stage_context {
   /// There is nothing after this tick. A source has come to its end. A stage with inputs needs no more: then the graph stops, and what
   /// still comes to this stage is given up. What it has written at this tick is still passed on; a source that also calls `wait` has ended
   /// before this tick.
-  RONDO_HD void end() noexcept {
+  RONDO_CALL RONDO_HD void end() noexcept {
     if (!ctx_.team().leader()) return;
     memory_.is_done = true;
     memory_.due_number = memory_.next_number;
@@ -132,7 +132,7 @@ class stage_context {
   }
   /// The stage cannot go on, and no restart would help: it ends, as by `end`, and so does the graph, with a failure. What it has
   /// written at this tick is not passed on. graph::why_failed has the text of `Stage::why_failed` (runtime/streams/kinds/stage_kind.hpp).
-  RONDO_HD void fail_graph() noexcept {
+  RONDO_CALL RONDO_HD void fail_graph() noexcept {
     if (!ctx_.team().leader()) return;
     end();
     for (std::uint32_t i = 0; i < memory_.output_count; ++i) drop(i);
@@ -171,15 +171,15 @@ class stage_context {
 
  private:
   /// Gives up what was written for the output at this tick.
-  RONDO_HD void drop(std::uint32_t number) noexcept {
+  RONDO_CALL RONDO_HD void drop(std::uint32_t number) noexcept {
     output_state& o = memory_.outputs[number];
     if (!o.has) return;
     o.has = false;
     // Its owner is awake, or an input of this stage holds a use, too.
     if (o.edits == 0) static_cast<void>(o.next.pool->end_use(o.next.block));
   }
-  RONDO_HD void prepare(std::uint32_t number, std::uint64_t bytes, void const* about,
-                        std::uint32_t about_bytes) noexcept {
+  RONDO_CALL RONDO_HD void prepare(std::uint32_t number, std::uint64_t bytes, void const* about,
+                                   std::uint32_t about_bytes) noexcept {
     drop(number);
     output_state& o = memory_.outputs[number];
     auto const block = bytes <= o.pool->block_bytes() ? o.pool->take() : frame_pool::none;
@@ -193,7 +193,7 @@ class stage_context {
               .bytes = static_cast<std::uint32_t>(bytes)};
     __builtin_memcpy(o.next.about, about, about_bytes);
   }
-  RONDO_HD bool edit_in_place(std::uint32_t number, std::uint32_t from) noexcept {
+  RONDO_CALL RONDO_HD bool edit_in_place(std::uint32_t number, std::uint32_t from) noexcept {
     input_state const& in = memory_.inputs[from];
     if (!in.now.pool->is_only_use(in.now.block)) return false;
     for (std::uint32_t i = 0; i < memory_.output_count; ++i)
@@ -206,14 +206,14 @@ class stage_context {
     return true;
   }
   /// On all lanes.
-  RONDO_HD std::byte* data_of(std::uint32_t number) const noexcept {
+  RONDO_CALL RONDO_HD std::byte* data_of(std::uint32_t number) const noexcept {
     ctx_.team().sync();
     output_state const& o = memory_.outputs[number];
     std::byte* const data = o.has ? o.next.data : nullptr;
     ctx_.team().sync();
     return data;
   }
-  RONDO_HD void copy(std::byte* to, std::byte const* from, std::uint32_t bytes) const noexcept {
+  RONDO_CALL RONDO_HD void copy(std::byte* to, std::byte const* from, std::uint32_t bytes) const noexcept {
     if (ctx_.team().lanes() == 1) {
       __builtin_memcpy(to, from, bytes);
       return;

@@ -23,7 +23,7 @@ class stage_loop {
   enum class state : std::uint32_t { waits, ready, over };
 
   /// Takes what the edges have, and says whether a tick can be processed now.
-  RONDO_HD state look() noexcept {
+  RONDO_CALL RONDO_HD state look() noexcept {
     for (std::uint32_t i = 0; i < m_.input_count; ++i)
       for (std::uint32_t e = 0; e < m_.inputs[i].count; ++e) m_.inputs[i].edges[e]->reader_looks();
     if (m_.counts.ended != 0) return give_up_rest(), state::waits;
@@ -37,7 +37,7 @@ class stage_loop {
   }
 
   /// The tick of the frames in hand, or the one that is due. Counts the attempt.
-  RONDO_HD tick begin() noexcept {
+  RONDO_CALL RONDO_HD tick begin() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);  // of an attempt that failed
     if (m_.tried++ != 0) ++m_.counts.failed;
     m_.waits = false;
@@ -58,7 +58,7 @@ class stage_loop {
   }
 
   /// The tick was processed: passes on what was written, and gives up what was read.
-  RONDO_HD void conclude(tick const& t, std::uint64_t began_ns) noexcept {
+  RONDO_CALL RONDO_HD void conclude(tick const& t, std::uint64_t began_ns) noexcept {
     auto const now = ctx_.now_ns(), took = now - began_ns;
     for (std::uint32_t i = 0; i < m_.output_count; ++i)
       if (output_state const& o = m_.outputs[i]; o.has && o.edits != 0)
@@ -85,7 +85,7 @@ class stage_loop {
 
   /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source that has come to its end,
   /// by itself or because the graph stops.
-  RONDO_HD bool put_off() noexcept {
+  RONDO_CALL RONDO_HD bool put_off() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
     if (--m_.tried != 0) --m_.counts.failed;  // the failed attempt was counted by the one that waits
     if (!is_source()) return m_.tells != stage_memory::ending::none;
@@ -97,7 +97,7 @@ class stage_loop {
   }
 
   /// Nothing more comes: gives up what it holds, and tells its readers.
-  RONDO_HD void end() noexcept {
+  RONDO_CALL RONDO_HD void end() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
     for (std::uint32_t i = 0; i < m_.input_count; ++i) give_up_frame(m_.inputs[i]);
     give_up_rest();  // news of these frames may have come already
@@ -111,7 +111,7 @@ class stage_loop {
   }
 
   /// Tells the clock that the graph is to end, or that this sink has ended, if it is so. False: its mailbox is full; try again.
-  RONDO_HD bool tell_end() noexcept {
+  RONDO_CALL RONDO_HD bool tell_end() noexcept {
     using ending = stage_memory::ending;
     if (m_.tells == ending::none) return true;
     auto const outcome =
@@ -122,7 +122,7 @@ class stage_loop {
   }
 
   /// Of a source.
-  RONDO_HD void tick_is_due(tick_due const& t) noexcept {
+  RONDO_CALL RONDO_HD void tick_is_due(tick_due const& t) noexcept {
     if (m_.is_done) return;
     // At a set rate, a source that is late goes on with the newest tick.
     if (m_.period_ns != 0 && m_.due_number > m_.next_number && m_.tried == 0) {
@@ -135,7 +135,7 @@ class stage_loop {
   }
 
   /// Whether each output has a free block, and each reader with `lossless` has room. If not, the stage will be woken.
-  RONDO_HD bool outputs_have_room() noexcept {
+  RONDO_CALL RONDO_HD bool outputs_have_room() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) {
       output_state& o = m_.outputs[i];
       if (!o.has && !o.pool->has_free() && o.pool->wait_for_block()) return false;

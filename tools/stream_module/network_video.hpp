@@ -1,7 +1,7 @@
 // Pictures to and from graphs in other processes: runtime/streams/network/network_stages.hpp for video::image.
 #pragma once
 
-#include <fmt/format.h>
+#include <string>
 
 #include "actors/video/image.hpp"
 #include "runtime/streams/network/network_stages.hpp"
@@ -26,8 +26,8 @@ struct network_frame<video::image> {
     video::image value() const { return {width, height, format}; }
   };
   static std::string text(video::image const& i) {
-    return fmt::format("{}x{} {}", i.width, i.height,
-                       i.format == video::pixel_format::i420a ? "i420a" : "i420");
+    auto const* const format = i.format == video::pixel_format::i420a ? " i420a" : " i420";
+    return std::to_string(i.width).append("x").append(std::to_string(i.height)).append(format);
   }
   static bool fits(video::image const& agreed, video::image const& about) { return about == agreed; }
 };
