@@ -65,7 +65,7 @@ std::vector<stream_run::stage_row> stream_run::rows() const {
 
 namespace {
 
-std::uint64_t lost(streams::stage_counts const& c) { return c.dropped + c.replaced + c.skipped; }
+std::uint64_t lost(streams::stage_counts const& c) { return c.dropped + c.replaced + c.skipped + c.lost; }
 
 /// Runs a function again and again while an io_context runs.
 void repeat(asio::steady_timer& timer, std::chrono::milliseconds every, std::function<void()> const& f) {
@@ -178,8 +178,9 @@ std::string stream_run::summary() const {
   };
   constexpr column columns[] = {
       {"dropped", &streams::stage_counts::dropped}, {"replaced", &streams::stage_counts::replaced},
-      {"skipped", &streams::stage_counts::skipped}, {"failed", &streams::stage_counts::failed},
-      {"late", &streams::stage_counts::late},       {"copied", &streams::stage_counts::copied},
+      {"skipped", &streams::stage_counts::skipped}, {"lost", &streams::stage_counts::lost},
+      {"failed", &streams::stage_counts::failed},   {"late", &streams::stage_counts::late},
+      {"copied", &streams::stage_counts::copied},
   };
   auto const all = rows();
   std::size_t name_width = 5, device_width = 5;
