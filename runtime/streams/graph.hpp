@@ -18,7 +18,7 @@
 #include <chrono>
 #include <functional>
 
-#include "runtime/streams/graph_error.hpp"
+#include "runtime/streams/kinds/graph_error.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
 
 namespace rondo::streams {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/streams/graph.hpp"
-#include "runtime/streams/negotiation.hpp"
+#include "runtime/streams/places/negotiation.hpp"
 
 namespace rondo::streams {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/streams/stream_file.hpp"
+#include "runtime/streams/file/stream_file.hpp"
 
 namespace rondo::tools {
 
