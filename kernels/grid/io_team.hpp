@@ -134,13 +134,13 @@ class submission_reader {
   io_window& window_;
 
  private:
-  RONDO_CALL RONDO_HD void reply(actor_id ask, actor_id from, errc reason) {
+  RONDO_HD void reply(actor_id ask, actor_id from, errc reason) {
     device_event r{.kind = event_kind::reply, .reason = reason, .actor = from};
     r.body.header.reply_to = ask;
     host_.emit(r);
   }
 
-  RONDO_CALL RONDO_HD void return_message(submission const& s, errc reason, std::uint32_t count) {
+  RONDO_HD void return_message(submission const& s, errc reason, std::uint32_t count) {
     bool const resent = s.how == delivery::resent;
     returned_mail const about{s.epoch.bits, static_cast<std::uint16_t>(resent + (resent && s.ack.valid())),
                               count};
@@ -148,7 +148,7 @@ class submission_reader {
     __builtin_memcpy(&r.detail, &about, sizeof about);
     emit_message(s, r);
   }
-  RONDO_CALL RONDO_HD void emit_message(submission const& s, device_event r) {
+  RONDO_HD void emit_message(submission const& s, device_event r) {
     r.body.header = s.body.header;
     r.body.bytes = s.body.bytes;
     copy_words(r.body.payload, s.body.payload, s.body.bytes);
