@@ -12,6 +12,9 @@
 //   };
 //   RONDO_STAGES(effects, invert, ...)
 //
+// A source that works on the host may have ticks of its own instead of the clock's: `static constexpr bool has_own_ticks = true`, and
+// `bool due(stage_context&, tick_due&)`, which says whether there is something to process, and as which tick. It is asked when the stage
+// was woken (kernels/streams/host_link.hpp), after each tick, and when there is room again.
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
 // `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
 // `shapes`, `scratch_bytes` and `open`, see runtime/streams/stage_kind.hpp.
@@ -70,7 +73,9 @@ struct stage_of {
   RONDO_HD void on(context& ctx, again const&) {
     using state = stage_loop::state;
     stage_loop loop{ctx, *memory};
-    auto const found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
+    auto found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
+    if constexpr (detail::has_own_ticks<Stage>)
+      while (found == state::waits && ask_for_tick(ctx, loop)) found = loop.look();
     if (found == state::waits) return;
     stage_context<Stage> c{ctx, *memory};
     if (found == state::over) return end(ctx, c, loop);
@@ -92,6 +97,19 @@ struct stage_of {
   tick now;
 
  private:
+  /// Whether there is a tick now, or the source has ended. On the host, so there is one lane.
+  RONDO_HD bool ask_for_tick([[maybe_unused]] context& ctx, [[maybe_unused]] stage_loop& loop) {
+#if defined(__CUDA_ARCH__)
+    return false;
+#else
+    if (!loop.wants_tick()) return false;
+    stage_context<Stage> c{ctx, *memory};
+    tick_due t{};
+    bool const is_due = stage.due(c, t);
+    if (is_due) loop.take_tick(t);
+    return is_due || memory->is_source_done;
+#endif
+  }
   RONDO_HD void process(stage_context<Stage>& c) {
 #if defined(__CUDA_ARCH__)
     if constexpr (detail::works_where<Stage>() != works::on_host) stage.process(c, now);

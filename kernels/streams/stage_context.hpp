@@ -120,6 +120,29 @@ class stage_context {
     o.edits = 0;
   }
 
+  /// Of a stage on the host: the present frame of an input with a use of its own, which host_link::give_up ends. A gap if there is none.
+  template <port_name Name>
+  frame keep() noexcept {
+    input_state const& in = memory_.inputs[number_of<true, Name>()];
+    if (!in.has) return {};
+    in.now.pool->add_uses(in.now.block, 1);
+    return in.now;
+  }
+  /// Of a stage on the host whose host side is a `lender`: writes a frame that refers to data of somebody else. Returns the number under
+  /// which the lender gets them back; `none`, and the stage fails, as for `output`.
+  template <port_name Name>
+  std::uint32_t lend(frame_of<false, Name> const& about, std::byte const* data) noexcept {
+    constexpr auto number = number_of<false, Name>();
+    prepare(number, about.bytes(), &about, sizeof about);
+    output_state& o = memory_.outputs[number];
+    if (!o.has) return frame_pool::none;
+    o.pool->lend(o.next.block, data);
+    o.next.data = o.pool->data(o.next.block);
+    return o.next.block;
+  }
+  /// Counts a copy that the stage has made by itself.
+  RONDO_HD void count_copy() noexcept { ++memory_.counts.copied; }
+
   /// There is nothing after this tick: a source that has come to its end. What it has written at this tick is still passed on.
   RONDO_HD void end() noexcept {
     if (!ctx_.team().leader()) return;

@@ -7,7 +7,10 @@
 //       How much memory it needs beside its frames, see stage_context::scratch.
 //   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&);
 //       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
-//       text is part of the graph's error.
+//       text is part of the graph's error. With a third parameter, streams::host_link&, threads of the program can wake the stage and keep
+//       frames. What `open` has returned is destroyed after the graph's actors, and before its memory.
+//   static std::uint32_t keeps(options const&);
+//       Of a stage that keeps frames of its inputs beyond their ticks (stage_context::keep): how many.
 //   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
 #pragma once
@@ -17,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/streams/host_link.hpp"
 #include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 #include "runtime/messaging/messages_ref.hpp"
@@ -45,7 +49,10 @@ struct stage_kind {
   std::size_t option_bytes = 0;
   std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
   std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
-  std::shared_ptr<void> (*open)(void const* options, stage_shapes&) = nullptr;
+  std::shared_ptr<void> (*open)(void const* options, stage_shapes&, host_link&) = nullptr;
+  lender* (*lender_of)(void* host_side) = nullptr;  // of a stage whose frames lie in memory of somebody else
+  std::uint32_t (*keeps)(void const* options) = nullptr;
+  bool has_own_ticks = false;
   std::uint64_t (*cost_ns)(void const* options, stage_shapes&, bool on_accelerator) = nullptr;
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
@@ -98,9 +105,24 @@ stage_kind make_kind() {
       return Stage::scratch_bytes(options_at<Stage>(o), shapes_of<Stage>{s});
     };
   if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::open(o, s); })
-    k.open = [](void const* o, stage_shapes& s) -> std::shared_ptr<void> {
+    k.open = [](void const* o, stage_shapes& s, host_link&) -> std::shared_ptr<void> {
       return Stage::open(options_at<Stage>(o), shapes_of<Stage>{s});
     };
+  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s, host_link& l) {
+                  Stage::open(o, s, l);
+                }) {
+    k.open = [](void const* o, stage_shapes& s, host_link& l) -> std::shared_ptr<void> {
+      return Stage::open(options_at<Stage>(o), shapes_of<Stage>{s}, l);
+    };
+    using host_side =
+        typename decltype(Stage::open(std::declval<options const&>(), std::declval<shapes_of<Stage>&>(),
+                                      std::declval<host_link&>()))::element_type;
+    if constexpr (std::is_base_of_v<lender, host_side>)
+      k.lender_of = [](void* p) -> lender* { return static_cast<host_side*>(p); };
+  }
+  if constexpr (requires(options_of<Stage> const& o) { Stage::keeps(o); })
+    k.keeps = [](void const* o) -> std::uint32_t { return Stage::keeps(options_at<Stage>(o)); };
+  k.has_own_ticks = has_own_ticks<Stage>;
   if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::cost_ns(o, s, true); })
     k.cost_ns = [](void const* o, stage_shapes& s, bool on_accelerator) -> std::uint64_t {
       return Stage::cost_ns(options_at<Stage>(o), shapes_of<Stage>{s}, on_accelerator);
