@@ -21,17 +21,19 @@
 namespace rondo::streams {
 
 /// Passes frames to other processes. With `lossless` at a reader it keeps frames that this one has no room for, until the stages before it
-/// wait; with the other deliveries nobody waits.
+/// wait; `counts` says how many frames slow readers
+/// with the other deliveries did not get: dropped and replaced here, replaced at the source.
 template <frame_type Frame, port_name Port>
 struct to_process {
   using ports = streams::ports<in<Port, Frame>>;
   static constexpr auto where = works::on_host;
   struct options {
     option_text<108> listen{};  // path of the Unix socket
-    std::uint32_t blocks =
-        4;  // frames that other processes may have at once, before stages here wait for one
-    std::uint32_t readers =
-        1;  // keeps frames until so many have connected; 0: those that nobody reads are dropped
+    /// Frames that other processes may have at once, before stages here wait for one. So that nobody ever waits for readers with `latest` or
+    /// `every`: the sum of their capacities, and one more for each.
+    std::uint32_t blocks = 8;
+    /// Keeps frames until so many have connected. 0: those that nobody reads are dropped.
+    std::uint32_t readers = 1;
     std::uint32_t linger_ms = 5000;  // how long the graph's end waits for readers to give frames back
     void describe(auto& option) {
       option("listen", listen, "path of the Unix socket to listen at");
@@ -58,6 +60,14 @@ struct to_process {
     auto const f = ctx.template keep<Port>();
     if (f.is_gap()) return;
     if (ctx.template host_side<process_writer>().pass(f, type_id<Frame>)) ctx.count_copy();
+    count_lost(ctx);
+  }
+  void on_stop(auto& ctx) { count_lost(ctx); }
+
+ private:
+  static void count_lost(auto& ctx) {
+    auto const lost = ctx.template host_side<process_writer>().lost();
+    ctx.count_lost(lost.dropped, lost.replaced);
   }
 };
 
@@ -71,7 +81,7 @@ struct from_process {
     option_text<108> connect{};         // path of the Unix socket
     Frame shape{};                      // of all its frames
     delivery how = delivery::lossless;  // if this process is slow
-    std::uint32_t capacity = 8;         // frames that this process has at the same time
+    std::uint32_t capacity = 4;         // frames that this process has at the same time
     std::uint32_t wait_ms = 5000;       // how long the graph's start waits for the other process
     void describe(auto& option) {
       option("connect", connect, "path of the Unix socket to connect to");
@@ -95,7 +105,10 @@ struct from_process {
   bool due(auto& ctx, tick_due& t) {
     auto& reader = ctx.template host_side<process_reader>();
     bool ended = false;
-    if (!reader.next(ended)) {
+    bool const is_there = reader.next(ended);
+    auto const lost = reader.lost();
+    ctx.count_lost(lost.dropped, lost.replaced);
+    if (!is_there) {
       if (ended) ctx.end();
       return false;
     }
@@ -108,7 +121,7 @@ struct from_process {
     auto const& shape = ctx.options().shape;
     // Another process may say anything.
     if (f.type != type_id<Frame> || __builtin_memcmp(f.about, &shape, sizeof shape) != 0 ||
-        f.bytes < shape.bytes())
+        f.bytes < shape.bytes() || reinterpret_cast<std::uintptr_t>(f.data) % 64 != 0)
       return ctx.fail(errc::wrong_size);
     if (auto const block = ctx.template lend<Port>(shape, f.data); block != frame_pool::none)
       reader.lend(block);

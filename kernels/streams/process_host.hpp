@@ -16,12 +16,19 @@ struct process_frame {
   std::byte about[max_about_bytes];
 };
 
+/// Frames that slow readers did not get, since this was last asked.
+struct process_lost {
+  std::uint64_t dropped = 0;   // with `every`
+  std::uint64_t replaced = 0;  // with `latest`
+};
+
 class process_writer {
  public:
   virtual ~process_writer() = default;
   /// Takes the frame's use over, and passes it on now or later. True: it was, or will be, copied. Throws std::runtime_error if there is no
   /// memory for copies.
   virtual bool pass(frame const& kept, std::uint64_t type) = 0;
+  virtual process_lost lost() = 0;
 };
 
 class process_reader : public lender {
@@ -30,6 +37,7 @@ class process_reader : public lender {
   /// The next frame, which replaces the one before. False: there is none, at present or, if `ended`, for ever.
   virtual bool next(bool& ended) = 0;
   virtual process_frame const& current() const noexcept = 0;
+  virtual process_lost lost() = 0;
   /// The frame was lent under this number of a block; it goes back to its process by give_back.
   virtual void lend(std::uint32_t block) = 0;
 

@@ -142,6 +142,11 @@ class stage_context {
   }
   /// Counts a copy that the stage has made by itself.
   RONDO_HD void count_copy() noexcept { ++memory_.counts.copied; }
+  /// Counts frames that were lost on a way that the stage itself provides.
+  RONDO_HD void count_lost(std::uint64_t dropped, std::uint64_t replaced) noexcept {
+    memory_.counts.dropped += dropped;
+    memory_.counts.replaced += replaced;
+  }
 
   /// There is nothing after this tick: a source that has come to its end. What it has written at this tick is still passed on.
   RONDO_HD void end() noexcept {

@@ -116,6 +116,10 @@ TEST_CASE("a slow reader with latest or every does not hold the writer, and the 
   CHECK(r.found.out_of_order == 0);
   CHECK(r.found.frames < frames);
   CHECK(r.found.frames + r.found.missing == r.found.last + 1);
+  // Each frame was read, or is counted as lost in one place.
+  auto const at_writer = w.g.counts(w.out), at_reader = r.g.counts(r.in);
+  CHECK(r.found.frames + at_writer.dropped + at_writer.replaced + at_reader.replaced == frames);
+  CHECK((how == streams::delivery::latest ? at_writer.dropped : at_writer.replaced) == 0);
   if (how == streams::delivery::latest) CHECK(r.found.last == frames - 1);
 }
 

@@ -53,6 +53,10 @@ class importing_reader final : public process_reader {
     return true;
   }
   process_frame const& current() const noexcept override { return now_; }
+  process_lost lost() override {
+    auto const now = importer_->replaced();
+    return {.dropped = 0, .replaced = now - std::exchange(replaced_, now)};
+  }
   void lend(std::uint32_t block) override {
     std::lock_guard const lock(mutex_);
     lent_[block] = std::move(lease_);
@@ -68,6 +72,7 @@ class importing_reader final : public process_reader {
 
   std::unique_ptr<buffer_importer> importer_;
   process_frame now_{};
+  std::uint64_t replaced_ = 0;
   shared_lease lease_;  // of `now_`, until it was lent
   std::mutex mutex_;    // guards the leases of the frames in the graph, by block
   std::map<std::uint32_t, shared_lease> lent_;

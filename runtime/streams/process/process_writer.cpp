@@ -44,7 +44,7 @@ class exporting_writer final : public process_writer {
     exporter_ = std::make_unique<buffer_exporter>(
         *memory_, buffer_exporter_options{
                       .path = how.path,
-                      .slots = 1024,
+                      .slots = 256,
                       .importers = 64,
                       // A reader may keep its last frame as long as it is alive.
                       .keep_timeout = std::chrono::milliseconds::max(),
@@ -79,6 +79,13 @@ class exporting_writer final : public process_writer {
     waiting_.push_back({std::move(f), type, {}});
     pass_on();
     return !in_place;
+  }
+
+  process_lost lost() override {
+    auto const now = exporter_->statistics();
+    process_lost const since{now.dropped - lost_.dropped, now.replaced - lost_.replaced};
+    lost_ = {now.dropped, now.replaced};
+    return since;
   }
 
  private:
@@ -144,6 +151,7 @@ class exporting_writer final : public process_writer {
   process_listening const how_;  // but its path, which is the caller's
   host_link& link_;
   memfd_resource* memory_;
+  process_lost lost_{};  // the stage's
   std::unique_ptr<memfd_resource> own_memory_;
 
   std::mutex mutex_;                     // guards the members below
