@@ -54,7 +54,8 @@ struct stage_memory {
   std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
   std::uint32_t device = 0;     // index in the runtime's list
   bool is_replica = false;
-  bool is_sink = false;  // nobody reads its outputs
+  bool is_sink = false;        // nobody reads its outputs
+  bool has_own_ticks = false;  // of a source: see stage.hpp
 
   // -- from here on it changes
   bool is_done = false;  // no tick will come, or the stage has ended itself

@@ -13,6 +13,7 @@
 
 #include "runtime/streams/graph_memory.hpp"
 #include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/stage_link.hpp"
 #include "runtime/streams/transfer_link.hpp"
 
 namespace rondo::streams {
@@ -26,6 +27,7 @@ struct stage_instance {
   bool is_inlet = false;
   std::uint32_t device = 0;
   std::string name;
+  std::shared_ptr<stage_link> link{};
   std::shared_ptr<void> host_side{};
   std::uint64_t scratch_bytes = 0;
   stage_actor actor{};
@@ -85,8 +87,15 @@ class built_graph {
   void launch();
   void write_ids();
   stage_instance& instance_of(std::uint32_t stage, std::uint32_t replica);
-  std::uint32_t frames_held(stage_instance const& s, std::uint32_t output, std::uint32_t& by_latest) const;
+  /// What the stages behind an output need blocks for.
+  struct holders {
+    std::uint32_t held = 0;       // frames at the same time, at most
+    std::uint32_t by_latest = 0;  // inputs that keep their newest frame
+    std::uint32_t kept = 0;       // frames that stages keep beyond their ticks
+  };
+  void add_holders(stage_instance const& s, std::uint32_t output, holders& all) const;
   bool is_source(stage_instance const& s) const;
+  bool is_ticked(stage_instance const& s) const;
   bool is_sink(stage_instance const& s) const;
   std::uint32_t input_count(stage_instance const& s) const;
   std::uint32_t output_count(stage_instance const& s) const;

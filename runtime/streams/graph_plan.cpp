@@ -38,10 +38,10 @@ std::uint64_t planned_stage::scratch_bytes(stage_shapes shapes) const {
   return kind->scratch_bytes != nullptr ? kind->scratch_bytes(option_bytes(), shapes) : 0;
 }
 
-std::shared_ptr<void> planned_stage::open(stage_shapes shapes) const {
+std::shared_ptr<void> planned_stage::open(stage_shapes shapes, host_link& link) const {
   if (kind->open == nullptr) return nullptr;
   try {
-    return kind->open(option_bytes(), shapes);
+    return kind->open(option_bytes(), shapes, link);
   } catch (std::exception const& e) {
     throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()));
   }

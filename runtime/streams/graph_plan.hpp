@@ -34,7 +34,7 @@ struct planned_stage {
   void set_options(void const* bytes);
   std::uint64_t scratch_bytes(stage_shapes shapes) const;
   /// What it needs on the host; null: nothing. Throws graph_error.
-  std::shared_ptr<void> open(stage_shapes shapes) const;
+  std::shared_ptr<void> open(stage_shapes shapes, host_link& link) const;
 };
 
 /// An output that some reader of another device needs there: copied once for all of them.

@@ -100,7 +100,7 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
       with.scratch = std::move(replacements_[s].scratch);
     else
       s->scratch_bytes = with.scratch.bytes();
-    s->host_side = with.host_side;
+    s->host_side = std::move(with.host_side);
     replacements_[s] = std::move(with);
   }
   if (!why_not.empty())
@@ -117,7 +117,7 @@ built_graph::replacement built_graph::prepare(graph_memory& memory, stage_instan
         fmt::format("the stage '{}' keeps its scratch memory, which has {} bytes, but now needs {}",
                     next.name, s.scratch_bytes, needs));
   auto const bytes = next.kind->option_bytes;
-  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host_side = next.open(shapes)};
+  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host_side = next.open(shapes, *s.link)};
   memory.copy(memory.pool().address_of(r.options.ref()), static_cast<std::byte const*>(next.option_bytes()),
               bytes);
   if (keeps_scratch || needs == 0) return r;
