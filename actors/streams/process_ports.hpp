@@ -21,8 +21,7 @@
 namespace rondo::streams {
 
 /// Passes frames to other processes. With `lossless` at a reader it keeps frames that this one has no room for, until the stages before it
-/// wait; `counts` says how many frames slow readers
-/// with the other deliveries did not get: dropped and replaced here, replaced at the source.
+/// wait; `counts` says how many frames slow readers with the other deliveries did not get: dropped and replaced here, replaced at the source.
 template <frame_type Frame, port_name Port>
 struct to_process {
   using ports = streams::ports<in<Port, Frame>>;
@@ -34,7 +33,8 @@ struct to_process {
     std::uint32_t blocks = 8;
     /// Keeps frames until so many have connected. 0: those that nobody reads are dropped.
     std::uint32_t readers = 1;
-    std::uint32_t linger_ms = 5000;  // how long the graph's end waits for readers to give frames back
+    /// How long the graph's end waits for the first reader, unless the graph was stopped, and for readers to give frames back.
+    std::uint32_t linger_ms = 5000;
     void describe(auto& option) {
       option("listen", listen, "path of the Unix socket to listen at");
       option("blocks", blocks, "frames that other processes may have at once", 1, 1024);
@@ -57,12 +57,16 @@ struct to_process {
                                                               link));
   }
   void process(auto& ctx, tick const&) {
-    auto const f = ctx.template keep<Port>();
-    if (f.is_gap()) return;
-    if (ctx.template host_side<process_writer>().pass(f, type_id<Frame>)) ctx.count_copy();
+    auto& writer = ctx.template host_side<process_writer>();
+    if (ctx.is_stopping()) writer.give_up_unread();  // else a graph without readers would not stop
+    if (!writer.has_room()) return ctx.wait();
+    if (writer.pass(ctx.template keep<Port>(), type_id<Frame>)) ctx.count_copy();
     count_unread(ctx);
   }
-  void on_stop(auto& ctx) { count_unread(ctx); }
+  void on_stop(auto& ctx) {
+    if (ctx.is_stopping()) ctx.template host_side<process_writer>().give_up_unread();
+    count_unread(ctx);
+  }
 
  private:
   static void count_unread(auto& ctx) {
@@ -93,7 +97,7 @@ struct from_process {
   };
   static std::string shapes(options const& o, auto& s) {
     if (o.connect.empty()) return "it has no path to connect to: set `connect`";
-    if (o.shape.bytes() == 0) return "its frames have no size: set `shape`";
+    if (o.shape.bytes() == 0) return "its frames have no size: set `shape`, or in a file the options for it";
     s.template out<Port>(o.shape);
     return {};
   }

@@ -18,14 +18,18 @@ struct process_frame {
 
 /// Frames that slow readers did not get, since this was last asked.
 struct process_lost {
-  std::uint64_t dropped = 0;   // with `every`
+  std::uint64_t dropped = 0;   // with `every`, or because there was none
   std::uint64_t replaced = 0;  // with `latest`
 };
 
 class process_writer {
  public:
   virtual ~process_writer() = default;
-  /// Takes the frame's use over, and passes it on now or later. True: it was, or will be, copied. Throws std::runtime_error if there is no
+  /// False: it keeps as many frames as it may. The stage is woken when that has changed.
+  virtual bool has_room() const noexcept = 0;
+  /// Gives up the frames that wait for a first reader, and those that are passed until there is one.
+  virtual void give_up_unread() = 0;
+  /// Precondition: it has room. Takes the frame's use over, and passes it on now or later. True: it was, or will be, copied. Throws std::runtime_error if there is no
   /// memory for copies.
   virtual bool pass(frame const& kept, std::uint64_t type) = 0;
   virtual process_lost lost() = 0;

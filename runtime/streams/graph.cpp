@@ -12,12 +12,12 @@
 #include <mutex>
 
 #include "kernels/base/clock.hpp"
-#include "runtime/streams/graph_build.hpp"
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/built/graph_build.hpp"
+#include "runtime/streams/built/measure_stages.hpp"
 #include "runtime/streams/graph_report.hpp"
-#include "runtime/streams/graph_svg.hpp"
-#include "runtime/streams/measure_copies.hpp"
-#include "runtime/streams/measure_stages.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
+#include "runtime/streams/plan/graph_svg.hpp"
+#include "runtime/streams/plan/measure_copies.hpp"
 
 namespace rondo::streams {
 

@@ -2,7 +2,7 @@
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/device/emulated/emulated_device.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/streams/transfer_link.hpp"
+#include "runtime/streams/built/transfer_link.hpp"
 #include "runtime/upgrade.hpp"
 #include "tests/streams/bed.hpp"
 

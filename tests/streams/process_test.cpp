@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <future>
+
 #include "actors/video/process_ports.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
@@ -95,6 +97,46 @@ TEST_CASE("the writer's graph waits for a reader before its first frame", "[proc
   CHECK_FALSE(r.g.wait(60s));
   CHECK(r.found.frames == 100);
   CHECK(r.found.missing == 0);
+}
+
+TEST_CASE("a writer's graph stops although nobody has read, and counts what it gives up", "[process]") {
+  scratch s;
+  writing w(s.socket, true, 0);
+  w.g.start();
+  REQUIRE(eventually([&] { return w.g.counts(w.out).processed == 8; }));  // as many as it keeps
+  CHECK_FALSE(w.g.stop());
+  auto const at_writer = w.g.counts(w.out);
+  CHECK(at_writer.processed == w.g.counts(w.from).processed);
+  CHECK(at_writer.dropped == at_writer.processed);
+}
+
+TEST_CASE("frames for a first reader wait for it when their graph has ended", "[process]") {
+  scratch s;
+  writing w(s.socket, true, 3);
+  w.g.start();
+  auto ended = std::async(std::launch::async, [&] { return w.g.wait(60s); });
+  REQUIRE(eventually([&] { return w.g.counts(w.out).ended != 0; }));
+  reading r(s.socket, streams::delivery::lossless);
+  r.g.start();
+  CHECK_FALSE(r.g.wait(60s));
+  CHECK_FALSE(ended.get());
+  CHECK(r.found.frames == 3);
+}
+
+TEST_CASE("a source of frames in memory of another process is not replaced", "[process]") {
+  scratch s;
+  writing w(s.socket, true, 5);
+  reading r(s.socket, streams::delivery::lossless);
+  w.g.start();
+  r.g.start();
+  using Catch::Contains;
+  CHECK_THROWS_WITH(r.g.replace(r.in, {.connect = text_of(s.socket.string()), .shape = {count_of_items}}),
+                    Contains("'in' cannot be replaced") && Contains("another process"));
+  CHECK_THROWS_WITH(w.g.replace(w.out, {.listen = text_of(s.socket.string()), .blocks = 9}),
+                    Contains("9 frames instead of 8"));
+  CHECK_FALSE(w.g.wait(60s));
+  CHECK_FALSE(r.g.wait(60s));
+  CHECK(r.found.frames == 5);
 }
 
 TEST_CASE("a slow reader with latest or every does not hold the writer, and the newest frame arrives",

@@ -5,8 +5,8 @@
 
 #include "kernels/streams/process_host.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
+#include "runtime/streams/built/stage_link.hpp"
 #include "runtime/streams/process/process_note.hpp"
-#include "runtime/streams/stage_link.hpp"
 
 namespace rondo::streams {
 

@@ -4,36 +4,50 @@
 // taken before the exporter's own, never after it.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 
 #include "kernels/streams/process_host.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
+#include "runtime/streams/built/stage_link.hpp"
 #include "runtime/streams/process/process_note.hpp"
-#include "runtime/streams/stage_link.hpp"
 
 namespace rondo::streams {
 
 namespace {
 
+/// How many frames a writer keeps.
+struct keeping {
+  host_link& link;
+  std::uint32_t const most;
+  std::atomic<std::uint32_t> count{0};
+};
+
 /// A use of a frame's block, which ends with it.
 class kept_frame {
  public:
-  kept_frame(host_link& link, frame const& f) noexcept : link_(link), frame_(f) {}
+  kept_frame(keeping& all, frame const& f) noexcept : all_(all), frame_(f) {
+    all_.count.fetch_add(1, std::memory_order_relaxed);  // by the stage alone, which also asks for room
+  }
   kept_frame(kept_frame const&) = delete;
   kept_frame& operator=(kept_frame const&) = delete;
-  ~kept_frame() { link_.give_up(frame_); }
+  ~kept_frame() {
+    all_.link.give_up(frame_);
+    // relaxed: a stage that has found no room is woken by a message, and looks again after it
+    if (all_.count.fetch_sub(1, std::memory_order_relaxed) == all_.most) all_.link.wake();
+  }
   frame const& get() const noexcept { return frame_; }
 
  private:
-  host_link& link_;
+  keeping& all_;
   frame const frame_;
 };
 
 class exporting_writer final : public process_writer {
  public:
   exporting_writer(process_listening const& how, stage_link& link)
-      : how_(how), link_(link), memory_(link.of().shared_memory()) {
+      : how_(how), kept_{link, how.blocks}, memory_(link.of().shared_memory()) {
     if (memory_ == nullptr) {
       // Room for blocks of the next size class, and for their alignment.
       own_memory_ =
@@ -71,20 +85,29 @@ class exporting_writer final : public process_writer {
     exporter_.reset();  // before what its thread uses
   }
 
+  bool has_room() const noexcept override { return kept_.count.load(std::memory_order_relaxed) < kept_.most; }
+  void give_up_unread() override {
+    std::lock_guard const lock(mutex_);
+    gives_up_unread_ = true;
+    drop_unread();
+  }
   bool pass(frame const& kept, std::uint64_t type) override {
-    auto f = std::make_shared<kept_frame>(link_, kept);
+    auto f = std::make_shared<kept_frame>(kept_, kept);
     bool const in_place = memory_->holds(kept.data);
     std::lock_guard const lock(mutex_);
     if (!in_place && copies_ == nullptr) make_copies();
     waiting_.push_back({std::move(f), type, {}});
+    drop_unread();
     pass_on();
     return !in_place;
   }
 
   process_lost lost() override {
-    auto const now = exporter_->statistics();
+    std::lock_guard const lock(mutex_);
+    auto const of_readers = exporter_->statistics();
+    process_lost const now{of_readers.dropped + unread_, of_readers.replaced};
     process_lost const since{now.dropped - lost_.dropped, now.replaced - lost_.replaced};
-    lost_ = {now.dropped, now.replaced};
+    lost_ = now;
     return since;
   }
 
@@ -95,6 +118,12 @@ class exporting_writer final : public process_writer {
     shared_buffer_ref shared;  // once it was exported
   };
 
+  /// The caller holds the mutex.
+  void drop_unread() {
+    if (!gives_up_unread_ || joined_ >= how_.readers) return;
+    unread_ += waiting_.size();
+    waiting_.clear();
+  }
   /// As many as there is room for. The caller holds the mutex.
   void pass_on() {
     if (joined_ < how_.readers) return;
@@ -145,11 +174,11 @@ class exporting_writer final : public process_writer {
   bool is_done() {
     std::lock_guard const lock(mutex_);
     auto const now = exporter_->statistics();
-    return now.importers == 0 || (waiting_.empty() && now.leases == 0);
+    return (now.importers == 0 && joined_ >= how_.readers) || (waiting_.empty() && now.leases == 0);
   }
 
   process_listening const how_;  // but its path, which is the caller's
-  host_link& link_;
+  keeping kept_;
   memfd_resource* memory_;
   process_lost lost_{};  // the stage's
   std::unique_ptr<memfd_resource> own_memory_;
@@ -158,6 +187,8 @@ class exporting_writer final : public process_writer {
   std::unique_ptr<buffer_pool> copies_;  // null: all frames lay in shared memory
   std::deque<waiting_frame> waiting_;
   std::uint32_t joined_ = 0;
+  bool gives_up_unread_ = false;
+  std::uint64_t unread_ = 0;  // frames that were given up, because there was no reader
   std::unique_ptr<buffer_exporter> exporter_;
 };
 

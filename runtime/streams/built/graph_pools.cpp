@@ -1,7 +1,7 @@
 // The pools of a graph's outputs: how many blocks each has, and where they lie.
 #include <algorithm>
 
-#include "runtime/streams/graph_build.hpp"
+#include "runtime/streams/built/graph_build.hpp"
 
 namespace rondo::streams {
 

@@ -1,4 +1,4 @@
-#include "runtime/streams/graph_build.hpp"
+#include "runtime/streams/built/graph_build.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <ranges>
 
-#include "runtime/streams/end_actors.hpp"
+#include "runtime/streams/built/end_actors.hpp"
 
 namespace rondo::streams {
 

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/streams/graph_memory.hpp"
-#include "runtime/streams/graph_plan.hpp"
-#include "runtime/streams/stage_link.hpp"
-#include "runtime/streams/transfer_link.hpp"
+#include "runtime/streams/built/graph_memory.hpp"
+#include "runtime/streams/built/stage_link.hpp"
+#include "runtime/streams/built/transfer_link.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 namespace rondo::streams {
 
