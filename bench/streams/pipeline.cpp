@@ -5,24 +5,24 @@
 //   copies        five threads with queues between them; each edge copies the picture into memory allocated for it
 //   loop          one thread that calls the same pixel code, without any runtime
 //   bare          a graph of stages that do nothing: what the runtime itself costs
+//   negotiated    a graph on `emulated`, whose copies take as long as on PCI Express
+//   naive         the same, where each picture goes to the host and back between two stages, with memory allocated for it
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
+#include <map>
 #include <mutex>
-#include <thread>
 
 #include "actors/video/video_module.hpp"
+#include "bench/streams/placed.hpp"
+#include "bench/streams/plain.hpp"
 #include "kernels/streams/shapes.hpp"
 #include "runtime/streams/graph.hpp"
 
 using namespace rondo;
 using namespace rondo::video;
+using namespace streams_bench;
 
 namespace {
 
@@ -42,13 +42,6 @@ struct idle_source {
   }
 };
 
-struct work {
-  std::int32_t width = 1920, height = 1080;
-  std::uint64_t frames = 300;
-  std::uint32_t teams = 2, replicas = 1, window = 4;
-  float sigma = 2;
-};
-
 /// When pictures arrive at the sink: how long they took from their tick.
 struct arrivals {
   std::mutex mutex;
@@ -59,29 +52,6 @@ struct arrivals {
     self.ns.push_back(now_ns() - t.time_ns);
   }
 };
-
-struct outcome {
-  double seconds = 0, cpu_seconds = 0;
-  std::uint64_t frames = 0, p50_latency_ns = 0;
-};
-
-double cpu_now() {
-  rusage u{};
-  getrusage(RUSAGE_SELF, &u);
-  auto const s = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return s(u.ru_utime) + s(u.ru_stime);
-}
-
-template <class F>
-outcome timed(std::uint64_t frames, F const& f) {
-  auto const begun = std::chrono::steady_clock::now();
-  auto const cpu = cpu_now();
-  f();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), cpu_now() - cpu,
-          frames, 0};
-}
 
 RONDO_STAGES(bench_stages, test_pattern, blur, waveform, frame_rate, callback_sink, idle_source, idle_stage,
              null_sink)
@@ -125,133 +95,24 @@ outcome run_bare(work const& w) {
   });
 }
 
-// -- the same work without Rondo
-
-team const one{0};
-
-void make_pattern(image const& about, std::byte* data, std::uint64_t number) {
-  auto const picture = planes_at(about, data);
-  rows const row{one};
-  for (int p = 0; p < 3; ++p) {
-    auto const& v = picture.of[p];
-    auto const shape =
-        pixels::pattern_for(about.width, about.height, p == 0 ? 1 : 2, static_cast<std::uint32_t>(number));
-    for (std::int32_t y = 0; y < v.height; ++y)
-      row.pattern(v.row(y), static_cast<pixels::plane_kind>(p), shape, y);
-  }
-}
-void make_blur(image const& about, std::byte const* in, std::byte* out, float sigma,
-               std::vector<u8>& between) {
-  auto const from = planes_at(about, in), to = planes_at(about, out);
-  auto const weights = blur::weights_for(sigma);
-  rows const row{one};
-  between.resize(static_cast<std::size_t>(about.width));
-  for (int p = 0; p < 3; ++p)
-    for (std::int32_t y = 0; y < from.of[p].height; ++y) {
-      row.blur_down(between.data(), from.of[p].data, from.of[p].stride, from.of[p].height, y,
-                    from.of[p].width, weights);
-      row.blur_across(to.of[p].row(y), between.data(), from.of[p].width, weights);
-    }
-}
-/// As the waveform and the frame rate do: a darkened band with a curve, and a mask.
-void make_band(image const& about, std::byte* data, std::vector<u16>& lines, std::vector<u8>& mask) {
-  auto const picture = planes_at(about, data);
-  rows const row{one};
-  auto const width = static_cast<std::size_t>(about.width);
-  lines.resize(2 * width);
-  std::int32_t const band = about.height / 10 * 2;
-  for (std::size_t x = 0; x < width; ++x)
-    lines[x] = static_cast<u16>(x * 7 % static_cast<std::size_t>(band)),
-    lines[width + x] = static_cast<u16>(lines[x] + 3);
-  for (int p = 0; p < 3; ++p) {
-    std::int32_t const half = p == 0 ? 1 : 2, top = (about.height - band) / half;
-    for (std::int32_t y = 0; y < band / half; ++y)
-      row.band(picture.of[p].row(top + y), lines.data(), lines.data() + width, half,
-               static_cast<u16>(half * y), 220, 230, 16, 96, picture.of[p].width);
-  }
-  std::int32_t const scale = frame_rate::scale_for({}, about), letters = frame_rate::letters * 6 * scale;
-  mask.assign(static_cast<std::size_t>(letters), 200);
-  for (int p = 0; p < 3; ++p)
-    for (std::int32_t y = 0; y < 7 * scale / (p == 0 ? 1 : 2); ++y)
-      row.mask(picture.of[p].row(y), mask.data(), p == 0 ? 1 : 2, 235, letters / (p == 0 ? 1 : 2));
+std::map<std::string, load> const loads{{"pixels", load::pixels}, {"transport", load::transport}};
+std::map<std::string, ends> const all_ends{
+    {"device", ends::device}, {"mixed", ends::mixed}, {"host", ends::host}};
+template <class T>
+std::string name_in(std::map<std::string, T> const& all, T value) {
+  return std::ranges::find(all, value, &std::pair<std::string const, T>::second)->first;
 }
 
-outcome run_loop(work const& w) {
-  image const about{w.width, w.height};
-  std::vector<std::byte> a(about.bytes()), b(about.bytes());
-  std::vector<u8> between, mask;
-  std::vector<u16> lines;
-  return timed(w.frames, [&] {
-    for (std::uint64_t n = 0; n < w.frames; ++n) {
-      make_pattern(about, a.data(), n);
-      make_blur(about, a.data(), b.data(), w.sigma, between);
-      make_band(about, b.data(), lines, mask);
-    }
-  });
-}
-
-/// A bounded queue of pictures, each a copy.
-class copies_queue {
- public:
-  void put(std::vector<std::byte> const& picture) {
-    auto copy = std::make_unique<std::vector<std::byte>>(picture);
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_.size() < 2; });
-    waiting_.push_back(std::move(copy));
-    changed_.notify_all();
-  }
-  std::unique_ptr<std::vector<std::byte>> take() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !waiting_.empty(); });
-    auto first = std::move(waiting_.front());
-    waiting_.pop_front();
-    changed_.notify_all();
-    return first;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<std::vector<std::byte>>> waiting_;
-};
-
-outcome run_copies(work const& w) {
-  image const about{w.width, w.height};
-  copies_queue q[4];
-  return timed(w.frames, [&] {
-    std::vector<std::jthread> threads;
-    threads.emplace_back([&] {
-      for (std::uint64_t n = 0; n < w.frames; ++n) {
-        std::vector<std::byte> picture(about.bytes());
-        make_pattern(about, picture.data(), n);
-        q[0].put(picture);
-      }
-    });
-    threads.emplace_back([&] {
-      std::vector<u8> between;
-      for (std::uint64_t n = 0; n < w.frames; ++n) {
-        auto const in = q[0].take();
-        std::vector<std::byte> out(about.bytes());
-        make_blur(about, in->data(), out.data(), w.sigma, between);
-        q[1].put(out);
-      }
-    });
-    threads.emplace_back([&] {
-      std::vector<u8> mask;
-      std::vector<u16> lines;
-      for (std::uint64_t n = 0; n < w.frames; ++n) {
-        auto const in = q[1].take();
-        make_band(about, in->data(), lines, mask);
-        q[2].put(*in);
-      }
-    });
-    threads.emplace_back([&] {
-      for (std::uint64_t n = 0; n < w.frames; ++n) q[3].put(*q[2].take());
-    });
-    threads.emplace_back([&] {
-      for (std::uint64_t n = 0; n < w.frames; ++n) q[3].take();
-    });
-  });
+void print(std::string const& way, work const& w, std::string const& where, double rate, outcome const& o) {
+  auto const frames = static_cast<double>(o.frames);
+  fmt::print(
+      R"({{ "way": "{}", "load": "{}", "ends": "{}", "width": {}, "height": {}, "frames": {}, "teams": {}, "replicas": {}, "window": {}, )"
+      R"("rate": {}, "seconds": {:.6f}, "frames_per_s": {:.2f}, "cpu_ms_per_frame": {:.4f}, "p50_latency_us": {:.1f}, )"
+      R"("copies_per_frame": {}, "us_per_copy": {:.1f} }})"
+      "\n",
+      way, name_in(loads, w.of), where, w.width, w.height, o.frames, w.teams, w.replicas, w.window, rate,
+      o.seconds, frames / o.seconds, 1e3 * o.cpu_seconds / frames,
+      static_cast<double>(o.p50_latency_ns) / 1e3, o.copies_per_frame, o.us_per_copy);
 }
 
 }  // namespace
@@ -259,27 +120,38 @@ outcome run_copies(work const& w) {
 int main(int argc, char** argv) {
   work w;
   std::string way = "rondo";
+  auto where = ends::device;
   double rate = 0;
   CLI::App app{"Measures the five-stage pipeline"};
-  app.add_option("--way", way, "rondo, paced, copies, loop or bare")
-      ->check(CLI::IsMember({"rondo", "paced", "copies", "loop", "bare"}));
+  app.add_option("--way", way, "rondo, paced, copies, loop, bare, negotiated or naive")
+      ->check(CLI::IsMember({"rondo", "paced", "copies", "loop", "bare", "negotiated", "naive"}));
+  app.add_option("--load", w.of, "pixels, or transport: the stages touch 8 bytes")
+      ->transform(CLI::CheckedTransformer(loads));
+  app.add_option("--ends", where, "where source and sink of negotiated and naive work: device, mixed or host")
+      ->transform(CLI::CheckedTransformer(all_ends));
   app.add_option("--width", w.width);
   app.add_option("--height", w.height);
-  app.add_option("--frames", w.frames);
+  app.add_option("--frames", w.frames)->check(CLI::PositiveNumber);
   app.add_option("--teams", w.teams);
   app.add_option("--replicas", w.replicas, "instances of the blur");
   app.add_option("--window", w.window, "ticks under way");
   app.add_option("--rate", rate, "ticks per second; 0: as fast as possible");
   CLI11_PARSE(app, argc, argv);
-  auto const o = way == "rondo" || way == "paced" ? run_graph(w, rate)
-                 : way == "bare"                  ? run_bare(w)
-                 : way == "loop"                  ? run_loop(w)
-                                                  : run_copies(w);
-  fmt::print(
-      R"({{ "way": "{}", "width": {}, "height": {}, "frames": {}, "teams": {}, "replicas": {}, "rate": {}, "seconds": {:.6f}, )"
-      R"("frames_per_s": {:.2f}, "cpu_ms_per_frame": {:.4f}, "p50_latency_us": {:.1f} }})"
-      "\n",
-      way, w.width, w.height, o.frames, w.teams, w.replicas, rate, o.seconds,
-      static_cast<double>(o.frames) / o.seconds, 1e3 * o.cpu_seconds / static_cast<double>(o.frames),
-      static_cast<double>(o.p50_latency_ns) / 1e3);
+  bool const is_placed = way == "negotiated" || way == "naive";
+  if (w.of == load::transport && !is_placed && way != "rondo" && way != "copies") {
+    fmt::print(stderr, "--load transport is for --way rondo, copies, negotiated and naive, not {}\n", way);
+    return 1;
+  }
+  try {
+    auto const o = is_placed       ? run_placed(w, way == "naive" ? manner::naive : manner::negotiated, where)
+                   : way == "bare" ? run_bare(w)
+                   : way == "loop" ? run_loop(w)
+                   : way == "copies"         ? run_copies(w)
+                   : w.of == load::transport ? run_on_cpu(w)
+                                             : run_graph(w, rate);
+    print(way, w, is_placed ? name_in(all_ends, where) : "", rate, o);
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "bench_streams --way {}: {}\n", way, e.what());
+    return 1;
+  }
 }

@@ -218,10 +218,6 @@ RONDO_HD std::uint32_t call_wide(wide_step step, B& b, context& ctx, M const& m,
   return tiles;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// One step of 64-bit FNV-1a over 32-bit words.
 constexpr std::uint64_t mix_key(std::uint64_t key, std::uint32_t word) noexcept {
   return (key ^ word) * 0x100'0000'01b3ull;
@@ -349,14 +345,12 @@ struct module_of {
   }
 
   /// Calls f(std::type_identity<B>{}) for the behaviour with this index. `f` is passed by reference: copying a closure right
-  /// after it was written stalls the processor for longer than the rest of the call. With many behaviours it is a call, because nvcc would
-  /// compile all their handlers for each place that looks for one.
+  /// after it was written stalls the processor for longer than the rest of the call. With many behaviours it is a call, because nvcc
+  /// would compile all handlers for each place that looks for one.
   template <class F>
   RONDO_HD static void visit(std::uint16_t behaviour, F const& f) {
-    if constexpr (size > 8)
-      find(behaviour, f);
-    else
-      find_inline(behaviour, f);
+    if constexpr (size > 8) return find(behaviour, f);
+    find_inline(behaviour, f);
   }
 
  private:

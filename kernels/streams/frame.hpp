@@ -12,7 +12,7 @@ namespace rondo::streams {
 /// any number of processes, gaps in the numbers say how many of the source's frames were lost on the way.
 struct frame_origin {
   std::uint64_t session = 0;  // 0: it was made in this graph
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;   // of the frame in it
   friend bool operator==(frame_origin const&, frame_origin const&) = default;
 };
 

@@ -28,7 +28,9 @@ struct option_text {
     for (std::size_t i = 0; i < Bytes; ++i) text[i] = i < bytes ? from[i] : '\0';
     return true;
   }
+  /// As in C.
   constexpr char const* c_str() const noexcept { return text; }
+  /// Whether there is no text.
   constexpr bool empty() const noexcept { return text[0] == 0; }
   friend constexpr bool operator==(option_text const&, option_text const&) = default;
 };

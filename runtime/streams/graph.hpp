@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/streams/kinds/graph_error.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
-#include "runtime/streams/graph_error.hpp"
 #include "runtime/streams/plan/graph_options.hpp"
 
 namespace rondo::streams {

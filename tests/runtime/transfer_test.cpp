@@ -5,6 +5,8 @@
 #include <future>
 #include <numeric>
 
+#include "runtime/core/runtime_core.hpp"
+#include "runtime/device/emulated/emulated_device.hpp"
 #include "runtime/memory/stream_pipeline.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 
@@ -69,6 +71,25 @@ TEST_CASE("buffers copied to one side together are one batch", "[transfers]") {
   one.mark_host_dirty();
   CHECK(rondo::sync_to_device(one, empty) == errc::buffer_empty);
   CHECK(one.state() == buffer_state::host_dirty);  // nothing was copied
+}
+
+TEST_CASE("copies over a modelled bus take their time at least, one after the other in each direction",
+          "[transfers]") {
+  rondo::bus_model const slow{.latency_ns = 2'000'000, .ns_per_byte = 1000};
+  rondo::modelled_bus bus;
+  auto const begun = rondo::modelled_bus::clock::now();
+  auto const first = bus.crossed(slow, 3000), second = bus.crossed(slow, 1000);
+  CHECK(first >= begun + 5ms);
+  CHECK(second >= first + 1ms);
+
+  auto const rt = start_on("emulated");
+  static_cast<rondo::emulated_device&>(*rt->core().devices[0].dev).model_bus(slow);
+  auto data = numbers(*rt, 1000, 7);
+  auto const before = rondo::modelled_bus::clock::now();
+  REQUIRE_FALSE(data.sync_to_device());
+  CHECK(rondo::modelled_bus::clock::now() >= before + 6ms);
+  CHECK(first_on_device(data) == 7);
+  CHECK(rondo::modelled_bus::clock::now() >= before + 8ms);
 }
 
 TEST_CASE("a prefetched copy runs concurrently with the program, once", "[transfers]") {

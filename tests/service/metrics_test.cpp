@@ -87,6 +87,7 @@ TEST_CASE("a stage's counters carry its graph, name, type and device", "[metrics
   has("rondo_stage_longest_seconds", "blur", "0", "0.0025");
   has("rondo_stage_dropped_total", "frame_rate", "0", "6");
   has("rondo_stage_replaced_total", "frame_rate", "0", "7");
+  has("rondo_stage_lost_total", "camera", "1", "3");
   has("rondo_stage_late_total", "frame_rate", "0", "5");
   CHECK_THAT(text, Contains("rondo_graph_state{graph=\"studio\",state=\"running\"} 1\n"));
   CHECK_THAT(text, Contains("rondo_graph_state{graph=\"studio\",state=\"failed\"} 0\n"));

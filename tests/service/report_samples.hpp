@@ -69,6 +69,7 @@ inline rondo::service::report with_graph(rondo::service::report r) {
   g->stages[2]->dropped = 6;
   g->stages[2]->replaced = 7;
   g->stages[2]->late = 5;
+  g->stages[0]->lost = 3;
   g->stages[4]->processed = 0;
   g->stages[4]->counted_ns = 0;  // it has never answered
   for (auto const& [from, to, how] : {std::tuple{"camera.video", "blur.video", "lossless"},

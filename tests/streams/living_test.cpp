@@ -35,12 +35,6 @@ char const* name_of(trouble t) {
          : t == trouble::modules  ? "new modules"
                                   : "pauses";
 }
-char const* name_of(streams::delivery how) {
-  return how == streams::delivery::lossless ? "lossless"
-         : how == streams::delivery::every  ? "every"
-                                            : "latest";
-}
-
 /// Waits until the stage has processed more.
 template <class Stage>
 void progress(streams::graph const& g, streams::stage_ref<Stage> const& stage) {

@@ -1,5 +1,5 @@
 // Negotiation, compared with trying all choices.
-#include "runtime/streams/negotiation.hpp"
+#include "runtime/streams/places/negotiation.hpp"
 
 #include <algorithm>
 #include <random>

@@ -8,7 +8,7 @@
 #include "actors/video/video_module.hpp"
 #include "generated/stream_bfbs_generated.h"
 #include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/streams/stream_file.hpp"
+#include "runtime/streams/file/stream_file.hpp"
 #include "runtime/text/config_error.hpp"
 #include "tests/catch.hpp"
 #include "tests/streams/stages.hpp"

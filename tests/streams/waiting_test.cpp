@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Lets so many ticks through as the test says, and remembers them.
-class gate {
+class sluice {
  public:
-  explicit gate(streams::host_link& stage) : stage_(stage) {}
+  explicit sluice(streams::host_link& stage) : stage_(stage) {}
   void open(std::uint32_t more) {
     open_ += more;
     stage_.wake();
@@ -49,7 +49,7 @@ class gate {
 
 /// What the stages of a test wait for, once the graph has begun.
 struct gates {
-  std::shared_ptr<gate> source, sink;
+  std::shared_ptr<sluice> source, sink;
 };
 
 /// Writes a frame before it knows whether it may.
@@ -63,18 +63,18 @@ struct tap {
     s.out<"numbers">({4});
     return {};
   }
-  static std::shared_ptr<gate> open(options const& o, streams::shapes_of<tap> const&,
-                                    streams::host_link& link) {
-    return o.all->source = std::make_shared<gate>(link);
+  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<tap> const&,
+                                      streams::host_link& link) {
+    return o.all->source = std::make_shared<sluice>(link);
   }
 
   void process(streams::stage_context<tap>& ctx, streams::tick const& t) {
     auto const to = ctx.output<"numbers">({4});
     if (!to) return;
     for (std::uint32_t i = 0; i < 4; ++i) items(to.data)[i] = static_cast<std::uint32_t>(t.number) + i;
-    if (!ctx.host_side<gate>().admits()) return ctx.wait();
+    if (!ctx.host_side<sluice>().admits()) return ctx.wait();
     ctx.comes_from({7, 100 + t.number});
-    ctx.host_side<gate>().passed(t.number);
+    ctx.host_side<sluice>().passed(t.number);
   }
 };
 
@@ -82,21 +82,21 @@ struct valve {
   using ports = streams::ports<streams::in<"numbers", numbers>>;
   using options = tap::options;
   static constexpr auto where = streams::works::on_host;
-  static std::shared_ptr<gate> open(options const& o, streams::shapes_of<valve> const&,
-                                    streams::host_link& link) {
-    return o.all->sink = std::make_shared<gate>(link);
+  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<valve> const&,
+                                      streams::host_link& link) {
+    return o.all->sink = std::make_shared<sluice>(link);
   }
 
   void process(streams::stage_context<valve>& ctx, streams::tick const& t) {
     auto const in = ctx.input<"numbers">();
-    if (!ctx.host_side<gate>().admits()) {
+    if (!ctx.host_side<sluice>().admits()) {
       if (!ctx.is_stopping()) return ctx.wait();
       return ctx.count_lost(1);
     }
     bool const is_right =
         in && items(in.data)[3] == t.number + 3 && t.origin == streams::frame_origin{7, 100 + t.number};
     if (!is_right) return ctx.fail();
-    ctx.host_side<gate>().passed(t.number);
+    ctx.host_side<sluice>().passed(t.number);
   }
 };
 

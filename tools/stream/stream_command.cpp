@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/text/nearest_name.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/stream/stream_list.hpp"
 #include "tools/stream/stream_run.hpp"
+#include "tools/stream/stream_watch.hpp"
 #include "tools/stream_module/stream_module.hpp"
 
 RONDO_EMULATED_MODULE(rondo::tools::stream_stages)
@@ -54,6 +56,8 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
     if (a.explain) fmt::print("{}", graphs.explain());
     if (!a.svg.empty()) write_file(a.svg, graphs.svg());
     if (a.explain || !a.svg.empty()) return;
+    std::optional<stream_watch> watch;
+    if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
     auto const failure = graphs.run(a.quiet);
     if (!a.quiet) fmt::print("{}", graphs.summary());
     if (!failure.empty()) throw command_error(exit_internal, failure);
@@ -94,9 +98,11 @@ void add_stream_command(CLI::App& app, int& exit_status) {
       ->check(CLI::Range(0.0, 1e6));
   c.add_option("--ticks", a->ticks, "end after so many ticks")->check(CLI::PositiveNumber);
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas between");
+  c.add_option("--listen", a->listen, "endpoint for `rondo top`: unix:PATH or tcp:ADDRESS:PORT");
+  c.add_option("--metrics", a->metrics, "ADDRESS:PORT at which Prometheus reads metrics");
   c.add_flag("--quiet", a->quiet, "show no progress and no table");
   c.footer(
-      "Ctrl-C ends the graph; frames under way arrive first.\n"
+      "Ctrl-C ends the graph; frames under way arrive first. p and Enter pauses and resumes.\n"
       "Examples:\n  rondo stream --list blur\n  rondo stream clip.json --explain\n"
       "  rondo stream clip.json --set soft.sigma=3 --ticks 300\n");
 }

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -62,7 +65,7 @@ std::vector<stream_run::stage_row> stream_run::rows() const {
 
 namespace {
 
-std::uint64_t lost(streams::stage_counts const& c) { return c.dropped + c.replaced + c.skipped; }
+std::uint64_t lost(streams::stage_counts const& c) { return c.dropped + c.replaced + c.skipped + c.lost; }
 
 /// Runs a function again and again while an io_context runs.
 void repeat(asio::steady_timer& timer, std::chrono::milliseconds every, std::function<void()> const& f) {
@@ -74,6 +77,33 @@ void repeat(asio::steady_timer& timer, std::chrono::milliseconds every, std::fun
   });
 }
 
+/// Calls a function with each line of standard input, if that is a terminal, while an io_context runs.
+class terminal_lines {
+ public:
+  terminal_lines(asio::io_context& context, std::function<void(std::string const&)> use)
+      : input_(context), use_(std::move(use)) {
+    if (::isatty(STDIN_FILENO) == 0) return;
+    input_.assign(::dup(STDIN_FILENO));
+    read();
+  }
+  void stop() { input_.close(); }
+
+ private:
+  void read() {
+    asio::async_read_until(input_, asio::dynamic_buffer(text_, 256), '\n',
+                           [this](error_code ec, std::size_t bytes) {
+                             if (ec) return;  // too long a line, or the end: no more keys
+                             use_(text_.substr(0, bytes - 1));
+                             text_.erase(0, bytes);
+                             read();
+                           });
+  }
+
+  asio::posix::stream_descriptor input_;
+  std::function<void(std::string const&)> use_;
+  std::string text_;
+};
+
 }  // namespace
 
 std::string stream_run::progress() const {
@@ -83,8 +113,8 @@ std::string stream_run::progress() const {
     gone += lost(row.counts);
   }
   auto const of = file_.graph.ticks != 0 ? fmt::format(" of {}", file_.graph.ticks) : std::string();
-  return fmt::format("{}{} ticks, {:.1f} per second, {} frames left out", ticks, of,
-                     static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone);
+  return fmt::format("{}{} ticks, {:.1f} per second, {} frames left out{}", ticks, of,
+                     static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone, paused_ ? "; paused" : "");
 }
 
 std::string stream_run::run(bool quiet) {
@@ -103,6 +133,12 @@ std::string stream_run::run(bool quiet) {
     fmt::print(stderr, "{}\n", to_text(l));
   });
 
+  terminal_lines keys(context, [&](std::string const& text) {
+    if (text != "p") return;
+    paused_ = !paused_;
+    for (auto const& g : graphs_) static_cast<void>(paused_ ? g->pause() : g->resume());
+  });
+
   for (auto const& g : graphs_) g->start();
   std::vector<std::jthread> waiting;  // after all that their functions refer to
   for (std::size_t n = 0; n < graphs_.size(); ++n)
@@ -114,6 +150,7 @@ std::string stream_run::run(bool quiet) {
         if (--open != 0) return;
         signals.cancel();
         timer.cancel();
+        keys.stop();
       });
     });
   std::vector<std::jthread> stopping;
@@ -141,8 +178,9 @@ std::string stream_run::summary() const {
   };
   constexpr column columns[] = {
       {"dropped", &streams::stage_counts::dropped}, {"replaced", &streams::stage_counts::replaced},
-      {"skipped", &streams::stage_counts::skipped}, {"failed", &streams::stage_counts::failed},
-      {"late", &streams::stage_counts::late},       {"copied", &streams::stage_counts::copied},
+      {"skipped", &streams::stage_counts::skipped}, {"lost", &streams::stage_counts::lost},
+      {"failed", &streams::stage_counts::failed},   {"late", &streams::stage_counts::late},
+      {"copied", &streams::stage_counts::copied},
   };
   auto const all = rows();
   std::size_t name_width = 5, device_width = 5;

@@ -5,17 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "runtime/streams/stream_file.hpp"
+#include "runtime/streams/file/stream_file.hpp"
 
 namespace rondo::tools {
 
 /// What the command line asks for.
 struct stream_arguments {
   std::string file, svg;
-  std::vector<std::string> set;  // STAGE.OPTION=VALUE
-  std::string device;            // empty: as the file says
-  double rate = -1;              // negative: as the file says
-  std::uint64_t ticks = 0;       // 0: as the file says
+  std::vector<std::string> set;     // STAGE.OPTION=VALUE
+  std::vector<std::string> listen;  // endpoints for `rondo top`
+  std::string metrics;              // ADDRESS:PORT
+  std::string device;               // empty: as the file says
+  double rate = -1;                 // negative: as the file says
+  std::uint64_t ticks = 0;          // 0: as the file says
   bool explain = false, quiet = false;
 };
 
@@ -33,7 +35,7 @@ class stream_run {
   /// The first graph as a picture.
   std::string svg() const { return graphs_.front()->svg(); }
 
-  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them. Shows progress on a terminal. Throws graph_error if one
+  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress on a terminal. Throws graph_error if one
   /// cannot start. Returns what has failed; empty: nothing.
   std::string run(bool quiet);
   /// What each stage has done, as a table.
@@ -48,6 +50,7 @@ class stream_run {
   streams::stream_file const& file_;
   std::vector<std::unique_ptr<streams::graph>> graphs_;
   double seconds_ = 0;  // of the run
+  bool paused_ = false;
 };
 
 }  // namespace rondo::tools

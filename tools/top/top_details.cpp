@@ -187,7 +187,7 @@ void draw_help(text_grid& to, glyphs const& g) {
                                    {"P50 P99", "from sending to handled, last interval"},
                                    {"ERR", "failed, rejected and dead; bright: new ones"},
                                    {"BUSY, MEAN, MAX", "time in ticks: share, average, longest ever"},
-                                   {"LOST", "frames dropped, and ticks skipped"},
+                                   {"LOST", "frames dropped or lost, ticks skipped"},
                                    {"REPL, LATE", "replaced by newer frames; after the deadline"}};
   int const width = 70, height = static_cast<int>(std::size(lines)) + 4;
   text_grid box(width, height);

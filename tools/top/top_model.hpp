@@ -54,7 +54,7 @@ struct top_stage {
 
   bool has_counts() const noexcept { return now->counted_ns != 0; }
   /// Frames and ticks that no reader gets.
-  std::uint64_t lost() const noexcept { return now->dropped + now->skipped; }
+  std::uint64_t lost() const noexcept { return now->dropped + now->skipped + now->lost; }
 };
 
 /// The copies of an output's frames to another device over the last interval.

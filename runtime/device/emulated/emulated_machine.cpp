@@ -1,6 +1,7 @@
 #include "runtime/device/emulated/emulated_machine.hpp"
 #include "runtime/os/prepare_thread.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/grid/grid_keeper.hpp"
@@ -156,10 +157,25 @@ bool emulated_machine::copy(std::span<copy_job const> jobs) {
     std::this_thread::sleep_for(
         std::chrono::nanoseconds((options_.seed + n * 0x9e37'79b9) % (options_.visibility_delay_ns + 1)));
   }
+  auto const crossed = cross_bus(jobs);
   for (auto const& job : jobs)
     if (!(job.to_device ? copy_in(job.to, job.from, job.bytes) : copy_out(job.to, job.from, job.bytes)))
       return false;
+  if (has_model_) modelled_bus::wait_until(crossed);
   return true;
+}
+
+/// When the modelled bus has carried all of them.
+modelled_bus::clock::time_point emulated_machine::cross_bus(std::span<copy_job const> jobs) {
+  modelled_bus::clock::time_point last{};
+  if (!has_model_) return last;
+  for (bool const up : {true, false}) {
+    std::uint64_t bytes = 0;
+    for (auto const& job : jobs)
+      if (job.to_device == up) bytes += job.bytes;
+    if (bytes != 0) last = std::max(last, (up ? up_bus_ : down_bus_).crossed(bus_model_, bytes));
+  }
+  return last;
 }
 
 void emulated_machine::lose() noexcept {

@@ -47,6 +47,12 @@ class emulated_machine {
   std::string description(std::uint32_t teams, std::uint32_t pinned) const;
   std::string fault() const { return is_lost() ? "the emulated device was told to fault" : ""; }
 
+  /// Makes copies of buffers take as long as the model says. Precondition: nothing is being copied.
+  void model_bus(bus_model const& model) noexcept {
+    bus_model_ = model;
+    has_model_ = true;
+  }
+
   // -- faults for tests, from any thread
 
   /// Makes the machine fault: its threads leave as soon as their handlers return, and its memory is inaccessible.
@@ -69,6 +75,7 @@ class emulated_machine {
   void run(part what, std::uint32_t index, std::uint32_t lane);
   void keep();
   void emit(device_event const& event);
+  modelled_bus::clock::time_point cross_bus(std::span<copy_job const> jobs);
 
   emulated_program program_;  // guarded by mutex_
   std::uint32_t lanes_;
@@ -83,6 +90,9 @@ class emulated_machine {
   std::vector<team_shared> shared_;
   atomic<std::uint32_t> losing_{0};
   atomic<std::uint64_t> copies_{0};
+  bus_model bus_model_;
+  bool has_model_ = false;
+  modelled_bus up_bus_, down_bus_;  // to the device, and from it
   call_list_engine graphs_{[this](copy_job const& job) { return copy({&job, 1}); }};
 
   std::mutex mutex_;

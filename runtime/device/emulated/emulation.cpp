@@ -1,6 +1,8 @@
 #include "runtime/device/emulated/emulation.hpp"
 
-#include <chrono>
+#include <sys/prctl.h>
+
+#include <algorithm>
 #include <thread>
 
 namespace rondo {
@@ -22,6 +24,20 @@ emulation_options emulation_options_for(config const& c) {
   o.seed = c.seed;
   o.visibility_delay_ns = std::uint64_t{c.visibility_delay_us} * 1000;
   return o;
+}
+
+modelled_bus::clock::time_point modelled_bus::crossed(bus_model const& model, std::uint64_t bytes) {
+  auto const ns = [](double n) { return std::chrono::nanoseconds(static_cast<std::int64_t>(n)); };
+  std::lock_guard lock(mutex_);
+  free_at_ = std::max(clock::now(), free_at_) + ns(model.ns_per_byte * static_cast<double>(bytes));
+  return free_at_ + std::chrono::nanoseconds(model.latency_ns);
+}
+
+/// A thread's sleep ends up to 50 us late, which is longer than a small copy, unless it asks for less.
+void modelled_bus::wait_until(clock::time_point when) {
+  ::prctl(PR_SET_TIMERSLACK, 1ul, 0, 0, 0);
+  std::this_thread::sleep_until(when);
+  ::prctl(PR_SET_TIMERSLACK, 0ul, 0, 0, 0);  // as it was at the thread's start
 }
 
 emulated_wire::emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)

@@ -1,7 +1,9 @@
 // The deliberate misbehaviour of the `emulated` device: delays on its bus, and faults for tests.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 #include "kernels/actor/module.hpp"
@@ -26,6 +28,26 @@ struct emulation_options {
 };
 
 emulation_options emulation_options_for(config const& c);
+
+/// What a bus needs for a copy. Zeros: copies take as long as the host's memory does.
+struct bus_model {
+  std::uint64_t latency_ns = 0;  // of each batch of copies; those of several batches overlap
+  double ns_per_byte = 0;        // in each direction, one batch after the other
+};
+
+/// One direction of a modelled bus. Threads: any.
+class modelled_bus {
+ public:
+  using clock = std::chrono::steady_clock;
+  /// Takes the bus for `bytes` as soon as it is free, and returns when they have crossed it.
+  clock::time_point crossed(bus_model const& model, std::uint64_t bytes);
+  /// Sleeps until then, with as little delay as the kernel can.
+  static void wait_until(clock::time_point when);
+
+ private:
+  std::mutex mutex_;
+  clock::time_point free_at_{};  // guarded by mutex_
+};
 
 /// One direction of the emulated bus: when each slot of a ring becomes visible to the other side, and its faults.
 struct emulated_wire {

@@ -60,6 +60,7 @@ void write_stages(metric_text& to, report const& r) {
         &stage::dropped);
   count("rondo_stage_replaced_total",
         "Frames that a newer one replaced before a reader with `latest` took them.", &stage::replaced);
+  count("rondo_stage_lost_total", "Frames lost on the way to or from another process.", &stage::lost);
   count("rondo_stage_copied_total", "Frames copied in order to edit them.", &stage::copied);
   count("rondo_stage_late_total", "Ticks finished after their deadline.", &stage::late);
   each("rondo_stage_busy_seconds_total", "counter", "Time spent on ticks, over all replicas.",

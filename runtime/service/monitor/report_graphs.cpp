@@ -23,6 +23,7 @@ std::unique_ptr<reports::stageT> to_report(stage_report const& s) {
   out->replaced = c.replaced;
   out->copied = c.copied;
   out->late = c.late;
+  out->lost = c.lost;
   out->busy_ns = c.busy_ns;
   out->longest_ns = c.longest_ns;
   out->counted_ns = s.counted_at_ns;

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "runtime/streams/graph_error.hpp"
+#include "runtime/streams/kinds/graph_error.hpp"
 
 namespace rondo::streams {
 

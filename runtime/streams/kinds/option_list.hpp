@@ -37,16 +37,19 @@ namespace rondo::streams {
 struct option_field {
   /// A text's place, with room for `bytes - 1`.
   struct text {
-    char* at;
-    std::size_t bytes;
+    char* at;           // the first byte
+    std::size_t bytes;  // of room
   };
+  /// Where the value is.
   using place = std::variant<bool*, std::uint8_t*, std::int32_t*, std::uint32_t*, std::uint64_t*, float*,
                              double*, text>;
 
-  char const* name = "";
-  char const* meaning = "";
-  place at;
-  double least = 0, most = 0;               // of a number
+  char const* name = "";     // in files
+  char const* meaning = "";  // for people
+  place at;                  // its value
+  double least = 0;          // of a number
+  double most = 0;           // likewise
+  //              // of a number
   std::vector<std::string_view> choices{};  // of an enum, by value
 
   /// What it accepts: `a whole number from 16 to 16384`.
@@ -58,13 +61,17 @@ struct option_field {
 /// Calls a function with each option of an object: what `describe` takes.
 class option_visitor {
  public:
+  /// `visit` is called with each option.
   explicit option_visitor(std::function<void(option_field const&)> visit) : visit_(std::move(visit)) {}
 
+  /// An option that is true or false.
   void operator()(char const* name, bool& to, char const* meaning) { visit_({name, meaning, &to}); }
+  /// A text.
   template <std::size_t Bytes>
   void operator()(char const* name, option_text<Bytes>& to, char const* meaning) {
     visit_({name, meaning, option_field::text{to.text, Bytes}});
   }
+  /// A number, and its limits.
   template <class Number>
   requires std::is_arithmetic_v<Number>
   void operator()(char const* name, Number& to, char const* meaning,
@@ -72,6 +79,7 @@ class option_visitor {
                   double most = static_cast<double>(std::numeric_limits<Number>::max())) {
     visit_({name, meaning, &to, least, most});
   }
+  /// An enum, and the names of its values from 0.
   template <class Enum>
   requires std::is_enum_v<Enum>
   void choice(char const* name, Enum& to, char const* meaning,

@@ -22,10 +22,12 @@ template <frame_type Frame>
 struct network_frame {
   /// In the options of a `from_network`: what it makes. A program says it by a value.
   struct shape {
-    Frame about{};
+    Frame about{};  // of the largest frame
+    /// Lists its options: it has none.
     void describe(auto&) {}
     /// Why there can be no such frames; empty: there can.
     std::string error() const { return {}; }
+    /// What comes.
     Frame value() const { return about; }
   };
   /// Must be the same on both sides.
@@ -47,8 +49,12 @@ inline constexpr std::uint32_t longest_patience_ms = 24 * 3600 * 1000;
 /// Sends its frames to the readers that have connected. A frame that a reader does not get is counted in stage_counts::lost.
 template <frame_type Frame, port_name Port = "frames">
 struct to_network {
+  // -- for the runtime
   using ports = streams::ports<in<Port, Frame>>;
   static constexpr auto where = works::on_host;
+  // -- for programs
+
+  /// How it connects.
   struct options {
     option_text<128> listen{};         // unix:PATH or tcp:ADDRESS:PORT
     std::uint32_t capacity = 2;        // frames that wait for each reader with `every` or `lossless`
@@ -56,6 +62,7 @@ struct to_network {
     bool waits = false;                // while nobody reads; otherwise frames are lost then, and counted
     std::uint32_t patience_ms = 5000;  // with a reader that takes nothing; 0: for ever
 
+    /// Lists them for files.
     void describe(auto& option) {
       option("listen", listen, "where readers connect: unix:PATH or tcp:ADDRESS:PORT");
       option("capacity", capacity, "frames that wait for each reader", 1, 1024);
@@ -66,6 +73,7 @@ struct to_network {
     }
   };
 
+  // -- for the runtime
   static std::shared_ptr<frame_sender> open(options const& o, auto const& shapes, host_link& link) {
     return std::make_shared<frame_sender>(sender_options{
         .listen = service::endpoint::parse(o.listen.c_str(), "listen"),
@@ -97,8 +105,12 @@ struct to_network {
 /// Makes frames of those that another process sends. stage_counts::lost counts the frames of their source that it did not get.
 template <frame_type Frame, port_name Port = "frames">
 struct from_network {
+  // -- for the runtime
   using ports = streams::ports<out<Port, Frame>>;
   static constexpr auto where = works::on_host;
+  // -- for programs
+
+  /// How it connects.
   struct options {
     option_text<128> connect{};                     // unix:PATH or tcp:ADDRESS:PORT
     typename network_frame<Frame>::shape frame{};   // what comes
@@ -107,6 +119,7 @@ struct from_network {
     bool follow_end = false;  // ends when the sender's graph has ended; otherwise waits for the next one
     std::uint32_t patience_ms = 5000;  // with a sender that says nothing; 0: for ever
 
+    /// Lists them for files.
     void describe(auto& option) {
       option("connect", connect, "where the frames come from: unix:PATH or tcp:ADDRESS:PORT");
       frame.describe(option);
@@ -119,6 +132,7 @@ struct from_network {
     }
   };
 
+  // -- for the runtime
   static std::string shapes(options const& o, auto& s) {
     if (auto why = o.frame.error(); !why.empty()) return why;
     s.template out<Port>(o.frame.value());

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/streams/kinds/graph_error.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
-#include "runtime/streams/graph_error.hpp"
+#include "runtime/streams/places/negotiation.hpp"
 #include "runtime/streams/plan/graph_options.hpp"
-#include "runtime/streams/negotiation.hpp"
 
 namespace rondo::streams {
 

@@ -25,23 +25,28 @@
 namespace rondo::streams {
 
 struct stream_file {
+  /// A stage, as graph::add gets it.
   struct stage {
-    std::string name;
-    stage_kind const* kind = nullptr;
+    std::string name;                         // in the graph
+    stage_kind const* kind = nullptr;         // its type
     std::vector<std::max_align_t> options{};  // as many bytes as kind->option_bytes
     std::string device{};                     // empty: the graph decides
-    stage_options how{};
+    stage_options how{};                      // how it runs
   };
+  /// A connection, by numbers of stages and of their ports.
   struct connection {
-    std::uint32_t from = 0, output = 0, to = 0, input = 0;
-    connection_options how{};
+    std::uint32_t from = 0;    // the writer
+    std::uint32_t output = 0;  // its port
+    std::uint32_t to = 0;      // the reader
+    std::uint32_t input = 0;   // its port
+    connection_options how{};  // how frames pass
   };
 
-  graph_options graph;
-  config runtime;
-  std::uint32_t repeat = 1;
-  std::vector<stage> stages;
-  std::vector<connection> connections;
+  graph_options graph;                  // how the graph runs
+  config runtime;                       // the runtime that it needs
+  std::uint32_t repeat = 1;             // so many copies of it
+  std::vector<stage> stages;            // in the file's order
+  std::vector<connection> connections;  // likewise
 };
 
 /// Throws config_error: the file, the path in it, what was found, and what is accepted, with the nearest known name.

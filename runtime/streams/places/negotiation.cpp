@@ -1,4 +1,4 @@
-#include "runtime/streams/negotiation.hpp"
+#include "runtime/streams/places/negotiation.hpp"
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>

@@ -1,4 +1,4 @@
-#include "runtime/streams/stream_file.hpp"
+#include "runtime/streams/file/stream_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
