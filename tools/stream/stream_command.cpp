@@ -57,8 +57,9 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
     if (!a.svg.empty()) write_file(a.svg, graphs.svg());
     if (a.explain || !a.svg.empty()) return;
     std::optional<stream_watch> watch;
-    if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
-    auto const failure = graphs.run(a.quiet);
+    auto const failure = graphs.run(a.quiet, [&] {
+      if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
+    });
     if (!a.quiet) fmt::print("{}", graphs.summary());
     if (!failure.empty()) throw command_error(exit_internal, failure);
   } catch (streams::graph_error const& e) {

@@ -117,7 +117,7 @@ std::string stream_run::progress() const {
                      static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone, paused_ ? "; paused" : "");
 }
 
-std::string stream_run::run(bool quiet) {
+std::string stream_run::run(bool quiet, std::function<void()> const& before) {
   bool const shows = !quiet && ::isatty(STDERR_FILENO) != 0;
   asio::io_context context;
   asio::signal_set signals(context, SIGINT, SIGTERM);
@@ -139,6 +139,7 @@ std::string stream_run::run(bool quiet) {
     for (auto const& g : graphs_) static_cast<void>(paused_ ? g->pause() : g->resume());
   });
 
+  before();
   for (auto const& g : graphs_) g->start();
   std::vector<std::jthread> waiting;  // after all that their functions refer to
   for (std::size_t n = 0; n < graphs_.size(); ++n)

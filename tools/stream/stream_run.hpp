@@ -1,6 +1,7 @@
 // Runs the graphs of a file until they end, and shows how far they are.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ class stream_run {
 
   /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress on a terminal. Throws graph_error if one
   /// cannot start. Returns what has failed; empty: nothing.
-  std::string run(bool quiet);
+  /// `before` is called when signals are caught already, and the graphs have not started.
+  std::string run(bool quiet, std::function<void()> const& before);
   /// What each stage has done, as a table.
   std::string summary() const;
 
