@@ -88,6 +88,7 @@ struct graph::impl {
   };
   std::shared_ptr<ends> all_ends = std::make_shared<ends>();
   std::mutex stopping;
+  std::mutex plan_changes;  // `replace` against reports, which other threads make
   std::atomic<bool> is_paused{options.paused};
   std::optional<graph_reporter> reporter;
   graph_reports::membership reported;
@@ -235,6 +236,7 @@ void graph::start() {
   impl_->reporter.emplace(plan, impl_->options, *impl_->built);
   impl_->reported = impl_->rt.graphs().add([this] {
     impl_->reporter->ask(impl_->standing().open_names);
+    std::lock_guard const lock(impl_->plan_changes);
     return impl_->reporter->report(impl_->standing(), edges());
   });
 }
@@ -302,6 +304,7 @@ void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void co
   next.kind = &kind;
   next.set_options(options);
   impl_->built->replace(stage, next);
+  std::lock_guard const lock(impl_->plan_changes);
   present = std::move(next);
 }
 

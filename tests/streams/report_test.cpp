@@ -143,6 +143,29 @@ TEST_CASE("the last report of a graph that has ended has all its counts", "[stre
   CHECK(grows);
 }
 
+TEST_CASE("a graph is reported while its stages are replaced", "[streams][report]") {
+  runtime rt{use<test_stages>, {.device = "cpu"}};
+  streams::graph g{rt, {.rate = 500}};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", {.by = 1});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  std::atomic<bool> as_it_is{true};
+  std::jthread looks([&](std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      auto const all = rt.graphs().read();
+      if (all.size() != 1 || stage_of_name(all[0], "plus")->type != "stream_test::adder") as_it_is = false;
+    }
+  });
+  for (int i = 0; i < 20; ++i) g.replace(plus, {.by = 1});
+  looks.request_stop();
+  looks.join();
+  CHECK(as_it_is);
+  CHECK(!g.stop());
+}
+
 TEST_CASE("a graph that has failed says so", "[streams][report]") {
   runtime rt{use<test_stages>, {.device = "cpu"}};
   streams::graph g{rt, {}};

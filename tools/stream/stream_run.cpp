@@ -53,13 +53,13 @@ std::string stream_run::explain() const {
 
 std::vector<stream_run::stage_row> stream_run::rows() const {
   std::vector<stage_row> all;
-  for (std::uint32_t n = 0; n < graphs_.size(); ++n)
-    for (std::uint32_t s = 0; s < file_.stages.size(); ++s) {
-      auto const graph = streams::options_of_copy(file_, n, rt_).name;
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
+    auto const prefix =
+        graphs_.size() > 1 ? streams::options_of_copy(file_, n, rt_).name + '/' : std::string();
+    for (std::uint32_t s = 0; s < file_.stages.size(); ++s)
       all.push_back(
-          {graphs_.size() > 1 ? fmt::format("{}/{}", graph, file_.stages[s].name) : file_.stages[s].name,
-           rt_.info(graphs_[n]->place_of(s)).name, graphs_[n]->counts_of(s)});
-    }
+          {prefix + file_.stages[s].name, rt_.info(graphs_[n]->place_of(s)).name, graphs_[n]->counts_of(s)});
+  }
   return all;
 }
 

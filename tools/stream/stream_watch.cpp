@@ -25,7 +25,8 @@ stream_watch::stream_watch(runtime& rt, std::vector<std::string> const& listen, 
   }
   if (listen.empty()) return;
   service_->start();
-  for (auto const& e : service_->listens_at()) fmt::print(stderr, "rondo top --at {}\n", e.text());
+  for (auto const& e : service_->listens_at())
+    fmt::print(stderr, "to watch it: rondo top --at {}\n", e.text());
 }
 
 stream_watch::~stream_watch() {
