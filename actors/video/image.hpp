@@ -21,6 +21,12 @@ struct image {
         format == pixel_format::i420a ? std::uint64_t(width + 63) / 64 * 64 * std::uint64_t(height) : 0;
     return overlay::frame_bytes(width, height) + opacities;
   }
+  /// For options that hold a shape.
+  void describe(auto& option) {
+    option("width", width, "pixels", 16, 16384);
+    option("height", height, "pixels", 16, 16384);
+    option.choice("format", format, "planes of a picture", {"i420", "i420a"});
+  }
   friend bool operator==(image const&, image const&) = default;
 };
 

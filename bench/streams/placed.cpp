@@ -8,7 +8,7 @@
 #include "runtime/device/emulated/emulated_device.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/graph.hpp"
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 using namespace rondo;
 

@@ -60,7 +60,7 @@ print("""
 The same five stages, connected in two manners. *Negotiated*: frames stay on the device where the stages work, and are copied only where
 a source or a sink works elsewhere. *Naive*: after each stage the frame goes to the host, and back to the device for the next one, with
 memory allocated for each frame on both sides. The device is `emulated`, and its bus is modelled: a copy takes at least 10 us and its
-bytes at 12 GB/s, as `runtime/streams/graph_plan.hpp` assumes for PCI Express 3.0 with 16 lanes, and in each direction one copy follows the other.
+bytes at 12 GB/s, as `runtime/streams/plan/graph_plan.hpp` assumes for PCI Express 3.0 with 16 lanes, and in each direction one copy follows the other.
 On `cpu`, naive is *copies* of the table above.
 
 *8 bytes* are stages that read and write 8 bytes of a frame: the part of the runtime, the copies and the bus alone. *All pixels* are the

@@ -6,6 +6,7 @@
 // **Threads**: any thread on the table's side may call anything; on a device, one lane of a team calls for all.
 // **Invariants**: B1 to B5 of kernels/buffers/buffer_word.hpp, and
 //  B6 A slot freed by `release` or by a lease stays in the stack of returned slots until its pool takes it.
+//  B7 A foreign block is never written, and goes back to its lender once, when its slot becomes free.
 //
 // Ordering
 //  open -> lease     `open` stores the word with release; the exchange that takes the lease acquires.
@@ -21,6 +22,7 @@
 #include "kernels/base/status.hpp"
 #include "kernels/buffers/buffer_ref.hpp"
 #include "kernels/buffers/buffer_word.hpp"
+#include "kernels/buffers/foreign_block.hpp"
 
 namespace rondo {
 
@@ -31,6 +33,7 @@ struct alignas(64) buffer_entry {
   atomic<std::uint64_t, scope::system> bytes;  // B4; atomic only because statistics read it concurrently
   atomic<std::uint32_t, scope::system> next;   // slot + 1 of the next in its stack; 0: none
   place where;                                 // B4
+  lender* foreign;                             // B4; whose block it is, if the word says that it is foreign
 };
 static_assert(sizeof(buffer_entry) == 64);
 
@@ -55,7 +58,7 @@ class buffer_table_ref {
 
   /// Takes a shared lease for reading; end it with `end_read`. buffer_in_use while a writer holds the buffer.
   RONDO_HD errc begin_read(buffer_ref ref) const noexcept;
-  /// Takes the exclusive lease for writing; end it with `end_write`. buffer_in_use while there is any lease.
+  /// Takes the exclusive lease for writing; end it with `end_write`. buffer_in_use while there is any lease, and for a foreign block.
   RONDO_HD errc begin_write(buffer_ref ref) const noexcept;
   /// Ends a lease. Precondition: the caller holds it. The end of a released buffer's last lease
   /// frees it.
@@ -101,7 +104,16 @@ class buffer_table_ref {
 
   /// Begins a use of `bytes` of the slot's memory. Precondition: the slot is free, its generation is not
   /// 0, and only the caller has it.
-  RONDO_HD buffer_ref open(std::uint32_t slot, std::uint64_t bytes) const noexcept;
+  RONDO_HD buffer_ref open(std::uint32_t slot, std::uint64_t bytes) const noexcept {
+    return open(slot, bytes, 0);
+  }
+  /// The same for bytes of somebody else, for reading alone.
+  buffer_ref open_foreign(std::uint32_t slot, std::byte const* base, std::uint64_t bytes,
+                          lender& from) const noexcept {
+    entries_[slot].base = const_cast<std::byte*>(base);  // nobody can lease it for writing
+    entries_[slot].foreign = &from;
+    return open(slot, bytes, buffer_word::foreign);
+  }
   /// As `release`, but if this call frees the slot, sets `freed`: the caller then keeps the slot, which is not returned.
   RONDO_HD errc close(buffer_ref ref, bool& freed) const noexcept;
   /// Takes all returned slots for the caller: returns slot + 1 of the first; `next` links the others. 0: none.
@@ -112,6 +124,11 @@ class buffer_table_ref {
 
  private:
   RONDO_HD void end_lease(buffer_ref ref, std::uint64_t lease) const noexcept;
+  RONDO_HD buffer_ref open(std::uint32_t slot, std::uint64_t bytes, std::uint64_t kind) const noexcept;
+  /// The caller has freed the slot, whose word was `before`.
+  RONDO_HD void give_back_foreign(std::uint32_t slot, buffer_word before) const noexcept {
+    if (before.is_foreign()) give_back_to(entries_[slot].foreign, slot);
+  }
   RONDO_HD void push_returned(std::uint32_t slot) const noexcept;
   RONDO_HD errc why_unknown(buffer_ref ref) const noexcept {
     return ref.generation != 0 && slot_of(ref) >> buffer_home_shift != 0 ? errc::buffer_elsewhere
@@ -127,12 +144,13 @@ class buffer_table_ref {
 };
 static_assert(std::is_trivially_copyable_v<buffer_table_ref>);
 
-RONDO_HD inline buffer_ref buffer_table_ref::open(std::uint32_t slot, std::uint64_t bytes) const noexcept {
+RONDO_HD inline buffer_ref buffer_table_ref::open(std::uint32_t slot, std::uint64_t bytes,
+                                                  std::uint64_t kind) const noexcept {
   auto& entry = entries_[slot];
   // relaxed twice: only the caller has the slot, and readers read it only after they acquire the word
   auto const free = buffer_word{entry.word.load(memory_order::relaxed)};
   entry.bytes.store(bytes, memory_order::relaxed);
-  entry.word.store(free.bits() | buffer_word::live, memory_order::release);  // open -> lease
+  entry.word.store(free.bits() | kind | buffer_word::live, memory_order::release);  // open -> lease
   return {slot | home_, free.generation(), 0, bytes};
 }
 
@@ -160,6 +178,7 @@ RONDO_HD inline errc buffer_table_ref::begin_write(buffer_ref ref) const noexcep
   for (;;) {
     auto const word = buffer_word{bits};
     if (word.generation() != ref.generation || !word.is_live()) return errc::stale_buffer;
+    if (word.is_foreign()) return errc::buffer_in_use;
     if (word.leased()) return errc::buffer_in_use;
     // acquire: open -> lease, write -> next and read -> write
     if (entry.word.compare_exchange(bits, bits | buffer_word::writer, memory_order::acquire,
@@ -175,6 +194,7 @@ RONDO_HD inline void buffer_table_ref::end_lease(buffer_ref ref, std::uint64_t l
     auto const after = buffer_word{bits - lease}.settled();
     // release: write -> next, read -> write; acquire: any end -> reuse
     if (entry.word.compare_exchange(bits, after.bits(), memory_order::acq_rel, memory_order::relaxed)) {
+      if (after.is_free()) give_back_foreign(slot_of(ref), buffer_word{bits});
       if (after.is_free()) push_returned(slot_of(ref));
       return;
     }
@@ -198,6 +218,7 @@ RONDO_HD inline errc buffer_table_ref::close(buffer_ref ref, bool& freed) const 
     // release: the owner's writes and reads end here; acquire: any end -> reuse
     if (entry.word.compare_exchange(bits, after.bits(), memory_order::acq_rel, memory_order::relaxed)) {
       freed = after.is_free();
+      if (freed) give_back_foreign(slot, word);
       return errc::ok;
     }
   }

@@ -1,6 +1,7 @@
 // The 64-bit word of a buffer's slot. Owners, readers, and writers change it with a single compare-exchange.
 //
-//   bits  0..29  readers: shared leases
+//   bits  0..28  readers: shared leases
+//   bit  29      foreign: the block is lent for reading alone; set while the slot is not free
 //   bit  30      writer: one exclusive lease
 //   bit  31      live: acquired and not yet released
 //   bits 32..63  generation; 0 is never issued
@@ -20,8 +21,8 @@ namespace rondo {
 
 class buffer_word {
  public:
-  static constexpr std::uint64_t one_reader = 1, readers_mask = (1ull << 30) - 1, writer = 1ull << 30,
-                                 live = 1ull << 31;
+  static constexpr std::uint64_t one_reader = 1, readers_mask = (1ull << 29) - 1, foreign = 1ull << 29,
+                                 writer = 1ull << 30, live = 1ull << 31;
 
   RONDO_HD constexpr explicit buffer_word(std::uint64_t bits) noexcept : bits_(bits) {}
   /// The word of a free slot whose next use has this generation.
@@ -35,6 +36,7 @@ class buffer_word {
   }
   RONDO_HD constexpr std::uint64_t readers() const noexcept { return bits_ & readers_mask; }
   RONDO_HD constexpr bool written() const noexcept { return (bits_ & writer) != 0; }
+  RONDO_HD constexpr bool is_foreign() const noexcept { return (bits_ & foreign) != 0; }
   RONDO_HD constexpr bool is_live() const noexcept { return (bits_ & live) != 0; }
   RONDO_HD constexpr bool leased() const noexcept { return (bits_ & (readers_mask | writer)) != 0; }
   RONDO_HD constexpr bool is_free() const noexcept { return !is_live() && !leased(); }

@@ -3,7 +3,8 @@
 //
 // At a set rate the host sends a `beat` in each period. Otherwise a tick is due while fewer than `window` are on their way: sinks say
 // which they have done. A tick that never reaches a sink, because its frame was dropped, does not stop the clock: a later one does
-// reach it, and if not, a `beat` of the host makes a tick when none was made since the last beat.
+// reach it, and if not, a `beat` of the host makes a tick when none was made since the last beat. Sources with ticks of their own get none,
+// and without others the clock makes none.
 #pragma once
 
 #include "kernels/actor/module.hpp"
@@ -38,7 +39,8 @@ struct clock_memory {
   std::uint64_t* done = nullptr;  // of each sink: ticks up to this number, not with it, are done
   actor_id* actors = nullptr;     // all stages, and the ends of transfers
   std::uint32_t source_count = 0, sink_count = 0, actor_count = 0;
-  std::uint64_t period_ns = 0;  // 0: as fast as the sinks take them
+  std::uint32_t ticked_count = 0;  // of the sources, the first so many; the others have ticks of their own
+  std::uint64_t period_ns = 0;     // 0: as fast as the sinks take them
   std::uint64_t window = 4;
   std::uint64_t limit = 0;  // so many ticks; 0: until it is stopped
 
@@ -62,7 +64,7 @@ struct clock {
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
   RONDO_HD void on(context& ctx, start_clock const&) {
     for (std::uint32_t i = 0; i < memory->actor_count; ++i) ctx.watch(memory->actors[i]);
-    memory->runs = true;
+    memory->runs = memory->ticked_count != 0;
     if (memory->period_ns == 0) go_on(ctx);
   }
   RONDO_HD void on(context& ctx, beat const&) {
@@ -125,7 +127,7 @@ struct clock {
     if (!memory->runs || memory->paused) return false;
     tick_due const t{memory->made, ctx.now_ns()};
     bool all = true;
-    for (std::uint32_t i = 0; i < memory->source_count; ++i)
+    for (std::uint32_t i = 0; i < memory->ticked_count; ++i)
       all = ctx.tell(address<any_that_takes<tick_due>>{memory->sources[i]}, t) == errc::ok && all;
     ++memory->made;
     if (memory->limit != 0 && memory->made >= memory->limit) return stop(ctx), false;

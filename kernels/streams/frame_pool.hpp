@@ -5,12 +5,15 @@
 //  F1 A block with uses > 0 is in no list. The one who ends its last use puts it among the returned ones, once.
 //  F2 Only the owner takes from the returned ones, and it takes all of them. So a block that comes there twice does no harm (no ABA).
 //  F3 `waits` is set only while no block is returned. Whoever returns the next one clears it, and wakes the owner.
+//  F4 A block of a pool with a lender is never written. It goes back to the lender before it comes among the returned ones.
 // Ordering
 //  return -> take    the exchange that returns a block releases, the owner's acquires: all uses of the block have ended.
 //  use -> return     each end of a use releases, and the last one acquires.
 #pragma once
 
+#include "kernels/base/atomic.hpp"
 #include "kernels/base/message.hpp"
+#include "kernels/buffers/foreign_block.hpp"
 #include "kernels/streams/frame.hpp"
 
 namespace rondo::streams {
@@ -34,6 +37,11 @@ class frame_pool {
   /// Bytes of each block.
   RONDO_HD std::uint64_t block_bytes() const noexcept { return block_bytes_; }
   RONDO_HD std::byte* data(std::uint32_t block) const noexcept { return blocks_[block].data; }
+
+  /// Owner, of a pool with a lender: the block that it has just taken refers to these data.
+  RONDO_HD void lend(std::uint32_t block, std::byte const* data) noexcept {
+    blocks_[block].data = const_cast<std::byte*>(data);  // nobody may write them
+  }
 
   /// Owner: a block with one use, or `none`.
   RONDO_HD std::uint32_t take() noexcept {
@@ -62,13 +70,15 @@ class frame_pool {
   RONDO_HD void add_uses(std::uint32_t block, std::uint32_t more) noexcept {
     blocks_[block].uses.fetch_add(more, memory_order::relaxed);  // relaxed: the caller's own use holds it
   }
-  /// Whether the caller's use is the only one: then it may write.
+  /// Whether the caller's use is the only one, of a block of this pool's own: then it may write.
   RONDO_HD bool is_only_use(std::uint32_t block) const noexcept {
+    if (from != nullptr) return false;
     return blocks_[block].uses.load(memory_order::acquire) == 1;  // acquire: the others' reads have ended
   }
   /// Ends a use. True: the owner waits for a block, and is to be woken.
   [[nodiscard]] RONDO_HD bool end_use(std::uint32_t block) noexcept {
     if (blocks_[block].uses.fetch_sub(1, memory_order::acq_rel) != 1) return false;  // both: use -> return
+    if (from != nullptr) give_back_to(from, block);
     auto top = returned_.load(memory_order::relaxed);  // relaxed: the exchange decides
     do {
       blocks_[block].next = top & ~waits;
@@ -78,6 +88,8 @@ class frame_pool {
 
   /// Who is woken when a block comes back; set before the stages begin.
   actor_id owner{};
+  /// Whose memory the blocks refer to; null: they are the pool's own. Set before the stages begin.
+  lender* from = nullptr;
 
  private:
   static constexpr std::uint32_t waits = 1u << 31;

@@ -113,6 +113,12 @@ consteval works works_where() {
     return works::anywhere;
 }
 
+/// Whether it is a source with ticks of its own.
+template <class Stage>
+inline constexpr bool has_own_ticks = requires {
+  requires Stage::has_own_ticks;
+};
+
 template <class Stage>
 struct options_or_none {
   struct type {};

@@ -12,6 +12,9 @@
 //   };
 //   RONDO_STAGES(effects, invert, ...)
 //
+// A source that works on the host may have ticks of its own instead of the clock's: `static constexpr bool has_own_ticks = true`, and
+// `bool due(stage_context&, tick_due&)`, which says whether there is something to process, and as which tick. It is asked when the stage
+// was woken (kernels/streams/host_link.hpp), after each tick, and when there is room again.
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
 // `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
 // `shapes`, `scratch_bytes`, `open` and `why_failed`, see runtime/streams/kinds/stage_kind.hpp.
@@ -75,7 +78,9 @@ struct stage_of {
     using state = stage_loop::state;
     stage_loop loop{ctx, *memory};
     if (ctx.team().leader() && !loop.tell_end()) ctx.again();
-    auto const found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
+    auto found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
+    if constexpr (runs_here && detail::has_own_ticks<Stage>)
+      while (found == state::waits && ask_for_tick(ctx, loop)) found = loop.look();
     if (found == state::waits) return;
     stage_context<Stage> c{ctx, *memory};
     if (found == state::over) return end(ctx, c, loop);
@@ -106,6 +111,15 @@ struct stage_of {
   static constexpr bool runs_here = true;
 #endif
 
+  /// Whether there is a tick now, or the source has ended. On the host, so there is one lane.
+  RONDO_CALL RONDO_HD bool ask_for_tick(context& ctx, stage_loop& loop) {
+    if (memory->link->is_paused() || !loop.wants_tick()) return false;
+    stage_context<Stage> c{ctx, *memory};
+    tick_due t{};
+    bool const is_due = stage.due(c, t);
+    if (is_due) loop.take_tick(t);
+    return is_due || memory->is_done;
+  }
   RONDO_CALL RONDO_HD void end(context& ctx, stage_context<Stage>& c, stage_loop& loop) {
     if constexpr (runs_here && requires(Stage s, stage_context<Stage> sc) { s.on_stop(sc); }) {
       stage.on_stop(c);

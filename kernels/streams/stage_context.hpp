@@ -120,6 +120,34 @@ class stage_context {
     o.edits = 0;
   }
 
+  /// Of a stage on the host: the present frame of an input with a use of its own, which host_link::give_up ends. A gap if there is none.
+  template <port_name Name>
+  frame keep() noexcept {
+    input_state const& in = memory_.inputs[number_of<true, Name>()];
+    if (!in.has) return {};
+    in.now.pool->add_uses(in.now.block, 1);
+    return in.now;
+  }
+  /// Of a stage with a function `lender_of` (runtime/streams/kinds/stage_kind.hpp): writes a frame that refers to data of somebody else.
+  /// Returns the number under which the lender gets them back; `none`, and the stage fails, as for `output`.
+  template <port_name Name>
+  std::uint32_t lend(frame_of<false, Name> const& about, std::byte const* data) noexcept {
+    constexpr auto number = number_of<false, Name>();
+    prepare(number, about.bytes(), &about, sizeof about);
+    output_state& o = memory_.outputs[number];
+    if (!o.has) return frame_pool::none;
+    o.pool->lend(o.next.block, data);
+    o.next.data = o.pool->data(o.next.block);
+    return o.next.block;
+  }
+  /// Counts a copy that the stage has made by itself.
+  RONDO_HD void count_copy() noexcept { ++memory_.counts.copied; }
+  /// Counts frames that a slow reader outside the graph did not get, as an edge with `every` (dropped) or `latest` (replaced) does.
+  RONDO_HD void count_unread(std::uint64_t dropped, std::uint64_t replaced) noexcept {
+    memory_.counts.dropped += dropped;
+    memory_.counts.replaced += replaced;
+  }
+
   /// There is nothing after this tick. A source has come to its end. A stage with inputs needs no more: then the graph stops, and what
   /// still comes to this stage is given up. What it has written at this tick is still passed on; a source that also calls `wait` has ended
   /// before this tick.
@@ -140,7 +168,7 @@ class stage_context {
     memory_.counts.gave_up = 1;
   }
   /// Not yet: the stage has nothing to pass on for this tick, or cannot take its frames. What it wrote is discarded, its inputs keep their
-  /// frames, and it is called with the same tick again, as soon as it is woken: see `wakes_by` in runtime/streams/kinds/stage_kind.hpp. So a
+  /// frames, and it is called with the same tick again, as soon as it is woken: see kernels/streams/host_link.hpp. So a
   /// stage that waits for something outside its graph occupies no team. A source that waits when the graph stops has ended.
   RONDO_HD void wait() noexcept {
     if (ctx_.team().leader()) memory_.waits = true;

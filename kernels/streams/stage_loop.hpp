@@ -45,7 +45,7 @@ class stage_loop {
     tick t;
     if (is_source()) {
       t.number = m_.next_number;
-      t.time_ns = m_.period_ns != 0 ? m_.due_time_ns : ctx_.now_ns();
+      t.time_ns = m_.period_ns != 0 || m_.has_own_ticks ? m_.due_time_ns : ctx_.now_ns();
     } else {
       frame const& f = trigger();
       t.number = f.number;
@@ -132,6 +132,17 @@ class stage_loop {
     if (m_.due_number == m_.next_number) m_.next_number = t.number;  // the clock may have skipped some itself
     m_.due_number = t.number + 1;
     m_.due_time_ns = t.time_ns;
+  }
+
+  /// Of a source with ticks of its own: whether it may make the next one.
+  RONDO_CALL RONDO_HD bool wants_tick() noexcept {
+    return m_.counts.ended == 0 && !m_.is_done && m_.next_number >= m_.due_number && outputs_have_room();
+  }
+  RONDO_CALL RONDO_HD void take_tick(tick_due const& t) noexcept {
+    m_.next_number = t.number;
+    m_.due_number = t.number + 1;
+    m_.due_time_ns = t.time_ns;
+    if (++m_.own_ticks == m_.own_tick_limit) m_.is_done = true;  // after this one
   }
 
   /// Whether each output has a free block, and each reader with `lossless` has room. If not, the stage will be woken.

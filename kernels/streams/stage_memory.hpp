@@ -7,6 +7,7 @@
 #include "kernels/actor/address.hpp"
 #include "kernels/streams/edge.hpp"
 #include "kernels/streams/frame_pool.hpp"
+#include "kernels/streams/host_link.hpp"
 #include "kernels/streams/messages.hpp"
 
 namespace rondo::streams {
@@ -45,6 +46,7 @@ struct stage_memory {
   std::uint32_t input_count = 0, output_count = 0;
   void const* options = nullptr;
   void* host_side = nullptr;     // of a stage that works on the host
+  host_link* link = nullptr;     // likewise
   std::byte* scratch = nullptr;  // as many bytes as it has asked for
   // The deliveries of all edges of an input are the same.
   actor_id clock{};             // who is told that a tick is done, by a sink, or that the graph is to end
@@ -54,7 +56,9 @@ struct stage_memory {
   std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
   std::uint32_t device = 0;     // index in the runtime's list
   bool is_replica = false;
-  bool is_sink = false;  // nobody reads its outputs
+  bool is_sink = false;        // nobody reads its outputs
+  bool has_own_ticks = false;        // of a source: see stage.hpp
+  std::uint64_t own_tick_limit = 0;  // of such a source; 0: none
 
   // -- from here on it changes
   bool is_done = false;  // no tick will come, or the stage has ended itself
@@ -63,6 +67,7 @@ struct stage_memory {
   bool waits = false;        // the stage has put the present tick off
   bool is_stopping = false;  // the graph
   std::uint32_t tried = 0;   // attempts at the present tick
+  std::uint64_t own_ticks = 0;  // of a source with ticks of its own: how many there were
   // Of a source: ticks from the first up to, not with, the second one are due.
   std::uint64_t next_number = 0, due_number = 0;
   std::uint64_t due_time_ns = 0;   // of the last one of them

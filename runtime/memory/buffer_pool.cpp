@@ -62,15 +62,18 @@ buffer_pool::~buffer_pool() {
   on_home_gone();
   collect_returned();
   for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
-    if (!slots_[slot].bound) continue;
     auto const word = word_of(table_.entry(slot));
+    if (!slots_[slot].bound && word.is_free()) continue;
     if (!word.is_free()) {
       auto const* const what =
           word.is_live() ? " was never released; release it before its pool is destroyed"
                          : " was released, but a lease on it outlives the pool; end the lease first";
       report({slot | options_.home_number << buffer_home_shift, word.generation(), 0, 0}, what);
     }
-    unbind(slot);
+    if (slots_[slot].bound)
+      unbind(slot);
+    else
+      give_back_to(table_.entry(slot).foreign, slot);
   }
 }
 
@@ -88,12 +91,26 @@ boost::system::result<buffer_ref> buffer_pool::acquire(std::uint64_t bytes,
     if (options_.home != nullptr) options_.home->collect();  // for the next attempt
     return make_error_code(refusal);
   }
-  slots_[slot].file.store(from.file_name(), memory_order::relaxed);
-  slots_[slot].line.store(from.line(), memory_order::relaxed);
+  note_origin(slot, from);
   auto const ref = table_.open(slot, bytes);
   if (options_.home == nullptr) return ref;
   if (auto const refused = open_at_home(ref); refused != errc::ok) return make_error_code(refused);
   return ref;
+}
+
+boost::system::result<buffer> buffer_pool::adopt_foreign(std::span<std::byte const> bytes, lender& from,
+                                                         boost::source_location const& source) {
+  if (options_.home != nullptr) return make_error_code(errc::buffer_elsewhere);
+  collect_returned();
+  auto const slot = claim_without_block();
+  if (slot == slot_stack::none) return make_error_code(errc::pool_exhausted);
+  note_origin(slot, source);
+  return buffer(*this, nullptr, table_.open_foreign(slot, bytes.data(), bytes.size(), from));
+}
+
+void buffer_pool::note_origin(std::uint32_t slot, boost::source_location const& from) noexcept {
+  slots_[slot].file.store(from.file_name(), memory_order::relaxed);
+  slots_[slot].line.store(from.line(), memory_order::relaxed);
 }
 
 // -- buffers that a device leases
@@ -176,7 +193,8 @@ boost::system::result<buffer> buffer_pool::acquire_buffer(std::uint64_t bytes,
 boost::system::result<buffer> buffer_pool::adopt(buffer_ref ref) {
   auto const lease = read_lease<>(table_, ref);
   if (!lease) return make_error_code(lease.status());
-  return buffer(*this, on_host(table_.entry(table_.slot_of(ref)).base + ref.offset), ref);
+  auto const& entry = table_.entry(table_.slot_of(ref));
+  return buffer(*this, word_of(entry).is_foreign() ? nullptr : on_host(entry.base + ref.offset), ref);
 }
 
 errc buffer_pool::release(buffer_ref ref) noexcept {
@@ -217,7 +235,10 @@ buffer_pool_statistics buffer_pool::statistics() const {
     auto const word = word_of(table_.entry(slot));
     // Each use takes one generation, so uses need no counter; modulo 2^32, as the last one wraps to 0.
     uses += word.generation() - slots_[slot].first_generation;
-    if (!slots_[slot].bound) continue;
+    if (!slots_[slot].bound) {
+      if (!word.is_free()) ++uses, ++s.foreign_buffers;
+      continue;
+    }
     auto const block_bytes = size_classes::bytes_of(slots_[slot].size_class);
     if (word.is_free()) {
       s.cached_bytes += block_bytes;
@@ -229,7 +250,7 @@ buffer_pool_statistics buffer_pool::statistics() const {
           block_bytes - table_.entry(slot).bytes.load(memory_order::relaxed);  // relaxed: statistics
     }
   }
-  s.hits = uses > misses_ ? uses - misses_ : 0;
+  s.hits = uses > misses_ + adopted_ ? uses - misses_ - adopted_ : 0;
   return s;
 }
 
@@ -295,14 +316,30 @@ std::uint32_t buffer_pool::claim(std::uint32_t size_class, errc& refusal) {
   return slot;
 }
 
-/// Caches a free slot that only the caller has, or retires it if its generations are used up.
+/// A slot for a foreign block, or none.
+std::uint32_t buffer_pool::claim_without_block() {
+  auto const lock = std::lock_guard(mutex_);
+  if (unbound_.empty() && unbind_largest() == 0) {
+    ++refusals_;
+    return slot_stack::none;
+  }
+  auto const slot = unbound_.back();
+  unbound_.pop_back();
+  table_.entry(slot).where = options_.where;
+  ++adopted_;
+  return slot;
+}
+
+/// Caches a free slot that only the caller has, or retires it if its generations are used up. One of a foreign block has nothing to keep.
 void buffer_pool::keep(std::uint32_t slot) noexcept {
-  if (word_of(table_.entry(slot)).generation() != 0) {
+  bool const usable = word_of(table_.entry(slot)).generation() != 0;
+  if (usable && slots_[slot].bound) {
     stripes_[own_stripe()].cached[slots_[slot].size_class].push(table_, slot);
     return;
   }
   auto const lock = std::lock_guard(mutex_);
-  unbind(slot);
+  if (usable) return unbound_.push_back(slot);
+  if (slots_[slot].bound) unbind(slot);
   ++retired_slots_;
 }
 

@@ -21,6 +21,7 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,15 +49,16 @@ struct buffer_pool_options {
 
 /// A snapshot; exact while no thread acquires or releases.
 struct buffer_pool_statistics {
-  std::uint64_t buffers_in_use = 0;  // acquired and not released
-  std::uint64_t in_use_bytes = 0;    // blocks of buffers that are acquired, or released but still leased
-  std::uint64_t cached_bytes = 0;    // blocks kept for reuse
-  std::uint64_t peak_bytes = 0;      // the largest sum of both so far
-  std::uint64_t waste_bytes = 0;     // the part of in_use_bytes that was not requested
-  std::uint64_t hits = 0;            // acquires that a cached block served
-  std::uint64_t misses = 0;          // those that took a block from the upstream
-  std::uint64_t refusals = 0;        // those that failed
-  std::uint64_t retired_slots = 0;   // their generations are used up
+  std::uint64_t buffers_in_use = 0;   // acquired and not released
+  std::uint64_t in_use_bytes = 0;     // blocks of buffers that are acquired, or released but still leased
+  std::uint64_t cached_bytes = 0;     // blocks kept for reuse
+  std::uint64_t peak_bytes = 0;       // the largest sum of both so far
+  std::uint64_t waste_bytes = 0;      // the part of in_use_bytes that was not requested
+  std::uint64_t hits = 0;             // acquires that a cached block served
+  std::uint64_t misses = 0;           // those that took a block from the upstream
+  std::uint64_t refusals = 0;         // those that failed
+  std::uint64_t retired_slots = 0;    // their generations are used up
+  std::uint64_t foreign_buffers = 0;  // in use, of somebody else's memory; in no other number
 };
 
 class buffer_pool {
@@ -80,6 +82,13 @@ class buffer_pool {
       std::uint64_t bytes, boost::source_location const& from = BOOST_CURRENT_LOCATION);
   /// Makes an owner for a handle that was received with its ownership. Errors: those of a read.
   [[nodiscard]] boost::system::result<buffer> adopt(buffer_ref ref);
+
+  /// A buffer in memory of somebody else, for reading alone: leases for writing fail with buffer_in_use, and its `span` is empty. Nothing is
+  /// copied, and the cap does not count it. `from` gets it back once, when it was released and its last lease has ended. Errors:
+  /// pool_exhausted (no slot), buffer_elsewhere (this is a device's pool).
+  [[nodiscard]] boost::system::result<buffer> adopt_foreign(
+      std::span<std::byte const> bytes, lender& from,
+      boost::source_location const& source = BOOST_CURRENT_LOCATION);
 
   /// Releases the whole buffer, whatever range `ref` names. If there are leases, its block is returned at the end of
   /// the last one. Errors: double_release, stale_buffer (never acquired here).
@@ -130,7 +139,7 @@ class buffer_pool {
 
   struct alignas(64) slot_state {  // one cache line each: written at every acquire
     std::uint32_t size_class = 0;  // the thread that has the slot changes it, under the mutex
-    bool bound = false;            // has a block; changes likewise
+    bool bound = false;            // has a block of its own; changes likewise
     std::uint32_t first_generation = 1;
     atomic<char const*> file{nullptr};  // where it was last acquired; relaxed: only for texts
     atomic<std::uint32_t> line{0};
@@ -153,6 +162,8 @@ class buffer_pool {
   static std::uint32_t own_stripe() noexcept;
   std::uint32_t take(std::uint32_t size_class) noexcept;
   std::uint32_t claim(std::uint32_t size_class, errc& refusal);
+  std::uint32_t claim_without_block();
+  void note_origin(std::uint32_t slot, boost::source_location const& from) noexcept;
   void keep(std::uint32_t slot) noexcept;
   void collect_returned() noexcept;
   std::uint32_t pop_cached(std::uint32_t size_class) noexcept;
@@ -172,7 +183,7 @@ class buffer_pool {
   std::vector<std::uint32_t> unbound_;  // slots without a block
   std::vector<buffer_ref> to_close_;    // the queue to their home was full
   std::uint64_t claimed_bytes_ = 0, peak_bytes_ = 0;
-  std::uint64_t misses_ = 0, refusals_ = 0, retired_slots_ = 0;
+  std::uint64_t misses_ = 0, refusals_ = 0, retired_slots_ = 0, adopted_ = 0;
 };
 
 }  // namespace rondo

@@ -77,6 +77,7 @@ struct buffer_importer::state {
       : view(std::move(v)),
         how(options.how),
         capacity(options.capacity),
+        say_arrived(options.arrived),
         socket(io, view->socket()),
         clock(io),
         // Between a millisecond and an hour, whatever the exporter says.
@@ -169,6 +170,8 @@ struct buffer_importer::state {
     if (inbox.size() == capacity) return false;
     inbox.push_back(std::move(a));
     arrived.notify_one();
+    lock.unlock();
+    if (say_arrived) say_arrived();
     return true;
   }
 
@@ -187,6 +190,7 @@ struct buffer_importer::state {
     clock.cancel();
     if (socket.is_open()) static_cast<void>(socket.release());  // the view owns it
     for (auto& w : left) complete(std::move(w), why, {});
+    if (say_arrived && why != errc::cancelled) say_arrived();
   }
 
   /// Calls the receiver on its executor, never inside the initiating function.
@@ -211,6 +215,7 @@ struct buffer_importer::state {
   std::shared_ptr<import_view> view;
   streams::delivery const how;
   std::size_t const capacity;
+  std::function<void()> const say_arrived;
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> alive{io.get_executor()};
   stream_descriptor socket;

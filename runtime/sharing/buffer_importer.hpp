@@ -46,6 +46,9 @@ struct buffer_importer_options {
       4;  // announced buffers that it has at the same time, unread or leased; at most 1024
   /// Allows reading buffers in a device's memory in place (runtime/device/cuda/cuda_view.hpp); empty: no.
   device_opener open_device{};
+  /// Called on the importer's own thread when an announcement has come that nobody was waiting for, and at the end of the connection; for
+  /// programs that then receive without waiting. Must not throw or destroy the importer.
+  std::function<void()> arrived = {};
 };
 
 class buffer_importer {

@@ -38,7 +38,7 @@ struct shared_buffer_ref {
 static_assert(sizeof(shared_buffer_ref) == 32 && std::is_trivially_copyable_v<shared_buffer_ref>);
 
 /// Bytes that travel with an announcement; the two programs define their meaning.
-using announcement_note = std::array<std::byte, 40>;
+using announcement_note = std::array<std::byte, 56>;
 
 // -- for the runtime
 
@@ -90,7 +90,7 @@ struct settled {
   packet_header header{.kind = packet_kind::settled};
 };
 static_assert(sizeof(hello) == 48 && sizeof(welcome) == 216 && sizeof(refusal) == 256 &&
-              sizeof(announcement) == 96 && sizeof(settled) == 16);
+              sizeof(announcement) == 112 && sizeof(settled) == 16);
 
 template <class Packet>
 std::span<std::byte const> bytes_of(Packet const& p) noexcept {

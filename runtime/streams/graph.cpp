@@ -12,12 +12,12 @@
 #include <mutex>
 
 #include "kernels/base/clock.hpp"
-#include "runtime/streams/graph_build.hpp"
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/built/graph_build.hpp"
+#include "runtime/streams/built/measure_stages.hpp"
 #include "runtime/streams/graph_report.hpp"
-#include "runtime/streams/graph_svg.hpp"
-#include "runtime/streams/measure_copies.hpp"
-#include "runtime/streams/measure_stages.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
+#include "runtime/streams/plan/graph_svg.hpp"
+#include "runtime/streams/plan/measure_copies.hpp"
 
 namespace rondo::streams {
 
@@ -281,10 +281,9 @@ result<std::uint64_t> graph::resume() { return impl_->set_paused(false); }
 
 result<std::uint64_t> graph::impl::set_paused(bool paused) {
   if (!built) return make_error_code(errc::wrong_state);
-  auto const done = built->clock_actor().ask(pause_clock{paused}, {.wait_for_room = true}, block);
-  if (!done) return done.error();
-  is_paused = paused;
-  return done->count;
+  auto const made = built->set_paused(paused);
+  if (made) is_paused = paused;
+  return made;
 }
 
 void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {

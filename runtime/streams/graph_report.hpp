@@ -9,7 +9,7 @@
 #include <condition_variable>
 
 #include "runtime/observe/graph_reports.hpp"
-#include "runtime/streams/graph_build.hpp"
+#include "runtime/streams/built/graph_build.hpp"
 
 namespace rondo::streams {
 

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "runtime/memory/unified_buffer.hpp"
+#include "runtime/sharing/adopt.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
 #include "tests/conformance/harness.hpp"
@@ -277,7 +278,7 @@ TEST_CASE("buffers written by handlers are read by others, in place if the memor
   scratch_file const at;
   rondo::buffer_exporter exporter(*rt->shared_memory(),
                                   {.path = at.path, .report = [](std::string const&) {}});
-  rondo::buffer_importer const importer(at.path);
+  rondo::buffer_importer importer(at.path);
   auto const written = rt->buffers().acquire_buffer(4 * count).value();
   REQUIRE(fill_with(actor, written.ref(), 6).status == errc::ok);
   auto const shared = exporter.export_buffer(rt->buffers(), written.ref()).value();
@@ -289,6 +290,17 @@ TEST_CASE("buffers written by handlers are read by others, in place if the memor
     CHECK(lease.valid());
   }
   if (!is_apart(*rt)) CHECK(fill_with(actor, written.ref(), 7).status == errc::buffer_in_use);
+  // As another process's frame: a handler leases it in place, and may not write it.
+  REQUIRE(exporter.announce(shared, 1).value() == 1);
   REQUIRE(exporter.withdraw(shared) == errc::ok);
+  auto foreign = rondo::adopt(rt->buffers(), importer.receive(std::chrono::seconds(30)).value().lease);
+  CHECK(foreign.has_value() == !is_apart(*rt));
+  if (foreign) {
+    auto const ref = foreign->ref();
+    CHECK(sum_of(actor, ref).sum == 6 * count);
+    CHECK(fill_with(actor, ref, 7).status == errc::buffer_in_use);
+    CHECK(foreign->release() == errc::ok);
+    CHECK(sum_of(actor, ref).status == errc::stale_buffer);
+  }
   REQUIRE(eventually([&] { return fill_with(actor, written.ref(), 7).status == errc::ok; }));
 }

@@ -5,6 +5,7 @@ target_include_directories(share_victim PRIVATE ${PROJECT_SOURCE_DIR})
 rondo_warnings(share_victim)
 
 add_executable(test_share
+  shared_adopt_test.cpp
   shared_announcement_test.cpp
   shared_buffer_test.cpp
   shared_device_test.cpp

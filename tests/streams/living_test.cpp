@@ -2,7 +2,7 @@
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/device/emulated/emulated_device.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/streams/transfer_link.hpp"
+#include "runtime/streams/built/transfer_link.hpp"
 #include "runtime/upgrade.hpp"
 #include "tests/streams/bed.hpp"
 
@@ -227,7 +227,7 @@ TEST_CASE("at a set rate the beats of a pause make no ticks, then or later", "[s
   streams::clock_memory memory;
   memory.sources = &source;
   memory.done = &done;
-  memory.source_count = memory.sink_count = 1;
+  memory.source_count = memory.ticked_count = memory.sink_count = 1;
   memory.period_ns = 1'000'000;
   auto const clock = rt.launch<streams::clock>("clock", {}, {&memory});
   auto const beats = [&](int count) {

@@ -1,6 +1,5 @@
 // Stages that wait for something outside their graph, and the host sides that wake them.
 #include <atomic>
-#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -19,10 +18,10 @@ namespace {
 /// Lets so many ticks through as the test says, and remembers them.
 class sluice {
  public:
-  void wakes_by(std::function<void()> wake) { wake_ = std::move(wake); }
+  explicit sluice(streams::host_link& stage) : stage_(stage) {}
   void open(std::uint32_t more) {
     open_ += more;
-    wake_();
+    stage_.wake();
   }
   /// A stage's: whether one more tick may pass.
   bool admits() {
@@ -42,15 +41,15 @@ class sluice {
   std::uint32_t looks() const { return looks_; }
 
  private:
-  std::function<void()> wake_;
+  streams::host_link& stage_;
   std::atomic<std::uint32_t> open_{0}, looks_{0};
   mutable std::mutex mutex_;
   std::vector<std::uint64_t> numbers_;
 };
 
-/// What the stages of a test wait for.
+/// What the stages of a test wait for, once the graph has begun.
 struct gates {
-  std::shared_ptr<sluice> source = std::make_shared<sluice>(), sink = std::make_shared<sluice>();
+  std::shared_ptr<sluice> source, sink;
 };
 
 /// Writes a frame before it knows whether it may.
@@ -64,8 +63,9 @@ struct tap {
     s.out<"numbers">({4});
     return {};
   }
-  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<tap> const&) {
-    return o.all->source;
+  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<tap> const&,
+                                      streams::host_link& link) {
+    return o.all->source = std::make_shared<sluice>(link);
   }
 
   void process(streams::stage_context<tap>& ctx, streams::tick const& t) {
@@ -82,8 +82,9 @@ struct valve {
   using ports = streams::ports<streams::in<"numbers", numbers>>;
   using options = tap::options;
   static constexpr auto where = streams::works::on_host;
-  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<valve> const&) {
-    return o.all->sink;
+  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<valve> const&,
+                                      streams::host_link& link) {
+    return o.all->sink = std::make_shared<sluice>(link);
   }
 
   void process(streams::stage_context<valve>& ctx, streams::tick const& t) {

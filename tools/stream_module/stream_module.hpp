@@ -2,12 +2,13 @@
 #pragma once
 
 #include "actors/media/media_module.hpp"
+#include "actors/video/process_ports.hpp"
 #include "actors/video/video_module.hpp"
 #include "tools/stream_module/network_video.hpp"
 
 namespace rondo::tools {
 
 RONDO_STAGES(stream_stages, RONDO_VIDEO_STAGES, RONDO_MEDIA_STAGES, video::network_source,
-             video::network_sink)
+             video::network_sink, video::process_source, video::process_sink)
 
 }  // namespace rondo::tools

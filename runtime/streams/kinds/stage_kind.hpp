@@ -7,22 +7,26 @@
 //       How much memory it needs beside its frames, see stage_context::scratch.
 //   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&);
 //       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
-//       text is part of the graph's error. If it has a function `wakes_by(std::function<void()>)`, this is called once before the graph
-//       begins; what it is given wakes the stage, from any thread, without blocking: a stage that waits (stage_context::wait) is called.
+//       text is part of the graph's error. With a third parameter, streams::host_link&, threads of the program can wake the stage and keep
+//       frames. What `open` has returned is destroyed after the graph's actors, and before its memory.
 //   static std::string why_failed(HostSide const&);
 //       The graph's error after stage_context::fail_graph. Called on another thread, when the stage does nothing more.
+//   static std::uint32_t keeps(options const&);
+//       Of a stage that keeps frames of its inputs beyond their ticks (stage_context::keep): how many.
+//   static lender& lender_of(HostSide&);
+//       Of a source whose frames lie in memory of somebody else (stage_context::lend): who gets them back.
 //   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
 //       How long a tick takes there, for negotiation. Without it, no place is better than another.
 //   using upgrades = Old;
 //       Takes over the scratch memory of an Old that it replaces in a running graph (graph::upgrade), as it is.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/streams/host_link.hpp"
 #include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 #include "runtime/messaging/messages_ref.hpp"
@@ -58,9 +62,11 @@ struct stage_kind {
   void (*describe)(void* options, option_visitor&) = nullptr;           // null: they do not list themselves
   std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
   std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
-  std::shared_ptr<void> (*open)(void const* options, stage_shapes&) = nullptr;
+  std::shared_ptr<void> (*open)(void const* options, stage_shapes&, host_link&) = nullptr;
   std::string (*why_failed)(void const* host_side) = nullptr;
-  void (*wakes_by)(void* host_side, stage_actor const&) = nullptr;
+  lender* (*lender_of)(void* host_side) = nullptr;  // of a stage whose frames lie in memory of somebody else
+  std::uint32_t (*keeps)(void const* options) = nullptr;
+  bool has_own_ticks = false;
   std::uint64_t (*cost_ns)(void const* options, stage_shapes&, bool on_accelerator) = nullptr;
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
@@ -91,6 +97,23 @@ options_of<Stage> const& options_at(void const* bytes) {
 }
 
 template <class Stage>
+concept opens_linked = requires(options_of<Stage> const& o, shapes_of<Stage> const& s, host_link& l) {
+  Stage::open(o, s, l);
+};
+template <class Stage>
+concept opens = opens_linked<Stage> || requires(options_of<Stage> const& o, shapes_of<Stage> const& s) {
+  Stage::open(o, s);
+};
+/// What `open` returns, with or without a third parameter.
+template <class Stage>
+auto opened(options_of<Stage> const& o, shapes_of<Stage> const& s, host_link& link) {
+  if constexpr (opens_linked<Stage>)
+    return Stage::open(o, s, link);
+  else
+    return Stage::open(o, s);
+}
+
+template <class Stage>
 stage_kind make_kind() {
   using options = options_of<Stage>;
   static_assert(std::is_trivially_copyable_v<options>, "a stage's options are copied to its device");
@@ -117,22 +140,23 @@ stage_kind make_kind() {
     k.scratch_bytes = [](void const* o, stage_shapes& s) -> std::uint64_t {
       return Stage::scratch_bytes(options_at<Stage>(o), shapes_of<Stage>{s});
     };
-  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::open(o, s); }) {
-    k.open = [](void const* o, stage_shapes& s) -> std::shared_ptr<void> {
-      return Stage::open(options_at<Stage>(o), shapes_of<Stage>{s});
+  if constexpr (opens<Stage>) {
+    k.open = [](void const* o, stage_shapes& s, host_link& l) -> std::shared_ptr<void> {
+      return opened<Stage>(options_at<Stage>(o), shapes_of<Stage>{s}, l);
     };
-    using host_side = typename decltype(Stage::open(std::declval<options const&>(),
-                                                    std::declval<shapes_of<Stage> const&>()))::element_type;
+    using host_side = typename decltype(opened<Stage>(std::declval<options const&>(),
+                                                      std::declval<shapes_of<Stage> const&>(),
+                                                      std::declval<host_link&>()))::element_type;
     if constexpr (requires(host_side const& h) { Stage::why_failed(h); })
       k.why_failed = [](void const* h) -> std::string {
         return Stage::why_failed(*static_cast<host_side const*>(h));
       };
-    if constexpr (requires(host_side & h, std::function<void()> wake) { h.wakes_by(wake); })
-      k.wakes_by = [](void* h, stage_actor const& actor) {
-        // A mailbox without room has messages, after each of which the stage looks.
-        static_cast<host_side*>(h)->wakes_by([actor] { static_cast<void>(actor.try_tell(news{})); });
-      };
+    if constexpr (requires(host_side& h) { Stage::lender_of(h); })
+      k.lender_of = [](void* h) -> lender* { return &Stage::lender_of(*static_cast<host_side*>(h)); };
   }
+  if constexpr (requires(options_of<Stage> const& o) { Stage::keeps(o); })
+    k.keeps = [](void const* o) -> std::uint32_t { return Stage::keeps(options_at<Stage>(o)); };
+  k.has_own_ticks = has_own_ticks<Stage>;
   if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::cost_ns(o, s, true); })
     k.cost_ns = [](void const* o, stage_shapes& s, bool on_accelerator) -> std::uint64_t {
       return Stage::cost_ns(options_at<Stage>(o), shapes_of<Stage>{s}, on_accelerator);

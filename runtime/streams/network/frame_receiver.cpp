@@ -40,11 +40,6 @@ frame_receiver::~frame_receiver() {
 
 // -- the stage
 
-void frame_receiver::wakes_by(std::function<void()> wake) {
-  std::lock_guard const lock(mutex_);
-  stage_.wakes_by(std::move(wake));
-}
-
 received_frame const* frame_receiver::front() {
   std::unique_lock lock(mutex_);
   if (front_) return front_.get();

@@ -36,6 +36,8 @@ struct receiver_options {
   std::chrono::milliseconds patience{5000};  // with a sender that says nothing; zero: for ever
   /// Whether frames with this `about` are among those that were agreed on. Gets about_bytes, from outside.
   std::function<bool(void const* about, std::uint64_t data_bytes)> fits;
+  /// Wakes the stage after `front` has returned null; on the receiver's thread. Empty: it is not woken.
+  std::function<void()> wake{};
   network_log log{};
 };
 
@@ -66,9 +68,6 @@ class frame_receiver {
   ~frame_receiver();
   frame_receiver(frame_receiver const&) = delete;
   frame_receiver& operator=(frame_receiver const&) = delete;
-
-  /// `wake` wakes the stage after `front` has returned null. Call it once, before the first `front`.
-  void wakes_by(std::function<void()> wake);
 
   /// The oldest frame that has come, until `pop`. Null: there is none; the stage is woken when there is one, or none will come.
   received_frame const* front();
@@ -104,7 +103,7 @@ class frame_receiver {
   std::deque<frame_ptr> queue_;  // have come
   frame_ptr front_;              // the stage has it in hand
   bool is_over_ = false;
-  stage_waker stage_;
+  stage_waker stage_{options_.wake};
   receiver_counts counts_;
   std::uint64_t taken_lost_ = 0;  // what `take_lost` has returned
   frame_origin next_{};           // follows the last frame that the stage has got

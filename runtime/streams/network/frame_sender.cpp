@@ -46,11 +46,6 @@ frame_sender::~frame_sender() {
 
 // -- the stage
 
-void frame_sender::wakes_by(std::function<void()> wake) {
-  std::lock_guard const lock(mutex_);
-  stage_.wakes_by(std::move(wake));
-}
-
 bool frame_sender::try_send(frame_origin const& origin, void const* about, std::span<std::byte const> data) {
   std::shared_ptr<packet> p;
   {

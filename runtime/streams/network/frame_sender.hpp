@@ -34,6 +34,8 @@ struct sender_options {
   std::uint32_t most_readers = 16;           // at the same time
   bool waits_for_readers = false;            // while there is none; otherwise frames are lost, and counted
   std::chrono::milliseconds patience{5000};  // with a reader that takes and says nothing; zero: for ever
+  /// Wakes the stage after `try_send` has returned false; on the sender's thread. Empty: it is not woken.
+  std::function<void()> wake{};
   network_log log{};
 };
 
@@ -54,9 +56,6 @@ class frame_sender {
   ~frame_sender();
   frame_sender(frame_sender const&) = delete;
   frame_sender& operator=(frame_sender const&) = delete;
-
-  /// `wake` wakes the stage after `try_send` has returned false. Call it once, before the first `try_send`.
-  void wakes_by(std::function<void()> wake);
 
   /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because there is no reader and
   /// it waits for some; the stage is woken when that may have changed.
@@ -101,7 +100,7 @@ class frame_sender {
   std::condition_variable all_left_;
   std::list<reader_ptr> readers_;                 // that have joined
   std::vector<std::shared_ptr<packet>> packets_;  // of which those that nobody else has are free
-  stage_waker stage_;
+  stage_waker stage_{options_.wake};
   sender_counts counts_;
   std::uint64_t taken_lost_ = 0;  // what `take_lost` has returned
   frame_origin next_{};           // what follows the last frame

@@ -74,14 +74,15 @@ struct to_network {
   };
 
   // -- for the runtime
-  static std::shared_ptr<frame_sender> open(options const& o, auto const& shapes) {
+  static std::shared_ptr<frame_sender> open(options const& o, auto const& shapes, host_link& link) {
     return std::make_shared<frame_sender>(sender_options{
         .listen = service::endpoint::parse(o.listen.c_str(), "listen"),
         .terms = detail::terms_of(*shapes.template in<Port>()),
         .capacity = std::clamp(o.capacity, 1u, 1024u),
         .most_readers = std::clamp(o.most_readers, 1u, 1024u),
         .waits_for_readers = o.waits,
-        .patience = std::chrono::milliseconds(std::min(o.patience_ms, detail::longest_patience_ms))});
+        .patience = std::chrono::milliseconds(std::min(o.patience_ms, detail::longest_patience_ms)),
+        .wake = [&link] { link.wake(); }});
   }
 
   void process(auto& ctx, tick const& t) {
@@ -137,7 +138,7 @@ struct from_network {
     s.template out<Port>(o.frame.value());
     return {};
   }
-  static std::shared_ptr<frame_receiver> open(options const& o, auto const&) {
+  static std::shared_ptr<frame_receiver> open(options const& o, auto const&, host_link& link) {
     auto const agreed = o.frame.value();
     return std::make_shared<frame_receiver>(receiver_options{
         .connect = service::endpoint::parse(o.connect.c_str(), "connect"),
@@ -146,11 +147,13 @@ struct from_network {
         .capacity = std::clamp(o.capacity, 1u, 1024u),
         .follows_end = o.follow_end,
         .patience = std::chrono::milliseconds(std::min(o.patience_ms, detail::longest_patience_ms)),
-        .fits = [agreed](void const* about, std::uint64_t bytes) {
-          Frame found;
-          std::memcpy(&found, about, sizeof found);
-          return network_frame<Frame>::fits(agreed, found) && found.bytes() == bytes;
-        }});
+        .fits =
+            [agreed](void const* about, std::uint64_t bytes) {
+              Frame found;
+              std::memcpy(&found, about, sizeof found);
+              return network_frame<Frame>::fits(agreed, found) && found.bytes() == bytes;
+            },
+        .wake = [&link] { link.wake(); }});
   }
 
   void process(auto& ctx, tick const&) {

@@ -1,4 +1,4 @@
-// Wakes a stage that waits for its host side (stage_context::wait). Its owner's lock guards it.
+// Wakes a stage that waits for its host side (stage_context::wait), and no other. Its owner's lock guards it.
 #pragma once
 
 #include <functional>
@@ -8,20 +8,19 @@ namespace rondo::streams {
 
 class stage_waker {
  public:
-  void wakes_by(std::function<void()> wake) { wake_ = std::move(wake); }
+  explicit stage_waker(std::function<void()> wake) : wake_(std::move(wake)) {}
   /// The stage has found nothing, under the same lock, and will wait.
   void want() noexcept { is_wanted_ = true; }
   /// After a change that the stage may wait for: wakes it, if it waits. Releases the lock first, because that sends a message.
   void notify(std::unique_lock<std::mutex>& lock) {
     if (!is_wanted_ || !wake_) return lock.unlock();
     is_wanted_ = false;
-    auto const wake = wake_;
     lock.unlock();
-    wake();
+    wake_();
   }
 
  private:
-  std::function<void()> wake_;
+  std::function<void()> const wake_;
   bool is_wanted_ = false;
 };
 

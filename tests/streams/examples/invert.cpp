@@ -35,6 +35,7 @@ struct average {
   using ports = streams::ports<streams::in<"samples", numbers>, streams::out<"mean", numbers>>;
   struct options {
     std::uint32_t most = 1024;
+    void describe(auto& option) { option("most", most, "numbers in a frame, at most", 1, 65536); }
   };
 
   // On the host, before the graph begins: what it takes, and what it makes.

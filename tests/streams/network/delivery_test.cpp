@@ -17,6 +17,7 @@ struct pair {
   pair(std::string const& at, delivery how, std::uint32_t bytes, bool waits = false) {
     auto w = writes(at, log, bytes);
     w.waits_for_readers = waits;
+    w.wake = [this] { ++wakes; };
     writer.emplace(std::move(w));
     auto r = reads(at, log, bytes);
     r.how = how;
@@ -25,6 +26,7 @@ struct pair {
     REQUIRE(eventually([&] { return writer->has_readers() && reader->trouble().empty(); }));
   }
   lines log;
+  std::atomic<std::uint32_t> wakes{0};  // of the writer's stage
   std::optional<streams::frame_sender> writer;
   std::optional<streams::frame_receiver> reader;
 };
@@ -106,14 +108,12 @@ TEST_CASE("a slow reader with `every` loses frames, which both sides count", "[n
 TEST_CASE("a slow reader with `lossless` makes the writer wait, and nothing is lost", "[network]") {
   scratch_directory const d("network");
   pair p(address(d, GENERATE(false, true), "frames"), delivery::lossless, large);
-  std::atomic<std::uint32_t> wakes{0};
-  p.writer->wakes_by([&] { ++wakes; });
   std::uint64_t sent = 0, got = 0, number = 0;
   REQUIRE(eventually([&] { return !send(*p.writer, sent, large) || ++sent == 100; }));
   CHECK(sent < 100);  // some lie in the sockets
   REQUIRE(eventually([&] {
     if (take(*p.reader, number) && number != got++) throw std::runtime_error("a frame was lost");
-    return wakes != 0;
+    return p.wakes != 0;
   }));
   REQUIRE(eventually([&] {
     if (sent < 50 && send(*p.writer, sent, large)) ++sent;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 namespace rondo::streams {
 

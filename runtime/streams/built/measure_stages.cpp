@@ -1,12 +1,12 @@
-#include "runtime/streams/measure_stages.hpp"
+#include "runtime/streams/built/measure_stages.hpp"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "runtime/lifecycle.hpp"
-#include "runtime/streams/end_actors.hpp"
-#include "runtime/streams/graph_memory.hpp"
+#include "runtime/streams/built/end_actors.hpp"
+#include "runtime/streams/built/graph_memory.hpp"
 
 namespace rondo::streams {
 
@@ -196,13 +196,6 @@ std::string key_of(runtime& rt, planned_stage const& stage, stage_shapes const& 
 }
 
 }  // namespace
-
-bool is_measurable(planned_stage const& stage) {
-  auto const& kind = *stage.kind;
-  return kind.cost_ns == nullptr && kind.where == works::anywhere && kind.open == nullptr &&
-         !kind.outputs.empty() &&
-         std::ranges::any_of(stage.inputs, [](auto const& in) { return in.from != no_stage; });
-}
 
 std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
                                          std::uint32_t device) {

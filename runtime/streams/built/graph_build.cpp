@@ -1,23 +1,19 @@
-#include "runtime/streams/graph_build.hpp"
+#include "runtime/streams/built/graph_build.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <ranges>
 
-#include "runtime/streams/end_actors.hpp"
+#include "runtime/streams/built/end_actors.hpp"
 
 namespace rondo::streams {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-/// How many blocks an output needs at most, so that its stage does not wait for one, with `in_flight` ticks under way.
-std::uint32_t blocks_for(std::uint32_t held, std::uint32_t by_latest, std::uint32_t in_flight) {
-  return std::min(1 + held, in_flight + 2 + 2 * by_latest);
-}
 
 }  // namespace
 
@@ -56,6 +52,10 @@ std::uint32_t built_graph::output_count(stage_instance const& s) const {
 bool built_graph::is_source(stage_instance const& s) const {
   return s.transfer == nullptr && std::ranges::all_of(plan_.stages[s.stage].inputs,
                                                       [](auto const& in) { return in.from == no_stage; });
+}
+/// A source that gets its ticks from the clock.
+bool built_graph::is_ticked(stage_instance const& s) const {
+  return is_source(s) && !plan_.stages[s.stage].kind->has_own_ticks;
 }
 bool built_graph::is_sink(stage_instance const& s) const {
   if (s.transfer != nullptr) return false;
@@ -129,8 +129,11 @@ void built_graph::make_edges() {
 }
 
 void built_graph::open_host_sides() {
-  for (auto& s : instances_)
-    if (s.transfer == nullptr) s.host_side = plan_.stages[s.stage].open(plan_.shapes()[s.stage]);
+  for (auto& s : instances_) {
+    if (s.transfer != nullptr) continue;
+    s.link = std::make_shared<stage_link>(rt_, options_.paused);
+    s.host_side = plan_.stages[s.stage].open(plan_.shapes()[s.stage], *s.link);
+  }
 }
 
 // -- memory
@@ -167,12 +170,15 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   std::memcpy(static_cast<void*>(options), stage.options.data(), words * sizeof *options);
   m->options = memory.at_device(options);
   m->host_side = s.host_side.get();
+  m->link = s.link.get();
   m->sink = s.stage;
   m->attempts = std::max(stage.how.attempts, 1u);
   m->period_ns = period_ns();
   m->slow_ns = options_.slow.count() > 0 ? static_cast<std::uint64_t>(options_.slow.count()) : m->period_ns;
   m->is_replica = stage.how.replicas > 1;
   m->is_sink = is_sink(s);
+  m->has_own_ticks = stage.kind->has_own_ticks;
+  m->own_tick_limit = options_.ticks;
   s.scratch_bytes = stage.scratch_bytes(plan_.shapes()[s.stage]);
   if (s.scratch_bytes != 0) m->scratch = memory.block(s.scratch_bytes, true);
 }
@@ -228,43 +234,12 @@ void built_graph::lay_out_outputs(graph_memory& memory, stage_instance& s) {
   s.memory->output_count = count;
 }
 
-frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output) {
-  auto const bytes = s.transfer != nullptr ? s.transfer->bytes : plan_.frame_bytes(s.stage, output);
-  std::uint32_t by_latest = 0;
-  auto const held = frames_held(s, output, by_latest);
-  auto const count = blocks_for(held, by_latest, std::max(options_.window, 4u));
-  auto* const blocks = memory.take<frame_block>(count);
-  for (std::uint32_t b = 0; b < count; ++b) {
-    auto& block = *new (blocks + b) frame_block{};
-    block.data = memory.block(bytes);
-    block.next = b + 1 < count ? b + 2 : 0;
-  }
-  auto* const pool = new (memory.take<frame_pool>()) frame_pool(memory.at_device(blocks), count, bytes);
-  pools_.emplace_back(&s, pool);
-  return pool;
-}
-
-/// By those behind the output, at the same time and at most; `by_latest` counts inputs that keep their newest frame.
-std::uint32_t built_graph::frames_held(stage_instance const& s, std::uint32_t output,
-                                       std::uint32_t& by_latest) const {
-  std::uint32_t held = 0;
-  for (auto const& e : edges_) {
-    if (e.writer != &s || e.output != output) continue;
-    bool const latest = e.how == delivery::latest;
-    by_latest += latest;
-    held += latest ? 3 : e.capacity + 1;
-    if (e.reader->transfer != nullptr) continue;
-    auto const& kind = *plan_.stages[e.reader->stage].kind;
-    for (std::uint32_t o = 0; o < kind.outputs.size(); ++o)
-      if (kind.outputs[o].edit_of == kind.inputs[e.input].name) held += frames_held(*e.reader, o, by_latest);
-  }
-  return held;
-}
-
 void built_graph::lay_out_clock(graph_memory& memory) {
   auto* const c = new (memory.take<clock_memory>()) clock_memory{};
   c->source_count = static_cast<std::uint32_t>(
       std::ranges::count_if(instances_, [&](auto const& s) { return is_source(s); }));
+  c->ticked_count = static_cast<std::uint32_t>(
+      std::ranges::count_if(instances_, [&](auto const& s) { return is_ticked(s); }));
   auto* const sources = memory.take<actor_id>(c->source_count);
   std::uninitialized_value_construct_n(sources, c->source_count);
   // By the number of their stage; those of the others count as done.
@@ -307,8 +282,6 @@ void built_graph::launch() {
         s.actor = rt_.launch<inlet>(s.name, how, {s.memory_at_device});
       else
         s.actor = rt_.launch<outlet>(s.name, how, {s.memory_at_device});
-      if (auto const wakes_by = plan_.stages[s.stage].kind->wakes_by; s.host_side && wakes_by != nullptr)
-        wakes_by(s.host_side.get(), s.actor);
     } catch (boost::system::system_error const& e) {
       throw graph_error(fmt::format(
           "the stage '{}' cannot be launched: {}{}", s.name, e.what(),
@@ -331,10 +304,13 @@ void built_graph::write_ids() {
     memories_.at(owner->device)->write(&pool->owner, &pool->owner + 1);
   }
   std::uint32_t next = 0, number = 0;
+  for (bool const ticked : {true, false})
+    for (auto const& s : instances_)
+      if (is_source(s) && is_ticked(s) == ticked) clock_sources_[next++] = s.actor.id();
   for (auto& s : instances_) {
     clock_actors_[number++] = s.actor.id();
-    if (is_source(s)) clock_sources_[next++] = s.actor.id();
     if (s.transfer != nullptr) continue;
+    s.link->begin(s.actor);
     s.memory->clock = clock_.id();
     memories_.at(s.device)->write(&s.memory->clock, &s.memory->clock + 1);
   }
@@ -360,8 +336,17 @@ void built_graph::begin(std::function<void(planned_transfer const&, error_code)>
     });
   }
   static_cast<void>(clock_.tell(start_clock{}, {.wait_for_room = true}, block));
+  if (std::ranges::none_of(instances_, [&](auto const& s) { return is_ticked(s); })) return;
   auto const period = period_ns();
   beats_ = rt_.every(period != 0 ? std::chrono::nanoseconds(period) : 20ms, clock_, beat{});
+}
+
+result<std::uint64_t> built_graph::set_paused(bool paused) {
+  for (auto const& s : instances_)
+    if (s.link) s.link->set_paused(paused);
+  auto const done = clock_.ask(pause_clock{paused}, {.wait_for_room = true}, block);
+  if (!done) return done.error();
+  return done->count;
 }
 
 void built_graph::end() {
@@ -371,13 +356,14 @@ void built_graph::end() {
   ending_actors ends;
   ends.add(clock_);
   for (auto const& s : instances_) ends.add(s.actor);
-  if (!ends.wait()) {  // a stage that does not return from its handler uses its memory, and what it has opened
+  if (!ends.wait()) {  // a stage that does not return from its handler uses its memory, and what it has on the host
     for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
     for (auto& [instance, r] : replacements_)
       static_cast<void>(r.options.detach()), static_cast<void>(r.scratch.detach());
-    for (auto& s : instances_) static_cast<void>(new std::shared_ptr(std::move(s.host_side)));
-  } else {  // files are finished, windows close
-    for (auto& s : instances_) s.host_side.reset();
+    for (auto& s : instances_) static_cast<void>(new std::pair(std::move(s.link), std::move(s.host_side)));
+  } else {
+    // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the graph's memory.
+    for (auto& s : instances_ | std::views::reverse) s.host_side.reset();
   }
   for (auto& l : links_) l.thread.join();
 }

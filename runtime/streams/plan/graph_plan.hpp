@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/streams/graph.hpp"
+#include "runtime/streams/kinds/graph_error.hpp"
+#include "runtime/streams/kinds/stage_kind.hpp"
 #include "runtime/streams/places/negotiation.hpp"
+#include "runtime/streams/plan/graph_options.hpp"
 
 namespace rondo::streams {
 
@@ -33,8 +35,10 @@ struct planned_stage {
   /// kind->option_bytes of them.
   void set_options(void const* bytes);
   std::uint64_t scratch_bytes(stage_shapes shapes) const;
+  /// Whether it may be run to see how long it takes. A source or a sink would do something for others to see.
+  bool is_measurable() const;
   /// What it needs on the host; null: nothing. Throws graph_error.
-  std::shared_ptr<void> open(stage_shapes shapes) const;
+  std::shared_ptr<void> open(stage_shapes shapes, host_link& link) const;
 };
 
 /// An output that some reader of another device needs there: copied once for all of them.

@@ -1,4 +1,4 @@
-#include "runtime/streams/transfer_link.hpp"
+#include "runtime/streams/built/transfer_link.hpp"
 
 #include <cstring>
 #include <vector>

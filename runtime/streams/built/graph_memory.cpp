@@ -1,4 +1,4 @@
-#include "runtime/streams/graph_memory.hpp"
+#include "runtime/streams/built/graph_memory.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/streams/measure_copies.hpp"
+#include "runtime/streams/plan/measure_copies.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "runtime/streams/graph_build.hpp"
+#include "runtime/streams/built/graph_build.hpp"
 #include "runtime/upgrade.hpp"
 
 namespace rondo::streams {
@@ -22,6 +22,22 @@ void require_same_ports(planned_stage const& old, planned_stage const& next) {
     return;
   throw graph_error(fmt::format("the stage '{}' cannot become a {}: its ports differ from those of {}",
                                 old.name, next.kind->name, old.kind->name));
+}
+
+/// The blocks of its frames, and the clock, were made for these.
+void require_same_memory_and_ticks(planned_stage const& old, planned_stage const& next) {
+  auto const refuse = [&](std::string const& why) {
+    throw graph_error(fmt::format(
+        "the stage '{}' cannot be replaced in a running graph: {}; build another one", old.name, why));
+  };
+  auto const kept = [](planned_stage const& s) {
+    return s.kind->keeps != nullptr ? s.kind->keeps(s.option_bytes()) : 0;
+  };
+  if (old.kind->lender_of != nullptr || next.kind->lender_of != nullptr)
+    refuse("its frames lie in memory of another process");
+  if (old.kind->has_own_ticks != next.kind->has_own_ticks) refuse("only one of them has ticks of its own");
+  if (kept(next) > kept(old))
+    refuse(fmt::format("it would keep {} frames instead of {}", kept(next), kept(old)));
 }
 
 /// Its readers and the blocks of its frames were made for these shapes.
@@ -53,6 +69,7 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
   auto const& old = plan_.stages[stage];
   auto const& device = plan_.devices()[plan_.places()[stage]];
   require_same_ports(old, next);
+  require_same_memory_and_ticks(old, next);
   if (std::ranges::count(rt_.behaviours(), next.kind->behaviour, &behaviour_info::name) == 0)
     throw graph_error(fmt::format("the stage '{}' cannot become a {}: list it in the runtime's RONDO_STAGES",
                                   old.name, next.kind->name));
@@ -100,7 +117,7 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
       with.scratch = std::move(replacements_[s].scratch);
     else
       s->scratch_bytes = with.scratch.bytes();
-    s->host_side = with.host_side;
+    s->host_side = std::move(with.host_side);
     replacements_[s] = std::move(with);
   }
   if (!why_not.empty())
@@ -117,7 +134,7 @@ built_graph::replacement built_graph::prepare(graph_memory& memory, stage_instan
         fmt::format("the stage '{}' keeps its scratch memory, which has {} bytes, but now needs {}",
                     next.name, s.scratch_bytes, needs));
   auto const bytes = next.kind->option_bytes;
-  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host_side = next.open(shapes)};
+  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host_side = next.open(shapes, *s.link)};
   memory.copy(memory.pool().address_of(r.options.ref()), static_cast<std::byte const*>(next.option_bytes()),
               bytes);
   if (keeps_scratch || needs == 0) return r;

@@ -1,11 +1,9 @@
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "runtime/streams/measure_stages.hpp"
 
 namespace rondo::streams {
 
@@ -38,10 +36,16 @@ std::uint64_t planned_stage::scratch_bytes(stage_shapes shapes) const {
   return kind->scratch_bytes != nullptr ? kind->scratch_bytes(option_bytes(), shapes) : 0;
 }
 
-std::shared_ptr<void> planned_stage::open(stage_shapes shapes) const {
+bool planned_stage::is_measurable() const {
+  return kind->cost_ns == nullptr && kind->where == works::anywhere && kind->open == nullptr &&
+         !kind->outputs.empty() &&
+         std::ranges::any_of(inputs, [](auto const& in) { return in.from != no_stage; });
+}
+
+std::shared_ptr<void> planned_stage::open(stage_shapes shapes, host_link& link) const {
   if (kind->open == nullptr) return nullptr;
   try {
-    return kind->open(option_bytes(), shapes);
+    return kind->open(option_bytes(), shapes, link);
   } catch (std::exception const& e) {
     throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()));
   }
@@ -192,7 +196,7 @@ void graph_plan::find_costs(std::uint32_t s, std::vector<stage_place>& places) {
   bool const has_own = stage.kind->cost_ns != nullptr;
   for (std::uint32_t o = 0; o < stage.kind->outputs.size(); ++o)
     if (!shapes_[s].outputs[o].is_known) return;
-  if (!has_own && (!measure || !is_measurable(stage))) return;
+  if (!has_own && (!measure || !stage.is_measurable())) return;
   std::vector<std::string> texts;
   std::vector<std::uint64_t> costs;
   for (auto const& p : places) {

@@ -1,4 +1,4 @@
-#include "runtime/streams/graph_svg.hpp"
+#include "runtime/streams/plan/graph_svg.hpp"
 
 #include <fmt/format.h>
 

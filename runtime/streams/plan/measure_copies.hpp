@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/memory/buffer_pool.hpp"
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 namespace rondo::streams {
 

@@ -11,9 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/streams/graph_memory.hpp"
-#include "runtime/streams/graph_plan.hpp"
-#include "runtime/streams/transfer_link.hpp"
+#include "runtime/streams/built/graph_memory.hpp"
+#include "runtime/streams/built/stage_link.hpp"
+#include "runtime/streams/built/transfer_link.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 namespace rondo::streams {
 
@@ -26,6 +27,7 @@ struct stage_instance {
   bool is_inlet = false;
   std::uint32_t device = 0;
   std::string name;
+  std::shared_ptr<stage_link> link{};
   std::shared_ptr<void> host_side{};
   std::uint64_t scratch_bytes = 0;
   stage_actor actor{};
@@ -59,6 +61,8 @@ class built_graph {
   /// The stages and the transfers begin, and then the clock. `on_failure` gets the error that ends a transfer before its outlet has
   /// ended, on the transfer's thread; also those that `end` causes.
   void begin(std::function<void(planned_transfer const&, error_code)> on_failure);
+  /// Sources make no ticks, or do again. Returns how many the clock has made, or the runtime's error.
+  result<std::uint64_t> set_paused(bool paused);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
   /// The stage goes on as `next` between two ticks. Throws graph_error, without changes. Defined in graph_upgrade.cpp.
   void replace(std::uint32_t stage, planned_stage const& next);
@@ -85,8 +89,15 @@ class built_graph {
   void launch();
   void write_ids();
   stage_instance& instance_of(std::uint32_t stage, std::uint32_t replica);
-  std::uint32_t frames_held(stage_instance const& s, std::uint32_t output, std::uint32_t& by_latest) const;
+  /// What the stages behind an output need blocks for.
+  struct holders {
+    std::uint32_t held = 0;       // frames at the same time, at most
+    std::uint32_t by_latest = 0;  // inputs that keep their newest frame
+    std::uint32_t kept = 0;       // frames that stages keep beyond their ticks
+  };
+  void add_holders(stage_instance const& s, std::uint32_t output, holders& all) const;
   bool is_source(stage_instance const& s) const;
+  bool is_ticked(stage_instance const& s) const;
   bool is_sink(stage_instance const& s) const;
   std::uint32_t input_count(stage_instance const& s) const;
   std::uint32_t output_count(stage_instance const& s) const;

@@ -6,15 +6,12 @@
 
 #include <optional>
 
-#include "runtime/streams/graph_plan.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
 
 namespace rondo::streams {
 
-/// Whether `measured_ns` may run the stage.
-bool is_measurable(planned_stage const& stage);
-
 /// The median of some ticks. nullopt: there was no room for it, or it did not process the frames within a second. Blocks for some ticks.
-/// Precondition: is_measurable, and the shapes of all outputs are known.
+/// Precondition: it is measurable, and the shapes of all outputs are known.
 std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
                                          std::uint32_t device);
 

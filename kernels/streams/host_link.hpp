@@ -1,0 +1,26 @@
+// What a stage that works on the host needs to deal with threads of the program: to be woken by them, and to let them keep a frame.
+//
+//   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&, streams::host_link&);
+#pragma once
+
+#include "kernels/streams/frame.hpp"
+#include "kernels/streams/messages.hpp"
+
+namespace rondo::streams {
+
+/// Made by the graph, one for each stage; lives longer than what `open` has returned. Threads: any. Nothing here waits.
+class host_link {
+ public:
+  /// The stage looks whether there is something to do: a source with ticks of its own is asked for the next one. Does nothing before the
+  /// graph begins; then each stage looks once by itself.
+  virtual void wake() noexcept = 0;
+  /// The graph is paused: a source with ticks of its own makes none.
+  virtual bool is_paused() const noexcept = 0;
+  /// Ends a use that stage_context::keep has added.
+  virtual void give_up(frame const& kept) noexcept = 0;
+
+ protected:
+  ~host_link() = default;
+};
+
+}  // namespace rondo::streams

@@ -1,0 +1,201 @@
+// The host side of to_process: frames that wait for room or for a reader, and the exporter that passes them on.
+//
+// Threads: the stage calls `pass`. The exporter's thread passes on what waited, and ends the uses of frames that came back. The mutex is
+// taken before the exporter's own, never after it.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+
+#include "kernels/streams/process_host.hpp"
+#include "runtime/sharing/buffer_exporter.hpp"
+#include "runtime/streams/built/stage_link.hpp"
+#include "runtime/streams/process/process_note.hpp"
+
+namespace rondo::streams {
+
+namespace {
+
+/// How many frames a writer keeps.
+struct keeping {
+  host_link& link;
+  std::uint32_t const most;
+  std::atomic<std::uint32_t> count{0};
+};
+
+/// A use of a frame's block, which ends with it.
+class kept_frame {
+ public:
+  kept_frame(keeping& all, frame const& f) noexcept : all_(all), frame_(f) {
+    all_.count.fetch_add(1, std::memory_order_relaxed);  // by the stage alone, which also asks for room
+  }
+  kept_frame(kept_frame const&) = delete;
+  kept_frame& operator=(kept_frame const&) = delete;
+  ~kept_frame() {
+    all_.link.give_up(frame_);
+    // relaxed: a stage that has found no room is woken by a message, and looks again after it
+    if (all_.count.fetch_sub(1, std::memory_order_relaxed) == all_.most) all_.link.wake();
+  }
+  frame const& get() const noexcept { return frame_; }
+
+ private:
+  keeping& all_;
+  frame const frame_;
+};
+
+class exporting_writer final : public process_writer {
+ public:
+  exporting_writer(process_listening const& how, stage_link& link)
+      : how_(how), kept_{link, how.blocks}, memory_(link.of().shared_memory()) {
+    if (memory_ == nullptr) {
+      // Room for blocks of the next size class, and for their alignment.
+      own_memory_ =
+          std::make_unique<memfd_resource>(2 * how.blocks * (how.most_bytes + 65536), "rondo-frames");
+      memory_ = own_memory_.get();
+    }
+    std::lock_guard const lock(mutex_);  // until then the exporter's thread waits
+    exporter_ = std::make_unique<buffer_exporter>(
+        *memory_, buffer_exporter_options{
+                      .path = how.path,
+                      .slots = 256,
+                      .importers = 64,
+                      // A reader may keep its last frame as long as it is alive.
+                      .keep_timeout = std::chrono::milliseconds::max(),
+                      .joined =
+                          [this](std::uint64_t) {
+                            std::lock_guard const held(mutex_);
+                            ++joined_;
+                            pass_on();
+                          },
+                      .changed =
+                          [this] {
+                            std::lock_guard const held(mutex_);
+                            pass_on();
+                          },
+                  });
+  }
+
+  ~exporting_writer() override {
+    wait_for_readers();
+    {
+      std::lock_guard const lock(mutex_);
+      waiting_.clear();
+    }
+    exporter_.reset();  // before what its thread uses
+  }
+
+  bool has_room() const noexcept override { return kept_.count.load(std::memory_order_relaxed) < kept_.most; }
+  void give_up_unread() override {
+    std::lock_guard const lock(mutex_);
+    gives_up_unread_ = true;
+    drop_unread();
+  }
+  bool pass(frame const& kept, std::uint64_t type) override {
+    auto f = std::make_shared<kept_frame>(kept_, kept);
+    bool const in_place = memory_->holds(kept.data);
+    std::lock_guard const lock(mutex_);
+    if (!in_place && copies_ == nullptr) make_copies();
+    waiting_.push_back({std::move(f), type, {}});
+    drop_unread();
+    pass_on();
+    return !in_place;
+  }
+
+  process_lost lost() override {
+    std::lock_guard const lock(mutex_);
+    auto const of_readers = exporter_->statistics();
+    process_lost const now{of_readers.dropped + unread_, of_readers.replaced};
+    process_lost const since{now.dropped - lost_.dropped, now.replaced - lost_.replaced};
+    lost_ = now;
+    return since;
+  }
+
+ private:
+  struct waiting_frame {
+    std::shared_ptr<kept_frame> kept;
+    std::uint64_t type;
+    shared_buffer_ref shared;  // once it was exported
+  };
+
+  /// The caller holds the mutex.
+  void drop_unread() {
+    if (!gives_up_unread_ || joined_ >= how_.readers) return;
+    unread_ += waiting_.size();
+    waiting_.clear();
+  }
+  /// As many as there is room for. The caller holds the mutex.
+  void pass_on() {
+    if (joined_ < how_.readers) return;
+    while (!waiting_.empty()) {
+      auto& next = waiting_.front();
+      if (next.shared.generation == 0 && !share(next)) return;
+      frame const& f = next.kept->get();
+      process_note note{.time_ns = f.time_ns, .type = next.type, .origin = f.origin, .about = {}};
+      std::memcpy(note.about, f.about, sizeof note.about);
+      auto const announced = exporter_->announce(next.shared, f.number, note_of(note));
+      if (!announced && announced.error() == errc::no_room) return;
+      static_cast<void>(exporter_->withdraw(next.shared));
+      waiting_.pop_front();
+    }
+  }
+  /// False: not before something comes back.
+  bool share(waiting_frame& next) {
+    frame const& f = next.kept->get();
+    if (memory_->holds(f.data)) {
+      if (auto const shared = exporter_->export_bytes({f.data, f.bytes}, next.kept)) next.shared = *shared;
+    } else if (auto copy = copies_->acquire_buffer(f.bytes)) {
+      std::memcpy(copy->span().data(), f.data, f.bytes);
+      if (auto const shared = exporter_->export_buffer(*copies_, copy->ref())) next.shared = *shared;
+    }
+    return next.shared.generation != 0;
+  }
+  /// For frames outside the shared memory.
+  void make_copies() {
+    copies_ = std::make_unique<buffer_pool>(
+        buffer_pool_options{.cap_bytes = memory_->size(), .slots = how_.blocks, .upstream = memory_});
+    if (auto const one = copies_->acquire_buffer(how_.most_bytes); !one)  // the pool keeps it
+      throw std::runtime_error(
+          fmt::format("to_process: no shared memory for a copy of {} bytes: {}; raise "
+                      "buffer_bytes_cap",
+                      how_.most_bytes, one.error().message()));
+  }
+
+  /// Until nothing waits, and the readers have given back everything.
+  void wait_for_readers() {
+    auto const limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(how_.linger_ms);
+    for (;;) {
+      auto const seen = exporter_->freed();
+      if (is_done()) return;
+      auto const left = limit - std::chrono::steady_clock::now();
+      if (left.count() <= 0 || exporter_->wait_freed(seen, left) != errc::ok) return;
+    }
+  }
+  bool is_done() {
+    std::lock_guard const lock(mutex_);
+    auto const now = exporter_->statistics();
+    return (now.importers == 0 && joined_ >= how_.readers) || (waiting_.empty() && now.leases == 0);
+  }
+
+  process_listening const how_;  // but its path, which is the caller's
+  keeping kept_;
+  memfd_resource* memory_;
+  process_lost lost_{};  // the stage's
+  std::unique_ptr<memfd_resource> own_memory_;
+
+  std::mutex mutex_;                     // guards the members below
+  std::unique_ptr<buffer_pool> copies_;  // null: all frames lay in shared memory
+  std::deque<waiting_frame> waiting_;
+  std::uint32_t joined_ = 0;
+  bool gives_up_unread_ = false;
+  std::uint64_t unread_ = 0;  // frames that were given up, because there was no reader
+  std::unique_ptr<buffer_exporter> exporter_;
+};
+
+}  // namespace
+
+process_writer* new_process_writer(process_listening const& how, host_link& link) {
+  return new exporting_writer(how, static_cast<stage_link&>(link));
+}
+
+}  // namespace rondo::streams

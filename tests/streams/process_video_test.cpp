@@ -1,0 +1,67 @@
+// Pictures between graphs of two processes, with options by name, as files give them.
+#include "actors/video/process_ports.hpp"
+#include "actors/video/video_module.hpp"
+#include "runtime/streams/graph.hpp"
+#include "tests/catch.hpp"
+#include "tests/scratch_directory.hpp"
+
+using namespace rondo;
+using namespace std::chrono_literals;
+
+namespace {
+
+RONDO_STAGES(picture_stages, video::test_pattern, video::null_sink, video::process_sink,
+             video::process_source)
+
+using named_options = std::vector<std::pair<std::string, std::string>>;
+
+template <class Stage>
+typename Stage::options options_with(named_options const& all) {
+  typename Stage::options o{};
+  for (auto const& [name, value] : all)
+    streams::set_option(streams::kind_of<Stage>(), name, value, "test", &o);
+  return o;
+}
+template <class Stage>
+std::vector<std::string> names_of() {
+  typename Stage::options o{};
+  std::vector<std::string> names;
+  for (auto const& f : streams::options_in(streams::kind_of<Stage>(), &o)) names.emplace_back(f.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the options of the stages for pictures between processes have flat names", "[process]") {
+  CHECK(names_of<video::process_sink>() ==
+        std::vector<std::string>{"listen", "blocks", "readers", "linger_ms"});
+  CHECK(names_of<video::process_source>() ==
+        std::vector<std::string>{"connect", "width", "height", "format", "delivery", "capacity", "wait_ms"});
+}
+
+TEST_CASE("pictures pass from one process to another, with options by name", "[process]") {
+  rondo_test::scratch_directory const d("process_video");
+  auto const socket = (d.directory / "frames").string();
+  runtime rt{use<picture_stages>, {.device = "cpu", .buffer_bytes_cap = 64 << 20, .share_buffers = true}};
+  streams::graph writes{rt, {.name = "writes", .ticks = 20}}, reads{rt, {.name = "reads"}};
+  auto const pattern = writes.add<video::test_pattern>("pattern", {.width = 64, .height = 48});
+  auto const out = writes.add<video::process_sink>(
+      "out", options_with<video::process_sink>({{"listen", socket}, {"blocks", "4"}}));
+  auto const in =
+      reads.add<video::process_source>("in", options_with<video::process_source>({{"connect", socket},
+                                                                                  {"width", "64"},
+                                                                                  {"height", "48"},
+                                                                                  {"format", "i420"},
+                                                                                  {"delivery", "lossless"}}));
+  auto const screen = reads.add<video::null_sink>("screen");
+  writes.connect(pattern.out<"video">(), out.in<"video">());
+  reads.connect(in.out<"video">(), screen.in<"video">());
+  writes.start();
+  reads.start();
+  CHECK_FALSE(writes.wait(60s));
+  CHECK_FALSE(reads.wait(60s));
+  CHECK(reads.counts(screen).processed == 20);
+  CHECK(reads.counts(screen).last_number == 19);
+  CHECK(reads.counts(in).skipped == 0);
+  CHECK(writes.counts(out).copied == 0);
+}
