@@ -56,7 +56,7 @@ struct stage_memory {
   std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
   std::uint32_t device = 0;     // index in the runtime's list
   bool is_replica = false;
-  bool is_sink = false;        // nobody reads its outputs
+  bool is_sink = false;              // nobody reads its outputs
   bool has_own_ticks = false;        // of a source: see stage.hpp
   std::uint64_t own_tick_limit = 0;  // of such a source; 0: none
 
@@ -64,9 +64,9 @@ struct stage_memory {
   bool is_done = false;  // no tick will come, or the stage has ended itself
   enum class ending : std::uint8_t { none, sink, graph } tells = ending::none;  // the clock is to be told
   bool has_processed = false;
-  bool waits = false;        // the stage has put the present tick off
-  bool is_stopping = false;  // the graph
-  std::uint32_t tried = 0;   // attempts at the present tick
+  bool waits = false;           // the stage has put the present tick off
+  bool is_stopping = false;     // the graph
+  std::uint32_t tried = 0;      // attempts at the present tick
   std::uint64_t own_ticks = 0;  // of a source with ticks of its own: how many there were
   // Of a source: ticks from the first up to, not with, the second one are due.
   std::uint64_t next_number = 0, due_number = 0;

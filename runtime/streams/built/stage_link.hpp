@@ -21,7 +21,8 @@ class stage_link final : public host_link {
   }
   runtime& of() const noexcept { return rt_; }
   void set_paused(bool paused) noexcept {
-    is_paused_.store(paused, std::memory_order_relaxed);  // relaxed: the message that wakes the stage is newer
+    is_paused_.store(paused,
+                     std::memory_order_relaxed);  // relaxed: the message that wakes the stage is newer
     if (!paused) wake();
   }
 

@@ -151,7 +151,7 @@ stage_kind make_kind() {
       k.why_failed = [](void const* h) -> std::string {
         return Stage::why_failed(*static_cast<host_side const*>(h));
       };
-    if constexpr (requires(host_side& h) { Stage::lender_of(h); })
+    if constexpr (requires(host_side & h) { Stage::lender_of(h); })
       k.lender_of = [](void* h) -> lender* { return &Stage::lender_of(*static_cast<host_side*>(h)); };
   }
   if constexpr (requires(options_of<Stage> const& o) { Stage::keeps(o); })
