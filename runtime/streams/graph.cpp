@@ -35,6 +35,20 @@ std::vector<planned_device> devices_of(runtime& rt) {
   return all;
 }
 
+/// Where the text comes from if a stage cannot go on. It changes when the stage is replaced.
+struct stage_reasons {
+  std::string (*why_failed)(void const* host_side) = nullptr;
+  std::weak_ptr<void> host_side{};
+
+  stage_reasons() = default;
+  stage_reasons(stage_kind const& kind, std::shared_ptr<void> const& opened)
+      : why_failed(kind.why_failed), host_side(opened) {}
+  std::string text() const {
+    auto const opened = host_side.lock();
+    return why_failed != nullptr && opened ? ": " + why_failed(opened.get()) : "";
+  }
+};
+
 }  // namespace
 
 struct graph::impl {
@@ -65,9 +79,10 @@ struct graph::impl {
   struct ends {
     std::mutex mutex;
     std::condition_variable changed;
-    std::uint32_t open = 0;               // actors that have not ended
-    std::vector<stage_counts> last;       // by stage
-    std::vector<std::string> open_names;  // of the actors that have not ended
+    std::uint32_t open = 0;                        // actors that have not ended
+    std::vector<stage_counts> last;                // by stage
+    std::vector<std::string> open_names;           // of the actors that have not ended
+    std::map<std::string, stage_reasons> reasons;  // by actor
     std::string why_failed;
     error_code failure{};
     bool is_broken = false;  // an actor does not end by itself any more
@@ -170,21 +185,18 @@ void graph::impl::warn_of_transfers() const {
 
 void graph::impl::follow_end(stage_instance const& s) {
   auto const stage = s.transfer == nullptr ? s.stage : no_stage;
-  auto const why = stage != no_stage ? plan.stages[stage].kind->why_failed : nullptr;
+  if (stage != no_stage) all_ends->reasons[s.name] = {*plan.stages[stage].kind, s.host_side};
   s.actor.ask(await_end{}, {.wait_for_room = true},
-              [shared = all_ends, stage, name = s.name, why, host_side = std::weak_ptr<void>(s.host_side)](
-                  error_code ec, stage_counts const& counts) {
+              [shared = all_ends, stage, name = s.name](error_code ec, stage_counts const& counts) {
                 std::lock_guard const lock(shared->mutex);
                 if (ec == errc::terminated || ec == errc::actor_gone) return;  // follow_failures says why
                 if (ec) return shared->break_off(ec, fmt::format("'{}': {}", name, ec.message()));
                 --shared->open;
                 std::erase(shared->open_names, name);
                 if (stage != no_stage) add_to(shared->last[stage], counts);
-                auto const opened = host_side.lock();
                 if (counts.gave_up != 0)
                   shared->fail(errc::handler_failed,
-                               fmt::format("'{}' cannot go on{}{}", name, why != nullptr ? ": " : "",
-                                           why != nullptr && opened ? why(opened.get()) : ""));
+                               fmt::format("'{}' cannot go on{}", name, shared->reasons.at(name).text()));
                 shared->changed.notify_all();
               });
 }
@@ -302,7 +314,10 @@ void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void co
   auto next = present;
   next.kind = &kind;
   next.set_options(options);
-  impl_->built->replace(stage, next);
+  impl_->built->replace(stage, next, [&](stage_instance const& s, std::shared_ptr<void> const& host_side) {
+    std::lock_guard const lock(impl_->all_ends->mutex);
+    impl_->all_ends->reasons[s.name] = {kind, host_side};
+  });
   std::lock_guard const lock(impl_->plan_changes);
   present = std::move(next);
 }

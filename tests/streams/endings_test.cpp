@@ -57,7 +57,14 @@ struct breaker {
   }
 };
 
-RONDO_STAGES(stages, counter, adder, checker, taker, joiner, breaker)
+/// Takes everything.
+struct patient {
+  using ports = breaker::ports;
+  static constexpr auto where = streams::works::on_host;
+  void process(streams::stage_context<patient>&, streams::tick const&) {}
+};
+
+RONDO_STAGES(stages, counter, adder, checker, taker, joiner, breaker, patient)
 
 }  // namespace endings_test
 
@@ -98,6 +105,31 @@ TEST_CASE("a graph ends when all its sinks have ended, although a source could g
   REQUIRE(!g.wait(60s));
   CHECK(g.counts(both).processed == 20);
   CHECK(g.counts(forever).processed >= 20);
+}
+
+TEST_CASE("a stage that was replaced says with the new one's text why it cannot go on", "[streams][living]") {
+  bool closed = false, closed_too = false;
+  runtime rt{use<endings_test::stages>, {.device = "cpu"}};
+  streams::graph g{rt, {.ticks = 100, .paused = true}};
+  auto const from = g.add<counter>("from");
+  breaker::options const breaks{.breaks_at = 40, .closed = &closed_too};
+  bool const other_type = GENERATE(false, true);
+  if (other_type) {
+    auto const to = g.add<patient>("to");
+    g.connect(from.out<"numbers">(), to.in<"numbers">());
+    g.start();
+    g.upgrade<breaker>(to, breaks);
+  } else {
+    auto const to = g.add<breaker>("to", {.closed = &closed});
+    g.connect(from.out<"numbers">(), to.in<"numbers">());
+    g.start();
+    g.replace(to, breaks);
+    CHECK(closed);
+  }
+  REQUIRE(g.resume());
+  CHECK(g.wait(60s) == errc::handler_failed);
+  CHECK(g.why_failed() == "'graph/to' cannot go on: the device is on fire");
+  CHECK(closed_too);
 }
 
 TEST_CASE("a stage that cannot go on fails its graph, with its text, and what it had open is closed",

@@ -64,8 +64,10 @@ class built_graph {
   /// Sources make no ticks, or do again. Returns how many the clock has made, or the runtime's error.
   result<std::uint64_t> set_paused(bool paused);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
+  /// Called with each instance of a stage that is replaced, and its new host side, while the stage's device stands still. Must not throw.
+  using replaced_fn = std::function<void(stage_instance const&, std::shared_ptr<void> const&)>;
   /// The stage goes on as `next` between two ticks. Throws graph_error, without changes. Defined in graph_upgrade.cpp.
-  void replace(std::uint32_t stage, planned_stage const& next);
+  void replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced);
 
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
   std::list<built_edge> const& edges() const noexcept { return edges_; }

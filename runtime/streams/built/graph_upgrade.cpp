@@ -65,7 +65,7 @@ buffer take(graph_memory& memory, std::uint64_t bytes, planned_stage const& for_
 
 }  // namespace
 
-void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
+void built_graph::replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced) {
   auto const& old = plan_.stages[stage];
   auto const& device = plan_.devices()[plan_.places()[stage]];
   require_same_ports(old, next);
@@ -102,6 +102,7 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next) {
       if (!keeps_scratch)
         s->memory->scratch = with.scratch ? memory.pool().address_of(with.scratch.ref()) : nullptr;
       memory.write(&s->memory->options, &s->memory->scratch + 1);
+      replaced(*s, with.host_side);
     }
     return {};
   };
