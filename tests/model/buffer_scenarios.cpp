@@ -137,6 +137,37 @@ void one_release_wins(execution& x) {
             "free, for the next generation");
 }
 
+/// Two readers lease a block of somebody else while its owner releases it. The lender writes it as soon as it is back.
+void foreign_goes_back(execution& x) {
+  buffer_world w{x, 1};
+  struct lending : lender {
+    std::uint64_t* words;
+    std::uint32_t times;
+  };
+  auto* const words = reinterpret_cast<std::uint64_t*>(x.memory(buffer_world::bytes, 64));
+  lending from{{[](lender& self, std::uint32_t slot) noexcept {
+                 auto& mine = static_cast<lending&>(self);
+                 mine.words[slot] = 7;
+                 ++mine.times;
+               }},
+               words,
+               0};
+  words[0] = words[1] = 1;
+  auto const ref = w.table().open_foreign(0, reinterpret_cast<std::byte*>(words), buffer_world::bytes, from);
+  for (auto const* name : {"reader 0", "reader 1"})
+    x.thread(name, [&] {
+      auto const outcome = w.read(ref);
+      x.require(outcome == errc::ok || outcome == errc::stale_buffer, "no writer stands in the way");
+      buffer_view<std::uint64_t> view;
+      x.require(w.table().try_write(ref, view) != errc::ok, "nobody writes a foreign block");
+    });
+  x.thread("owner", [&] { x.require(w.table().release(ref) == errc::ok, "the only release"); });
+  x.run();
+  x.require(from.times == 1, "the block went back once");
+  x.require(w.take_one_returned() == 1 && w.table().take_returned() == 0, "the slot came back once");
+  x.require(w.use(0).generation == 2 && from.times == 1, "the slot's next block may be the pool's own");
+}
+
 /// Each slot that two threads free reaches the pool once, with all writes made under its leases.
 void returned_slots_arrive(execution& x) {
   buffer_world w{x, 2};
@@ -209,6 +240,9 @@ std::vector<scenario> buffer_scenarios() {
        reuse_waits_for_leases, bounds{2, 1, 1}, bounds{2, 1}},
       {"buffer_release", "of two releases one wins, and the slot is returned once", one_release_wins,
        bounds{3, 1, 1}, bounds{2, 1, 1}},
+      {"buffer_foreign",
+       "a block of somebody else goes back once, when nobody reads it any more, and is never written",
+       foreign_goes_back, bounds{2, 1, 1}, bounds{2, 1}},
       {"buffer_returned", "slots that several threads free reach the pool, each once", returned_slots_arrive,
        bounds{2, 1, 1}, bounds{2, 1}},
       {"slot_stack", "a slot is in the stack or in one thread's hand, and is never lost", stack_of_three,

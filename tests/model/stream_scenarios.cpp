@@ -163,6 +163,50 @@ void block_is_edited(execution& x) {
   x.run();
 }
 
+/// A pool with one block passes data of somebody else to two readers, and the lender writes them again as soon as they are back.
+void lent_data_go_back(execution& x) {
+  constexpr std::uint32_t times = 2;
+  auto* const block = reinterpret_cast<streams::frame_block*>(x.memory(sizeof(streams::frame_block), 64));
+  auto& pool = x.shared<streams::frame_pool>(block, 1u, sizeof(std::uint32_t));
+  struct lending : lender {
+    std::uint32_t* value;
+    std::uint32_t times;
+  };
+  lending from{{[](lender& self, std::uint32_t) noexcept {
+                 auto& mine = static_cast<lending&>(self);
+                 ++*mine.value;
+                 ++mine.times;
+               }},
+               reinterpret_cast<std::uint32_t*>(x.memory(sizeof(std::uint32_t), 64)),
+               0};
+  pool.from = &from;
+  *from.value = 1;
+  auto* const published = &x.shared<atomic<std::uint32_t>>();
+  mailbox to_owner(x);
+  x.thread("owner", [&] {
+    for (std::uint32_t n = 1; n <= times; ++n) {
+      auto b = pool.take();
+      for (; b == streams::frame_pool::none; b = pool.take())
+        if (pool.wait_for_block()) to_owner.wait();
+      x.require(*from.value == n, "the lender has them before the block is free");
+      pool.lend(b, reinterpret_cast<std::byte*>(from.value));
+      pool.add_uses(b, 1);
+      published->store(n, memory_order::release);
+    }
+  });
+  for (auto const* const name : {"reader", "another reader"})
+    x.thread(name, [&] {
+      for (std::uint32_t n = 1; n <= times; ++n) {
+        while (published->load(memory_order::acquire) < n) relax();
+        x.require(*reinterpret_cast<std::uint32_t*>(pool.data(0)) == n, "they stay while they are used");
+        x.require(!pool.is_only_use(0), "nobody writes them here");
+        if (pool.end_use(0)) to_owner.send();
+      }
+    });
+  x.run();
+  x.require(from.times == times, "they go back once for each use");
+}
+
 }  // namespace
 
 std::vector<scenario> stream_scenarios() {
@@ -173,6 +217,9 @@ std::vector<scenario> stream_scenarios() {
       {"edge_latest", "the reader is woken for the newest frame, and sees the end", frames_pass_latest},
       {"frame_pool", "a block comes back when its last reader has done with it, and wakes its owner",
        blocks_come_back},
+      {"frame_lent",
+       "data of somebody else go back when their last reader has done with them, before the block is free",
+       lent_data_go_back},
       {"frame_edit", "a block is written by its only user", block_is_edited},
   };
 }
