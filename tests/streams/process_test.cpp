@@ -110,6 +110,19 @@ TEST_CASE("a writer's graph stops although nobody has read, and counts what it g
   CHECK(at_writer.dropped == at_writer.processed);
 }
 
+TEST_CASE("a writer that waits for no reader drops what nobody reads, and counts it", "[process]") {
+  scratch s;
+  rondo::runtime rt(rondo::use<process_stages>, settings(GENERATE(true, false)));
+  streams::graph g(rt, {.name = "alone"});
+  auto const from = g.add<counter>("from", {.count = count_of_items, .ends_after = 50});
+  auto const out = g.add<number_sink>("out", {.listen = text_of(s.socket.string()), .readers = 0});
+  g.connect(from.out<"numbers">(), out.in<"numbers">());
+  g.start();
+  CHECK_FALSE(g.wait(60s));
+  CHECK(g.counts(out).processed == 50);
+  CHECK(g.counts(out).dropped == 50);
+}
+
 TEST_CASE("frames for a first reader wait for it when their graph has ended", "[process]") {
   scratch s;
   writing w(s.socket, true, 3);

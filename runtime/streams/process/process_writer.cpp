@@ -135,6 +135,9 @@ class exporting_writer final : public process_writer {
       std::memcpy(note.about, f.about, sizeof note.about);
       auto const announced = exporter_->announce(next.shared, f.number, note_of(note));
       if (!announced && announced.error() == errc::no_room) return;
+      auto const dropped = exporter_->statistics().dropped;
+      if ((!announced || *announced == 0) && dropped == dropped_) ++unread_;  // else it was a reader's loss
+      dropped_ = dropped;
       static_cast<void>(exporter_->withdraw(next.shared));
       waiting_.pop_front();
     }
@@ -188,7 +191,8 @@ class exporting_writer final : public process_writer {
   std::deque<waiting_frame> waiting_;
   std::uint32_t joined_ = 0;
   bool gives_up_unread_ = false;
-  std::uint64_t unread_ = 0;  // frames that were given up, because there was no reader
+  std::uint64_t dropped_ = 0;  // by the exporter, up to the last announcement
+  std::uint64_t unread_ = 0;   // frames that were given up or passed on when there was no reader
   std::unique_ptr<buffer_exporter> exporter_;
 };
 
