@@ -6,13 +6,13 @@
 #include <atomic>
 #include <bit>
 #include <boost/asio/detached.hpp>
-#include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include "kernels/base/clock.hpp"
 #include "runtime/streams/built/graph_build.hpp"
+#include "runtime/streams/built/graph_ends.hpp"
 #include "runtime/streams/built/measure_stages.hpp"
 #include "runtime/streams/graph_report.hpp"
 #include "runtime/streams/plan/graph_plan.hpp"
@@ -34,20 +34,6 @@ std::vector<planned_device> devices_of(runtime& rt) {
   }
   return all;
 }
-
-/// Where the text comes from if a stage cannot go on. It changes when the stage is replaced.
-struct stage_reasons {
-  std::string (*why_failed)(void const* host_side) = nullptr;
-  std::weak_ptr<void> host_side{};
-
-  stage_reasons() = default;
-  stage_reasons(stage_kind const& kind, std::shared_ptr<void> const& opened)
-      : why_failed(kind.why_failed), host_side(opened) {}
-  std::string text() const {
-    auto const opened = host_side.lock();
-    return why_failed != nullptr && opened ? ": " + why_failed(opened.get()) : "";
-  }
-};
 
 }  // namespace
 
@@ -75,33 +61,7 @@ struct graph::impl {
   graph_plan plan;
   std::unique_ptr<built_graph> built;
 
-  // What the ends of stages, on the runtime's thread, share with those that wait.
-  struct ends {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::uint32_t open = 0;                        // actors that have not ended
-    std::vector<stage_counts> last;                // by stage
-    std::vector<std::string> open_names;           // of the actors that have not ended
-    std::map<std::string, stage_reasons> reasons;  // by actor
-    std::string why_failed;
-    error_code failure{};
-    bool is_broken = false;  // an actor does not end by itself any more
-    bool is_over = false;    // the actors are being terminated
-
-    /// The first failure stays; what else was lost with a device is added to its text. The caller holds the mutex.
-    void fail(error_code reason, std::string const& why) {
-      if ((is_over || failure) && reason != errc::device_lost) return;
-      if (!failure) failure = reason;
-      if (why_failed.find(why) == std::string::npos) why_failed += (why_failed.empty() ? "" : "; ") + why;
-    }
-    /// The same, and the graph does not end by itself any more.
-    void break_off(error_code reason, std::string const& why) {
-      fail(reason, why);
-      is_broken = true;
-      changed.notify_all();
-    }
-  };
-  std::shared_ptr<ends> all_ends = std::make_shared<ends>();
+  std::shared_ptr<graph_ends> all_ends = std::make_shared<graph_ends>();
   std::mutex stopping;
   std::mutex plan_changes;  // `replace` against reports, which other threads make
   std::atomic<bool> is_paused{options.paused};
