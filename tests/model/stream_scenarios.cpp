@@ -113,6 +113,14 @@ void frames_pass_lossless(execution& x) { frames_pass(x, streams::delivery::loss
 void frames_pass_every(execution& x) { frames_pass(x, streams::delivery::every, 2, 4); }
 void frames_pass_latest(execution& x) { frames_pass(x, streams::delivery::latest, 1, 4); }
 
+/// A free block, for which the owner waits.
+std::uint32_t take_block(streams::frame_pool& pool, mailbox& to_owner) {
+  auto b = pool.take();
+  for (; b == streams::frame_pool::none; b = pool.take())
+    if (pool.wait_for_block()) to_owner.wait();
+  return b;
+}
+
 /// The owner of a pool with one block writes it for two readers, who give it back, again and again.
 void blocks_come_back(execution& x) {
   constexpr std::uint32_t times = 3;
@@ -123,9 +131,7 @@ void blocks_come_back(execution& x) {
   mailbox to_owner(x);
   x.thread("owner", [&] {
     for (std::uint32_t n = 1; n <= times; ++n) {
-      auto b = pool.take();
-      for (; b == streams::frame_pool::none; b = pool.take())
-        if (pool.wait_for_block()) to_owner.wait();
+      auto const b = take_block(pool, to_owner);
       *reinterpret_cast<std::uint32_t*>(pool.data(b)) = n;
       pool.add_uses(b, 1);
       published->store(n, memory_order::release);
@@ -185,9 +191,7 @@ void lent_data_go_back(execution& x) {
   mailbox to_owner(x);
   x.thread("owner", [&] {
     for (std::uint32_t n = 1; n <= times; ++n) {
-      auto b = pool.take();
-      for (; b == streams::frame_pool::none; b = pool.take())
-        if (pool.wait_for_block()) to_owner.wait();
+      auto const b = take_block(pool, to_owner);
       x.require(*from.value == n, "the lender has them before the block is free");
       pool.lend(b, reinterpret_cast<std::byte*>(from.value));
       pool.add_uses(b, 1);
