@@ -5,6 +5,7 @@
 #include "runtime/streams/built/transfer_link.hpp"
 #include "runtime/upgrade.hpp"
 #include "tests/streams/bed.hpp"
+#include "tests/streams/check_edge.hpp"
 
 using namespace stream_test;
 using rondo_test::eventually;
@@ -49,21 +50,6 @@ std::uint64_t settle(streams::graph& g, streams::stage_ref<Source> const& from,
   auto const made = g.pause().value();
   REQUIRE(eventually([&] { return g.counts(to).processed + g.counts(from).skipped == made; }));
   return g.counts(to).processed;
-}
-
-/// What became of the frames of an edge, if the other ones of its reader and its writer are lossless.
-void check_edge(streams::delivery how, streams::stage_counts const& writer,
-                streams::stage_counts const& reader) {
-  CHECK(reader.skipped == 0);
-  if (how == streams::delivery::lossless) {
-    CHECK(writer.processed == reader.processed);
-  } else if (how == streams::delivery::every) {
-    CHECK(writer.processed == reader.processed + writer.dropped);
-    CHECK(writer.replaced + reader.replaced == 0);
-  } else {
-    CHECK(writer.processed == reader.processed + writer.replaced + reader.replaced);
-    CHECK(writer.dropped == 0);
-  }
 }
 
 /// counter -> plus -> to, with trouble in the middle, and this delivery before it or behind it.

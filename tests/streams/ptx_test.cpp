@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/ptx/ptx_machine.hpp"
+#include "tests/streams/check_edge.hpp"
 #include "tests/streams/pictures.hpp"
 
 using namespace stream_test;
@@ -89,6 +90,59 @@ TEST_CASE("a graph on a GPU passes each frame once, in order, also when a stage 
   CHECK(told.wait_for(1).front() == "found 40 0 0 0");
   CHECK(g.counts(frail).failed == 4);
   CHECK(g.counts(frail).copied == 0);
+}
+
+TEST_CASE("on a GPU, each delivery accounts for every frame while a stage fails, is replaced or is paused",
+          "[streams][ptx]") {
+  auto const how = GENERATE(streams::delivery::lossless, streams::delivery::every, streams::delivery::latest);
+  std::string const trouble = GENERATE("failures", "replacements", "pauses");
+  bool const before =
+      GENERATE(true, false);  // the delivery is that before the stage in trouble, or that behind it
+  INFO(name_of(how) << (before ? " before " : " behind ") << "a stage with " << trouble);
+  constexpr std::uint32_t times = 5;
+  auto const rt = start("ptx");
+  journal told(*rt);
+  streams::graph g{*rt, {.window = 16}};
+  auto const slow = [&](bool is_slow) { return is_slow && how != streams::delivery::lossless ? 300u : 0u; };
+  adder::options const add{.by = 1, .fails_every = trouble == "failures" ? 7u : 0u, .spins = slow(before)};
+  auto const from = g.add<counter>("from");
+  auto const plus = g.add<adder>("plus", add, {.supervise = {.max_restarts = 10'000}});
+  auto const to = g.add<checker>("to", {.added = 1, .spins = slow(!before)});
+  auto const with = [&](bool here) {
+    return streams::connection_options{.how = here ? how : streams::delivery::lossless};
+  };
+  g.connect(from.out<"numbers">(), plus.in<"numbers">(), with(before));
+  g.connect(plus.out<"numbers">(), to.in<"numbers">(), with(!before));
+  auto const goes_on = [&] {
+    auto const seen = g.counts(to).processed;
+    REQUIRE(eventually([&] { return g.counts(to).processed > seen; }));
+  };
+  g.start();
+  if (trouble == "failures") REQUIRE(eventually([&] { return g.counts(plus).failed >= times; }));
+  for (std::uint32_t i = 0; i < times && trouble != "failures"; ++i) {
+    goes_on();
+    if (trouble == "replacements") {
+      g.replace(plus, add);
+    } else {
+      REQUIRE(g.pause());
+      REQUIRE(g.resume());
+    }
+  }
+  goes_on();
+  REQUIRE(!g.stop(60s));
+
+  checker::found found{};
+  auto const line = told.wait_for(1).back();
+  REQUIRE(std::sscanf(line.c_str(), "found %lu %lu %lu %lu", &found.frames, &found.wrong, &found.out_of_order,
+                      &found.missing) == 4);
+  CHECK(found.frames == g.counts(to).processed);
+  CHECK(found.wrong == 0);
+  CHECK(found.out_of_order == 0);
+  check_edge(before ? how : streams::delivery::lossless, g.counts(from), g.counts(plus));
+  check_edge(before ? streams::delivery::lossless : how, g.counts(plus), g.counts(to));
+  if (how == streams::delivery::lossless) CHECK(found.missing == 0);
+  if (how == streams::delivery::latest) CHECK(g.counts(to).last_number == g.counts(from).last_number);
+  CHECK((g.counts(plus).failed != 0) == (trouble == "failures"));
 }
 
 TEST_CASE("a GPU makes the pictures of a processor", "[streams][ptx]") {
