@@ -48,6 +48,11 @@ RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint
   return waiting;
 }
 
+/// Likewise, for an actor with this word. Wrong if the actor gives its ring back during the call.
+RONDO_HD inline std::uint32_t count_waiting(arena_ref const& arena, actor_word word) noexcept {
+  return word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
+}
+
 inline constexpr std::uint32_t unknown_count = ~0u;
 
 /// A hint: how many messages wait in the mailbox of `of`, with the one that it handles; wrong if it gives its ring back during the
@@ -58,7 +63,7 @@ RONDO_HD inline std::uint32_t estimate_waiting(arena_ref const& arena, actor_id 
   actor_word const word{cell.word.load(memory_order::acquire)};  // acquire: the ring that it names
   // Relaxed: a newer generation differs.
   if (!word.has(actor_word::open) || cell.generation.load(memory_order::relaxed) != of.generation) return 0;
-  return word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
+  return count_waiting(arena, word);
 }
 
 namespace detail {
@@ -78,7 +83,7 @@ RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& c
   s.generation = cell.generation.load(memory_order::relaxed);
   s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   // A ring that this actor no longer holds gives a wrong number; the second load of the word discards it.
-  s.waiting = word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
+  s.waiting = count_waiting(arena, word);
   actor_totals again;
   // Relaxed: the loads before it acquire.
   if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
@@ -104,6 +109,8 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
       s.totals = cell.totals.own();
       s.generation = cell.generation.load(memory_order::relaxed);
       s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
+      // The mailbox can be counted while the owner publishes. Acquire: the ring that the word names.
+      s.waiting = count_waiting(arena, actor_word{cell.word.load(memory_order::acquire)});
       break;
     }
     relax();

@@ -144,18 +144,29 @@ TEST_CASE("emulated: an actor whose counters always change does not keep the dev
   auto const busy = d.launch(0, 4);
   REQUIRE(d.tell(busy, note{0, 1}) == errc::ok);
   REQUIRE(eventually([&] { return d.look(busy).totals.handled == 1; }));
-  auto& totals = d->arena().cell(busy.index).totals;
+  auto kept = d.spec(1, 4);
+  kept.active = false;
+  REQUIRE(d->launch(kept) == errc::ok);
+  for (std::uint32_t i = 1; i <= 2; ++i) REQUIRE(d.tell_patiently(kept.id, note{1, i}));
+  REQUIRE(eventually([&] { return d.look(kept.id).waiting == 2; }));
+  auto& of_busy = d->arena().cell(busy.index).totals;
+  auto& of_kept = d->arena().cell(kept.id.index).totals;
   std::atomic<bool> publishing{false}, done{false};
   std::thread team([&] {
-    totals.publish(totals.own(), [&] {
-      publishing = true;
-      while (!done) std::this_thread::yield();
+    of_busy.publish(of_busy.own(), [&] {
+      of_kept.publish(of_kept.own(), [&] {
+        publishing = true;
+        while (!done) std::this_thread::yield();
+      });
     });
   });
   while (!publishing) std::this_thread::yield();
   auto const seen = d.look(busy);
   CHECK_FALSE(seen.of_one_moment);
   CHECK(seen.totals.handled == 1);
+  auto const mail = d.look(kept.id);
+  CHECK_FALSE(mail.of_one_moment);
+  CHECK(mail.waiting == 2);  // regression: 0
   CHECK(d->at_safepoint(10s, arena_access::reads, [](arena_ref const&) {}));
   CHECK(d->stop(10s).stopped);
   done = true;
