@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "actors/video_files/video_writer.hpp"
 #include "kernels/streams/shapes.hpp"
 
@@ -11,13 +13,21 @@ namespace {
 
 constexpr int clock_rate = 90'000;  // of time stamps, if pictures are shown at the times of their ticks
 
+/// The name for a graph that begins with this tick.
+std::string name_from(std::filesystem::path const& file, std::uint64_t first_tick) {
+  if (first_tick == 0) return file.string();
+  auto const name =
+      fmt::format("{}-from-{}{}", file.stem().string(), first_tick, file.extension().string());
+  return (file.parent_path() / name).string();
+}
+
 }  // namespace
 
 /// A video that is being written. Threads: the stage's, and then the one that ends the graph.
 class video_file {
  public:
-  video_file(file_sink::options const& o, image const& about)
-      : has_rate_(o.rate > 0), writer_(o.file.c_str(), format_for(o, about), o.threads, o.quality) {}
+  video_file(file_sink::options const& o, std::string const& file, image const& about)
+      : has_rate_(o.rate > 0), writer_(file, format_for(o, about), o.threads, o.quality) {}
 
   /// False: see why_failed.
   bool write(image const& about, std::byte const* data, streams::tick const& t) {
@@ -65,8 +75,9 @@ std::string file_sink::shapes(options const& o, streams::shapes_of<file_sink>&) 
     return fmt::format("the quality is {}; it must be 1, the best, to 51", o.quality);
   return {};
 }
-std::shared_ptr<video_file> file_sink::open(options const& o, streams::shapes_of<file_sink> const& s) {
-  return std::make_shared<video_file>(o, *s.in<"video">());
+std::shared_ptr<video_file> file_sink::open(options const& o, streams::shapes_of<file_sink> const& s,
+                                            streams::host_link& link) {
+  return std::make_shared<video_file>(o, name_from(o.file.c_str(), link.begins_at().tick), *s.in<"video">());
 }
 std::string file_sink::why_failed(video_file const& f) { return f.why_failed(); }
 void file_sink::process(streams::stage_context<file_sink>& ctx, streams::tick const& t) {

@@ -30,7 +30,9 @@ struct file_sink {
   };
   static constexpr auto where = streams::works::on_host;
   static std::string shapes(options const& o, streams::shapes_of<file_sink>& s);
-  static std::shared_ptr<video_file> open(options const& o, streams::shapes_of<file_sink> const& s);
+  /// In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4.
+  static std::shared_ptr<video_file> open(options const& o, streams::shapes_of<file_sink> const& s,
+                                          streams::host_link& link);
   static std::string why_failed(video_file const& f);
 
   /// A picture is shown at the time of its tick, so ticks without one do not shift the others. The graph fails if the file cannot be

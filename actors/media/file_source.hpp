@@ -25,7 +25,9 @@ struct file_source {
   static constexpr auto where = streams::works::on_host;
   /// Opens the video to see its size, if the options do not say one.
   static std::string shapes(options const& o, streams::shapes_of<file_source>& s);
-  static std::shared_ptr<picture_source> open(options const& o, streams::shapes_of<file_source> const& s);
+  /// In a graph that goes on from a checkpoint, decodes again what was processed before, and leaves it out.
+  static std::shared_ptr<picture_source> open(options const& o, streams::shapes_of<file_source> const& s,
+                                              streams::host_link& link);
   static std::string why_failed(picture_source const& p) { return p.why_failed(); }
 
   /// The graph ends with the video. It fails if the video is cut short.

@@ -9,8 +9,14 @@
 
 namespace rondo::video {
 
-picture_source::picture_source(std::function<video_reader()> open, image const& as, bool loops)
-    : open_(std::move(open)), about_(as), loops_(loops), reader_(std::make_unique<video_reader>(open_())) {}
+picture_source::picture_source(std::function<video_reader()> open, image const& as, bool loops,
+                               std::uint64_t skip)
+    : open_(std::move(open)), about_(as), loops_(loops), reader_(std::make_unique<video_reader>(open_())) {
+  for (std::uint64_t i = 0; i < skip; ++i)
+    if (next() != outcome::picture)
+      throw video_error(fmt::format("it has {} pictures, but the checkpoint is {} pictures after its start{}",
+                                    i, skip, why_.empty() ? "" : ": " + why_));
+}
 picture_source::~picture_source() = default;
 
 picture_source::outcome picture_source::next() {
@@ -72,10 +78,11 @@ std::string file_source::shapes(options const& o, streams::shapes_of<file_source
   return {};
 }
 std::shared_ptr<picture_source> file_source::open(options const& o,
-                                                  streams::shapes_of<file_source> const& s) {
+                                                  streams::shapes_of<file_source> const& s,
+                                                  streams::host_link& link) {
   return std::make_shared<picture_source>(
       [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
-      *s.out<"video">(), o.loop);
+      *s.out<"video">(), o.loop, link.begins_at().processed);
 }
 
 std::string camera::shapes(options const& o, streams::shapes_of<camera>& s) {

@@ -18,7 +18,8 @@ class video_reader;
 class picture_source {
  public:
   /// Opens the video, as often as it is begun. Pictures are scaled to the size of `as`. Throws what `open` throws.
-  picture_source(std::function<video_reader()> open, image const& as, bool loops);
+  /// Skips the first pictures, which an earlier run has had; throws video_error if there are not so many.
+  picture_source(std::function<video_reader()> open, image const& as, bool loops, std::uint64_t skip = 0);
   ~picture_source();
 
   enum class outcome { picture, end, failed };

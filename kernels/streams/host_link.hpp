@@ -8,6 +8,12 @@
 
 namespace rondo::streams {
 
+/// Where a stage begins in a graph that goes on from a checkpoint; all zero in one that does not.
+struct stage_beginning {
+  std::uint64_t tick = 0;       // the graph's next one
+  std::uint64_t processed = 0;  // ticks that this stage had processed before
+};
+
 /// Made by the graph, one for each stage; lives longer than what `open` has returned. Threads: any. Nothing here waits.
 class host_link {
  public:
@@ -16,6 +22,8 @@ class host_link {
   virtual void wake() noexcept = 0;
   /// The graph is paused: a source with ticks of its own makes none.
   virtual bool is_paused() const noexcept = 0;
+  /// For `open`, of a source that reads something from its start, or a sink that would replace what it has written.
+  virtual stage_beginning begins_at() const noexcept = 0;
   /// Ends a use that stage_context::keep has added.
   virtual void give_up(frame const& kept) noexcept = 0;
 

@@ -25,6 +25,15 @@ struct stage_counts {
 };
 static_assert(sizeof(stage_counts) <= 96);
 
+/// How far a stage is, for checkpoints.
+struct stage_progress {
+  std::uint64_t next_number = 0;  // of a source: the next tick that it makes
+  std::uint64_t own_ticks = 0;    // of a source with ticks of its own: how many there were
+  std::uint64_t processed = 0;    // ticks, in this run
+  std::uint32_t is_busy = 0;      // 1: a tick is due, or its frames are in hand
+  std::uint32_t is_ending = 0;    // 1: no more ticks come, or it has ended
+};
+
 // -- for the runtime
 
 /// To a stage: look at the edges.
@@ -54,5 +63,7 @@ struct graph_stops {};
 struct await_end {};
 /// Answered at once.
 struct read_counts {};
+/// Answered at once, after a look at the edges.
+struct read_progress {};
 
 }  // namespace rondo::streams

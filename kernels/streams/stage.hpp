@@ -37,7 +37,8 @@ struct stage_of {
     stage_memory* memory;  // on its device
   };
   using messages = rondo::messages<news, tick_due, stop_source, graph_stops, again,
-                                   ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+                                   ask<await_end, stage_counts>, ask<read_counts, stage_counts>,
+                                   ask<read_progress, stage_progress>>;
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
 
   RONDO_CALL RONDO_HD void on_start(context& ctx, arguments const& a) {
@@ -72,6 +73,10 @@ struct stage_of {
   RONDO_HD stage_counts on(context& ctx, read_counts const&) {
     ctx.again();
     return memory->counts;
+  }
+  RONDO_HD stage_progress on(context& ctx, read_progress const&) {
+    ctx.again();
+    return ctx.team().leader() ? stage_loop{ctx, *memory}.progress() : stage_progress{};
   }
 
   RONDO_CALL RONDO_HD void on(context& ctx, again const&) {

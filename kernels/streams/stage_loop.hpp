@@ -145,6 +145,17 @@ class stage_loop {
     if (++m_.own_ticks == m_.own_tick_limit) m_.is_done = true;  // after this one
   }
 
+  /// Takes what the edges have, without a promise to be woken: look again afterwards.
+  RONDO_CALL RONDO_HD stage_progress progress() noexcept {
+    stage_progress p{.next_number = m_.next_number,
+                     .own_ticks = m_.own_ticks,
+                     .processed = m_.counts.processed,
+                     .is_busy = 0,
+                     .is_ending = m_.is_done || m_.counts.ended != 0};
+    if (m_.counts.ended == 0) p.is_busy = (is_source() ? look_for_tick() : look_for_frames()) == state::ready;
+    return p;
+  }
+
   /// Whether each output has a free block, and each reader with `lossless` has room. If not, the stage will be woken.
   RONDO_CALL RONDO_HD bool outputs_have_room() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) {

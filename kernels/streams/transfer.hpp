@@ -64,7 +64,8 @@ struct transfer_end {
 struct outlet : transfer_end {
   using messages =
       rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<next_frame, frame_note>,
-                      ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+                      ask<await_end, stage_counts>, ask<read_counts, stage_counts>,
+                      ask<read_progress, stage_progress>>;
   using arguments = transfer_end::arguments;
   using transfer_end::on;
 
@@ -72,6 +73,12 @@ struct outlet : transfer_end {
   RONDO_HD void on(context& ctx, stop_source const&) {
     memory->is_done = true;
     ctx.again();
+  }
+  RONDO_HD stage_progress on(context& ctx, read_progress const&) {
+    ctx.again();
+    auto p = stage_loop{ctx, *memory}.progress();
+    p.is_busy |= is_out ? 1u : 0u;
+    return p;
   }
   RONDO_HD void on(context& ctx, next_frame const&) {
     stage_loop loop{ctx, *memory};
@@ -114,11 +121,13 @@ struct outlet : transfer_end {
 struct inlet : transfer_end {
   using messages =
       rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<next_block, block_note>,
-                      frame_arrived, ask<await_end, stage_counts>, ask<read_counts, stage_counts>>;
+                      frame_arrived, ask<await_end, stage_counts>, ask<read_counts, stage_counts>,
+                      ask<read_progress, stage_progress>>;
   using arguments = transfer_end::arguments;
   using transfer_end::on;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
+  RONDO_HD stage_progress on(context&, read_progress const&) { return {}; }  // what arrives is passed on at once
   RONDO_HD void on(context& ctx, stop_source const&) {
     if (memory->counts.ended == 0) stage_loop{ctx, *memory}.end();
     answer_end(ctx);

@@ -2,38 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <boost/crc.hpp>
 #include <cstring>
 #include <stdexcept>
 
 #include "generated/checkpoint_generated.h"
-#include "runtime/os/durable_file.hpp"
+#include "runtime/state/checked_file.hpp"
 
 namespace rondo {
 
 namespace {
 
-struct checkpoint_head {
-  char magic[8] = {'R', 'O', 'N', 'D', 'O', 'C', 'K', 'P'};
-  std::uint32_t byte_order = 0x0102'0304;
-  std::uint32_t version = checkpoint_version;
-  std::uint64_t body_bytes = 0;
-  std::uint64_t body_crc = 0;
-  std::uint64_t head_crc = 0;  // of the fields before it
-};
-static_assert(sizeof(checkpoint_head) == 40 && std::is_trivially_copyable_v<checkpoint_head>);
-
 constexpr std::uint64_t body_limit = (std::uint64_t{1} << 31) - 1;  // FlatBuffers' own limit
-
-std::uint64_t crc64(void const* bytes, std::size_t count) {
-  boost::crc_optimal<64, 0x42f0'e1eb'a9ea'3693, ~0ull, ~0ull, true, true> crc;
-  crc.process_bytes(bytes, count);
-  return crc.checksum();
-}
-
-std::uint64_t head_crc_of(checkpoint_head const& head) {
-  return crc64(&head, offsetof(checkpoint_head, head_crc));
-}
+constexpr file_format format{"RONDOCKP", checkpoint_version, "a checkpoint"};
 
 // -- writing
 
@@ -111,10 +91,7 @@ std::uint64_t estimate_bytes(checkpoint_image const& image) {
 
 // -- reading
 
-/// The reason why a file is refused; read_checkpoint adds the file's name.
-struct refusal : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using refusal = file_refusal;
 
 template <class... Args>
 void require(bool holds, fmt::format_string<Args...> why, Args&&... args) {
@@ -122,26 +99,6 @@ void require(bool holds, fmt::format_string<Args...> why, Args&&... args) {
 }
 
 std::string_view view(flatbuffers::String const* s) { return {s->data(), s->size()}; }
-
-void check_head(std::vector<std::byte> const& bytes) {
-  checkpoint_head head;
-  require(bytes.size() >= sizeof head, "is not a checkpoint, or is truncated: it has {} bytes", bytes.size());
-  std::memcpy(&head, bytes.data(), sizeof head);
-  checkpoint_head const own;
-  require(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
-          "is not a checkpoint: it does not begin with RONDOCKP");
-  require(head.byte_order == own.byte_order,
-          "was written on a machine with another byte order, or is damaged");
-  require(head.version == own.version,
-          "has format version {}, but this program reads only version {}; restore it with the program "
-          "that wrote it",
-          head.version, own.version);
-  require(head.head_crc == head_crc_of(head), "is damaged: the checksum of its head is wrong");
-  require(head.body_bytes == bytes.size() - sizeof head, "is truncated: {} bytes follow its head, not {}",
-          bytes.size() - sizeof head, head.body_bytes);
-  require(head.body_crc == crc64(bytes.data() + sizeof head, bytes.size() - sizeof head),
-          "is damaged: its checksum is wrong");
-}
 
 void check_module(schemas::saved_arena const& file, std::vector<behaviour_info> const& module) {
   constexpr auto advice = "restore it with the program that wrote it";
@@ -302,12 +259,7 @@ void write_checkpoint(std::filesystem::path const& file, checkpoint_image const&
   } catch (std::runtime_error const& e) {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), e.what()));
   }
-  checkpoint_head head;
-  head.body_bytes = body.size();
-  head.body_crc = crc64(body.data(), body.size());
-  head.head_crc = head_crc_of(head);
-  std::span<std::byte const> const parts[] = {std::as_bytes(std::span(&head, 1)), body};
-  replace_file(file, parts);
+  write_checked_file(file, format, body);
 }
 
 checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
@@ -336,10 +288,9 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
 
 checkpoint_image read_checkpoint(std::filesystem::path const& file,
                                  std::vector<behaviour_info> const& module) {
-  auto const bytes = read_whole_file(file, body_limit + sizeof(checkpoint_head));
+  checked_file const bytes(file, format, body_limit);
   try {
-    check_head(bytes);
-    return decode_checkpoint_body(std::span(bytes).subspan(sizeof(checkpoint_head)), module);
+    return decode_checkpoint_body(bytes.body(), module);
   } catch (refusal const& r) {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), r.what()));
   }

@@ -1,11 +1,5 @@
-// The format of a checkpoint file: a head of 40 bytes, then one FlatBuffer (schemas/checkpoint.fbs).
-//
-//   bytes  0.. 8  "RONDOCKP"
-//   bytes  8..12  0x01020304 in the byte order of the machine that wrote the file
-//   bytes 12..16  the format's version
-//   bytes 16..24  the body's length in bytes; the file ends there
-//   bytes 24..32  CRC-64/XZ of the body
-//   bytes 32..40  CRC-64/XZ of bytes 0..32
+// The format of a checkpoint file: a checked file (runtime/state/checked_file.hpp) "RONDOCKP" whose body is one FlatBuffer
+// (schemas/checkpoint.fbs).
 //
 // States and payloads are raw bytes, so a file fits only the module (by names and sizes) and the byte order
 // that wrote it. `notes` were added later: an older file has none, and an older program

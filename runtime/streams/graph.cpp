@@ -178,7 +178,14 @@ void graph::impl::follow_failures() {
       });
 }
 
-void graph::start() {
+void graph::start() { start(nullptr); }
+std::uint64_t graph::start_from(std::filesystem::path const& checkpoint) {
+  auto const saved = read_saved_graph(checkpoint);
+  start(&saved);
+  return saved.next_tick;
+}
+
+void graph::start(saved_graph const* from) {
   impl_->require_not_started("start");
   auto& plan = impl_->plan;
   plan.decide(true);
@@ -190,7 +197,7 @@ void graph::start() {
                     plan.devices()[t.to_device].name, t.bytes));
   }
   impl_->warn_of_transfers();
-  impl_->built = std::make_unique<built_graph>(impl_->rt, plan, impl_->options);
+  impl_->built = std::make_unique<built_graph>(impl_->rt, plan, impl_->options, from);
   auto& ends = *impl_->all_ends;
   {
     std::lock_guard const lock(ends.mutex);
@@ -252,10 +259,19 @@ result<std::uint64_t> graph::pause() { return impl_->set_paused(true); }
 result<std::uint64_t> graph::resume() { return impl_->set_paused(false); }
 
 result<std::uint64_t> graph::impl::set_paused(bool paused) {
+  std::lock_guard const one_at_a_time(stopping);
   if (!built) return make_error_code(errc::wrong_state);
   auto const made = built->set_paused(paused);
   if (made) is_paused = paused;
   return made;
+}
+
+std::uint64_t graph::checkpoint(std::filesystem::path const& file, std::chrono::nanoseconds limit) {
+  std::lock_guard const one_at_a_time(impl_->stopping);
+  if (!impl_->built || impl_->all_ends->is_over)
+    throw std::runtime_error(fmt::format("{}: the graph '{}' was not saved: it does not run", file.string(),
+                                         impl_->options.name));
+  return impl_->built->checkpoint(file, impl_->is_paused, limit);
 }
 
 void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {

@@ -12,10 +12,11 @@
 // Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a transfer, once for
 // all readers of an output there, and says what it costs.
 //
-// Threads: one at a time, except `stop`, `wait` and `counts`. Lifetime: within its runtime's.
+// Threads: one at a time, except `stop`, `wait`, `checkpoint` and `counts`. Lifetime: within its runtime's.
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -124,6 +125,10 @@ class graph {
   /// Begins. Throws graph_error, which names the stage or the connection: an input that is not connected, shapes that a stage refuses, a
   /// circle, no place for a stage, a transfer although `strict`, no memory.
   void start();
+  /// The same, but goes on from a checkpoint of such a graph: with its next tick, and with the scratch memory that its stages had. Their
+  /// states are fresh, as after a restart. Throws graph_error also if the checkpoint is of another graph, and std::runtime_error with the
+  /// file and the reason if it cannot be read or is damaged. Returns the number of the next tick.
+  std::uint64_t start_from(std::filesystem::path const& checkpoint);
   /// Waits until all stages have ended. `timed_out`; a stage's failure if it was stopped by one: the graph then stops; `handler_failed` if
   /// a stage could not go on, see stage_context::fail_graph.
   error_code wait(std::chrono::nanoseconds limit = std::chrono::hours(24 * 365));
@@ -137,6 +142,13 @@ class graph {
   result<std::uint64_t> pause();
   /// Ends a pause. Returns as `pause`.
   result<std::uint64_t> resume();
+
+  /// Between two ticks, writes what `start_from` needs to `file`, which is replaced as a whole: the graph pauses until the frames under
+  /// way have arrived, and goes on. What `latest` inputs keep of earlier ticks is not saved. Returns the number of the next tick. Throws
+  /// std::runtime_error with the file and the reason: the graph does not run, or a stage has come to its end; its frames do not
+  /// arrive within the limit; the file cannot be written.
+  std::uint64_t checkpoint(std::filesystem::path const& file,
+                           std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
   // -- replacing a stage while the graph runs
   //
@@ -183,6 +195,7 @@ class graph {
   std::string why_failed() const;
 
  private:
+  void start(struct saved_graph const* from);
   void require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const;
 
   struct impl;

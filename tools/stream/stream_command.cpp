@@ -57,7 +57,7 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
     if (!a.svg.empty()) write_file(a.svg, graphs.svg());
     if (a.explain || !a.svg.empty()) return;
     std::optional<stream_watch> watch;
-    auto const failure = graphs.run(a.quiet, [&] {
+    auto const failure = graphs.run(a, [&] {
       if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
     });
     if (!a.quiet) fmt::print("{}", graphs.summary());
@@ -101,6 +101,13 @@ void add_stream_command(CLI::App& app, int& exit_status) {
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas between");
   c.add_option("--listen", a->listen, "endpoint for `rondo top`: unix:PATH or tcp:ADDRESS:PORT");
   c.add_option("--metrics", a->metrics, "ADDRESS:PORT at which Prometheus reads metrics");
+  auto* const checkpoint =
+      c.add_option("--checkpoint", a->checkpoint,
+                   "file from which the graph goes on, if it is there, and which is written now and then");
+  c.add_option("--checkpoint-every", a->checkpoint_every, "seconds between checkpoints")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1e6))
+      ->needs(checkpoint);
   c.add_flag("--quiet", a->quiet, "show no progress and no table");
   c.footer(
       "Ctrl-C ends the graph; frames under way arrive first. p and Enter pauses and resumes.\n"

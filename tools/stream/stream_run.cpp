@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -12,7 +13,9 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <thread>
 
 namespace rondo::tools {
@@ -117,13 +120,43 @@ std::string stream_run::progress() const {
                      static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone, paused_ ? "; paused" : "");
 }
 
-std::string stream_run::run(bool quiet, std::function<void()> const& before) {
-  bool const shows = !quiet && ::isatty(STDERR_FILENO) != 0;
+/// "state.rondo" of the first graph, "state-2.rondo" of the second, and so on.
+std::filesystem::path stream_run::checkpoint_of(std::uint32_t graph, std::string const& file) const {
+  std::filesystem::path const path(file);
+  if (graph == 0) return path;
+  return path.parent_path() /
+         fmt::format("{}-{}{}", path.stem().string(), graph + 1, path.extension().string());
+}
+
+void stream_run::start(stream_arguments const& a) {
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
+    auto const from = checkpoint_of(n, a.checkpoint);
+    if (a.checkpoint.empty() || !std::filesystem::exists(from)) {
+      graphs_[n]->start();
+      continue;
+    }
+    try {
+      auto const next = graphs_[n]->start_from(from);
+      if (!a.quiet)
+        fmt::print(stderr, "{}: goes on with tick {}, from {}\n",
+                   streams::options_of_copy(file_, n, rt_).name, next, from.string());
+    } catch (streams::graph_error const&) {
+      throw;
+    } catch (std::runtime_error const& e) {  // the file
+      throw streams::graph_error(e.what());
+    }
+  }
+}
+
+std::string stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
+  bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
   asio::io_context context;
   asio::signal_set signals(context, SIGINT, SIGTERM);
   asio::steady_timer timer(context);
   std::string failure;
   auto open = graphs_.size();
+  std::vector<std::atomic<bool>> has_ended(graphs_.size());
+  bool is_interrupted = false;
   auto const begun = clock::now();
   auto const line = [shows](std::string const& text) {
     if (shows) fmt::print(stderr, "\r\033[K{}", text);
@@ -140,11 +173,24 @@ std::string stream_run::run(bool quiet, std::function<void()> const& before) {
   });
 
   before();
-  for (auto const& g : graphs_) g->start();
+  start(a);
+  std::mutex saying;
+  std::string said;  // of a checkpoint that was not written: once, not every time
+  auto const save = [&](std::uint32_t n) {
+    try {
+      if (!has_ended[n]) graphs_[n]->checkpoint(checkpoint_of(n, a.checkpoint));
+    } catch (std::exception const& e) {  // the graph goes on, and the file before stays
+      std::lock_guard const lock(saying);
+      if (has_ended[n] || std::exchange(said, e.what()) == e.what()) return;
+      line("");
+      fmt::print(stderr, "rondo: {}\n", e.what());
+    }
+  };
   std::vector<std::jthread> waiting;  // after all that their functions refer to
   for (std::size_t n = 0; n < graphs_.size(); ++n)
     waiting.emplace_back([&, n] {
       auto const ec = graphs_[n]->wait();
+      has_ended[n] = true;
       asio::post(context, [&, n, ec] {
         if (ec && failure.empty())
           failure = graphs_[n]->why_failed().empty() ? ec.message() : graphs_[n]->why_failed();
@@ -158,10 +204,28 @@ std::string stream_run::run(bool quiet, std::function<void()> const& before) {
   signals.async_wait([&](error_code ec, int) {
     if (ec) return;
     signals.clear();  // a second Ctrl-C kills
+    is_interrupted = true;
     line("");
-    if (!quiet) fmt::print(stderr, "stopping: frames under way arrive first\n");
-    for (auto const& g : graphs_) stopping.emplace_back([&g] { static_cast<void>(g->stop()); });
+    if (!a.quiet) fmt::print(stderr, "stopping: frames under way arrive first\n");
+    for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+      stopping.emplace_back([&, n] {
+        if (!a.checkpoint.empty()) {
+          static_cast<void>(graphs_[n]->pause());  // so that nothing is processed after it
+          save(n);
+        }
+        static_cast<void>(graphs_[n]->stop());
+      });
   });
+  std::jthread saving;
+  if (!a.checkpoint.empty())
+    saving = std::jthread([&](std::stop_token const& stops) {
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any ends;
+      auto const period = std::chrono::duration<double>(a.checkpoint_every);
+      while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); }))
+        for (std::uint32_t n = 0; n < graphs_.size(); ++n) save(n);
+    });
   repeat(timer, std::chrono::milliseconds(500), [&] {
     seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
     if (shows) line(progress());
@@ -169,6 +233,12 @@ std::string stream_run::run(bool quiet, std::function<void()> const& before) {
   context.run();
   seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
   line("");
+  if (saving.joinable()) {
+    saving.request_stop();
+    saving.join();
+    for (std::uint32_t n = 0; n < graphs_.size() && !is_interrupted && failure.empty(); ++n)
+      std::filesystem::remove(checkpoint_of(n, a.checkpoint));
+  }
   return failure;
 }
 

@@ -1,6 +1,7 @@
 // Runs the graphs of a file until they end, and shows how far they are.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@ struct stream_arguments {
   double rate = -1;                 // negative: as the file says
   std::uint64_t ticks = 0;          // 0: as the file says
   bool explain = false, quiet = false;
+  std::string checkpoint;        // a file; empty: none
+  double checkpoint_every = 10;  // seconds
 };
 
 /// The file, with what the command line changes. Throws config_error.
@@ -36,10 +39,11 @@ class stream_run {
   /// The first graph as a picture.
   std::string svg() const { return graphs_.front()->svg(); }
 
-  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress on a terminal. Throws graph_error if one
-  /// cannot start. Returns what has failed; empty: nothing.
-  /// `before` is called when signals are caught already, and the graphs have not started.
-  std::string run(bool quiet, std::function<void()> const& before);
+  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress on a terminal. With a
+  /// checkpoint, goes on from it if it is there, and writes it now and then; it is removed when the graphs have ended by themselves.
+  /// `before` is called when signals are caught already, and the graphs have not started. Throws graph_error if one cannot start, and
+  /// std::runtime_error for a checkpoint that cannot be read. Returns what has failed; empty: nothing.
+  std::string run(stream_arguments const& a, std::function<void()> const& before);
   /// What each stage has done, as a table.
   std::string summary() const;
 
@@ -47,6 +51,8 @@ class stream_run {
   struct stage_row;
   std::vector<stage_row> rows() const;
   std::string progress() const;
+  std::filesystem::path checkpoint_of(std::uint32_t graph, std::string const& file) const;
+  void start(stream_arguments const& a);
 
   runtime& rt_;
   streams::stream_file const& file_;

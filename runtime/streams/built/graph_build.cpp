@@ -17,9 +17,11 @@ using namespace std::chrono_literals;
 
 }  // namespace
 
-built_graph::built_graph(runtime& rt, graph_plan const& plan, graph_options const& options)
+built_graph::built_graph(runtime& rt, graph_plan const& plan, graph_options const& options,
+                         saved_graph const* saved)
     : rt_(rt), plan_(plan), options_(options) {
   make_instances();
+  if (saved != nullptr) take_over(*saved);
   make_edges();
   open_host_sides();
   for (auto const& s : instances_)
@@ -30,6 +32,9 @@ built_graph::built_graph(runtime& rt, graph_plan const& plan, graph_options cons
     memory->lay_out([&, d = device](graph_memory& m) { lay_out(d, m); });
     memory->write();
   }
+  for (auto& s : instances_)
+    if (auto const* const of = std::exchange(s.saved, nullptr); of != nullptr && s.scratch_bytes != 0)
+      memories_.at(s.device)->copy(s.memory->scratch, of->scratch.data(), s.scratch_bytes);
   try {
     launch();
     write_ids();
@@ -131,7 +136,8 @@ void built_graph::make_edges() {
 void built_graph::open_host_sides() {
   for (auto& s : instances_) {
     if (s.transfer != nullptr) continue;
-    s.link = std::make_shared<stage_link>(rt_, options_.paused);
+    s.link = std::make_shared<stage_link>(rt_, options_.paused,
+                                          stage_beginning{first_tick_, s.processed_before});
     s.host_side = plan_.stages[s.stage].open(plan_.shapes()[s.stage], *s.link);
   }
 }
@@ -181,6 +187,8 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   m->own_tick_limit = options_.ticks;
   s.scratch_bytes = stage.scratch_bytes(plan_.shapes()[s.stage]);
   if (s.scratch_bytes != 0) m->scratch = memory.block(s.scratch_bytes, true);
+  m->next_number = m->due_number = first_tick_;
+  if (s.saved != nullptr) m->own_ticks = s.saved->own_ticks;
 }
 
 void built_graph::lay_out_inputs(graph_memory& memory, stage_instance& s) {
@@ -247,7 +255,7 @@ void built_graph::lay_out_clock(graph_memory& memory) {
   auto* const done = memory.take<std::uint64_t>(c->sink_count);
   std::fill_n(done, c->sink_count, ~0ull);
   for (auto const& s : instances_)
-    if (is_sink(s)) done[s.stage] = 0;
+    if (is_sink(s)) done[s.stage] = first_tick_;
   c->actor_count = static_cast<std::uint32_t>(instances_.size());
   auto* const actors = memory.take<actor_id>(c->actor_count);
   std::uninitialized_value_construct_n(actors, c->actor_count);
@@ -259,6 +267,7 @@ void built_graph::lay_out_clock(graph_memory& memory) {
   c->window = std::max(options_.window, 1u);
   c->limit = options_.ticks;
   c->paused = options_.paused;
+  c->made = c->made_at_beat = first_tick_;
   clock_memory_ = c;
   clock_sources_ = sources;
   clock_at_device_ = memory.at_device(c);

@@ -3,6 +3,7 @@
 // Threads: one at a time, except the const functions.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <map>
@@ -15,6 +16,7 @@
 #include "runtime/streams/built/stage_link.hpp"
 #include "runtime/streams/built/transfer_link.hpp"
 #include "runtime/streams/plan/graph_plan.hpp"
+#include "runtime/streams/state/saved_graph.hpp"
 
 namespace rondo::streams {
 
@@ -30,6 +32,8 @@ struct stage_instance {
   std::shared_ptr<stage_link> link{};
   std::shared_ptr<void> host_side{};
   std::uint64_t scratch_bytes = 0;
+  saved_stage const* saved = nullptr;  // while the graph is made: what it goes on from
+  std::uint64_t processed_before = 0;  // ticks, in earlier runs
   stage_actor actor{};
 
   // While the memory is laid out: on the host.
@@ -50,8 +54,9 @@ struct built_edge {
 
 class built_graph {
  public:
-  /// Launches the actors, which are not active yet. Throws graph_error, and what runtime::launch throws.
-  built_graph(runtime& rt, graph_plan const& plan, graph_options const& options);
+  /// Launches the actors, which are not active yet; they will go on from `saved`, or begin if it is null. Throws graph_error, also if
+  /// `saved` is of another graph, and what runtime::launch throws.
+  built_graph(runtime& rt, graph_plan const& plan, graph_options const& options, saved_graph const* saved);
   built_graph(built_graph const&) = delete;
   built_graph& operator=(built_graph const&) = delete;
   ~built_graph() { end(); }
@@ -63,6 +68,9 @@ class built_graph {
   void begin(std::function<void(planned_transfer const&, error_code)> on_failure);
   /// Sources make no ticks, or do again. Returns how many the clock has made, or the runtime's error.
   result<std::uint64_t> set_paused(bool paused);
+  /// As graph::checkpoint. Goes on afterwards, unless it `stays_paused`. Defined in graph_checkpoint.cpp.
+  std::uint64_t checkpoint(std::filesystem::path const& file, bool stays_paused,
+                           std::chrono::nanoseconds limit);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
   /// Called with each instance of a stage that is replaced, and its new host side, while the stage's device stands still. Must not throw.
   using replaced_fn = std::function<void(stage_instance const&, std::shared_ptr<void> const&)>;
@@ -79,6 +87,10 @@ class built_graph {
   std::list<link> const& links() const noexcept { return links_; }
 
  private:
+  void take_over(saved_graph const& saved);
+  saved_graph save(std::uint64_t made, std::chrono::steady_clock::time_point limit);
+  void require_idle(std::uint64_t made, std::chrono::steady_clock::time_point limit);
+  std::vector<stage_instance const*> in_order_of_frames() const;
   void make_instances();
   void make_edges();
   void lay_out(std::uint32_t device, graph_memory& memory);
@@ -129,6 +141,7 @@ class built_graph {
   std::uint32_t clock_device_ = 0;
   timer beats_;
   bool has_ended_ = false;
+  std::uint64_t first_tick_ = 0;
 };
 
 }  // namespace rondo::streams

@@ -50,7 +50,10 @@ void graph_memory::write(void const* first, void const* last) {
 void graph_memory::read(void* first, void* last) {
   auto* const to = static_cast<std::byte*>(first);
   auto const bytes = static_cast<std::uint64_t>(static_cast<std::byte*>(last) - to);
-  auto const* const from = base_ + (to - image_.data());
+  copy_back(to, base_ + (to - image_.data()), bytes);
+}
+
+void graph_memory::copy_back(std::byte* to, std::byte const* from, std::uint64_t bytes) {
   if (pool_.home() == nullptr) {
     std::memcpy(to, from, bytes);
     return;

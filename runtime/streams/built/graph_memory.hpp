@@ -44,6 +44,8 @@ class graph_memory {
 
   /// Copies to the device.
   void copy(std::byte* to, std::byte const* from, std::uint64_t bytes);
+  /// Copies from the device. Both throw graph_error if it is lost.
+  void copy_back(std::byte* to, std::byte const* from, std::uint64_t bytes);
 
   /// A block of frames, or of scratch memory, zeroed if `zero`: its address on the device.
   std::byte* block(std::uint64_t bytes, bool zero = false);

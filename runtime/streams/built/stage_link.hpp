@@ -13,10 +13,12 @@ namespace rondo::streams {
 
 class stage_link final : public host_link {
  public:
-  stage_link(runtime& rt, bool is_paused) noexcept : rt_(rt), is_paused_(is_paused) {}
+  stage_link(runtime& rt, bool is_paused, stage_beginning const& beginning) noexcept
+      : rt_(rt), is_paused_(is_paused), beginning_(beginning) {}
   /// The stage has been launched, and will look once by itself.
   void begin(stage_actor const& stage) noexcept {
     stage_ = stage;
+    beginning_ = {};  // what is opened later, for a stage that is replaced, begins anew
     has_begun_.store(true, std::memory_order_release);  // release: the actor
   }
   runtime& of() const noexcept { return rt_; }
@@ -31,6 +33,7 @@ class stage_link final : public host_link {
     if (has_begun_.load(std::memory_order_acquire)) static_cast<void>(stage_.try_tell(news{}));
   }
   bool is_paused() const noexcept override { return is_paused_.load(std::memory_order_relaxed); }
+  stage_beginning begins_at() const noexcept override { return beginning_; }
   void give_up(frame const& kept) noexcept override {
     if (kept.pool->end_use(kept.block) && has_begun_.load(std::memory_order_acquire))
       static_cast<void>(stage_actor{stage_.mail(), kept.pool->owner}.try_tell(news{}));
@@ -41,6 +44,7 @@ class stage_link final : public host_link {
   stage_actor stage_{};
   std::atomic<bool> has_begun_{false};
   std::atomic<bool> is_paused_;
+  stage_beginning beginning_;
 };
 
 }  // namespace rondo::streams

@@ -47,7 +47,7 @@ struct port_kind {
 
 /// A ref to the actor of any stage.
 using stage_actor = messages_ref<news, tick_due, stop_source, graph_stops, ask<await_end, stage_counts>,
-                                 ask<read_counts, stage_counts>>;
+                                 ask<read_counts, stage_counts>, ask<read_progress, stage_progress>>;
 
 struct stage_kind {
   std::string_view name;        // the qualified name of the stage's type

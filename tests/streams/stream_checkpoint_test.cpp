@@ -1,0 +1,128 @@
+// `rondo stream --checkpoint` is killed, or ended by Ctrl-C, and begun again: in the end all is as if it had run through.
+#include <random>
+#include <thread>
+
+#include "tests/actors/command_fixture.hpp"
+#include "tests/eventually.hpp"
+#include "tests/seed.hpp"
+
+using namespace command_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int clip_frames = 120;
+
+/// Finds what moves in a clip, draws it, and writes pictures and a video.
+std::vector<std::string> moving(folder const& dir, std::string const& results, std::string const& rate) {
+  fs::create_directory(dir / results);
+  auto const to = dir / results + "/";
+  std::ofstream(dir / "moving.json") << R"({
+    "stages": [
+      {"name": "street", "stage": "file_source"},
+      {"name": "find", "stage": "find_movement"},
+      {"name": "draw", "stage": "draw_movement"},
+      {"name": "video", "stage": "file_sink", "options": {"rate": 25}},
+      {"name": "stills", "stage": "still_sink"}
+    ],
+    "connections": [{"from": "street", "to": "find"},
+                    {"from": "find.video", "to": "draw.video"}, {"from": "find.drawing", "to": "draw.drawing"},
+                    {"from": "draw", "to": "video"}, {"from": "draw", "to": "stills"}]
+  })";
+  return {"stream",
+          dir / "moving.json",
+          "--rate",
+          rate,
+          "--set",
+          "street.file=" + (dir / "clip.mp4"),
+          "--set",
+          "video.file=" + to + "out.mp4",
+          "--set",
+          "stills.file=" + to + "{tick}.png"};
+}
+std::vector<std::string> with_checkpoints(std::vector<std::string> words, std::string const& file) {
+  for (auto const* const word : {"--checkpoint", file.c_str(), "--checkpoint-every", "0.03"})
+    words.emplace_back(word);
+  return words;
+}
+
+std::string still(folder const& dir, std::string const& results, int number) {
+  char name[16];
+  std::snprintf(name, sizeof name, "/%06d.png", number);
+  return text_of(dir / results + name);
+}
+
+}  // namespace
+
+TEST_CASE("rondo stream is killed again and again, and goes on from its checkpoint", "[stream][G9]") {
+  folder const dir;
+  make_clip(dir, "clip.mp4", clip_frames);
+  REQUIRE(command(dir, moving(dir, "whole", "0")).wait() == 0);
+  std::mt19937_64 random(rondo_test::seed_of("stream_checkpoint"));
+  auto const state = dir / "state.rondo";
+  auto const words = with_checkpoints(moving(dir, "parts", "150"), state);
+  int went_on = 0, kills = 0;
+  for (; kills < 40; ++kills) {
+    command c(dir, words);
+    bool const had_one = fs::exists(state);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 + random() % 300));
+    if (!c.ended()) c.signal(SIGKILL);
+    int const status = c.wait();
+    INFO(c.err());
+    if (had_one) went_on += c.err().find("goes on with tick ") != std::string::npos;
+    if (status == 0) break;
+    REQUIRE(status == 128 + SIGKILL);
+  }
+  if (kills == 40) REQUIRE(command(dir, words).wait() == 0);
+  CHECK(went_on > 0);
+  CHECK_FALSE(fs::exists(state));  // it came to its end
+  for (int n = 0; n < clip_frames; ++n) {
+    CAPTURE(n);
+    auto const picture = still(dir, "whole", n);
+    REQUIRE_FALSE(picture.empty());
+    REQUIRE((still(dir, "parts", n) == picture));  // the background and the tracks were not lost
+  }
+}
+
+TEST_CASE("Ctrl-C saves a checkpoint after the last frame, and the next run goes on with the next one",
+          "[stream][G9]") {
+  folder const dir;
+  make_clip(dir, "clip.mp4", clip_frames);
+  auto const state = dir / "state.rondo";
+  auto words = with_checkpoints(moving(dir, "parts", "100"), state);
+  words.back() = "1000";
+  int next = 0;
+  {
+    command c(dir, words);
+    REQUIRE(rondo_test::eventually([&] { return fs::exists(dir / "parts/000010.png"); }));
+    c.signal(SIGINT);
+    REQUIRE(c.wait() == 0);
+    INFO(c.err());
+    REQUIRE(fs::exists(state));
+    next = static_cast<int>(frames_in(dir / "parts/out.mp4"));
+    REQUIRE(next > 10);
+    REQUIRE(next < clip_frames);
+  }
+  command c(dir, words);
+  REQUIRE(c.wait() == 0);
+  CHECK_THAT(c.err(), Contains("goes on with tick " + std::to_string(next) + ", from " + state));
+  auto const rest = dir / ("parts/out-from-" + std::to_string(next) + ".mp4");
+  CHECK(frames_in(rest) == clip_frames - next);
+  CHECK(frames_in(dir / "parts/out.mp4") == next);
+  CHECK_FALSE(fs::exists(state));
+}
+
+TEST_CASE("a checkpoint that cannot be used or written is named", "[stream]") {
+  folder const dir;
+  make_clip(dir, "clip.mp4", 20);
+  auto const state = dir / "state.rondo";
+  std::ofstream(state) << "nonsense";
+  {
+    command c(dir, with_checkpoints(moving(dir, "parts", "0"), state));
+    CHECK(c.wait() == 78);
+    CHECK_THAT(c.err(), Contains(state + ": is not a checkpoint of a graph"));
+  }
+  command c(dir, with_checkpoints(moving(dir, "parts", "50"), "/nowhere/state.rondo"));
+  CHECK(c.wait() == 0);
+  CHECK_THAT(c.err(), Contains("/nowhere/state.rondo"));
+}
