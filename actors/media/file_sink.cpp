@@ -16,8 +16,7 @@ constexpr int clock_rate = 90'000;  // of time stamps, if pictures are shown at 
 /// The name for a graph that begins with this tick.
 std::string name_from(std::filesystem::path const& file, std::uint64_t first_tick) {
   if (first_tick == 0) return file.string();
-  auto const name =
-      fmt::format("{}-from-{}{}", file.stem().string(), first_tick, file.extension().string());
+  auto const name = fmt::format("{}-from-{}{}", file.stem().string(), first_tick, file.extension().string());
   return (file.parent_path() / name).string();
 }
 

@@ -77,8 +77,7 @@ std::string file_source::shapes(options const& o, streams::shapes_of<file_source
   s.out<"video">(about);
   return {};
 }
-std::shared_ptr<picture_source> file_source::open(options const& o,
-                                                  streams::shapes_of<file_source> const& s,
+std::shared_ptr<picture_source> file_source::open(options const& o, streams::shapes_of<file_source> const& s,
                                                   streams::host_link& link) {
   return std::make_shared<picture_source>(
       [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },

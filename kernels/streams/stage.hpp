@@ -36,9 +36,9 @@ struct stage_of {
   struct arguments {
     stage_memory* memory;  // on its device
   };
-  using messages = rondo::messages<news, tick_due, stop_source, graph_stops, again,
-                                   ask<await_end, stage_counts>, ask<read_counts, stage_counts>,
-                                   ask<read_progress, stage_progress>>;
+  using messages =
+      rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<await_end, stage_counts>,
+                      ask<read_counts, stage_counts>, ask<read_progress, stage_progress>>;
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
 
   RONDO_CALL RONDO_HD void on_start(context& ctx, arguments const& a) {

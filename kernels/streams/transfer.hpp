@@ -62,10 +62,9 @@ struct transfer_end {
 };
 
 struct outlet : transfer_end {
-  using messages =
-      rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<next_frame, frame_note>,
-                      ask<await_end, stage_counts>, ask<read_counts, stage_counts>,
-                      ask<read_progress, stage_progress>>;
+  using messages = rondo::messages<news, tick_due, stop_source, graph_stops, again,
+                                   ask<next_frame, frame_note>, ask<await_end, stage_counts>,
+                                   ask<read_counts, stage_counts>, ask<read_progress, stage_progress>>;
   using arguments = transfer_end::arguments;
   using transfer_end::on;
 
@@ -119,15 +118,16 @@ struct outlet : transfer_end {
 };
 
 struct inlet : transfer_end {
-  using messages =
-      rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<next_block, block_note>,
-                      frame_arrived, ask<await_end, stage_counts>, ask<read_counts, stage_counts>,
-                      ask<read_progress, stage_progress>>;
+  using messages = rondo::messages<news, tick_due, stop_source, graph_stops, again,
+                                   ask<next_block, block_note>, frame_arrived, ask<await_end, stage_counts>,
+                                   ask<read_counts, stage_counts>, ask<read_progress, stage_progress>>;
   using arguments = transfer_end::arguments;
   using transfer_end::on;
 
   RONDO_HD void on_start(context&, arguments const& a) { memory = a.memory; }
-  RONDO_HD stage_progress on(context&, read_progress const&) { return {}; }  // what arrives is passed on at once
+  RONDO_HD stage_progress on(context&, read_progress const&) {
+    return {};
+  }  // what arrives is passed on at once
   RONDO_HD void on(context& ctx, stop_source const&) {
     if (memory->counts.ended == 0) stage_loop{ctx, *memory}.end();
     answer_end(ctx);

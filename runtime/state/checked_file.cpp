@@ -44,22 +44,23 @@ void refuse_unless(bool holds, fmt::format_string<Args...> why, Args&&... args) 
 void check_head(std::vector<std::byte> const& bytes, file_format const& format) {
   file_head head;
   refuse_unless(bytes.size() >= sizeof head, "is not {}, or is truncated: it has {} bytes", format.what,
-          bytes.size());
+                bytes.size());
   std::memcpy(&head, bytes.data(), sizeof head);
   auto const own = head_for(format);
-  refuse_unless(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0, "is not {}: it does not begin with {}",
-          format.what, format.magic);
+  refuse_unless(std::memcmp(head.magic, own.magic, sizeof own.magic) == 0,
+                "is not {}: it does not begin with {}", format.what, format.magic);
   refuse_unless(head.byte_order == own.byte_order,
-          "was written on a machine with another byte order, or is damaged");
+                "was written on a machine with another byte order, or is damaged");
   refuse_unless(head.version == own.version,
-          "has format version {}, but this program reads only version {}; restore it with the program "
-          "that wrote it",
-          head.version, own.version);
+                "has format version {}, but this program reads only version {}; restore it with the program "
+                "that wrote it",
+                head.version, own.version);
   refuse_unless(head.head_crc == head_crc_of(head), "is damaged: the checksum of its head is wrong");
-  refuse_unless(head.body_bytes == bytes.size() - sizeof head, "is truncated: {} bytes follow its head, not {}",
-          bytes.size() - sizeof head, head.body_bytes);
+  refuse_unless(head.body_bytes == bytes.size() - sizeof head,
+                "is truncated: {} bytes follow its head, not {}", bytes.size() - sizeof head,
+                head.body_bytes);
   refuse_unless(head.body_crc == crc64(bytes.data() + sizeof head, bytes.size() - sizeof head),
-          "is damaged: its checksum is wrong");
+                "is damaged: its checksum is wrong");
 }
 
 }  // namespace

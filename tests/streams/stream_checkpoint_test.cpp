@@ -29,16 +29,11 @@ std::vector<std::string> moving(folder const& dir, std::string const& results, s
                     {"from": "find.video", "to": "draw.video"}, {"from": "find.drawing", "to": "draw.drawing"},
                     {"from": "draw", "to": "video"}, {"from": "draw", "to": "stills"}]
   })";
-  return {"stream",
-          dir / "moving.json",
-          "--rate",
-          rate,
-          "--set",
-          "street.file=" + (dir / "clip.mp4"),
-          "--set",
-          "video.file=" + to + "out.mp4",
-          "--set",
-          "stills.file=" + to + "{tick}.png"};
+  return {"stream", dir / "moving.json",
+          "--rate", rate,
+          "--set",  "street.file=" + (dir / "clip.mp4"),
+          "--set",  "video.file=" + to + "out.mp4",
+          "--set",  "stills.file=" + to + "{tick}.png"};
 }
 std::vector<std::string> with_checkpoints(std::vector<std::string> words, std::string const& file) {
   for (auto const* const word : {"--checkpoint", file.c_str(), "--checkpoint-every", "0.03"})

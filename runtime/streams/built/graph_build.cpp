@@ -136,8 +136,8 @@ void built_graph::make_edges() {
 void built_graph::open_host_sides() {
   for (auto& s : instances_) {
     if (s.transfer != nullptr) continue;
-    s.link = std::make_shared<stage_link>(rt_, options_.paused,
-                                          stage_beginning{first_tick_, s.processed_before});
+    s.link =
+        std::make_shared<stage_link>(rt_, options_.paused, stage_beginning{first_tick_, s.processed_before});
     s.host_side = plan_.stages[s.stage].open(plan_.shapes()[s.stage], *s.link);
   }
 }

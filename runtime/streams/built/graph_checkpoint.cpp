@@ -21,8 +21,7 @@ stage_progress progress_of(stage_instance const& s, clock_type::time_point limit
   auto const left = std::max<std::chrono::nanoseconds>(limit - clock_type::now(), 1ms);
   auto const p = s.actor.ask(read_progress{}, {.timeout = left, .wait_for_room = true}, block);
   if (!p)
-    throw std::runtime_error(
-        fmt::format("'{}' does not say how far it is: {}", s.name, p.error().message()));
+    throw std::runtime_error(fmt::format("'{}' does not say how far it is: {}", s.name, p.error().message()));
   return *p;
 }
 
@@ -108,8 +107,8 @@ std::uint64_t built_graph::checkpoint(std::filesystem::path const& file, bool st
 
 void built_graph::take_over(saved_graph const& saved) {
   auto const refuse = [&](std::string const& why) {
-    throw graph_error(fmt::format("{} is a checkpoint of another graph: {}; begin without it",
-                                  saved.file.string(), why));
+    throw graph_error(
+        fmt::format("{} is a checkpoint of another graph: {}; begin without it", saved.file.string(), why));
   };
   std::size_t found = 0;
   for (auto& s : instances_) {

@@ -33,14 +33,12 @@ void write_saved_graph(std::filesystem::path const& file, saved_graph const& g) 
     auto const scratch =
         b.CreateVector(reinterpret_cast<std::uint8_t const*>(s.scratch.data()), s.scratch.size());
     auto const name = b.CreateString(s.name), type = b.CreateString(s.type);
-    stages.push_back(
-        schemas::Createsaved_stage(b, name, type, s.replica, s.processed, s.own_ticks, scratch));
+    stages.push_back(schemas::Createsaved_stage(b, name, type, s.replica, s.processed, s.own_ticks, scratch));
   }
   auto const all = b.CreateVector(stages);
   auto const name = b.CreateString(g.name);
   schemas::Finishsaved_graphBuffer(b, schemas::Createsaved_graph(b, name, g.next_tick, all));
-  write_checked_file(file, format,
-                     {reinterpret_cast<std::byte const*>(b.GetBufferPointer()), b.GetSize()});
+  write_checked_file(file, format, {reinterpret_cast<std::byte const*>(b.GetBufferPointer()), b.GetSize()});
 }
 
 saved_graph read_saved_graph(std::filesystem::path const& file) {

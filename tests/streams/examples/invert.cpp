@@ -1,6 +1,10 @@
 // The program of docs/streams.md.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 
 #include "actors/video/video_module.hpp"
 #include "kernels/streams/shapes.hpp"
@@ -82,4 +86,26 @@ int main() {
   check(g.counts(negative).copied == 0, "nobody else read the picture");
   check(g.counts(screen).last_number == 99, "the newest picture arrives");
   std::printf("%s", g.explain().c_str());
+
+  auto const build = [](streams::graph& to) {
+    auto const bars = to.add<video::test_pattern>("pattern", {.width = 640, .height = 480});
+    auto const out = to.add<video::null_sink>("screen");
+    to.connect(bars.out<"video">(), out.in<"video">());
+    return out;
+  };
+  auto const file =
+      (std::filesystem::temp_directory_path() / ("graph-" + std::to_string(::getpid()) + ".state")).string();
+  std::uint64_t next = 0;
+  {
+    streams::graph before{rt, {.name = "before"}};
+    build(before);
+    before.start();
+    next = before.checkpoint(file);  // now and then, while it runs
+  }                                  // a crash, say
+  streams::graph after{rt, {.name = "after", .ticks = next + 100}};
+  auto const out = build(after);
+  check(after.start_from(file) == next, "the number of the next tick");
+  check(!after.wait(), "100 more, and then the end");
+  check(after.counts(out).processed == 100, "none twice");
+  std::filesystem::remove(file);
 }
