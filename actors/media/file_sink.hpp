@@ -30,7 +30,8 @@ struct file_sink {
   };
   static constexpr auto where = streams::works::on_host;
   static std::string shapes(options const& o, streams::shapes_of<file_sink>& s);
-  /// In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4.
+  /// In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4. If the process
+  /// was killed, pictures shortly before the checkpoint may be missing, because the encoder had them (video_writer.hpp).
   static std::shared_ptr<video_file> open(options const& o, streams::shapes_of<file_sink> const& s,
                                           streams::host_link& link);
   static std::string why_failed(video_file const& f);
