@@ -266,11 +266,13 @@ result<std::uint64_t> graph::impl::set_paused(bool paused) {
   return made;
 }
 
-std::uint64_t graph::checkpoint(std::filesystem::path const& file, std::chrono::nanoseconds limit) {
+std::optional<std::uint64_t> graph::checkpoint(std::filesystem::path const& file,
+                                               std::chrono::nanoseconds limit) {
   std::lock_guard const one_at_a_time(impl_->stopping);
-  if (!impl_->built || impl_->all_ends->is_over)
-    throw std::runtime_error(
-        fmt::format("{}: the graph '{}' was not saved: it does not run", file.string(), impl_->options.name));
+  if (!impl_->built)
+    throw std::runtime_error(fmt::format("{}: the graph '{}' was not saved: it has not started",
+                                         file.string(), impl_->options.name));
+  if (impl_->all_ends->is_over) return std::nullopt;
   return impl_->built->checkpoint(file, impl_->is_paused, limit);
 }
 

@@ -12,12 +12,13 @@
 // Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a transfer, once for
 // all readers of an output there, and says what it costs.
 //
-// Threads: one at a time, except `stop`, `wait`, `checkpoint` and `counts`. Lifetime: within its runtime's.
+// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint` and `counts`. Lifetime: within its runtime's.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@
 namespace rondo::streams {
 
 class graph;
+struct saved_graph;
 
 /// An output of a stage in a graph.
 template <frame_type T>
@@ -144,11 +146,11 @@ class graph {
   result<std::uint64_t> resume();
 
   /// Between two ticks, writes what `start_from` needs to `file`, which is replaced as a whole: the graph pauses until the frames under
-  /// way have arrived, and goes on. What `latest` inputs keep of earlier ticks is not saved. Returns the number of the next tick. Throws
-  /// std::runtime_error with the file and the reason: the graph does not run, or a stage has come to its end; its frames do not
-  /// arrive within the limit; the file cannot be written.
-  std::uint64_t checkpoint(std::filesystem::path const& file,
-                           std::chrono::nanoseconds limit = std::chrono::seconds(10));
+  /// way have arrived, and goes on. What `latest` inputs keep of earlier ticks is not saved. Returns the number of the next tick; nullopt if
+  /// the graph has come to its end, or a source has: then nothing is written. Throws std::runtime_error with the file and the reason: the
+  /// graph has not started, its frames do not arrive within the limit, the file cannot be written.
+  std::optional<std::uint64_t> checkpoint(std::filesystem::path const& file,
+                                          std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
   // -- replacing a stage while the graph runs
   //
@@ -195,7 +197,7 @@ class graph {
   std::string why_failed() const;
 
  private:
-  void start(struct saved_graph const* from);
+  void start(saved_graph const* from);
   void require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const;
 
   struct impl;

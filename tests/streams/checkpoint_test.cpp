@@ -162,7 +162,7 @@ TEST_CASE("a graph goes on from a checkpoint: no frame is missing, and none is p
     static_cast<void>(c.g.checkpoint(state.path));
     c.process_more(20);
     auto const before = next;
-    next = c.g.checkpoint(state.path);
+    next = c.g.checkpoint(state.path).value();
     CHECK(next >= before + 40);
     c.process_more(5);  // as lost as by a crash
     auto const [found, processed] = saved_found(state.path);
@@ -187,7 +187,7 @@ TEST_CASE("a graph with lossy edges is saved with what has arrived", "[streams][
   saved_chain c(how);
   c.g.start();
   c.process_more(50);
-  auto const next = c.g.checkpoint(state.path);
+  auto const next = c.g.checkpoint(state.path).value();
   auto const [found, processed] = saved_found(state.path);
   CHECK(found.frames == processed);
   CHECK(found.frames + found.missing == found.last + 1);
@@ -226,7 +226,7 @@ TEST_CASE("the host sides of stages know where they begin, and ticks of their ow
     if (run == 0) {
       g.start();
       REQUIRE(rondo_test::eventually([&] { return g.counts(to).processed >= 10; }));
-      next = g.checkpoint(state.path);
+      next = g.checkpoint(state.path).value();
       if (has_own_ticks) next = streams::read_saved_graph(state.path).stages.front().own_ticks;
       CHECK(tick.load(memory_order::relaxed) == (has_own_ticks ? 99 : 0));
       continue;
@@ -241,16 +241,38 @@ TEST_CASE("the host sides of stages know where they begin, and ticks of their ow
   }
 }
 
+TEST_CASE("a graph that ends before its checkpoint is refused", "[streams]") {
+  bool const has_own_ticks = GENERATE(false, true);
+  state_file state;
+  for (std::uint64_t const ticks : {0, 5}) {
+    saved_bed b("cpu");
+    streams::graph g{b.rt, {.ticks = ticks}};
+    auto const to = g.add<checker>("to");
+    if (has_own_ticks)
+      g.connect(g.add<own_source>("from").out<"numbers">(), to.in<"numbers">());
+    else
+      g.connect(g.add<counter>("from").out<"numbers">(), to.in<"numbers">());
+    if (ticks == 0) {
+      g.start();
+      REQUIRE(rondo_test::eventually([&] { return g.counts(to).processed >= 5; }));
+      REQUIRE(g.checkpoint(state.path));
+    } else {
+      CHECK_THAT(refusal_of([&] { g.start_from(state.path); }),
+                 Catch::Matchers::Contains("and the graph ends after 5"));
+    }
+  }
+}
+
 TEST_CASE("a checkpoint of another graph, or a damaged one, is refused by name", "[streams]") {
   using Catch::Matchers::Contains;
   state_file state;
   auto const start_with = [&](auto const& add) {
     saved_bed b("cpu");
-    streams::graph g{b.rt, {.ticks = 5}};
+    streams::graph g{b.rt};
     auto const from = g.add<counter>("from");
     add(g, from);
     auto const why = refusal_of([&] { g.start_from(state.path); });
-    if (why.empty()) CHECK(!g.wait(60s));
+    if (why.empty()) CHECK(!g.stop());
     return why;
   };
   auto const with_tally = [](char const* name, std::uint64_t scratch_bytes = 8) {
@@ -264,12 +286,12 @@ TEST_CASE("a checkpoint of another graph, or a damaged one, is refused by name",
     saved_bed b("cpu");
     streams::graph g{b.rt};
     auto const from = g.add<counter>("from");
-    CHECK_THAT(refusal_of([&] { g.checkpoint(state.path); }), Contains("it does not run"));
+    CHECK_THAT(refusal_of([&] { g.checkpoint(state.path); }), Contains("it has not started"));
     with_tally("to")(g, from);
     g.start();
     static_cast<void>(g.checkpoint(state.path));
     CHECK(!g.stop());
-    CHECK_THAT(refusal_of([&] { g.checkpoint(state.path); }), Contains("it does not run"));
+    CHECK_FALSE(g.checkpoint(state.path));  // it has ended
   }
   CHECK(start_with(with_tally("to")) == "");
   CHECK_THAT(start_with(with_tally("other")), Contains("it has no stage 'other'"));
@@ -320,7 +342,7 @@ TEST_CASE("a graph that has come to its end is not saved", "[streams]") {
     g.connect(g.add<counter>("from").out<"numbers">(), to.in<"numbers">());
   g.start();
   REQUIRE(rondo_test::eventually([&] { return g.counts(to).processed == 20; }));
-  CHECK_THAT(refusal_of([&] { g.checkpoint(state.path); }), Catch::Matchers::Contains("it is ending"));
+  CHECK_FALSE(g.checkpoint(state.path));
   CHECK_FALSE(fs::exists(state.path));
   CHECK(!g.wait(60s));
 }

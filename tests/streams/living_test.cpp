@@ -62,11 +62,7 @@ void run_with(trouble what, streams::delivery how, bool before, machine const& o
   auto const from = g.add<counter>("from");
   auto const plus = g.add<adder>("plus", add, {.supervise = {.max_restarts = 10'000}});
   auto const to = g.add<checker>("to", {.added = 1, .spins = slow(!before)});
-  auto const with = [&](bool here) {
-    return streams::connection_options{.how = here ? how : streams::delivery::lossless};
-  };
-  g.connect(from.out<"numbers">(), plus.in<"numbers">(), with(before));
-  g.connect(plus.out<"numbers">(), to.in<"numbers">(), with(!before));
+  connect_row(g, from, plus, to, how, before);
   g.start();
 
   if (what == trouble::failures) REQUIRE(eventually([&] { return g.counts(plus).failed >= times; }));

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -130,12 +129,17 @@ std::filesystem::path stream_run::checkpoint_of(std::uint32_t graph, std::string
 
 void stream_run::start(stream_arguments const& a) {
   for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-    auto const from = checkpoint_of(n, a.checkpoint);
-    if (a.checkpoint.empty() || !std::filesystem::exists(from)) {
+    if (a.checkpoint.empty()) {
       graphs_[n]->start();
       continue;
     }
+    auto const from = checkpoint_of(n, a.checkpoint);
     try {
+      locks_.emplace_back(from);
+      if (!std::filesystem::exists(from)) {
+        graphs_[n]->start();
+        continue;
+      }
       auto const next = graphs_[n]->start_from(from);
       if (!a.quiet)
         fmt::print(stderr, "{}: goes on with tick {}, from {}\n",
@@ -155,7 +159,6 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
   asio::steady_timer timer(context);
   std::string failure;
   auto open = graphs_.size();
-  std::vector<std::atomic<bool>> has_ended(graphs_.size());
   bool is_interrupted = false;
   auto const begun = clock::now();
   auto const line = [shows](std::string const& text) {
@@ -174,23 +177,19 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
 
   before();
   start(a);
-  std::mutex saying;
-  std::string said;  // of a checkpoint that was not written: once, not every time
-  auto const save = [&](std::uint32_t n) {
+  // Returns why it was not saved; the graph goes on, and the file before stays.
+  auto const save = [&](std::uint32_t n) -> std::string {
     try {
-      if (!has_ended[n]) graphs_[n]->checkpoint(checkpoint_of(n, a.checkpoint));
-    } catch (std::exception const& e) {  // the graph goes on, and the file before stays
-      std::lock_guard const lock(saying);
-      if (has_ended[n] || std::exchange(said, e.what()) == e.what()) return;
-      line("");
-      fmt::print(stderr, "rondo: {}\n", e.what());
+      static_cast<void>(graphs_[n]->checkpoint(checkpoint_of(n, a.checkpoint)));
+      return {};
+    } catch (std::exception const& e) {
+      return e.what();
     }
   };
   std::vector<std::jthread> waiting;  // after all that their functions refer to
   for (std::size_t n = 0; n < graphs_.size(); ++n)
     waiting.emplace_back([&, n] {
       auto const ec = graphs_[n]->wait();
-      has_ended[n] = true;
       asio::post(context, [&, n, ec] {
         if (ec && failure.empty())
           failure = graphs_[n]->why_failed().empty() ? ec.message() : graphs_[n]->why_failed();
@@ -211,7 +210,8 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
       stopping.emplace_back([&, n] {
         if (!a.checkpoint.empty()) {
           static_cast<void>(graphs_[n]->pause());  // so that nothing is processed after it
-          save(n);
+          if (auto const why = save(n); !why.empty())
+            asio::post(context, [&failure, why] { failure = failure.empty() ? why : failure; });
         }
         static_cast<void>(graphs_[n]->stop());
       });
@@ -223,8 +223,13 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
       std::unique_lock lock(mutex);
       std::condition_variable_any ends;
       auto const period = std::chrono::duration<double>(a.checkpoint_every);
+      std::string said;  // once, not every time
       while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); }))
-        for (std::uint32_t n = 0; n < graphs_.size(); ++n) save(n);
+        for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+          if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
+            line("");
+            fmt::print(stderr, "rondo: {}\n", why);
+          }
     });
   repeat(timer, std::chrono::milliseconds(500), [&] {
     seconds_ = std::chrono::duration<double>(clock::now() - begun).count();

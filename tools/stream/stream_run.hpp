@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "runtime/os/file_lock.hpp"
 #include "runtime/streams/file/stream_file.hpp"
 
 namespace rondo::tools {
@@ -57,7 +59,8 @@ class stream_run {
   runtime& rt_;
   streams::stream_file const& file_;
   std::vector<std::unique_ptr<streams::graph>> graphs_;
-  double seconds_ = 0;  // of the run
+  std::list<file_lock> locks_;  // on their checkpoints
+  double seconds_ = 0;          // of the run
   bool paused_ = false;
 };
 

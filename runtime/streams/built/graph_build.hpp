@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,8 +70,8 @@ class built_graph {
   /// Sources make no ticks, or do again. Returns how many the clock has made, or the runtime's error.
   result<std::uint64_t> set_paused(bool paused);
   /// As graph::checkpoint. Goes on afterwards, unless it `stays_paused`. Defined in graph_checkpoint.cpp.
-  std::uint64_t checkpoint(std::filesystem::path const& file, bool stays_paused,
-                           std::chrono::nanoseconds limit);
+  std::optional<std::uint64_t> checkpoint(std::filesystem::path const& file, bool stays_paused,
+                                          std::chrono::nanoseconds limit);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
   /// Called with each instance of a stage that is replaced, and its new host side, while the stage's device stands still. Must not throw.
   using replaced_fn = std::function<void(stage_instance const&, std::shared_ptr<void> const&)>;
@@ -88,7 +89,7 @@ class built_graph {
 
  private:
   void take_over(saved_graph const& saved);
-  saved_graph save(std::uint64_t made, std::chrono::steady_clock::time_point limit);
+  std::optional<saved_graph> save(std::uint64_t made, std::chrono::steady_clock::time_point limit);
   void require_idle(std::uint64_t made, std::chrono::steady_clock::time_point limit);
   std::vector<stage_instance const*> in_order_of_frames() const;
   void make_instances();

@@ -57,15 +57,14 @@ void built_graph::require_idle(std::uint64_t made, clock_type::time_point limit)
   }
 }
 
-saved_graph built_graph::save(std::uint64_t made, clock_type::time_point limit) {
+std::optional<saved_graph> built_graph::save(std::uint64_t made, clock_type::time_point limit) {
   require_idle(made, limit);
   saved_graph g{.name = options_.name, .next_tick = made, .stages = {}};
   for (auto const& s : instances_) {
     if (s.transfer != nullptr) continue;
     auto const& stage = plan_.stages[s.stage];
     auto const p = progress_of(s, limit);
-    if (p.is_ending != 0 || (is_ticked(s) && options_.ticks != 0 && made >= options_.ticks))
-      throw std::runtime_error(fmt::format("it is ending, beginning with '{}'", s.name));
+    if (p.is_ending != 0 || (is_ticked(s) && options_.ticks != 0 && made >= options_.ticks)) return {};
     saved_stage saved{.name = stage.name,
                       .type = std::string(stage.kind->name),
                       .replica = s.replica,
@@ -81,8 +80,8 @@ saved_graph built_graph::save(std::uint64_t made, clock_type::time_point limit) 
   return g;
 }
 
-std::uint64_t built_graph::checkpoint(std::filesystem::path const& file, bool stays_paused,
-                                      std::chrono::nanoseconds limit) {
+std::optional<std::uint64_t> built_graph::checkpoint(std::filesystem::path const& file, bool stays_paused,
+                                                     std::chrono::nanoseconds limit) {
   struct go_on {
     built_graph& of;
     bool stays_paused;
@@ -90,7 +89,7 @@ std::uint64_t built_graph::checkpoint(std::filesystem::path const& file, bool st
       if (!stays_paused) static_cast<void>(of.set_paused(false));
     }
   };
-  saved_graph saved;
+  std::optional<saved_graph> saved;
   try {
     auto const until = clock_type::now() + limit;
     go_on const afterwards{*this, stays_paused};
@@ -101,11 +100,15 @@ std::uint64_t built_graph::checkpoint(std::filesystem::path const& file, bool st
     throw std::runtime_error(
         fmt::format("{}: the graph '{}' was not saved: {}", file.string(), options_.name, e.what()));
   }
-  write_saved_graph(file, saved);
-  return saved.next_tick;
+  if (!saved) return {};
+  write_saved_graph(file, *saved);
+  return saved->next_tick;
 }
 
 void built_graph::take_over(saved_graph const& saved) {
+  if (options_.ticks != 0 && saved.next_tick >= options_.ticks)
+    throw graph_error(fmt::format("{} is a checkpoint after {} ticks, and the graph ends after {}",
+                                  saved.file.string(), saved.next_tick, options_.ticks));
   auto const refuse = [&](std::string const& why) {
     throw graph_error(
         fmt::format("{} is a checkpoint of another graph: {}; begin without it", saved.file.string(), why));
@@ -125,6 +128,9 @@ void built_graph::take_over(saved_graph const& saved) {
     if (auto const needs = stage.scratch_bytes(plan_.shapes()[s.stage]); of->scratch.size() != needs)
       refuse(fmt::format("its stage '{}' has {} bytes of scratch memory, and needs {} here", stage.name,
                          of->scratch.size(), needs));
+    if (options_.ticks != 0 && of->own_ticks >= options_.ticks)
+      throw graph_error(fmt::format("{} is a checkpoint after {} ticks of '{}', and the graph ends after {}",
+                                    saved.file.string(), of->own_ticks, stage.name, options_.ticks));
     s.saved = &*of;
     s.processed_before = of->processed;
     ++found;

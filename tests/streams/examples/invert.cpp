@@ -100,8 +100,8 @@ int main() {
     streams::graph before{rt, {.name = "before"}};
     build(before);
     before.start();
-    next = before.checkpoint(file);  // now and then, while it runs
-  }                                  // a crash, say
+    next = before.checkpoint(file).value();  // now and then, while it runs
+  }                                          // a crash, say
   streams::graph after{rt, {.name = "after", .ticks = next + 100}};
   auto const out = build(after);
   check(after.start_from(file) == next, "the number of the next tick");
