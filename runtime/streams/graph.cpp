@@ -18,6 +18,7 @@
 #include "runtime/streams/plan/graph_plan.hpp"
 #include "runtime/streams/plan/graph_svg.hpp"
 #include "runtime/streams/plan/measure_copies.hpp"
+#include "runtime/text/to_stderr.hpp"
 
 namespace rondo::streams {
 
@@ -45,7 +46,7 @@ struct graph::impl {
 
   void warn(std::string const& line) const {
     if (options.warn) return options.warn(line);
-    fmt::print(stderr, "rondo: {}\n", line);
+    to_stderr(fmt::format("rondo: {}\n", line));
   }
   void require_not_started(char const* what) const {
     if (built) throw std::invalid_argument(fmt::format("{}: the graph has started; build another one", what));

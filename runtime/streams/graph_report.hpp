@@ -10,6 +10,7 @@
 
 #include "runtime/observe/graph_reports.hpp"
 #include "runtime/streams/built/graph_build.hpp"
+#include "runtime/streams/graph.hpp"
 
 namespace rondo::streams {
 

@@ -10,6 +10,7 @@
 #include "runtime/base/config.hpp"
 #include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/net/credentials.hpp"
+#include "runtime/text/to_stderr.hpp"
 
 namespace rondo::service {
 
@@ -37,21 +38,21 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
   auto* const command = app.add_subcommand(name, help);
   command->footer("");  // not the footer of the program
   command->callback([&exit_status, work = std::move(work)] {
+    auto const fails = [&exit_status](exit_code code, std::exception const& e) {
+      to_stderr(fmt::format("rondo: {}\n", e.what()));
+      exit_status = code;
+    };
     try {
       work();
     } catch (command_error const& e) {
-      fmt::print(stderr, "rondo: {}\n", e.what());
-      exit_status = e.code;
+      fails(e.code, e);
     } catch (config_error const& e) {
-      fmt::print(stderr, "rondo: {}\n", e.what());
-      exit_status = exit_bad_config;
+      fails(exit_bad_config, e);
     } catch (payload_error const& e) {
-      fmt::print(stderr, "rondo: {}\n", e.what());
-      exit_status = exit_bad_data;
+      fails(exit_bad_data, e);
     } catch (std::exception const& e) {
       if (std::ferror(stdout) != 0) return;  // reported at the end: see run_app
-      fmt::print(stderr, "rondo: {}\n", e.what());
-      exit_status = exit_failed;
+      fails(exit_failed, e);
     }
   });
   return *command;

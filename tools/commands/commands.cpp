@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 
 #include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
 
 namespace rondo::service {
@@ -32,8 +34,8 @@ int status_after_output(int status) {
   if (std::fflush(stdout) == 0 && !failed) return status;
   if (status != exit_done) return status;  // it has already reported an error
   if (errno != EPIPE)                      // a reader that closed the pipe knows
-    std::fprintf(stderr, "rondo: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
-                 errno != 0 ? std::strerror(errno) : "");
+    to_stderr(fmt::format("rondo: standard output cannot be written{}{}\n", errno != 0 ? ": " : "",
+                          errno != 0 ? std::strerror(errno) : ""));
   return exit_no_output;
 }
 
@@ -45,10 +47,10 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_status) 
   auto const commands = app.get_subcommands();
   auto const program = std::filesystem::path(argv[0]).filename().string();
   if (commands.empty() && argc > 1 && argv[1][0] != '-')
-    fmt::print(stderr, "rondo: unknown command '{}'; see {} --help\n", clean_text(argv[1]), program);
+    to_stderr(fmt::format("rondo: unknown command '{}'; see {} --help\n", clean_text(argv[1]), program));
   else
-    fmt::print(stderr, "rondo: {}; see {}{} --help\n", e.what(), program,
-               commands.empty() ? "" : " " + commands.front()->get_name());
+    to_stderr(fmt::format("rondo: {}; see {}{} --help\n", e.what(), program,
+                          commands.empty() ? "" : " " + commands.front()->get_name()));
   return exit_usage;
 }
 
@@ -56,6 +58,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_status) 
 
 int run_app(CLI::App& app, int argc, char** argv, int const& exit_status) {
   fill_standard_streams();
+  std::signal(SIGPIPE,
+              SIG_IGN);  // who reads the output or the log may go away; no work is left half done for that
   return status_after_output(parse_and_run(app, argc, argv, exit_status));
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/replay.hpp"
 #include "runtime/state/replayer.hpp"
+#include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/commands/commands.hpp"
 
@@ -35,9 +36,9 @@ int replay(replay_arguments const& a, served_module const& module) {
   replay_report found;
   try {
     found = rondo::replay(*rt, a.recording, [&](std::uint64_t entries) {
-      if (shows) fmt::print(stderr, "\r{} entries", entries);
+      if (shows) to_stderr(fmt::format("\r{} entries", entries));
     });
-    if (shows) fmt::print(stderr, "\r\033[K");
+    if (shows) to_stderr("\r\033[K");
   } catch (std::runtime_error const& e) {
     throw command_error(exit_bad_data, e.what());
   }

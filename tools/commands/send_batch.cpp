@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "runtime/text/json_reader.hpp"
+#include "runtime/text/to_stderr.hpp"
 
 namespace rondo::service {
 
@@ -114,7 +115,7 @@ class batch {
     auto const now = std::chrono::steady_clock::now();
     if (::isatty(STDERR_FILENO) == 0 || (!last && now - shown_ < std::chrono::milliseconds(200))) return;
     shown_ = now;
-    fmt::print(stderr, "\r{} answered, {} refused{}", printed_, refused_, last ? "\n" : "");
+    to_stderr(fmt::format("\r{} answered, {} refused{}", printed_, refused_, last ? "\n" : ""));
   }
 
   batch_arguments const& a_;

@@ -155,7 +155,6 @@ class server {
 
   int run() {
     raise_file_limit();
-    std::signal(SIGPIPE, SIG_IGN);  // peers, and the reader of the log, may go away at any time
     guard_checkpoint();
     require_writable(config_.checkpoint);
     restore();

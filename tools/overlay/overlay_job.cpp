@@ -17,6 +17,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/text/to_stderr.hpp"
 #include "tools/overlay/overlay_summary.hpp"
 
 RONDO_EMULATED_MODULE(rondo::overlay::overlay_module)
@@ -39,13 +40,13 @@ int run_overlay(overlay_options const& options) {
   try {
     if (job.open()) job.run();
   } catch (config_error const& e) {
-    fmt::print(stderr, "rondo overlay: {}\n", e.what());
+    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
     return exit_bad_config;
   } catch (overlay_job::device_error const& e) {
-    fmt::print(stderr, "rondo overlay: {}\n", e.what());
+    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
     return exit_unavailable;
   } catch (std::exception const& e) {
-    fmt::print(stderr, "rondo overlay: {}\n", e.what());
+    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
     return exit_internal;
   }
   return job.status();
@@ -137,9 +138,9 @@ void overlay_job::prepare_cameras(bool restored) {
 }
 
 void overlay_job::report(std::string const& camera, exit_code code, std::string const& reason) {
-  if (progress_shown_) fmt::print(stderr, "\n");
+  if (progress_shown_) to_stderr("\n");
   progress_shown_ = false;
-  fmt::print(stderr, "rondo overlay: {}: {}\n", camera, reason);
+  to_stderr(fmt::format("rondo overlay: {}: {}\n", camera, reason));
   if (status_ == exit_done) status_ = code;
 }
 
@@ -231,7 +232,7 @@ void overlay_job::show_progress() {
   }
   if (paused_) line_ += "  paused";
   bool const terminal = ::isatty(STDERR_FILENO) != 0;
-  fmt::print(stderr, "{}{}{}", terminal ? "\r\x1b[K" : "", line_, terminal ? "" : "\n");
+  to_stderr(fmt::format("{}{}{}", terminal ? "\r\x1b[K" : "", line_, terminal ? "" : "\n"));
   progress_shown_ = terminal;
 }
 
@@ -285,7 +286,7 @@ void overlay_job::print_summary() {
   auto const now = settled();
   if (!now.conserved())
     report("messages", exit_internal, "some were lost or counted twice: " + conservation_text(now));
-  if (progress_shown_) fmt::print(stderr, "\r\x1b[K");
+  if (progress_shown_) to_stderr("\r\x1b[K");
   auto text = summary_text(feeds_, *runtime_, now);
   for (auto const& f : feeds_)
     for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", picture);

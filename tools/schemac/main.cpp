@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "runtime/service/json/struct_layout.hpp"
+#include "runtime/text/to_stderr.hpp"
 #include "tools/commands/exit_codes.hpp"
 #include "tools/schemac/embed.hpp"
 #include "tools/schemac/header_writer.hpp"
@@ -48,7 +49,7 @@ bool write_file(std::filesystem::path const& path, std::string const& text) {
 }
 
 int complain(rondo::exit_code code, std::string const& text) {
-  fmt::print(stderr, "rondo-schemac: {}\n", text);
+  rondo::to_stderr(fmt::format("rondo-schemac: {}\n", text));
   return code;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -53,14 +54,15 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
   auto const rt = make_runtime(file.runtime);
   try {
     stream_run graphs(*rt, file);
-    if (a.explain) fmt::print("{}", graphs.explain());
+    // What standard output does not take is seen at the end (run_app): the picture and the reason come first.
+    if (a.explain) std::fputs(graphs.explain().c_str(), stdout);
     if (!a.svg.empty()) write_file(a.svg, graphs.svg());
     if (a.explain || !a.svg.empty()) return;
     std::optional<stream_watch> watch;
     auto const failure = graphs.run(a, [&] {
       if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
     });
-    if (!a.quiet) fmt::print("{}", graphs.summary());
+    if (!a.quiet) std::fputs(graphs.summary().c_str(), stdout);
     if (!failure.empty()) throw command_error(exit_internal, failure);
   } catch (streams::graph_error const& e) {
     throw command_error(exit_bad_config, fmt::format("{}: {}", a.file, e.what()));

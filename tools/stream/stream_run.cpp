@@ -17,6 +17,8 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/text/to_stderr.hpp"
+
 namespace rondo::tools {
 
 namespace asio = boost::asio;
@@ -142,8 +144,8 @@ void stream_run::start(stream_arguments const& a) {
       }
       auto const next = graphs_[n]->start_from(from);
       if (!a.quiet)
-        fmt::print(stderr, "{}: goes on with tick {}, from {}\n",
-                   streams::options_of_copy(file_, n, rt_).name, next, from.string());
+        to_stderr(fmt::format("{}: goes on with tick {}, from {}\n",
+                              streams::options_of_copy(file_, n, rt_).name, next, from.string()));
     } catch (streams::graph_error const&) {
       throw;
     } catch (std::runtime_error const& e) {  // the file
@@ -162,11 +164,11 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
   bool is_interrupted = false;
   auto const begun = clock::now();
   auto const line = [shows](std::string const& text) {
-    if (shows) fmt::print(stderr, "\r\033[K{}", text);
+    if (shows) to_stderr(fmt::format("\r\033[K{}", text));
   };
   auto const lines = rt_.on_log([&line](log_line const& l) {
     line("");
-    fmt::print(stderr, "{}\n", to_text(l));
+    to_stderr(fmt::format("{}\n", to_text(l)));
   });
 
   terminal_lines keys(context, [&](std::string const& text) {
@@ -205,7 +207,7 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
     signals.clear();  // a second Ctrl-C kills
     is_interrupted = true;
     line("");
-    if (!a.quiet) fmt::print(stderr, "stopping: frames under way arrive first\n");
+    if (!a.quiet) to_stderr("stopping: frames under way arrive first\n");
     for (std::uint32_t n = 0; n < graphs_.size(); ++n)
       stopping.emplace_back([&, n] {
         if (!a.checkpoint.empty()) {
@@ -228,7 +230,7 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
         for (std::uint32_t n = 0; n < graphs_.size(); ++n)
           if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
             line("");
-            fmt::print(stderr, "rondo: {}\n", why);
+            to_stderr(fmt::format("rondo: {}\n", why));
           }
     });
   repeat(timer, std::chrono::milliseconds(500), [&] {

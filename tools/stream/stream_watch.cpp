@@ -4,6 +4,7 @@
 
 #include "runtime/service/monitor/metrics.hpp"
 #include "runtime/service/monitor/report.hpp"
+#include "runtime/text/to_stderr.hpp"
 
 namespace rondo::tools {
 
@@ -21,12 +22,12 @@ stream_watch::stream_watch(runtime& rt, std::vector<std::string> const& listen, 
         boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
         service::monitoring_routes([this] { return service::to_metrics(service_->watcher().gather()); },
                                    [] { return std::string(); }, [] { return std::string(); }));
-    fmt::print(stderr, "metrics at http://{}:{}/metrics\n", where.path, http_->port());
+    to_stderr(fmt::format("metrics at http://{}:{}/metrics\n", where.path, http_->port()));
   }
   if (listen.empty()) return;
   service_->start();
   for (auto const& e : service_->listens_at())
-    fmt::print(stderr, "to watch it: rondo top --at {}\n", e.text());
+    to_stderr(fmt::format("to watch it: rondo top --at {}\n", e.text()));
 }
 
 stream_watch::~stream_watch() {
