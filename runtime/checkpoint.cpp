@@ -85,6 +85,24 @@ std::string why_no_room(runtime_core const& core, checkpoint_image const& image)
   return {};
 }
 
+/// Nothing is sent from a line to a device with its own memory while this lives. Begin it before the safepoint, so that each
+/// message is in one place then.
+class held_mail {
+ public:
+  explicit held_mail(runtime_core& core) : core_(core) {
+    core_.requests.hold();
+    for (auto const& d : core_.devices) d.mail->hold();
+  }
+  held_mail(held_mail const&) = delete;
+  ~held_mail() {
+    for (auto const& d : core_.devices) d.mail->release();
+    core_.requests.release();
+  }
+
+ private:
+  runtime_core& core_;
+};
+
 /// Two threads must not write the same temporary file.
 std::mutex writing;
 
@@ -161,6 +179,7 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
   bool quiet = false;
   {
     std::unique_lock const held(core.launching);
+    held_mail const still(core);
     quiet = core.at_safepoint(arena_access::reads, copy);
   }
   if (!quiet) refuse(file, "was not written: " + core.why_no_safepoint());
@@ -206,7 +225,7 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
         for (auto const& a : image.actors)
           for (auto m : a.arriving) {
             m.body.header = revived(m, now_ns(), passed_ns);
-            if (failure.empty()) core.forward(a.id, m.body);
+            if (failure.empty()) core.devices.mail_of(a.id).put_back({a.id, m.body});
           }
         for (auto r : image.requests) {
           if (r.body.header.deadline != 0) r.body.header.stamp(now_ns());
@@ -215,8 +234,8 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
       } catch (std::exception const& e) {
         failure = e.what();
       }
-      core.watched.set_past({image.retired, image.dead_letters});
     };
+    core.watched.set_past({image.retired, image.dead_letters});  // first: a message may become a dead letter
     if (!core.at_safepoint(arena_access::writes, place)) failure = core.why_no_safepoint();
   }
   if (failure.empty()) return;

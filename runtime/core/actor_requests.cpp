@@ -124,6 +124,15 @@ void actor_requests::carry_out(device_event const& r) {
   }
 }
 
+void actor_requests::hold() {
+  auto const lock = std::lock_guard(mutex_);
+  held_ = true;
+}
+void actor_requests::release() {
+  auto const lock = std::lock_guard(mutex_);
+  held_ = false;
+}
+
 // -- timers
 
 void actor_requests::start_timer(device_event const& r) {
@@ -162,7 +171,7 @@ void actor_requests::on_due(std::uint64_t number) {
   auto const found = timers_.find(number);
   if (found == timers_.end()) return;  // it ended while this was on its way
   auto& t = found->second;
-  if (t.has_key && !t.repeats)
+  if ((t.has_key && !t.repeats) || held_)
     core_.forward(t.to, t.body);
   else
     core_.send_or_bury(t.to, t.body.header, t.body.payload, t.body.bytes);

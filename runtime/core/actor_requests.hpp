@@ -38,6 +38,11 @@ class actor_requests {
   /// Carries out nothing more.
   void stop();
 
+  /// For a checkpoint: from `hold` to `release`, a message whose time has come waits in its receiver's line (mail_lines.hpp). In a ring
+  /// of submissions, no checkpoint would find it.
+  void hold();
+  void release();
+
   /// Everything that is pending, as requests to be made again by `take`: times count from now, and an ask that waits for its answer
   /// becomes one that ended with outcome_unknown. Stays so while `held` holds its lock. Precondition: the caller holds
   /// runtime_core::launching, and is at a safepoint. Defined in checkpoint.cpp.
@@ -104,6 +109,7 @@ class actor_requests {
   std::set<bond> bonds_;
   std::map<actor_id, std::uint32_t> children_;  // how many an actor has launched, for their names
   boost::asio::steady_timer pause_;
+  bool held_ = false;
 
   mutable std::mutex arrivals_;  // guards the members below
   std::deque<device_event> waiting_;

@@ -167,13 +167,43 @@ void mail_lines::forward(outgoing m) {
   end(ended);
 }
 
-std::vector<outgoing> mail_lines::kept(std::unique_lock<std::mutex>& held) const {
+void mail_lines::put_back(outgoing const& m) {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed()) stand_in_line({.m = m, .patient = true, .kept = true}, ended);
+  }
+  end(ended);
+}
+
+std::vector<outgoing> mail_lines::kept(std::unique_lock<std::mutex>& held) {
   std::vector<outgoing> all;
   held = std::unique_lock(mutex_);
-  for (auto const& [key, l] : lines_)
+  for (auto& [key, l] : lines_) {
+    end_run(l);  // one whose last message was not sent, because the route had no room or the lines were held
     for (auto const& w : l.waiting_messages)
-      if (w.kept) for_each(w, [&](outgoing const& m) { all.push_back(m); });
+      if (w.kept && !w.late) for_each(w, [&](outgoing const& m) { all.push_back(m); });
+  }
   return all;
+}
+
+void mail_lines::hold() {
+  std::lock_guard lock(mutex_);
+  held_ = !route_.is_near();  // a near route is told the outcome of a message as it takes it
+}
+
+void mail_lines::release() {
+  messages ended;
+  {
+    std::lock_guard lock(mutex_);
+    if (!std::exchange(held_, false)) return;
+    for (auto next = lines_.begin(); next != lines_.end();) {
+      auto const at = next++;  // it may end
+      for (auto& w : at->second.waiting_messages) w.late = false;
+      if (!at->second.awaits_verdict) advance(at, ended);
+    }
+  }
+  end(ended);
 }
 
 std::size_t mail_lines::count_kept() const {
@@ -215,6 +245,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   auto w = entry_of(mail);
   w.ack = ack;
   w.patient = w.kept = !ack.valid() && !is_ask(mail.header);
+  w.late = held_;
   l.waiting_messages.push_back(std::move(w));
   return errc::ok;
 }
@@ -243,6 +274,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
   line& l = at->second;
   auto& all = l.waiting_messages;
   bool const near = route_.is_near();
+  if (held_ && !all.empty()) return make_obstacle(at);  // release continues
   while (!all.empty()) {
     if (l.run == 0 && is_over(all.front())) {
       all.pop_front();

@@ -10,6 +10,11 @@
 // Kept messages are sent in runs. If one of a run finds no room, it and those after it come back. Only the last one of a run gets
 // a verdict, which follows all that come back: then it is known how many were taken.
 //
+// A checkpoint *holds* the lines of far routes before it asks for a safepoint. Nothing leaves a line from then on, so at the safepoint
+// the device has told the outcome of everything that has: each message is in a line or in a mailbox, and not in both. What a sender
+// puts into a line meanwhile is not in the image, because an earlier message of the same sender may be in the submission ring, which
+// is not either.
+//
 // Threads: all functions from any thread.
 #pragma once
 
@@ -73,8 +78,11 @@ class mail_lines {
   void wait_for_route(mail_view const& mail, actor_id ack);
   /// As the messenger's functions with these names.
   void forward(outgoing m);
+  void put_back(outgoing const& m);
   void take_back(outgoing m, returned_mail about);
-  std::vector<outgoing> kept(std::unique_lock<std::mutex>& held) const;
+  void hold();
+  void release();
+  std::vector<outgoing> kept(std::unique_lock<std::mutex>& held);
   std::size_t count_kept() const;
 
   /// For a message whose sender does not wait: ok if it has joined its actor's line, an error if it is refused, nullopt if
@@ -92,6 +100,7 @@ class mail_lines {
     bool kept = false;        // has no sender that hears of it; patient
     bool returned = false;    // has come back without having been in a line; kept
     bool in_transit = false;  // on a far route
+    bool late = false;        // has joined a line that is held; kept
     // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs to.
     answer_handler handler{};
     actor_id ack{};
@@ -196,6 +205,7 @@ class mail_lines {
   std::uint64_t nearest_deadline_ns_ = ~0ull;  // that the timer awaits
   boost::asio::steady_timer deadline_timer_{executor_};
   std::vector<mailbox> mailboxes_;
+  bool held_ = false;  // the lines of a far route are
 };
 
 }  // namespace rondo

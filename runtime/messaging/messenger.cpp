@@ -63,8 +63,11 @@ void messenger::note_launch(actor_id actor, reserved_room reserve) noexcept {
   lines_->note_launch(actor, reserve);
 }
 void messenger::forward(outgoing m) { lines_->forward(std::move(m)); }
+void messenger::put_back(outgoing const& m) { lines_->put_back(m); }
 void messenger::take_back(outgoing m, returned_mail about) { lines_->take_back(std::move(m), about); }
-std::vector<outgoing> messenger::kept(std::unique_lock<std::mutex>& held) const { return lines_->kept(held); }
+void messenger::hold() { lines_->hold(); }
+void messenger::release() { lines_->release(); }
+std::vector<outgoing> messenger::kept(std::unique_lock<std::mutex>& held) { return lines_->kept(held); }
 std::size_t messenger::count_kept() const { return lines_->count_kept(); }
 void messenger::on_room(actor_id actor) { lines_->on_room(actor); }
 errc messenger::close(errc reason) { return lines_->close(reason); }

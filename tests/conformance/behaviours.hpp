@@ -300,6 +300,29 @@ struct feeder {
   RONDO_HD void on(rondo::context& ctx, get const&) { ctx.reply(feeder_report{count - next, rooms, gone}); }
 };
 
+/// Passes notes on to an orderly actor, in order; stashes them while that has no room.
+struct pass_to {
+  rondo::actor_id to;
+};
+struct note_relay {
+  using messages = rondo::messages<pass_to, note, rondo::room>;
+  rondo::address<orderly> to{};
+  uint32_t waits = 0;
+
+  RONDO_HD void on(rondo::context&, pass_to const& m) { to = {m.to}; }
+  RONDO_HD void on(rondo::context& ctx, note const& m) {
+    if (waits == 0 && ctx.tell(to, m, {.priority = ctx.header().priority}) != rondo::errc::mailbox_full)
+      return;
+    if (waits == 0) ctx.when_room(to);
+    waits = 1;
+    ctx.stash();
+  }
+  RONDO_HD void on(rondo::context& ctx, rondo::room const&) {
+    waits = 0;
+    ctx.unstash();
+  }
+};
+
 /// Takes samples in batches.
 struct batcher {
   using messages = rondo::messages<sample, hold, rondo::ask<get, tally>>;
@@ -371,8 +394,8 @@ struct wide {
 RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lanes_together, wide, exclusive,
              editor, scaler, walker, walkers_together, forgetful, feeder, worker, in_turn, at_random,
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
-             throws_at_start, throws_when_made, liar, brittle, relative, one_office, all_office, rest_office,
-             logger, loggers_together, porter, porters_together, stashes_at_start, valve, valve_together,
-             tick_channel, tick_source, table_of_rows)
+             throws_at_start, throws_when_made, liar, brittle, note_relay, relative, one_office, all_office,
+             rest_office, logger, loggers_together, porter, porters_together, stashes_at_start, valve,
+             valve_together, tick_channel, tick_source, table_of_rows)
 
 }  // namespace conformance

@@ -28,6 +28,19 @@ struct device_queue final : far_mail {
 class far_lines {
  public:
   void forward(std::uint32_t number) { lines.forward({to, body_of(number)}); }
+  void put_back(std::uint32_t number) { lines.put_back({to, body_of(number)}); }
+  /// From a sender that does not wait.
+  std::optional<errc> join(std::uint32_t number) {
+    auto const body = body_of(number);
+    return lines.join({to, body.header, body.payload, body.bytes}, {});
+  }
+  /// What a checkpoint would save. Precondition: the lines are held.
+  std::vector<std::uint32_t> kept() {
+    std::unique_lock<std::mutex> held;
+    std::vector<std::uint32_t> all;
+    for (auto const& m : lines.kept(held)) all.push_back(number_of(m.body));
+    return all;
+  }
   /// The device sends a message of a run back. `last`: its verdict follows.
   void take_back(std::uint32_t number, bool last = false) { take_back(number, last ? 2 : 1); }
   /// `resent`: as in returned_mail; 0: it was in no line.
@@ -142,4 +155,40 @@ TEST_CASE("what comes back of a run waits, whatever becomes of those behind it",
     f.take_back(3, true);  // it comes back late
     CHECK(f.dead.size() == 2);
   }
+}
+
+// Regression: a run was saved although the device had put some of it into the mailbox.
+TEST_CASE("a checkpoint finds in a line what the device has not taken, and each message once",
+          "[mail_lines][G1][G2][checkpoint]") {
+  far_run f;
+  f.lines.hold();
+  SECTION("the device takes one message of the run and sends the other one back") {
+    f.take_back(3, true);
+    f.judge(errc::mailbox_full);
+    f.forward(4);
+    CHECK(f.kept() == numbers{3, 4});
+    f.lines.release();
+    f.run_until(5);
+    CHECK(f.sent() == numbers{1, 1, 2, 3, 3});
+  }
+  SECTION("the device takes the run, and more messages join the line") {
+    CHECK(f.join(4) == errc::ok);  // behind a message that may still be in the ring: not in the image
+    f.forward(5);                  // of an actor
+    f.judge(errc::ok);
+    CHECK(f.kept() == numbers{5});
+    CHECK(f.sent() == numbers{1, 1, 2, 3});  // held
+    f.lines.release();
+    f.run_until(6);
+    CHECK(f.sent() == numbers{1, 1, 2, 3, 4, 5});
+  }
+  CHECK(f.dead.empty());
+}
+
+// Regression: those behind the first 1024 were lost, and counted nowhere.
+TEST_CASE("everything that a checkpoint has for an actor waits again, however much it is",
+          "[mail_lines][G1][checkpoint]") {
+  far_lines f;
+  for (std::uint32_t n = 0; n < 3000; ++n) f.put_back(n);
+  CHECK(f.lines.count_kept() == 3000);
+  CHECK(f.dead.empty());
 }
