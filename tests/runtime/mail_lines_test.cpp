@@ -5,6 +5,8 @@
 #include <chrono>
 #include <vector>
 
+#include "tests/catch.hpp"
+
 using namespace rondo;
 
 namespace {
