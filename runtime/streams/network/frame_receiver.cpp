@@ -183,6 +183,8 @@ asio::awaitable<std::string> frame_receiver::connect(std::shared_ptr<timed_socke
 
 /// Returns why no more frames come.
 asio::awaitable<std::string> frame_receiver::receive(std::shared_ptr<timed_socket> socket) {
+  auto const began = clock::now();
+  std::uint64_t alive = 0;
   for (;;) {
     frame_header h;
     if (auto const ec = co_await socket->read(bytes_of(h)); ec) {
@@ -191,7 +193,11 @@ asio::awaitable<std::string> frame_receiver::receive(std::shared_ptr<timed_socke
     }
     if (auto const why = why_wrong(h); !why.empty()) co_return why;
     auto const kind = static_cast<wire_kind>(h.kind);
-    if (kind == wire_kind::alive) continue;
+    if (kind == wire_kind::alive) {
+      auto const most = 16 + static_cast<std::uint64_t>(2 * (clock::now() - began) / most_often_alive);
+      if (++alive > most) co_return "the sender breaks the protocol: it says too often that it lives";
+      continue;
+    }
     frame_ptr f;  // g++ 12 destroys the wrong operand of `? :` with a co_await in it
     if (kind == wire_kind::end)
       f = std::make_unique<received_frame>();

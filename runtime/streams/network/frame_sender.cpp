@@ -24,6 +24,8 @@ frame_sender::frame_sender(sender_options options)
     : options_(std::move(options)), session_(random_session()), entrance_(std::make_unique<entrance>()) {
   entrance_->listener = service::make_listener(network_, options_.listen);
   where_ = entrance_->listener->where();
+  if (!where_.is_unix && options_.listen.port == 0)  // nobody else knows the port
+    write_line(options_.log, "network sink", "listens on " + where_.text());
   entrance_->listener->accept([this](service::stream_socket s, service::client_address from) {
     welcome(std::move(s), std::move(from.text));
   });

@@ -24,7 +24,7 @@ asio::awaitable<error_code> timed_socket::read(std::span<std::byte> into) {
         co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), as_result);
     failed = ec;
     into = into.subspan(bytes);
-    progress_ = clock::now();
+    passed();
   }
   co_return outcome(failed);
 }
@@ -40,7 +40,7 @@ asio::awaitable<error_code> timed_socket::write(std::span<std::byte const> first
     auto const of_first = std::min(bytes, first.size());
     first = first.subspan(of_first);
     then = then.subspan(bytes - of_first);
-    progress_ = clock::now();
+    passed();
   }
   co_return outcome(failed);
 }
@@ -51,7 +51,7 @@ asio::awaitable<error_code> timed_socket::wait_for_alive() {
   if (ec) co_return ec;
   if (std::any_of(said.begin(), said.begin() + bytes, [](std::byte b) { return b != wire_alive; }))
     co_return make_error_code(boost::system::errc::protocol_error);
-  progress_ = clock::now();
+  passed();
   co_return error_code();
 }
 
@@ -62,6 +62,7 @@ void timed_socket::finish() noexcept {
 
 void timed_socket::patience(std::chrono::milliseconds p) noexcept {
   patience_ = p;
+  bytes_renew_it_ = true;
   timer_.cancel();  // and looks again
 }
 

@@ -22,11 +22,11 @@ inline constexpr auto as_result = boost::asio::as_tuple(boost::asio::use_awaitab
 class timed_socket : public std::enable_shared_from_this<timed_socket> {
  public:
   using stream_socket = boost::asio::generic::stream_protocol::socket;
-  /// `patience`: zero is for ever.
-  timed_socket(stream_socket socket, std::chrono::milliseconds patience)
-      : socket_(std::move(socket)), timer_(socket_.get_executor()), patience_(patience) {}
+  /// Until `patience` is called, each operation has so long as a whole: a stranger gains no time by sending byte by byte.
+  timed_socket(stream_socket socket, std::chrono::milliseconds limit)
+      : socket_(std::move(socket)), timer_(socket_.get_executor()), patience_(limit) {}
 
-  // One of these at a time. They fail with `timed_out` if no byte passed for the patience; the socket is then closed.
+  // One of these at a time. They fail with `timed_out` if they take too long; the socket is then closed.
   boost::asio::awaitable<error_code> connect(boost::asio::generic::stream_protocol::endpoint const& to);
   boost::asio::awaitable<error_code> read(std::span<std::byte> into);
   boost::asio::awaitable<error_code> write(std::span<std::byte const> first,
@@ -35,7 +35,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
   /// Waits, however long it takes, until the peer says that it lives (wire_alive), which counts as progress of a `write`. Fails when it has
   /// closed the connection, and with protocol_error if it sends something else. May run at the same time as `write`.
   boost::asio::awaitable<error_code> wait_for_alive();
-  /// From now on.
+  /// From now on an operation fails if no byte passes for so long; zero: never.
   void patience(std::chrono::milliseconds p) noexcept;
   /// Nothing more will be sent; what was is delivered.
   void finish() noexcept;
@@ -45,13 +45,17 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
  private:
   using clock = std::chrono::steady_clock;
   void begin();
+  void passed() noexcept {
+    if (bytes_renew_it_) progress_ = clock::now();
+  }
   error_code outcome(error_code ec) noexcept;
   void watch();
 
   stream_socket socket_;
   boost::asio::steady_timer timer_;
   std::chrono::milliseconds patience_;
-  clock::time_point progress_{};  // when the last byte passed
+  bool bytes_renew_it_ = false;
+  clock::time_point progress_{};  // since when the patience counts: an operation began, or a byte passed
   bool is_busy_ = false;          // an operation is under way
   bool is_watched_ = false;       // the timer runs
   bool is_late_ = false;          // the timer has closed the socket

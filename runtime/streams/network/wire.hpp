@@ -25,7 +25,8 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 inline constexpr char wire_magic[8] = {'R', 'O', 'N', 'D', 'O', 'F', 'R', 'M'};
 inline constexpr std::uint32_t wire_version = 1;
 inline constexpr std::chrono::milliseconds rarest_alive{1000};  // a side says at least so often that it lives
-inline constexpr std::chrono::seconds longest_hello{5};         // each side has so long to say its part
+inline constexpr std::chrono::milliseconds most_often_alive{10};
+inline constexpr std::chrono::seconds longest_hello{5};  // each side has so long for all of its part
 
 /// What frames a side passes. Both sides must say the same.
 struct frame_terms {
@@ -93,7 +94,7 @@ static_assert(sizeof(frame_header) == 64 && std::is_trivially_copyable_v<frame_h
 /// How often a side says that it lives, if the other one has this patience.
 inline std::chrono::milliseconds alive_every(std::uint32_t patience_ms) {
   if (patience_ms == 0) return rarest_alive;
-  return std::clamp(std::chrono::milliseconds(patience_ms / 4), std::chrono::milliseconds(10), rarest_alive);
+  return std::clamp(std::chrono::milliseconds(patience_ms / 4), most_often_alive, rarest_alive);
 }
 
 /// As it is sent.

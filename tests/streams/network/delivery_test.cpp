@@ -33,6 +33,13 @@ struct pair {
 
 }  // namespace
 
+TEST_CASE("a port that the system chose is told", "[network]") {
+  lines log;
+  streams::frame_sender const writer(writes("tcp:127.0.0.1:0", log));
+  CHECK(writer.where().port != 0);
+  CHECK(log.has("network sink: listens on " + writer.where().text()));
+}
+
 TEST_CASE("frames arrive in order, over both kinds of sockets, whichever side starts first", "[network]") {
   scratch_directory const d("network");
   auto const at = address(d, GENERATE(false, true), "frames");

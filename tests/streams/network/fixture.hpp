@@ -137,6 +137,8 @@ class raw_socket {
   bool receive(T& t) const {
     return ::recv(fd_, &t, sizeof t, MSG_WAITALL) == static_cast<ssize_t>(sizeof t);
   }
+  /// Sends nothing more.
+  void end() const { ::shutdown(fd_, SHUT_WR); }
   void close() {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;

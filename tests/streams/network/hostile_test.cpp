@@ -1,5 +1,8 @@
 // Peers that do not fit, or do what they should not.
 #include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
@@ -263,6 +266,44 @@ TEST_CASE("a server that breaks the protocol is left, with a reason, and tried a
     CHECK(number == n);
   }
   CHECK(reader.counts().lost == 1);
+}
+
+TEST_CASE("a peer gains no time for its greeting by sending it byte by byte", "[network]") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  boost::asio::io_context io;
+  auto const waits = std::make_shared<streams::timed_socket>(
+      streams::timed_socket::stream_socket(io, {AF_UNIX, 0}, ends[1]), 200ms);
+  std::vector<std::byte> into(1 << 20);
+  error_code how;
+  boost::asio::co_spawn(
+      io, [&]() -> boost::asio::awaitable<void> { how = co_await waits->read(into); }, boost::asio::detached);
+  raw_socket const slow(ends[0]);
+  std::thread sends([&] {
+    for (int i = 0; i < 5000 && slow.send(char(i)); ++i) std::this_thread::sleep_for(1ms);
+    slow.end();
+  });
+  io.run();
+  sends.join();
+  CHECK(how == boost::asio::error::timed_out);
+}
+
+TEST_CASE("a server that only says that it lives is left, with a reason", "[network]") {
+  scratch_directory const d("network-hostile");
+  auto const path = (d.directory / "frames").string();
+  auto const server = raw_socket::listening(path);
+  lines log;
+  streams::frame_receiver const reader(reads("unix:" + path, log));
+  auto const s = server.accept();
+  streams::reader_hello greeting;
+  REQUIRE(s.receive(greeting));
+  CHECK(s.send(welcome()));
+  streams::frame_header alive{};
+  alive.kind = static_cast<std::uint32_t>(streams::wire_kind::alive);
+  int sent = 0;
+  while (sent < 100'000 && s.send(alive)) ++sent;
+  CHECK(sent < 100'000);
+  CHECK(eventually([&] { return log.has("it says too often that it lives"); }));
 }
 
 TEST_CASE("a reader whose graph is busy says that it lives, and the writer waits for it", "[network]") {
