@@ -4,6 +4,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <latch>
 
 #include "tests/service/basics_fixture.hpp"
 #include "tests/service/http_client.hpp"
@@ -19,22 +20,25 @@ namespace asio = boost::asio;
 namespace {
 
 struct routes_served {
-  asio::thread_pool pool{2};
+  asio::thread_pool io{1}, pool{2};
   http_server server;
 
   // Much longer than any test takes, except in tests of this limit.
   explicit routes_served(rondo::service::http_routes routes, http_options options = {.request_time = 60s})
-      : server(pool.get_executor(), pool.get_executor(), {asio::ip::address_v4::loopback(), 0},
+      : server(io.get_executor(), pool.get_executor(), {asio::ip::address_v4::loopback(), 0},
                std::move(routes), options) {}
   ~routes_served() {
     server.stop();
+    io.join();
     pool.join();
   }
 };
 
 rondo::service::http_routes one_route() {
-  return {{"/hello", [] { return http_answer{.body = "hello\n"}; }},
-          {"/broken", []() -> http_answer { throw std::runtime_error("the well is dry"); }}};
+  return {{"/hello", {[] { return http_answer{.body = "hello\n"}; }}},
+          {"/broken", {[]() -> http_answer { throw std::runtime_error("the well is dry"); }}},
+          {"/quick", {[] { return http_answer{.body = "quick\n"}; }, true}},
+          {"/long", {[] { return http_answer{.body = std::string(16 << 20, 'x')}; }}}};
 }
 
 asio::ip::tcp::socket connect(asio::io_context& io, std::uint16_t port) {
@@ -90,15 +94,50 @@ TEST_CASE("a client that sends a request too slowly is disconnected", "[http]") 
   CHECK(answer.empty());
 }
 
-TEST_CASE("a connection beyond the limit is refused, and later ones are accepted again", "[http]") {
-  routes_served const s(one_route(), {.connections = 2, .request_time = 60s});
+TEST_CASE("connections that send or take nothing keep nobody out", "[http][hostile]") {
+  routes_served const s(one_route(), {.connections = 4, .request_time = 1h});
+  auto const begins = GENERATE(as<std::string>(), "", "GET /hel", "GET /long HTTP/1.1\r\nHost: x\r\n\r\n",
+                               "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+  CAPTURE(begins);
   asio::io_context io;
-  {
-    auto const first = connect(io, s.server.port());
-    auto const second = connect(io, s.server.port());
-    CHECK(eventually([&] { return get(s.server.port(), "/hello").rfind("HTTP/1.1 503", 0) == 0; }));
+  std::vector<asio::ip::tcp::socket> all;
+  for (int i = 0; i < 50; ++i) {
+    all.push_back(connect(io, s.server.port()));
+    asio::write(all.back(), asio::buffer(begins));
+    if (i % 10 == 9) CHECK_THAT(get(s.server.port(), "/quick"), StartsWith("HTTP/1.1 200"));
   }
-  CHECK(eventually([&] { return get(s.server.port(), "/hello").rfind("HTTP/1.1 200", 0) == 0; }));
+  // The first one made room for others.
+  std::string answer;
+  boost::system::error_code ec;
+  asio::read(all.front(), asio::dynamic_buffer(answer), ec);
+  CHECK(ec);
+}
+
+TEST_CASE("slow answers leave places and threads to quick ones", "[http][hostile]") {
+  std::latch goes_on(1);
+  std::atomic<int> begun{0};
+  auto routes = one_route();
+  routes["/slow"] = {[&] {
+    ++begun;
+    goes_on.wait();
+    return http_answer{.body = "at last\n"};
+  }};
+  auto s = std::make_unique<routes_served>(
+      std::move(routes), http_options{.connections = 8, .slow_answers = 3, .request_time = 1h});
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> all;
+  for (int i = 0; i < 50; ++i) {
+    all.push_back(connect(io, s->server.port()));
+    asio::write(all.back(), asio::buffer(std::string("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")));
+    if (i % 10 == 9) CHECK_THAT(get(s->server.port(), "/quick"), StartsWith("HTTP/1.1 200"));
+  }
+  CHECK_THAT(get(s->server.port(), "/slow"),
+             StartsWith("HTTP/1.1 503") && Contains("already answering 3 such"));
+  CHECK(begun <= 3);
+  goes_on.count_down();
+  char first = 0;
+  asio::read(all.front(), asio::buffer(&first, 1));  // those that were begun are answered
+  CHECK(eventually([&] { return get(s->server.port(), "/slow").rfind("HTTP/1.1 200", 0) == 0; }));
 }
 
 TEST_CASE("stopping closes the open connections", "[http]") {

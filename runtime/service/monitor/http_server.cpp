@@ -1,5 +1,6 @@
 #include "runtime/service/monitor/http_server.hpp"
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -57,6 +58,11 @@ struct http_server::core : std::enable_shared_from_this<http_server::core> {
   using stream = beast::tcp_stream;
   template <class T = void>
   using task = asio::awaitable<T>;
+  struct connection {
+    beast::tcp_stream line;
+    bool is_answered = false;  // a function runs for it; otherwise it waits for its client
+  };
+  using place = std::list<connection>::iterator;
 
   core(asio::any_io_executor const& io, asio::any_io_executor on, http_routes answers, http_options limits)
       : context(asio::make_strand(io)),
@@ -66,9 +72,12 @@ struct http_server::core : std::enable_shared_from_this<http_server::core> {
         acceptor(context) {}
 
   task<> accept();
-  task<> serve(std::list<stream>::iterator self);
+  task<> serve(place self);
+  void begin_to_wait(place self);
+  bool make_room();
   task<http_answer> answer(request const& asked);
-  task<bool> send(stream& to, response r, bool body);
+  task<http_answer> answer_slowly(http_route const& route);
+  task<bool> send(place to, response r, bool body);
 
   asio::any_io_executor context;  // a strand
   asio::any_io_executor work;
@@ -77,8 +86,19 @@ struct http_server::core : std::enable_shared_from_this<http_server::core> {
   std::uint16_t port = 0;
   // Used only in the strand:
   asio::ip::tcp::acceptor acceptor;
-  std::list<stream> streams;
+  std::list<connection>
+      connections;  // those that wait for their clients are in the order in which they began to
+  std::uint32_t slow_answers = 0;  // that are being made
 };
+
+/// What both kinds of routes do.
+static http_answer made_by(http_route const& route) {
+  try {
+    return route.answer();
+  } catch (std::exception const& e) {
+    return {500, "text/plain", std::string(e.what()) + "\n"};
+  }
+}
 
 auto http_server::core::accept() -> task<> {
   auto const self = shared_from_this();
@@ -92,47 +112,70 @@ auto http_server::core::accept() -> task<> {
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
       continue;
     }
-    if (streams.size() >= options.connections) {
+    if (!make_room()) {
       static constexpr std::string_view busy =
           "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
       taken.socket().non_blocking(true, ec);
       if (!ec) taken.socket().write_some(asio::buffer(busy), ec);  // not sent if it does not fit
       continue;
     }
-    asio::co_spawn(context, serve(streams.insert(streams.end(), std::move(taken))), asio::detached);
+    asio::co_spawn(context, serve(connections.insert(connections.end(), {std::move(taken)})), asio::detached);
   }
 }
 
-auto http_server::core::serve(std::list<stream>::iterator self) -> task<> {
+/// It has no request or has not taken its response; from now on it may have to make room for others.
+void http_server::core::begin_to_wait(place self) {
+  self->is_answered = false;
+  connections.splice(connections.end(), connections, self);
+  self->line.expires_after(options.request_time);
+}
+
+/// If there is no place for one more connection, closes the one whose client has been waited for longest. False if there is
+/// none of these either.
+bool http_server::core::make_room() {
+  auto const is_open = [](connection const& c) {
+    return c.line.socket().is_open();
+  };  // others are about to end
+  if (std::ranges::count_if(connections, is_open) < static_cast<std::ptrdiff_t>(options.connections))
+    return true;
+  auto const longest =
+      std::ranges::find_if(connections, [&](connection const& c) { return !c.is_answered && is_open(c); });
+  if (longest == connections.end()) return false;
+  longest->line.close();
+  return true;
+}
+
+auto http_server::core::serve(place self) -> task<> {
   auto const keep = shared_from_this();
   struct leave {
-    std::list<stream>& all;
-    std::list<stream>::iterator self;
+    std::list<connection>& all;
+    place self;
     ~leave() { all.erase(self); }
-  } const at_the_end{streams, self};
+  } const at_the_end{connections, self};
   beast::flat_buffer buffer(options.header_bytes + options.body_bytes + 4096);
   for (bool goes_on = true; goes_on;) {
     http::request_parser<http::string_body> parser;
     parser.header_limit(options.header_bytes);
     parser.body_limit(options.body_bytes);
     error_code ec;
-    self->expires_after(options.request_time);
-    co_await http::async_read(*self, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
+    begin_to_wait(self);
+    co_await http::async_read(self->line, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
     if (ec) {
-      if (auto const said = answer_to(ec, options); said.status != 0 && self->socket().is_open())
-        co_await send(*self, make_response(said, 11, false), true);
+      if (auto const said = answer_to(ec, options); said.status != 0 && self->line.socket().is_open())
+        co_await send(self, make_response(said, 11, false), true);
       break;
     }
     auto const& asked = parser.get();
     goes_on = asked.keep_alive();
-    self->expires_never();
+    self->line.expires_never();
+    self->is_answered = true;
     auto made = co_await answer(asked);
-    goes_on = co_await send(*self, make_response(std::move(made), asked.version(), goes_on),
+    goes_on = co_await send(self, make_response(std::move(made), asked.version(), goes_on),
                             asked.method() != http::verb::head) &&
               goes_on;
   }
   error_code ignored;
-  self->socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  self->line.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
 auto http_server::core::answer(request const& asked) -> task<http_answer> {
@@ -145,26 +188,31 @@ auto http_server::core::answer(request const& asked) -> task<http_answer> {
     for (auto const& [path, function] : routes) paths += " " + path;
     co_return http_answer{404, "text/plain", "not found; available:" + paths + "\n"};
   }
-  co_return co_await asio::co_spawn(
-      work,
-      [&route]() -> asio::awaitable<http_answer> {
-        try {
-          co_return route->second();
-        } catch (std::exception const& e) {
-          co_return http_answer{500, "text/plain", std::string(e.what()) + "\n"};
-        }
-      },
-      asio::use_awaitable);
+  if (route->second.is_quick) co_return made_by(route->second);
+  co_return co_await answer_slowly(route->second);
 }
 
-auto http_server::core::send(stream& to, response r, bool body) -> task<bool> {
+auto http_server::core::answer_slowly(http_route const& route) -> task<http_answer> {
+  // With few connections some are left for quick requests, too.
+  if (slow_answers >= std::max(1u, std::min(options.slow_answers, options.connections / 2)))
+    co_return http_answer{
+        503, "text/plain",
+        "already answering " + std::to_string(slow_answers) + " such requests; try again\n"};
+  ++slow_answers;
+  auto made = co_await asio::co_spawn(
+      work, [&route]() -> asio::awaitable<http_answer> { co_return made_by(route); }, asio::use_awaitable);
+  --slow_answers;
+  co_return made;
+}
+
+auto http_server::core::send(place to, response r, bool body) -> task<bool> {
   error_code ec;
-  to.expires_after(options.request_time);
+  begin_to_wait(to);
   if (body) {
-    co_await http::async_write(to, r, asio::redirect_error(asio::use_awaitable, ec));
+    co_await http::async_write(to->line, r, asio::redirect_error(asio::use_awaitable, ec));
   } else {
     http::response_serializer<http::string_body> head(r);
-    co_await http::async_write_header(to, head, asio::redirect_error(asio::use_awaitable, ec));
+    co_await http::async_write_header(to->line, head, asio::redirect_error(asio::use_awaitable, ec));
   }
   co_return !ec && !r.need_eof();
 }
@@ -188,22 +236,22 @@ void http_server::stop() {
   asio::dispatch(core_->context, [core = core_] {
     error_code ignored;
     core->acceptor.close(ignored);
-    for (auto& s : core->streams) s.cancel(), s.socket().close(ignored);
+    for (auto& c : core->connections) c.line.close();
   });
 }
 
 http_routes monitoring_routes(std::function<std::string()> metrics, std::function<std::string()> why_not_well,
                               std::function<std::string()> why_not_ready) {
   auto const unless = [](char const* good, std::function<std::string()> const& why_not) {
-    return [good, why_not] {
+    auto const answer = [good, why_not] {
       auto const why = why_not();
       return why.empty() ? http_answer{.body = good} : http_answer{.status = 503, .body = why + "\n"};
     };
+    return http_route{answer, true};
   };
-  return {{"/metrics",
-           [metrics] {
+  return {{"/metrics", {[metrics] {
              return http_answer{200, metrics_content_type, metrics()};
-           }},
+           }}},
           {"/healthz", unless("ok\n", why_not_well)},
           {"/readyz", unless("ready\n", why_not_ready)}};
 }

@@ -6,8 +6,13 @@
 // disconnected, if possible after a response with the reason. There is no TLS and no authentication: listen on a loopback
 // or private address.
 //
-// Threads: the server runs on `io`, in one strand; the functions run on `work`, several at once. `stop`, the destructor and
-// `port` from any thread. After `stop`, no function is called once both executors have run dry.
+// Nobody can keep others out. At the limit of connections a new one takes the place of the one that has sent its request,
+// or taken its response, for longest. Slow functions leave places and threads to quick ones: at most `slow_answers` run or
+// wait at once.
+//
+// Threads: the server and the quick functions run on `io`, in one strand; the slow ones run on `work`, several at once. If
+// both are the same thread, quick functions wait for slow ones. `stop`, the destructor and `port` from any thread. After
+// `stop`, no function is called once both executors have run dry.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,14 +33,19 @@ struct http_answer {
   std::string body{};                                      // the text
 };
 
-/// The function for each path. If it throws, the response is 500.
-using http_routes = std::map<std::string, std::function<http_answer()>, std::less<>>;
+/// Makes the response for a path. If it throws, the response is 500.
+struct http_route {
+  std::function<http_answer()> answer;
+  bool is_quick = false;  // it never blocks
+};
+using http_routes = std::map<std::string, http_route, std::less<>>;  // by path
 
 /// The limits of a server.
 struct http_options {
   std::uint32_t header_bytes = 8 * 1024;  // of one request
   std::uint32_t body_bytes = 1024;        // likewise; it is read and ignored
   std::uint32_t connections = 32;         // at once
+  std::uint32_t slow_answers = 8;         // at once; others get 503
   std::chrono::milliseconds request_time{
       5000};  // to send a request, including the wait before it; and to read a response
 };
