@@ -1,7 +1,6 @@
 #include "runtime/service/service.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/monitor/report.hpp"
 #include "runtime/service/net/credentials.hpp"
+#include "runtime/service/net/descriptor_shares.hpp"
 #include "runtime/service/net/listener.hpp"
 #include "runtime/service/session.hpp"
 
@@ -46,6 +46,13 @@ std::vector<token> read_tokens(service_config const& c) {
         throw config_error(fmt::format("{}: contains the same token as another file", t.file.string()));
   }
   return all;
+}
+
+/// Null: without TLS. Throws config_error.
+std::unique_ptr<asio::ssl::context> read_tls(service_config const& c) {
+  if (c.tls_certificate.empty() != c.tls_key.empty())
+    throw config_error("tls_certificate and tls_key belong together; one of them is missing");
+  return c.tls_certificate.empty() ? nullptr : server_tls(c.tls_certificate, c.tls_key);
 }
 
 /// Throws config_error for an address that other machines can reach, unless a token and TLS protect it.
@@ -75,9 +82,12 @@ struct service::parts {
   gpu_monitor gpus;
   std::unique_ptr<reporter> watcher;
   asio::thread_pool slow{1};
-  std::unique_ptr<asio::ssl::context> tls;
+  std::unique_ptr<asio::ssl::context> tls;  // of the network thread, while that runs
+  bool has_tls = false;                     // since it began to listen
   std::vector<std::unique_ptr<listener>> listeners;
   std::vector<endpoint> endpoints;
+  std::uint64_t own_descriptors = 0;   // open files of this process when it began to listen
+  std::uint32_t places_for_local = 0;  // connections of local clients beyond limits.clients
   asio::steady_timer clock{core->network};
   std::mutex thread_mutex;  // held while the thread starts, ends, or is waited for
   std::thread thread;
@@ -100,6 +110,7 @@ struct service::parts {
   void add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token);
   void make_room_for(session& s);
   void set_limits(client_limits const& wanted);
+  void set_tls(std::unique_ptr<asio::ssl::context> with);
   /// Runs `f` on the network thread and waits for it; here if there is no such thread.
   template <class F>
   auto there(F f) {
@@ -138,15 +149,16 @@ void service::parts::launch_actors() {
 
 void service::parts::listen() {
   if (config.listen.empty()) config.listen.push_back(default_socket(config.name));
-  if (config.tls_certificate.empty() != config.tls_key.empty())
-    throw config_error("tls_certificate and tls_key belong together; one of them is missing");
   core->tokens = read_tokens(config);
-  if (!config.tls_certificate.empty()) tls = server_tls(config.tls_certificate, config.tls_key);
+  set_tls(read_tls(config));
+  has_tls = tls != nullptr;
   for (auto const& e : config.listen) {
     require_guarded(e, !core->tokens.empty() && tls);
     listeners.push_back(make_listener(core->network, e));
     endpoints.push_back(listeners.back()->where());
   }
+  own_descriptors = descriptors_open();
+  set_limits(config.limits);
   for (auto& l : listeners)
     l->accept([this, is_unix = l->where().is_unix](stream_socket s, client_address from) {
       add(std::move(s), std::move(from), !is_unix && tls, !is_unix);
@@ -175,7 +187,6 @@ void service::parts::add(stream_socket socket, client_address from, bool with_tl
 /// silent longest is dropped. If other machines can connect, some places are reserved for local clients, so that an
 /// operator can always look in.
 void service::parts::make_room_for(session& s) {
-  constexpr std::size_t for_local_ones = 16;
   auto const most = std::size_t{core->limits.clients};
   auto& strangers = core->strangers;
   auto const is_none = [](std::weak_ptr<session> const& one) {
@@ -188,23 +199,30 @@ void service::parts::make_room_for(session& s) {
   if (strangers.size() > places)
     strangers.front().lock()->drop(drop_reason::idle, "it has not said hello, and its place is needed");
   bool const is_apart = s.from().is_local && !std::ranges::all_of(endpoints, &endpoint::is_unix);
-  if (core->sessions.size() > most + (is_apart ? for_local_ones : 0))
+  if (core->sessions.size() > most + (is_apart ? places_for_local : 0))
     s.drop(drop_reason::too_many_connections,
            fmt::format("this service accepts at most {} connections (limits.clients)", most));
 }
 
-/// Applies the limits, but allows no more clients than this process may have open files.
+/// Applies the limits, but allows no more clients than this process may have open files. Throws config_error.
 void service::parts::set_limits(client_limits const& wanted) {
-  constexpr rlim_t others = 128;  // for the runtime, recordings, checkpoints and scrapers
+  auto const limit = descriptor_limit();
+  auto const shares = share_descriptors(limit, own_descriptors, wanted.clients);
   core->limits = wanted;
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted.clients + others) return;
-  core->limits.clients =
-      static_cast<std::uint32_t>(files.rlim_cur > 2 * others ? files.rlim_cur - others : others);
+  core->limits.clients = shares.clients;
+  places_for_local = shares.local;
+  if (shares.clients == wanted.clients) return;
   core->log(fmt::format(
       "accepts at most {} connections, not {} (limits.clients): this process may open only {} files "
       "(ulimit -n, LimitNOFILE)",
-      core->limits.clients, wanted.clients, files.rlim_cur));
+      shares.clients, wanted.clients, limit));
+}
+
+/// For new connections.
+void service::parts::set_tls(std::unique_ptr<asio::ssl::context> with) {
+  tls = std::move(with);
+  core->counters.certificate_expires.store(tls ? expiry_of(*tls).time_since_epoch().count() : 0,
+                                           std::memory_order_relaxed);  // relaxed: read alone, for reports
 }
 
 void service::parts::look_at_clock() {
@@ -302,7 +320,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
   }
   core.checkpoint_file = parts_->config.checkpoint;
   core.log_to(std::move(log));
-  parts_->set_limits(parts_->config.limits);
+  core.limits = parts_->config.limits;
   core.slow_work = parts_->slow.get_executor();
   checkpoint_with([&core] { rondo::checkpoint(core.rt, core.checkpoint_file); });
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
@@ -390,9 +408,13 @@ std::size_t service::connections() const {
 
 void service::reload(service_config const& config) {
   auto tokens = read_tokens(config);
-  for (auto const& e : parts_->endpoints) require_guarded(e, !tokens.empty() && parts_->tls);
+  auto tls = read_tls(config);
+  if (!parts_->endpoints.empty() && parts_->has_tls != (tls != nullptr))
+    throw config_error("tls_certificate: TLS cannot be turned on or off while the service runs; restart it");
+  for (auto const& e : parts_->endpoints) require_guarded(e, !tokens.empty() && tls);
   parts_->there([&] {
     parts_->set_limits(config.limits);
+    parts_->set_tls(std::move(tls));
     parts_->core->tokens = std::move(tokens);
   });
 }

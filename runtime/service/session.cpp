@@ -42,6 +42,7 @@ void session::on_readable() {
   auto const n = stream_->read(room, ec);
   filled_ = n == room.size();
   if (ec == asio::error::would_block) return wait_for_requests();
+  if (ec == boost::system::errc::protocol_error) return drop(drop_reason::malformed, stream_->refusal());
   if (ec) return end();
   service_counters::add(core_.counters.bytes_in, n);
   at_frame_ = !in_.in_frame();
@@ -226,11 +227,16 @@ bool session::write_some() {
     out_begin_ = 0;
     if (out_.capacity() > 64 * 1024) out_.shrink_to_fit();
     stuck_since_ = {};
+    taken_since_ = 0;
     return true;
   }
   count_untaken(waiting_bytes());
   broken_ = ec && ec != asio::error::would_block;
-  if (n != 0 || stuck_since_ == clock::time_point{}) stuck_since_ = core_.now();
+  taken_since_ += n;
+  if (taken_since_ >= least_taken || stuck_since_ == clock::time_point{}) {
+    stuck_since_ = core_.now();
+    taken_since_ = 0;
+  }
   return false;
 }
 
@@ -275,7 +281,7 @@ void session::wait_for_room() {
 
 void session::check_time(clock::time_point now) {
   if (ended_) return;
-  if (!greeted_ && now - since_ > core_.limits.hello)
+  if (!greeted_ && now - connected_ > core_.limits.hello)
     return drop(drop_reason::idle, "the client did not say hello in time");
   bool stuck = false, full = false;
   {

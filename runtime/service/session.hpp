@@ -84,6 +84,7 @@ class session : public std::enable_shared_from_this<session> {
   static constexpr int turns_of_a_flood = 8;         // in a row, each with more requests left
   static constexpr int flood_requests_per_turn = 4;  // while others ask; they wait for up to two such turns
   static constexpr int others_ask_for = 4;           // ticks of the service's clock, after their last request
+  static constexpr std::size_t least_taken = 4096;   // bytes of responses in limits.reading, if so many wait
 
   std::shared_ptr<service_core> shared_core_;  // first, so destroyed last: the socket needs its context
   service_core& core_;
@@ -93,12 +94,13 @@ class session : public std::enable_shared_from_this<session> {
   access allows_;
   frame_reader in_;
   bool greeted_ = false, ended_ = false, reading_ = false, waits_for_room_ = false;
-  std::uint64_t id_ = 0;                   // the session id that the client chose
-  clock::time_point since_ = core_.now();  // when it connected, or its unfinished frame began
-  bool filled_ = false;                    // the last read filled the buffer
-  bool at_frame_ = true;                   // the last read began at the start of a frame
-  bool turn_over_ = false;                 // ends the turn although there may be more requests
-  int full_turns_ = 0;                     // in a row, each with more requests left
+  std::uint64_t id_ = 0;  // the session id that the client chose
+  clock::time_point const connected_ = core_.now();
+  clock::time_point since_{};  // when its unfinished frame began
+  bool filled_ = false;        // the last read filled the buffer
+  bool at_frame_ = true;       // the last read began at the start of a frame
+  bool turn_over_ = false;     // ends the turn although there may be more requests
+  int full_turns_ = 0;         // in a row, each with more requests left
   clock::time_point tokens_at_ = core_.now();
   double tokens_ = 0;
   std::vector<actor_id> asked_;  // asks that wait for their answers, and some that are done
@@ -116,7 +118,8 @@ class session : public std::enable_shared_from_this<session> {
   bool full_ = false;                // not read: too many open requests or unread responses, or held
   bool held_ = false;                // not read until respond_held
   std::size_t counted_bytes_ = 0;    // its part of the service's untaken_bytes
-  clock::time_point stuck_since_{};  // since when the socket takes nothing; zero: it takes bytes
+  clock::time_point stuck_since_{};  // since when the socket takes less than least_taken; zero: it takes all
+  std::size_t taken_since_ = 0;      // bytes since then
   bool broken_ = false;              // writing failed for good
 };
 

@@ -3,6 +3,7 @@
 //
 // An input is a sequence of steps of two bytes: an action and its amount.
 #include <openssl/ssl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/service/net/credentials.hpp"
 #include "runtime/service/net/transport.hpp"
 #include "tests/certificate.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
@@ -30,10 +32,7 @@ asio::ssl::context& server_context() {
     rondo_test::scratch_directory const files("fuzz_tls");
     auto const certificate = files.directory / "certificate", key = files.directory / "key";
     rondo_test::write_certificate(certificate, key, "rondo.test");
-    auto* const made = new asio::ssl::context(asio::ssl::context::tls_server);
-    made->use_certificate_chain_file(certificate.string());
-    made->use_private_key_file(key.string(), asio::ssl::context::pem);
-    return made;
+    return rondo::service::server_tls(certificate, key).release();
   }();
   return *context;
 }
@@ -57,6 +56,12 @@ class sound_client {
     SSL_do_handshake(ssl_.get());
     return SSL_is_init_finished(ssl_.get()) == 1 &&
            SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size())) == static_cast<int>(text.size());
+  }
+  /// So many messages without text.
+  void update_keys(std::size_t count) {
+    for (SSL_do_handshake(ssl_.get()); count-- != 0 && SSL_is_init_finished(ssl_.get()) == 1;
+         SSL_do_handshake(ssl_.get()))
+      SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
   }
   std::string bytes_to_send() {
     SSL_do_handshake(ssl_.get());
@@ -82,6 +87,7 @@ class connection {
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0,
             "there are sockets");
     wire_ = ends[0];
+    service_end_ = ends[1];
     rondo::service::stream_socket socket(io_, asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
     served_ = rondo::service::make_tls_transport(std::move(socket), server_context(), true);
   }
@@ -93,7 +99,7 @@ class connection {
   connection& operator=(connection const&) = delete;
 
   void step(unsigned what, std::size_t how_much, std::span<std::uint8_t const> raw) {
-    switch (what % 8) {
+    switch (what % 9) {
       case 0:  // all pending bytes of the client
         return deliver(std::string::npos, std::string::npos);
       case 1:  // a part of them
@@ -116,6 +122,8 @@ class connection {
         require(n == text.size() || ec, "what was not written has a reason");
         return;
       }
+      case 8:
+        return client_.update_keys(how_much);
       default:
         if (how_much % 4 == 0) ::shutdown(wire_, SHUT_WR);
         return take();
@@ -143,20 +151,31 @@ class connection {
   }
   /// What the service does when it can read.
   void look() {
+    // A read may leave a part of what is there, and the wait then ends at once, but not again and again.
     boost::system::error_code ec;
-    for (std::byte into[256]; !ec;) {
-      auto const n = served_->read(into, ec);
-      require((n > 0) == !ec, "a read takes something, or says why not");
-      heard_.append(reinterpret_cast<char const*>(into), n);
-      require(said_.starts_with(heard_), "nothing is heard that the client has not said");
+    int const most_looks = static_cast<int>(unread()) + 2;
+    for (int looks = 0; !ec || ec == asio::error::would_block; ++looks) {
+      require(looks <= most_looks, "who has taken all there is to read waits for more");
+      ec = {};
+      for (std::byte into[256]; !ec;) {
+        auto const n = served_->read(into, ec);
+        require((n > 0) == !ec, "a read takes something, or says why not");
+        heard_.append(reinterpret_cast<char const*>(into), n);
+        require(said_.starts_with(heard_), "nothing is heard that the client has not said");
+      }
+      run_handlers();  // a wait for the bytes that have just been read
+      if (ec != asio::error::would_block || waits_) return;
+      waits_ = true;
+      served_->async_readable([this](boost::system::error_code) { waits_ = false; });
+      run_handlers();
+      if (waits_) return;
     }
-    run_handlers();  // a wait for the bytes that have just been read
-    if (ec != asio::error::would_block || waits_) return;
-    // Now it waits. With half a record this wait must not end at once, again and again.
-    waits_ = true;
-    served_->async_readable([this](boost::system::error_code) { waits_ = false; });
-    run_handlers();
-    require(waits_, "who has taken all there is to read waits for more");
+  }
+  /// Bytes that the service has not taken yet.
+  std::size_t unread() const {
+    int bytes = 0;
+    ::ioctl(service_end_, FIONREAD, &bytes);
+    return static_cast<std::size_t>(bytes);
   }
   void run_handlers() {
     io_.restart();
@@ -164,7 +183,7 @@ class connection {
   }
 
   asio::io_context io_{1};
-  int wire_ = -1;
+  int wire_ = -1, service_end_ = -1;
   std::unique_ptr<rondo::service::transport> served_;
   sound_client client_;
   std::string pending_, said_, heard_;
@@ -180,7 +199,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     unsigned const what = left[0];
     std::size_t const how_much = left[1];
     left = left.subspan(2);
-    auto const raw = left.first(what % 8 == 3 ? std::min(how_much, left.size()) : 0);
+    auto const raw = left.first(what % 9 == 3 ? std::min(how_much, left.size()) : 0);
     left = left.subspan(raw.size());
     c.step(what, how_much, raw);
   }

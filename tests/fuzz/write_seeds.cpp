@@ -176,6 +176,7 @@ void write_tls(fs::path const& folder) {
   write(folder / "half_a_record", row({3, 9, 0x16, 3, 1, 2, 0, 'A', 'A', 'A', 'A', 5, 0, 7, 1}));
   write(folder / "in_parts", row({1, 5, 1, 200, 1, 255, 1, 255, 1, 255, 4, 200, 1, 7, 1, 255}));
   write(folder / "changed", row({0, 0, 0, 0, 4, 3, 2, 17, 4, 3, 0, 0}));
+  write(folder / "key_updates", row({0, 0, 0, 0, 4, 3, 8, 100, 0, 0, 4, 3, 8, 255, 1, 50, 0, 0, 5, 0}));
   write(folder / "gone", row({0, 0, 4, 1, 7, 0, 5, 0, 6, 1}));
 }
 

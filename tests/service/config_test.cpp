@@ -155,6 +155,22 @@ TEST_CASE("reloading refuses what starting refuses: a public address without a t
   REQUIRE(words.find("the token is missing or wrong") != std::string::npos);
 }
 
+TEST_CASE("a wrong path makes no folders; only the folder of default sockets is made", "[service][config]") {
+  scratch_directory const files("folders");
+  rondo::service::service_config c;
+  c.listen = {{true, (files.directory / "no" / "x").string(), 0}};
+  REQUIRE_THROWS_WITH(served(c), Catch::Contains("does not exist; create it, or choose another path"));
+  REQUIRE(!std::filesystem::exists(files.directory / "no"));
+  auto const* const before = std::getenv("XDG_RUNTIME_DIR");
+  std::string const kept = before != nullptr ? before : "";
+  ::setenv("XDG_RUNTIME_DIR", files.directory.c_str(), 1);
+  c.listen = {rondo::service::default_socket("x")};
+  served s(c);
+  CHECK(s.it->listens_at().front().path == files.directory / "rondo" / "x.sock");
+  CHECK(std::filesystem::is_socket(files.directory / "rondo" / "x.sock"));
+  before != nullptr ? ::setenv("XDG_RUNTIME_DIR", kept.c_str(), 1) : ::unsetenv("XDG_RUNTIME_DIR");
+}
+
 TEST_CASE("a path that is not a socket of this user is not removed", "[service][config]") {
   scratch_directory const files("path");
   auto const path = files.directory / "taken";

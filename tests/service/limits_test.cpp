@@ -1,12 +1,15 @@
 // The limits of a service for its clients: connections, memory, asks, actors; and the rights of tokens.
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <latch>
+#include <optional>
 #include <set>
 
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/service/net/descriptor_shares.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/service/raw_client.hpp"
@@ -114,6 +117,60 @@ TEST_CASE("some places are reserved for clients on this machine", "[service][lim
   REQUIRE(says(third.last_words(), "accepts at most 2 connections"));
   guest_client who_looks(local);
   REQUIRE(who_looks.launch("new") == "ok");
+}
+
+TEST_CASE("however few files a process may open, clients leave it those that it needs", "[service][limits]") {
+  using rondo::service::share_descriptors;
+  for (std::uint64_t const limit : {40, 64, 128, 256, 1024, 65'536})
+    for (std::uint64_t const open : {6, 15, 40, 900}) {
+      CAPTURE(limit, open);
+      try {
+        auto const s = share_descriptors(limit, open, 1100);
+        CHECK(s.clients >= 4);
+        CHECK(s.clients <= 1100);
+        CHECK(s.local >= 2);
+        CHECK(open + s.clients + s.local + rondo::service::http_descriptors(limit) + 4 <= limit);
+      } catch (rondo::config_error const& e) {
+        CHECK(limit < 2 * open + 32);
+        CHECK(says(e.what(), "this process may open only " + std::to_string(limit) + " files"));
+      }
+    }
+}
+
+TEST_CASE("clients on TCP never use up the files that a local client needs", "[service][limits]") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  auto c = with_limits({});
+  scratch_directory const folder("few-files");
+  c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
+  auto few = before;
+  few.rlim_cur = rondo::service::descriptors_open() + 64;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  std::optional<served> s;
+  std::exception_ptr failed;
+  try {
+    s.emplace(c);
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);  // the clients below have files of their own
+  if (failed) std::rethrow_exception(failed);
+  auto const own = rondo::service::descriptors_open();
+  std::vector<std::unique_ptr<raw_client>> all;
+  for (std::string words; words.empty();) {
+    all.push_back(std::make_unique<raw_client>(s->it->listens_at()[1]));
+    all.back()->hello();
+    auto const* const r = all.back()->receive();
+    REQUIRE(r != nullptr);
+    if (r->body_as_outcome() == nullptr) continue;
+    words = r->body_as_outcome()->reason()->str();
+    auto const taken = all.size() - 1;
+    CHECK(says(words, "accepts at most " + std::to_string(taken) + " connections"));
+    CHECK(says(s->log(), "accepts at most " + std::to_string(taken) + " connections, not 1100"));
+    CHECK(own + taken + 2 < few.rlim_cur);
+  }
+  guest_client who_looks(s->it->listens_at()[0]);
+  CHECK(who_looks.launch("new") == "ok");
 }
 
 TEST_CASE("a list comes in pages that name every actor once", "[service][limits]") {

@@ -56,6 +56,7 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
           "rondo_actor_waiting_messages{actor=\"clicks\",behaviour=\"shop::counter\",device=\"0\"} 7\n"));
   CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // includes those of terminated actors
   CHECK_THAT(text, Contains("rondo_connections_dropped_total{reason=\"slow_reader\"} 2\n"));
+  CHECK_THAT(text, Contains("rondo_certificate_expiry_timestamp_seconds 1900000000\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_total 12\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_failed_total 1\n"));
   CHECK_THAT(text, Contains("rondo_recordings_failed_total 0\n"));

@@ -168,6 +168,7 @@ inline rondo::service::report sample_report() {
   r.connections->requests = r.connections->responses = 9000;
   r.connections->bytes_in = 900'000;
   r.connections->bytes_out = 1'200'000;
+  r.connections->certificate_expires_s = 1'900'000'000;
   auto drop = std::make_unique<reports::dropT>();
   drop->reason = "slow_reader";
   drop->connections = 2;

@@ -22,6 +22,7 @@ class scripted_transport final : public service::transport {
  public:
   std::string to_read{}, written{};
   bool takes = true, gone = false;
+  std::size_t takes_at_once = std::string::npos;
 
   std::size_t read(std::span<std::byte> into, rondo::error_code& ec) override {
     auto const n = std::min(into.size(), to_read.size());
@@ -32,8 +33,10 @@ class scripted_transport final : public service::transport {
   }
   std::size_t write(std::span<std::byte const> bytes, rondo::error_code& ec) override {
     if (!takes) return ec = boost::asio::error::would_block, 0;
-    written.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
-    return bytes.size();
+    auto const n = std::min(bytes.size(), takes_at_once);
+    if (n < bytes.size()) ec = boost::asio::error::would_block;
+    written.append(reinterpret_cast<char const*>(bytes.data()), n);
+    return n;
   }
   void async_readable(ready_handler ready) override { readable_.swap(ready); }
   void async_writable(ready_handler ready) override { writable_.swap(ready); }
@@ -48,6 +51,11 @@ class scripted_transport final : public service::transport {
   void tell_readable() {
     ready_handler ready;
     ready.swap(readable_);
+    if (ready) std::move(ready)(rondo::error_code());
+  }
+  void tell_writable() {
+    ready_handler ready;
+    ready.swap(writable_);
     if (ready) std::move(ready)(rondo::error_code());
   }
 
@@ -213,6 +221,23 @@ TEST_CASE("a silent client is dropped after its time limit, and not before", "[s
   REQUIRE(all.drops(service::drop_reason::idle) == 1);
 }
 
+TEST_CASE("no byte that a stranger sends moves the limit for its hello", "[service][session]") {
+  connections all;
+  all.core->limits.hello = 50ms;
+  one_client stranger(all);
+  auto const hello = std::exchange(stranger.line->to_read, {});
+  auto const connected = time_of_test;
+  for (std::size_t i = 0; i < 4; ++i) {
+    time_of_test += 10ms;
+    stranger.line->to_read = hello.substr(i, 1);
+    stranger.turn();
+  }
+  all.core->look_at_clock(connected + 50ms);
+  REQUIRE_FALSE(stranger.it->ended());
+  all.core->look_at_clock(connected + 51ms);
+  REQUIRE(stranger.it->ended());
+}
+
 TEST_CASE("a client with an incomplete request is dropped after its time limit, and not before",
           "[service][session]") {
   connections all;
@@ -253,6 +278,25 @@ TEST_CASE("a client that does not read responses is dropped after its time limit
   all.core->look_at_clock(time_of_test + 51ms);
   REQUIRE(slow.it->ended());
   REQUIRE(all.drops(service::drop_reason::slow_reader) == 1);
+}
+
+TEST_CASE("a client that reads its responses byte by byte is dropped like one that reads none",
+          "[service][session]") {
+  auto const at_once = GENERATE(std::size_t{1}, std::size_t{4096});
+  connections all;
+  all.core->limits.reading = 50ms;
+  one_client slow(all);
+  slow.turn();
+  slow.line->takes_at_once = at_once;
+  slow.append_requests(1000);
+  for (int turns = 0; turns < 50; ++turns) slow.turn();
+  for (int i = 0; i < 10; ++i) {
+    time_of_test += 40ms;
+    slow.line->tell_writable();
+    all.core->look_at_clock(time_of_test);
+  }
+  REQUIRE(slow.it->ended() == (at_once == 1));
+  REQUIRE(all.drops(service::drop_reason::slow_reader) == (at_once == 1));
 }
 
 TEST_CASE("dropped clients are logged individually up to ten a second per reason, then counted",

@@ -34,6 +34,7 @@ class strangers {
   bool goes_on(stranger& s);
   bool says_more(stranger& s);
   std::string some_frame();
+  static std::string in_tiny_records(std::string const& record);
 
   rondo::service::endpoint at_;
   std::mt19937_64 random_;

@@ -92,6 +92,15 @@ std::string tls_peer::sealed(std::string_view text) {
   return drain(out_);
 }
 
+std::string tls_peer::key_updates(std::size_t count) {
+  while (count-- != 0) {
+    require(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1,
+            "no KeyUpdate before the handshake is over");
+    SSL_do_handshake(ssl_.get());
+  }
+  return drain(out_);
+}
+
 std::string tls_peer::read() {
   char bytes[4096];
   for (;;) {

@@ -30,6 +30,8 @@ class tls_peer {
   bool shake_hands();
   /// `text` as TLS records, to be sent whole or in part.
   std::string sealed(std::string_view text);
+  /// So many KeyUpdates of TLS 1.3, which contain no data.
+  std::string key_updates(std::size_t count);
   /// Passes the bytes that have arrived to TLS; false if the service has hung up.
   bool take_what_came();
   /// Whether the handshake is complete.

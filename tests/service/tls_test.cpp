@@ -16,7 +16,7 @@ constexpr char const* token = "a long word that clients say";
 
 /// A service with TLS and a token on a temporary port, in addition to its Unix socket.
 struct tls_site {
-  tls_site() {
+  explicit tls_site(rondo::service::client_limits const& limits = {}) {
     auto const folder = files.directory;
     std::ofstream(folder / "token") << token;
     std::filesystem::permissions(folder / "token", std::filesystem::perms::owner_read);
@@ -26,7 +26,13 @@ struct tls_site {
     c.token_file = folder / "token";
     c.tls_certificate = folder / "certificate";
     c.tls_key = folder / "key";
+    c.limits = limits;
     s = std::make_unique<served>(std::move(c));
+  }
+  /// Another certificate for the same name, in the same files.
+  void renew_certificate() const {
+    for (auto const* file : {"certificate", "key"}) std::filesystem::remove(files.directory / file);
+    write_certificate(files.directory / "certificate", files.directory / "key", "rondo.test");
   }
   rondo::service::endpoint port() const { return s->it->listens_at()[1]; }
   rondo::service::client_options options() const {
@@ -201,4 +207,60 @@ TEST_CASE("a client that does not speak TLS is disconnected", "[service][tls][ho
   REQUIRE(p.send("GET / HTTP/1.1\r\n\r\n"));
   while (p.receive()) continue;
   site.require_service();
+}
+
+TEST_CASE("a client that sends nothing but TLS's own messages delays nobody, and is dropped with a reason",
+          "[service][tls][hostile]") {
+  tls_site const site({.hello = 1h});
+  bool const has_token = GENERATE(false, true);
+  tls_peer p(site.port());
+  REQUIRE(p.shake_hands());
+  if (has_token) {
+    REQUIRE(p.send(p.sealed(hello(token))));
+    REQUIRE(!p.read().empty());
+  }
+  p.send(p.key_updates(2000));  // it may be dropped before the last one
+  site.require_service();
+  while (p.receive()) continue;
+  auto const& dropped = site.s->it->counters().dropped;
+  CHECK(dropped[static_cast<std::size_t>(rondo::service::drop_reason::malformed)] == 1);
+  CHECK(says(site.s->log(), "is dropped (malformed): it sent more than"));
+  site.require_service();
+}
+
+TEST_CASE("a renewed certificate is used from the next connection on, and its expiry is reported",
+          "[service][tls]") {
+  tls_site const site;
+  rondo::service::client early(site.options());
+  auto const mirror = early.find<basics::echo>("mirror").value();
+  std::filesystem::copy_file(site.files.directory / "certificate", site.files.directory / "old");
+  auto const& expires = site.s->it->counters().certificate_expires;
+  auto const expected = std::chrono::system_clock::now() + 24h;
+  CHECK(std::chrono::abs(std::chrono::sys_seconds(std::chrono::seconds(expires)) - expected) < 1h);
+  SECTION("a valid one") {
+    site.renew_certificate();
+    site.s->it->reload(site.s->config);
+    site.require_service();
+    auto o = site.options();
+    o.authorities = site.files.directory / "old";
+    rondo::service::client distrusts(o);
+    CHECK(distrusts.find<basics::echo>("mirror").error() == errc::service_refuses);
+  }
+  SECTION("one that cannot be read changes nothing") {
+    std::filesystem::remove(site.files.directory / "key");
+    auto const before = expires.load();
+    CHECK_THROWS_WITH(site.s->it->reload(site.s->config), Catch::Contains("key: cannot be read"));
+    CHECK(expires == before);
+    site.require_service();
+  }
+  SECTION("none at all") {
+    auto without = site.s->config;
+    without.tls_certificate.clear();
+    without.tls_key.clear();
+    CHECK_THROWS_WITH(site.s->it->reload(without), Catch::Contains("restart"));
+    site.require_service();
+  }
+  // Connections keep what they began with.
+  CHECK(mirror.ask(basics::ping{7}, 60s, rondo::block).value().number == 7);
+  CHECK(early.connections_made() == 1);
 }

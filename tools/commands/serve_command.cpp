@@ -25,6 +25,7 @@
 #include "runtime/service/monitor/http_server.hpp"
 #include "runtime/service/monitor/metrics.hpp"
 #include "runtime/service/monitor/report.hpp"
+#include "runtime/service/net/descriptor_shares.hpp"
 #include "runtime/service/net/log_throttle.hpp"
 #include "runtime/service/net/trusted_path.hpp"
 #include "runtime/service/service.hpp"
@@ -263,10 +264,11 @@ class server {
     if (!boost::asio::ip::make_address(where.path).is_loopback())
       log("metrics: anyone who can reach this address can read them, including all actor names; protect it "
           "with a firewall");
-    http_.emplace(work_.get_executor(), work_.get_executor(),
+    http_.emplace(monitor_io_.get_executor(), work_.get_executor(),
                   boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
                   monitoring_routes([this] { return to_metrics(service_.watcher().gather()); },
-                                    [this] { return service_.why_not_well(); }, why_not_ready));
+                                    [this] { return service_.why_not_well(); }, why_not_ready),
+                  http_options{.connections = http_descriptors(descriptor_limit())});
     log(fmt::format("metrics at http://{}:{}/metrics", where.path, http_->port()));
   }
 
@@ -280,7 +282,8 @@ class server {
       try {
         auto const next = configure(arguments_);
         service_.reload(next);
-        log("SIGHUP: reloaded limits and tokens for new connections; other changes need a restart");
+        log("SIGHUP: reloaded limits, tokens and certificate for new connections; other changes need a "
+            "restart");
       } catch (std::exception const& e) {
         log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
       }
@@ -307,6 +310,7 @@ class server {
     bool const kept = config_.checkpoint.empty() || checkpoint();
     nats_.reset();  // after its last acknowledgements
     if (http_) http_->stop();
+    monitor_io_.join();
     work_.join();
     auto const stopped = runtime_->stop();
     log_left_out();
@@ -337,7 +341,7 @@ class server {
   std::optional<file_lock> lock_;  // before the bridge, which writes the file
   std::unique_ptr<bridge> nats_;
   std::atomic<bool> ready_{false};
-  boost::asio::thread_pool work_{1};
+  boost::asio::thread_pool monitor_io_{1}, work_{1};
   std::optional<http_server> http_;
   boost::asio::io_context context_;
   boost::asio::signal_set signals_{context_};

@@ -4,6 +4,7 @@
 
 #include "runtime/service/monitor/metrics.hpp"
 #include "runtime/service/monitor/report.hpp"
+#include "runtime/service/net/descriptor_shares.hpp"
 #include "runtime/text/to_stderr.hpp"
 
 namespace rondo::tools {
@@ -21,7 +22,8 @@ stream_watch::stream_watch(runtime& rt, std::vector<std::string> const& listen, 
         io_.get_executor(), work_.get_executor(),
         boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
         service::monitoring_routes([this] { return service::to_metrics(service_->watcher().gather()); },
-                                   [] { return std::string(); }, [] { return std::string(); }));
+                                   [] { return std::string(); }, [] { return std::string(); }),
+        service::http_options{.connections = service::http_descriptors(service::descriptor_limit())});
     to_stderr(fmt::format("metrics at http://{}:{}/metrics\n", where.path, http_->port()));
   }
   if (listen.empty()) return;

@@ -234,6 +234,10 @@ void write_connections(metric_text& to, reports::clientsT const& c) {
   to.counter("rondo_received_bytes_total", "Bytes from clients.", c.bytes_in);
   to.counter("rondo_sent_bytes_total", "Bytes to clients.", c.bytes_out);
   to.counter("rondo_frames_refused_total", "Frames refused.", c.frames_refused);
+  if (c.certificate_expires_s != 0)
+    to.gauge("rondo_certificate_expiry_timestamp_seconds",
+             "When the TLS certificate, or the first one of its chain, expires, in seconds since 1970.",
+             c.certificate_expires_s);
 }
 
 void write_files(metric_text& to, reports::kept_filesT const& f) {

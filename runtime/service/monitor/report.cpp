@@ -250,6 +250,7 @@ void reporter::add_connections(report& to) const {
   out.bytes_in = value(counters_->bytes_in);
   out.bytes_out = value(counters_->bytes_out);
   out.frames_refused = value(counters_->frames_refused);
+  out.certificate_expires_s = counters_->certificate_expires.load(std::memory_order_relaxed);  // a report
   for (std::size_t i = 0; i < drop_reasons; ++i) {
     auto line = std::make_unique<reports::dropT>();
     line->reason = name_of(static_cast<drop_reason>(i));

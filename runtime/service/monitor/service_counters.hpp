@@ -38,9 +38,10 @@ struct service_counters {
   std::atomic<std::uint64_t> bytes_out{0};          // of frames to clients
   std::atomic<std::uint64_t> frames_refused{0};     // that the verifier or a limit did not let through
   std::array<std::atomic<std::uint64_t>, drop_reasons> dropped{};  // connections, by reason
-  std::atomic<std::uint64_t> checkpoints{0};                       // written
-  std::atomic<std::uint64_t> checkpoints_failed{0};                // not written
-  std::atomic<std::uint64_t> recordings_failed{0};                 // not written
+  std::atomic<std::int64_t> certificate_expires{0};  // seconds since 1970; 0: the service has no certificate
+  std::atomic<std::uint64_t> checkpoints{0};         // written
+  std::atomic<std::uint64_t> checkpoints_failed{0};  // not written
+  std::atomic<std::uint64_t> recordings_failed{0};   // not written
 
   /// Adds to a counter.
   static void add(std::atomic<std::uint64_t>& to, std::uint64_t n = 1) noexcept {

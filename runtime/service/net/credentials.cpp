@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 
@@ -24,7 +27,12 @@ void require(error_code const& ec, std::filesystem::path const& file, char const
 
 std::unique_ptr<ssl::context> modern(ssl::context::method method) {
   auto context = std::make_unique<ssl::context>(method);
-  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  auto* const c = context->native_handle();
+  SSL_CTX_set_min_proto_version(c, TLS1_2_VERSION);
+  // Of TLS 1.2 only what TLS 1.3 kept: an exchange of temporary keys, and authenticated ciphers.
+  if (SSL_CTX_set_cipher_list(c, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)
+    throw std::runtime_error("TLS: this OpenSSL has none of the ciphers ECDHE+AESGCM and ECDHE+CHACHA20");
+  SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION);
   return context;
 }
 
@@ -78,6 +86,19 @@ std::unique_ptr<ssl::context> server_tls(std::filesystem::path const& certificat
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context->native_handle(), 0);
   return context;
+}
+
+std::chrono::sys_seconds expiry_of(ssl::context& service) {
+  auto const expires = [](X509 const* certificate) {
+    std::tm at{};
+    ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &at);
+    return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&at)));
+  };
+  auto first = expires(SSL_CTX_get0_certificate(service.native_handle()));
+  STACK_OF(X509)* chain = nullptr;
+  SSL_CTX_get0_chain_certs(service.native_handle(), &chain);
+  for (int i = 0; i < sk_X509_num(chain); ++i) first = std::min(first, expires(sk_X509_value(chain, i)));
+  return first;
 }
 
 std::unique_ptr<ssl::context> client_tls(std::filesystem::path const& authorities) {

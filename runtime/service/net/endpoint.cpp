@@ -52,12 +52,22 @@ std::string endpoint::text() const {
                                              : fmt::format("tcp:[{}]:{}", path, port);
 }
 
+namespace {
+
+std::string default_socket_folder() {
+  auto const* const run = std::getenv("XDG_RUNTIME_DIR");
+  bool const has_run = run != nullptr && *run != '\0';
+  return has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
+}
+
+}  // namespace
+
+bool is_default_socket_folder(std::string const& folder) { return folder == default_socket_folder(); }
+
 endpoint default_socket(std::string const& name) {
   if (!is_service_name(name))
     throw config_error(fmt::format("the service name '{}' {}", clean_text(name), service_name_rule));
-  auto const* const run = std::getenv("XDG_RUNTIME_DIR");
-  bool const has_run = run != nullptr && *run != '\0';
-  auto const folder = has_run ? fmt::format("{}/rondo", run) : fmt::format("/tmp/rondo-{}", ::geteuid());
+  auto const folder = default_socket_folder();
   struct stat about {};
   bool const exists = ::lstat(folder.c_str(), &about) == 0;
   if (exists && !S_ISDIR(about.st_mode))

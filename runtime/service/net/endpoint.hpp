@@ -34,5 +34,7 @@ inline constexpr char const* service_name_rule = "must consist of letters, digit
 /// The default socket of a service with this name: in $XDG_RUNTIME_DIR, or else in a folder in /tmp that only its owner can
 /// enter. Throws config_error if that folder belongs to another user.
 endpoint default_socket(std::string const& name);
+/// Whether the default sockets of this user lie in `folder`.
+bool is_default_socket_folder(std::string const& folder);
 
 }  // namespace rondo::service

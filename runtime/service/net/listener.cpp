@@ -103,13 +103,14 @@ class unix_listener final : public listener_of<local> {
  public:
   unix_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
     std::filesystem::path const path = at.path;
-    std::error_code ignored;
-    if (auto const folder = path.parent_path();
-        !folder.empty() && !std::filesystem::exists(folder, ignored)) {
-      if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-        throw std::system_error(errno, std::system_category(),
-                                fmt::format("{}: its folder could not be created", at.text()));
-    }
+    // Of other folders the operator decides who owns them: a wrong path must not make any.
+    if (is_default_socket_folder(path.parent_path()) && ::mkdir(path.parent_path().c_str(), 0700) != 0 &&
+        errno != EEXIST)
+      throw std::system_error(errno, std::system_category(),
+                              fmt::format("{}: its folder could not be created", at.text()));
+    if (std::error_code ec; path.has_parent_path() && !std::filesystem::exists(path.parent_path(), ec))
+      throw config_error(fmt::format("{}: the folder {} does not exist; create it, or choose another path",
+                                     at.text(), path.parent_path().string()));
     if (auto const why = why_not_trusted(path.parent_path()); !why.empty())
       throw config_error(fmt::format("{}: {}", at.text(), why));
     require_nobody(network);

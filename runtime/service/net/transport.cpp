@@ -121,19 +121,44 @@ class watched_transport final : public plain_transport, epoll_reactor::listener 
   bool watched_ = false;
 };
 
-/// Lets OpenSSL use a socket. Its own socket BIO writes without MSG_NOSIGNAL.
+/// Counts what TLS takes from a peer without data for its user: handshakes, KeyUpdates, renegotiation, tickets, alerts, empty
+/// records. OpenSSL takes as many as have arrived within one call, but its caller has other clients to serve.
+///
+/// A step is a record or a handshake message. An honest handshake takes about 20, and afterwards hardly any come.
+class tls_steps {
+ public:
+  static constexpr int per_call = 16;
+  static constexpr int without_data = 128;  // of a connection, in a row
+
+  void begin_call() noexcept { in_call_ = 0; }
+  void take() noexcept { ++in_call_, ++in_a_row_; }
+  void data_came() noexcept { in_a_row_ = 0; }
+  bool may_go_on() const noexcept { return in_call_ < per_call && !are_too_many(); }
+  bool are_too_many() const noexcept { return in_a_row_ > without_data; }
+
+ private:
+  int in_call_ = 0, in_a_row_ = 0;
+};
+
+/// What OpenSSL sends to and receives from.
+struct tls_socket {
+  stream_socket socket;
+  tls_steps steps{};
+};
+
+/// Lets OpenSSL use a socket. Its own socket BIO writes without MSG_NOSIGNAL, and would give it any number of records.
 BIO_METHOD* socket_method() {
+  static auto const of = [](BIO* bio) -> tls_socket& { return *static_cast<tls_socket*>(BIO_get_data(bio)); };
   static auto const write = [](BIO* bio, char const* from, int bytes) {
     BIO_clear_retry_flags(bio);
-    auto const n = send(static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))), from,
-                        static_cast<std::size_t>(bytes));
+    auto const n = send(of(bio).socket.native_handle(), from, static_cast<std::size_t>(bytes));
     if (n < 0 && BIO_sock_should_retry(static_cast<int>(n)) != 0) BIO_set_retry_write(bio);
     return static_cast<int>(n);
   };
   static auto const read = [](BIO* bio, char* into, int bytes) {
     BIO_clear_retry_flags(bio);
-    auto const n = receive(static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))), into,
-                           static_cast<std::size_t>(bytes));
+    if (!of(bio).steps.may_go_on()) return BIO_set_retry_read(bio), -1;
+    auto const n = receive(of(bio).socket.native_handle(), into, static_cast<std::size_t>(bytes));
     if (n < 0 && BIO_sock_should_retry(static_cast<int>(n)) != 0) BIO_set_retry_read(bio);
     return static_cast<int>(n);
   };
@@ -153,14 +178,22 @@ class tls_transport final : public transport {
  public:
   tls_transport(stream_socket socket, asio::ssl::context& context, bool is_server,
                 std::string const& server_name)
-      : socket_(std::move(socket)), ssl_(SSL_new(context.native_handle()), &SSL_free) {
-    socket_.native_non_blocking(true);
+      : wire_{std::move(socket)}, ssl_(SSL_new(context.native_handle()), &SSL_free) {
+    wire_.socket.native_non_blocking(true);
     auto* const bio = ssl_ ? BIO_new(socket_method()) : nullptr;
     if (bio == nullptr) throw std::runtime_error("TLS: could not set up a connection: out of memory");
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket_.native_handle())));
+    BIO_set_data(bio, &wire_);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // A read returns after each message without data, instead of looking for the next one; many fit into one record.
+    SSL_clear_mode(ssl_.get(), SSL_MODE_AUTO_RETRY);
+    SSL_set_read_ahead(ssl_.get(), 0);  // what is not taken stays in the socket, where a wait sees it
+    SSL_set_msg_callback(ssl_.get(), [](int sent, int, int what, void const*, std::size_t, SSL*, void* to) {
+      if (sent == 0 && (what == SSL3_RT_HEADER || what == SSL3_RT_HANDSHAKE))
+        static_cast<tls_socket*>(to)->steps.take();
+    });
+    SSL_set_msg_callback_arg(ssl_.get(), &wire_);
     is_server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
     peer_name_ = server_name;
     if (!server_name.empty()) {
@@ -172,10 +205,12 @@ class tls_transport final : public transport {
   std::size_t read(std::span<std::byte> into, error_code& ec) override {
     std::size_t n = 0;
     ERR_clear_error();
+    wire_.steps.begin_call();
     auto const status = SSL_read_ex(ssl_.get(), into.data(), into.size(), &n);
     may_have_more_ = status == 1;
-    if (status == 1) return n;
+    if (status == 1) return wire_.steps.data_came(), n;
     read_waits_for_write_ = failed(status, ec) == SSL_ERROR_WANT_WRITE;
+    if (wire_.steps.are_too_many()) ec = make_error_code(boost::system::errc::protocol_error);
     return 0;
   }
   std::size_t write(std::span<std::byte const> bytes, error_code& ec) override {
@@ -183,6 +218,7 @@ class tls_transport final : public transport {
     while (sent < bytes.size()) {
       std::size_t n = 0;
       ERR_clear_error();
+      wire_.steps.begin_call();  // it may continue a handshake
       auto const status = SSL_write_ex(ssl_.get(), bytes.data() + sent, bytes.size() - sent, &n);
       if (status != 1) {
         write_waits_for_read_ = failed(status, ec) == SSL_ERROR_WANT_READ;
@@ -195,22 +231,27 @@ class tls_transport final : public transport {
   void async_readable(ready_handler ready) override {
     // SSL_has_pending alone is not enough: it is also true for half a record, which no read can take.
     if (may_have_more_ && SSL_has_pending(ssl_.get()) == 1)
-      return asio::post(socket_.get_executor(),
+      return asio::post(wire_.socket.get_executor(),
                         [ready = std::move(ready)]() mutable { std::move(ready)(error_code()); });
-    socket_.async_wait(read_waits_for_write_ ? socket_.wait_write : socket_.wait_read, std::move(ready));
+    wire_.socket.async_wait(read_waits_for_write_ ? wire_.socket.wait_write : wire_.socket.wait_read,
+                            std::move(ready));
   }
   void async_writable(ready_handler ready) override {
-    socket_.async_wait(write_waits_for_read_ ? socket_.wait_read : socket_.wait_write, std::move(ready));
+    wire_.socket.async_wait(write_waits_for_read_ ? wire_.socket.wait_read : wire_.socket.wait_write,
+                            std::move(ready));
   }
   void close() noexcept override {
     SSL_shutdown(ssl_.get());  // notifies the peer, if there is room; does not wait for its answer
     error_code ignored;
-    socket_.shutdown(socket_.shutdown_both, ignored);
-    socket_.close(ignored);
+    wire_.socket.shutdown(wire_.socket.shutdown_both, ignored);
+    wire_.socket.close(ignored);
   }
-  bool hung_up() const noexcept override { return peer_has_gone(socket_); }
+  bool hung_up() const noexcept override { return peer_has_gone(wire_.socket); }
   bool writes_from_any_thread() const noexcept override { return false; }
   std::string refusal() const override {
+    if (wire_.steps.are_too_many())
+      return fmt::format("it sent more than {} records and handshake messages of TLS without any data",
+                         tls_steps::without_data);
     auto const verdict = SSL_get_verify_result(ssl_.get());
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
       return fmt::format("its certificate is not valid for the name '{}'", peer_name_);
@@ -234,7 +275,7 @@ class tls_transport final : public transport {
     return why;
   }
 
-  stream_socket socket_;
+  tls_socket wire_;
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
   std::string peer_name_;
   bool speaks_no_tls_ = false;
