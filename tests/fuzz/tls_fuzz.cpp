@@ -123,7 +123,7 @@ class connection {
         return;
       }
       case 8:
-        return client_.update_keys(how_much);
+        return client_.update_keys(how_much % 64 + 1);
       default:
         if (how_much % 4 == 0) ::shutdown(wire_, SHUT_WR);
         return take();
