@@ -149,16 +149,18 @@ std::vector<device_event> actor_requests::kept(std::unique_lock<std::mutex>& hel
   return all;
 }
 
-void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::byte const> notes) {
+std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& file,
+                                    std::span<std::byte const> notes) {
   auto& core = rt.core();
   checkpoint_image image;
   image.notes.assign(notes.begin(), notes.end());
   std::exception_ptr failure;
+  std::vector<listed_actor> living;
+  std::vector<std::string> left_out;
   std::lock_guard one(writing);
   auto const copy = [&](std::vector<arena_ref> const& arenas) {
     try {
       image.written_us = wall_clock_us();
-      auto const living = core.actors.list();
       // Until all mailboxes are copied.
       std::unique_lock<std::mutex> requests;
       std::vector<std::unique_lock<std::mutex>> held(core.devices.size());
@@ -172,6 +174,8 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
       auto const past = core.watched.read_past();
       image.retired = past.retired;
       image.dead_letters = past.dead_letters;
+      image.generations = core.actors.generations();
+      left_out = leave_out_apart(image, core.behaviours());
     } catch (...) {
       failure = std::current_exception();  // no exception may leave a safepoint: the teams must resume
     }
@@ -179,12 +183,19 @@ void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::b
   bool quiet = false;
   {
     std::unique_lock const held(core.launching);
+    living = core.actors.list();
+    try {
+      require_savable(living, core.behaviours());
+    } catch (std::runtime_error const& e) {
+      refuse(file, fmt::format("was not written: {}", e.what()));
+    }
     held_mail const still(core);
     quiet = core.at_safepoint(arena_access::reads, copy);
   }
   if (!quiet) refuse(file, "was not written: " + core.why_no_safepoint());
   if (failure) std::rethrow_exception(failure);
   write_checkpoint(file, image, core.behaviours());
+  return left_out;
 }
 
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file) {
@@ -201,9 +212,14 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
   if (core.actors.alive() != 0) refuse(file, "was not restored: this runtime has actors; use a new one");
   if (auto const why = why_no_room(core, image); !why.empty()) refuse(file, "was not restored: " + why);
 
+  for (auto const& a : image.actors)  // an older version wrote it
+    if (auto const& b = core.behaviours()[a.behaviour]; b.holds_addresses)
+      refuse(file, "was not restored: " + why_not_savable(a.name, b));
+
   std::vector<launch_spec> specs;
   if (auto const refused = core.actors.revive(revivals_of(image), specs); refused != errc::ok)
     refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()]));
+  core.actors.begin_above(image.generations);
   // Pinned actors first, because there may be too few teams for them.
   std::ranges::stable_partition(specs, [](launch_spec const& s) { return s.pinned; });
   std::string failure;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rondo {
@@ -15,10 +16,13 @@ class runtime_core;
 struct checkpoint_image;
 
 /// Writes all actors, their states, and their waiting mail to `file`, at a safepoint. Blocks its caller, but senders
-/// hardly at all. Replaces an old file only with a complete new one. `notes` are the caller's own bytes, which `restore`
+/// hardly at all. The actors of graphs are left out, and their names are returned: a graph has checkpoints of its own
+/// (streams::graph::checkpoint). To the others they have ended: mail for them is rejected or becomes a dead letter, in the file, and
+/// their ids are not used again. An actor that holds addresses (`holds_addresses`, kernels/actor/module.hpp) is refused. Replaces an old file only with a complete new one. `notes` are the caller's own bytes, which `restore`
 /// returns: data that must agree with the states, such as which messages of a queue they include. Throws
 /// std::runtime_error with the file and the reason.
-void checkpoint(runtime& rt, std::filesystem::path const& file, std::span<std::byte const> notes = {});
+std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& file,
+                                    std::span<std::byte const> notes = {});
 
 /// Launches all actors of a checkpoint with their ids, states, and mail; counters continue from their saved values. Returns
 /// the checkpoint's notes. Precondition: the runtime has no actors, and no other thread uses it during the call. Blocks.

@@ -12,12 +12,13 @@ namespace {
   throw std::runtime_error(file.string() + ": the recording was not started: " + why);
 }
 
-/// The living actors without their mail, which is written when it completes.
-checkpoint_image image_of(runtime_core const& core, std::vector<arena_ref> const& arenas) {
+/// The living actors without their mail, which is written when it completes, and without those that are saved apart.
+checkpoint_image image_of(runtime_core const& core, std::vector<listed_actor> const& living,
+                          std::vector<arena_ref> const& arenas) {
   checkpoint_image image;
-  auto const living = core.actors.list();
   for (auto const& arena : arenas)
     for (auto& a : copy_actors(arena, living, core.behaviours())) {
+      if (core.behaviours()[a.behaviour].saved_apart) continue;
       a.totals.accepted -= a.mail.size();
       a.mail.clear();
       image.actors.push_back(std::move(a));
@@ -33,13 +34,19 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   // One that only the core holds has lost its owner, whose destructor found no safepoint; it ends here.
   if (core.recording && core.recording.use_count() > 1)
     not_recorded(file, "another recording is in progress");
+  auto const living = core.actors.list();
+  try {
+    require_savable(living, core.behaviours());
+  } catch (std::runtime_error const& e) {
+    not_recorded(file, e.what());
+  }
   auto const begun =
       std::make_shared<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
   std::shared_ptr<recorder> orphan;
   std::exception_ptr failure;
   bool const quiet = core.at_safepoint(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
     try {
-      begun->begin(image_of(core, arenas), core.behaviours());
+      begun->begin(image_of(core, living, arenas), core.behaviours());
       // Relaxed: the safepoint orders it.
       for (auto const& arena : arenas) arena.header().journal.store(journal_report, memory_order::relaxed);
       orphan = std::exchange(core.recording, begun);

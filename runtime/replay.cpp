@@ -8,6 +8,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/state/actor_images.hpp"
 #include "runtime/state/recording_file.hpp"
 
 namespace rondo {
@@ -45,6 +46,8 @@ struct rerun {
     if (!core.devices.has_device_of(l.actor))
       refuse(fmt::format("actor '{}' was on device {}, but this runtime has {}, counted from 0", l.name,
                          device_of(l.actor), core.devices.size()));
+    if (auto const& b = core.behaviours()[l.behaviour]; b.holds_addresses)  // an older version wrote it
+      refuse(why_not_savable(l.name, b));
     actor_options const options{.device = device_of(l.actor),
                                 .capacity = l.capacity,
                                 .pinned = l.pinned,

@@ -22,6 +22,12 @@
 //   void on(context&, again const&);                  with `again` among the messages: for context::again
 //   void on(context&, room const&);                   likewise, for context::when_room
 //   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
+//   static constexpr bool holds_addresses = true;     its state or its launch arguments have addresses, which mean nothing to another
+//                                                     process: checkpoints and recordings refuse its actors. Pointer members of an
+//                                                     aggregate are found without it (runtime/base/holds_addresses.hpp); `false`
+//                                                     says that its pointers do no harm
+//   static constexpr bool saved_apart = true;         likewise, but checkpoints and recordings leave its actors out, because who
+//                                                     launches them does so again
 //   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an actor whose
 //                                                     behaviour was Old in the previous module (rondo::upgrade)
 //

@@ -54,6 +54,7 @@ struct clock_memory {
 };
 
 struct clock {
+  static constexpr bool saved_apart = true;  // as a stage
   struct arguments {
     clock_memory* memory;
   };

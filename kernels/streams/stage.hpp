@@ -40,6 +40,7 @@ struct stage_of {
       rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<await_end, stage_counts>,
                       ask<read_counts, stage_counts>, ask<read_progress, stage_progress>>;
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
+  static constexpr bool saved_apart = true;  // a graph has checkpoints of its own
 
   RONDO_CALL RONDO_HD void on_start(context& ctx, arguments const& a) {
     if (ctx.team().leader()) memory = a.memory;

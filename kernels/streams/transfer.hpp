@@ -33,6 +33,7 @@ struct frame_arrived {
 
 /// What both ends have in common.
 struct transfer_end {
+  static constexpr bool saved_apart = true;  // as a stage
   struct arguments {
     stage_memory* memory;
   };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/actor/captured.hpp"
+#include "runtime/base/holds_addresses.hpp"
 
 namespace rondo {
 
@@ -30,6 +31,8 @@ struct behaviour_info {
   std::vector<std::byte>
       arguments;  // the default ones of its on_start, at `arguments_at` in its state; empty: none
   std::uint64_t arguments_at;  // see arguments
+  bool holds_addresses;        // in its state or launch arguments: no file may have its actors
+  bool saved_apart;            // holds addresses, and checkpoints and recordings leave its actors out
 };
 
 namespace detail {
@@ -43,6 +46,25 @@ message_info describe_message() {
   return m;
 }
 
+template <class B>
+inline constexpr bool is_saved_apart = false;
+template <class B>
+requires requires { B::saved_apart; }
+inline constexpr bool is_saved_apart<B> = B::saved_apart;
+
+template <class B>
+constexpr bool has_addresses() {
+  if constexpr (is_saved_apart<B>) {
+    return true;
+  } else if constexpr (requires { B::holds_addresses; }) {
+    return B::holds_addresses;
+  } else if constexpr (has_arguments<B>) {
+    return one_holds_address<B, typename B::arguments>();
+  } else {
+    return holds_address<B>();
+  }
+}
+
 template <class B, class... Entries>
 behaviour_info describe_behaviour(messages<Entries...>) {
   behaviour_info info{.name = type_name<B>,
@@ -52,7 +74,9 @@ behaviour_info describe_behaviour(messages<Entries...>) {
                       .upgrade = nullptr,
                       .is_captured = captured_behaviour<B>,
                       .arguments = {},
-                      .arguments_at = align_up(sizeof(B), 16)};
+                      .arguments_at = align_up(sizeof(B), 16),
+                      .holds_addresses = has_addresses<B>(),
+                      .saved_apart = is_saved_apart<B>};
   if constexpr (has_arguments<B>) {
     typename B::arguments const arguments{};
     auto const bytes = std::as_bytes(std::span(&arguments, 1));

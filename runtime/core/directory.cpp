@@ -53,7 +53,7 @@ directory::record* directory::cells::begin(std::uint32_t cell, std::uint16_t beh
        .state_bytes = state_bytes,
        .ring_offset = ring.offset,
        .begun_ns = now,
-       .generation = r.generation + 1,
+       .generation = std::max(r.generation, begins_above) + 1,
        .capacity = capacity,
        .supervise = options.supervise,
        .reserved_slots = options.reserve.slots,
@@ -196,6 +196,22 @@ errc directory::revive(std::vector<revival> const& actors, std::vector<launch_sp
     on.list_free();
   }
   return outcome;
+}
+
+std::vector<std::uint32_t> directory::generations() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> all;
+  for (auto const& on : devices_) {
+    all.push_back(on.begins_above);
+    for (auto const& r : on.records) all.back() = std::max(all.back(), r.generation);
+  }
+  return all;
+}
+
+void directory::begin_above(std::vector<std::uint32_t> const& generations) {
+  std::lock_guard lock(mutex_);
+  for (std::size_t d = 0; d < std::min(devices_.size(), generations.size()); ++d)
+    devices_[d].begins_above = std::max(devices_[d].begins_above, generations[d]);
 }
 
 result<launch_spec> directory::add_as(revival const& actor) {

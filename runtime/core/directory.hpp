@@ -67,6 +67,11 @@ class directory {
   errc revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs);
   /// The same for one actor, while others may be alive; errors as above.
   result<launch_spec> add_as(revival const& actor);
+  /// Of each device, the highest generation that an actor there ever had.
+  std::vector<std::uint32_t> generations() const;
+  /// Actors that are added from now on get higher generations than these, by device. So no id of the runtime that had them is used
+  /// again.
+  void begin_above(std::vector<std::uint32_t> const& generations);
   /// Frees the cell and memory of an actor that is gone. False if the id is not alive.
   bool remove(actor_id id);
 
@@ -147,6 +152,7 @@ class directory {
     arena_heap heap;
     std::vector<record> records;
     std::vector<std::uint32_t> free;
+    std::uint32_t begins_above = 0;  // the generation
   };
   record const* living(actor_id id) const;
   record* living(actor_id id) { return const_cast<record*>(std::as_const(*this).living(id)); }

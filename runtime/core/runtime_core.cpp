@@ -12,6 +12,7 @@
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/state/actor_images.hpp"
 
 namespace rondo {
 
@@ -241,7 +242,11 @@ result<std::uint16_t> runtime_core::require_launchable(std::string const& name, 
 }
 
 void runtime_core::record_launch(launch_spec const& spec, std::span<std::byte const> arguments) {
-  if (recording)  // before it can handle anything
+  auto const& behaviour = behaviours()[spec.behaviour];
+  if (recording && behaviour.holds_addresses && !behaviour.saved_apart)
+    watched.report(fmt::format("the recording leaves an actor out: {}",
+                               why_not_savable(names.of_actor(spec.id), behaviour)));
+  if (recording && !behaviour.holds_addresses)  // before it can handle anything
     recording->append(recorded_launch{.actor = spec.id,
                                       .name = names.of_actor(spec.id),
                                       .behaviour = spec.behaviour,
@@ -252,8 +257,14 @@ void runtime_core::record_launch(launch_spec const& spec, std::span<std::byte co
                                       .arguments = {arguments.begin(), arguments.end()}});
 }
 
+bool runtime_core::is_recorded(actor_id actor) const {
+  if (!recording) return false;
+  auto const b = actors.behaviour_of(actor);
+  return !b || !behaviours()[*b].holds_addresses;
+}
+
 void runtime_core::forget_launch(actor_id actor) {
-  if (recording) recording->append(recorded_end{actor});
+  if (is_recorded(actor)) recording->append(recorded_end{actor});
   actors.remove(actor);
 }
 

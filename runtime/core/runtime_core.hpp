@@ -137,6 +137,8 @@ class runtime_core {
                                            std::size_t count) const;
   void record_launch(launch_spec const& spec, std::span<std::byte const> arguments);
   void forget_launch(actor_id actor);
+  /// Whether a recording is in progress, and has this actor.
+  bool is_recorded(actor_id actor) const;
   void start_devices();
   void on_event(std::uint32_t device, device_event const& event);
   void on_terminated(device_event const& event);

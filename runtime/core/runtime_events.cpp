@@ -71,14 +71,7 @@ void runtime_core::not_forwarded(outgoing const& m, errc why) {
     asks.complete(h.reply_to, why, nullptr);
     return;
   }
-  message answer;
-  answer.header.type = type_id<rejected>;
-  answer.header.correlation = h.correlation;
-  answer.header.flags = flag_is_reply;
-  rejected const body{why, h.type};
-  answer.bytes = sizeof body;
-  __builtin_memcpy(answer.payload, &body, sizeof body);
-  forward(h.reply_to, answer);
+  forward(h.reply_to, rejection_of(h, why));
 }
 
 void runtime_core::send_or_bury(actor_id to, message_header const& header, std::byte const* payload,
@@ -92,7 +85,7 @@ void runtime_core::send_or_bury(actor_id to, message_header const& header, std::
 void runtime_core::on_terminated(device_event const& r) {
   actor_totals totals;
   __builtin_memcpy(&totals, r.body.payload, sizeof totals);
-  if (recording) recording->append(recorded_end{r.actor});
+  if (is_recorded(r.actor)) recording->append(recorded_end{r.actor});
   watched.on_terminated(r.actor, totals);
   actors.remove(r.actor);
   requests.on_terminated(r.actor);
@@ -103,7 +96,7 @@ void runtime_core::on_terminated(device_event const& r) {
 /// A traced or recorded message has completed.
 void runtime_core::on_ended(device_event const& r) {
   if (replay) return replay->take(r);
-  if (recording) recording->append(r);
+  if (is_recorded(r.actor)) recording->append(r);
   if ((r.body.header.flags & flag_traced) != 0) watched.on_hop(r);
 }
 

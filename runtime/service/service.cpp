@@ -1,6 +1,7 @@
 #include "runtime/service/service.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -322,7 +323,13 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
   core.log_to(std::move(log));
   core.limits = parts_->config.limits;
   core.slow_work = parts_->slow.get_executor();
-  checkpoint_with([&core] { rondo::checkpoint(core.rt, core.checkpoint_file); });
+  checkpoint_with([&core, logged = std::vector<std::string>()]() mutable {
+    auto left_out = rondo::checkpoint(core.rt, core.checkpoint_file);
+    if (left_out == logged) return;
+    logged = std::move(left_out);
+    if (!logged.empty())
+      core.log(fmt::format("checkpoints leave out the actors of graphs: {}", fmt::join(logged, ", ")));
+  });
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
                                                &core.counters, &parts_->gpus);
   core.report = [watcher = parts_->watcher.get()] { return encode(watcher->gather()); };

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "kernels/mail/scheduler.hpp"
@@ -195,6 +197,76 @@ void add_arriving(std::vector<saved_actor>& actors, std::vector<outgoing> const&
     if (auto const to = by_index.find(m.to.index); to != by_index.end() && to->second->id == m.to)
       to->second->arriving.push_back(
           copy_message(m.body.header, m.body.payload, module[to->second->behaviour]));
+}
+
+std::string why_not_savable(std::string_view actor, behaviour_info const& behaviour) {
+  return fmt::format(
+      "actor '{}' is a {}, whose state or launch arguments hold addresses, which mean nothing to another "
+      "process",
+      actor, behaviour.name);
+}
+
+void require_savable(std::vector<listed_actor> const& actors, std::vector<behaviour_info> const& module) {
+  for (auto const& a : actors)
+    if (auto const& b = module[a.behaviour]; b.holds_addresses && !b.saved_apart)
+      throw std::runtime_error(
+          fmt::format("{}; terminate it first, or let it keep ids and handles of buffers instead of pointers "
+                      "(`static constexpr bool holds_addresses = false;` in {} says that they do no harm)",
+                      why_not_savable(a.name, b), b.name));
+}
+
+std::vector<std::string> leave_out_apart(checkpoint_image& image, std::vector<behaviour_info> const& module) {
+  auto const first =
+      std::stable_partition(image.actors.begin(), image.actors.end(),
+                            [&](saved_actor const& a) { return !module[a.behaviour].saved_apart; });
+  std::vector<saved_actor> out;
+  std::move(first, image.actors.end(), std::back_inserter(out));
+  image.actors.erase(first, image.actors.end());
+  std::vector<std::string> names;
+  if (out.empty()) return names;
+
+  auto const is_in = [](std::vector<saved_actor>& actors) {
+    std::unordered_map<std::uint32_t, saved_actor*> by_index;
+    for (auto& a : actors) by_index.emplace(a.id.index, &a);
+    return [by_index = std::move(by_index)](actor_id id) {
+      auto const found = by_index.find(id.index);
+      return found != by_index.end() && found->second->id == id ? found->second : nullptr;
+    };
+  };
+  auto const kept = is_in(image.actors), left_out = is_in(out);
+
+  /// False: nobody hears of it.
+  auto const reject = [&](message const& m) {
+    auto* const asker = (m.header.flags & flag_wants_reply) != 0 ? kept(m.header.reply_to) : nullptr;
+    if (asker == nullptr) return false;
+    asker->arriving.push_back({rejection_of(m.header, errc::actor_gone), 0});
+    return true;
+  };
+  for (auto& a : out) {
+    names.push_back(a.name);
+    for (auto const& m : a.mail) {
+      bool const told = reject(m.body);
+      ++(told ? a.totals.rejected : a.totals.dead);
+      if (!told) ++image.dead_letters;
+    }
+    for (auto const& m : a.arriving)
+      if (!reject(m.body)) ++image.dead_letters;
+    image.retired += a.totals;
+  }
+
+  for (auto& r : image.requests)  // whoever is linked to such an actor hears of its end
+    if (r.kind == event_kind::bond && static_cast<bond_request>(r.detail) == bond_request::link &&
+        left_out(r.actor) != nullptr)
+      std::swap(r.actor, r.body.header.reply_to);
+  std::erase_if(image.requests, [&](device_event const& r) {
+    bool const is_child = r.kind == event_kind::bond &&
+                          static_cast<bond_request>(r.detail) == bond_request::parent &&
+                          left_out(r.body.header.reply_to) != nullptr;
+    if (r.kind == event_kind::send_later) return false;  // has no owner
+    return is_child ||
+           left_out(r.kind == event_kind::ask_within ? r.body.header.reply_to : r.actor) != nullptr;
+  });
+  return names;
 }
 
 std::string place_actors(arena_ref const& arena, checkpoint_image const& image, std::uint64_t passed_ns) {

@@ -3,12 +3,17 @@
 // Kept: name, id, behaviour, capacity, pinning, supervision, lifecycle, pending control operations, state, counters,
 // latencies, and committed mail with its age and priority, including messages in transit between devices. Ids are restored
 // too, so addresses inside states and messages stay valid.
-// Not kept, because it belongs to the process: asks of the host (their messages stay, but expect no reply), timers
-// and delayed messages, senders that wait for room, buffers, the supervision's restart window.
+// Not kept, because it belongs to the process: asks of the host (their messages stay, but expect no reply), senders that wait for
+// room, buffers, the supervision's restart window, and actors that are saved apart (kernels/actor/module.hpp): for those that are kept,
+// they have ended.
 // Threads: all functions run at a safepoint (device::at_safepoint) of all devices: no handler runs and
 // no actor is launched, but host threads may continue to send. Of the messages that one sender sends to one actor
 // during the copy, the image has a prefix; it has all messages that were accepted before.
 #pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernels/mail/arena.hpp"
 #include "runtime/base/listed_actor.hpp"
@@ -21,6 +26,16 @@ namespace rondo {
 /// The actors of `living` that are in the arena, without arriving messages. Throws std::bad_alloc.
 std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_actor> const& living,
                                      std::vector<behaviour_info> const& module);
+
+/// Throws std::runtime_error if one of the actors holds addresses and is not saved apart.
+void require_savable(std::vector<listed_actor> const& actors, std::vector<behaviour_info> const& module);
+/// Of an actor that no file may have: which one it is, and why.
+std::string why_not_savable(std::string_view actor, behaviour_info const& behaviour);
+
+/// Takes the actors that are saved apart out of the image, as if they had ended: what waits for them is rejected to its asker or
+/// becomes a dead letter, and is counted, and what they have asked their host for is gone. Returns their names. Call it when the image
+/// is complete.
+std::vector<std::string> leave_out_apart(checkpoint_image& image, std::vector<behaviour_info> const& module);
 
 /// Adds each message in transit to its actor in `actors`, if that is there.
 void add_arriving(std::vector<saved_actor>& actors, std::vector<outgoing> const& on_their_way,

@@ -244,9 +244,10 @@ std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
   std::vector<Offset<schemas::saved_request>> requests;
   for (auto const& r : image.requests) requests.push_back(pack(b, r));
   auto const packed_requests = b.CreateVector(requests);
+  auto const generations = b.CreateVector(image.generations);
   schemas::Finishsaved_arenaBuffer(
       b, schemas::Createsaved_arena(b, image.written_us, packed_module, packed_actors, &retired,
-                                    image.dead_letters, notes, packed_requests));
+                                    image.dead_letters, notes, packed_requests, generations));
   auto const* const body = reinterpret_cast<std::byte const*>(b.GetBufferPointer());
   return {body, body + b.GetSize()};
 }
@@ -283,6 +284,8 @@ checkpoint_image decode_checkpoint_body(std::span<std::byte const> bytes,
   }
   if (file.requests() != nullptr)
     for (auto const* const r : *file.requests()) image.requests.push_back(unpack(*r));
+  if (file.generations() != nullptr)
+    image.generations.assign(file.generations()->begin(), file.generations()->end());
   return image;
 }
 

@@ -39,8 +39,9 @@ struct checkpoint_image {
   std::vector<saved_actor> actors;
   actor_totals retired;  // sums over the terminated actors
   std::uint64_t dead_letters = 0;
-  std::vector<std::byte> notes;        // the writer's own data
-  std::vector<device_event> requests;  // of actors to their host: each is_request
+  std::vector<std::byte> notes;            // the writer's own data
+  std::vector<device_event> requests;      // of actors to their host: each is_request
+  std::vector<std::uint32_t> generations;  // of each device, the highest one of an actor there
 };
 
 }  // namespace rondo

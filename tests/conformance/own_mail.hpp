@@ -17,6 +17,7 @@ struct left_to_walk {
 };
 struct walker {
   using messages = rondo::messages<walk, rondo::again, rondo::ask<steps_left, left_to_walk>>;
+  static constexpr bool holds_addresses = false;  // that matter: tests restore it in the same process
   word* steps = nullptr;
   std::uint32_t left = 0, fail_at = 0;
 
@@ -38,7 +39,7 @@ struct walker {
 /// All lanes of a team take the step together.
 struct walkers_together {
   using messages = rondo::messages<walk, rondo::again>;
-  static constexpr bool cooperative = true;
+  static constexpr bool cooperative = true, holds_addresses = false;  // as above
   word* steps = nullptr;
   std::uint32_t left = 0;
 

@@ -9,6 +9,7 @@ target_link_libraries(checkpoint_victim PRIVATE rondo_checkpoint_module)
 rondo_warnings(checkpoint_victim)
 
 add_executable(test_checkpoint
+  checkpoint_apart_test.cpp
   checkpoint_kill_test.cpp
   checkpoint_notes_test.cpp
   checkpoint_refusal_test.cpp

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/checkpoint.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/state/saved_graph.hpp"
 #include "tests/streams/bed.hpp"
@@ -359,4 +360,32 @@ TEST_CASE("a graph whose frames do not arrive is not saved, and goes on", "[stre
   CHECK_FALSE(fs::exists(state.path));
   REQUIRE(!g.wait(60s));
   CHECK(b.found("graph/to").frames == 8);
+}
+
+// Regression: they were saved with the addresses of their memory, and a runtime that was restored from the file crashed.
+TEST_CASE("a checkpoint of a runtime names the actors of its graphs and has none of them",
+          "[streams][checkpoint][addresses]") {
+  saved_how const how{.device = GENERATE("cpu", "emulated", "cpu,emulated")};
+  CAPTURE(how.device);
+  state_file const file;
+  {
+    saved_chain c(how);
+    c.g.start();
+    c.process_more(20);
+    auto left_out = rondo::checkpoint(c.b.rt, file.path);
+    std::vector<std::string> of_graph;
+    for (auto const& a : c.b.rt.list()) of_graph.push_back(a.name);
+    std::ranges::sort(left_out);
+    std::ranges::sort(of_graph);
+    CHECK(left_out == of_graph);
+    CHECK(left_out.size() >= 5);
+    c.process_more(20);  // the graph goes on
+    c.g.stop();
+  }
+  saved_chain next(how, 50);
+  rondo::restore(next.b.rt, file.path);
+  CHECK(next.b.rt.list().empty());
+  next.g.start();
+  REQUIRE(!next.g.wait(60s));
+  CHECK(next.g.counts(next.to).processed == 50);
 }
