@@ -2,23 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "actors/video_files/video_writer.hpp"
 #include "kernels/streams/shapes.hpp"
+#include "runtime/files/part_file.hpp"
 
 namespace rondo::video {
 
 namespace {
 
 constexpr int clock_rate = 90'000;  // of time stamps, if pictures are shown at the times of their ticks
-
-/// The name for a graph that begins with this tick.
-std::string name_from(std::filesystem::path const& file, std::uint64_t first_tick) {
-  if (first_tick == 0) return file.string();
-  auto const name = fmt::format("{}-from-{}{}", file.stem().string(), first_tick, file.extension().string());
-  return (file.parent_path() / name).string();
-}
 
 }  // namespace
 
@@ -76,7 +68,9 @@ std::string file_sink::shapes(options const& o, streams::shapes_of<file_sink>&) 
 }
 std::shared_ptr<video_file> file_sink::open(options const& o, streams::shapes_of<file_sink> const& s,
                                             streams::host_link& link) {
-  return std::make_shared<video_file>(o, name_from(o.file.c_str(), link.begins_at().tick), *s.in<"video">());
+  auto const first = link.begins_at().tick;
+  if (first != 0) part_file::finish_left(o.file.c_str());
+  return std::make_shared<video_file>(o, name_from(o.file.c_str(), first), *s.in<"video">());
 }
 std::string file_sink::why_failed(video_file const& f) { return f.why_failed(); }
 void file_sink::process(streams::stage_context<file_sink>& ctx, streams::tick const& t) {

@@ -21,7 +21,7 @@ struct file_sink {
     std::int32_t threads = 0;
 
     void describe(auto& option) {
-      option("file", file, "video file to write, or to replace");
+      option.writes("file", file, "video file to write, or to replace");
       option("rate", rate, "ticks per second of the video; 0: as the graph's clock, or 25 if it has no rate",
              0.0, 1000.0);
       option("quality", quality, "from 1, the best, to 51", 1, 51);
@@ -31,7 +31,8 @@ struct file_sink {
   static constexpr auto where = streams::works::on_host;
   static std::string shapes(options const& o, streams::shapes_of<file_sink>& s);
   /// In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4. If the process
-  /// was killed, pictures shortly before the checkpoint may be missing, because the encoder had them (video_writer.hpp).
+  /// was killed, what it left (clip.mp4.part) is clip.mp4 now, and pictures shortly before the checkpoint may be missing, because the encoder
+  /// had them (video_writer.hpp).
   static std::shared_ptr<video_file> open(options const& o, streams::shapes_of<file_sink> const& s,
                                           streams::host_link& link);
   static std::string why_failed(video_file const& f);

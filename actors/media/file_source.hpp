@@ -15,7 +15,7 @@ struct file_source {
     std::int32_t threads = 1;
 
     void describe(auto& option) {
-      option("file", file, "video file or URL to read");
+      option.reads("file", file, "video file or URL to read");
       option("loop", loop, "begins again at its end");
       option("width", width, "pixels, to which pictures are scaled; 0: the video's own", 0, 16384);
       option("height", height, "likewise", 0, 16384);

@@ -69,6 +69,9 @@ std::string file_source::shapes(options const& o, streams::shapes_of<file_source
     try {
       video_reader const video(o.file.c_str(), 1);
       about = {video.width() & ~1, video.height() & ~1};
+      if (auto const* const why = size_error(about.width, about.height))
+        return fmt::format("the video has {}x{} pixels: {}; give a width and a height, to which it is scaled",
+                           video.width(), video.height(), why);
     } catch (std::exception const& e) {
       return e.what();
     }

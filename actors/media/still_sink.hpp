@@ -19,7 +19,7 @@ struct still_sink {
     std::uint32_t every = 1;
 
     void describe(auto& option) {
-      option("file", file, "PNG file to write, or to replace; {tick} in it is the number of the tick");
+      option.writes("file", file, "PNG file to write, or to replace; {tick} in it is the number of the tick");
       option("every", every, "writes the pictures of ticks 0, every, 2 every, and so on", 1, 1'000'000);
     }
   };

@@ -25,7 +25,7 @@ struct text {
     void describe(auto& option) {
       option("text", text,
              "in UTF-8, perhaps of several lines; {tick} and {time} are the tick's number and time");
-      option("font", font, "font file, such as a .ttf; empty: DejaVu Sans");
+      option.reads("font", font, "font file, such as a .ttf; empty: DejaVu Sans");
       option("size", size, "of the letters, in pixels", 4, 1000);
       option("x", x, "pixels from the picture's left edge to the text's", -16384, 16384);
       option("y", y, "pixels from the picture's upper edge to the text's", -16384, 16384);

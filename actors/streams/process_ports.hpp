@@ -36,7 +36,7 @@ struct to_process {
     /// How long the graph's end waits for the first reader, unless the graph was stopped, and for readers to give frames back.
     std::uint32_t linger_ms = 5000;
     void describe(auto& option) {
-      option("listen", listen, "path of the Unix socket to listen at");
+      option.writes("listen", listen, "path of the Unix socket to listen at");
       option("blocks", blocks, "frames that other processes may have at once", 1, 1024);
       option("readers", readers, "processes to wait for", 0, 64);
       option("linger_ms", linger_ms, "milliseconds to wait at the end", 0, 600'000);
@@ -126,8 +126,11 @@ struct from_process {
     auto const& shape = ctx.options().shape;
     // Another process may say anything.
     if (f.type != type_id<Frame> || __builtin_memcmp(f.about, &shape, sizeof shape) != 0 ||
-        f.bytes < shape.bytes() || reinterpret_cast<std::uintptr_t>(f.data) % 64 != 0)
+        f.bytes < shape.bytes() || reinterpret_cast<std::uintptr_t>(f.data) % 64 != 0) {
+      ctx.log(log_level::warning, "a frame of {} bytes is not of the shape here, of {}: set both alike",
+              f.bytes, shape.bytes());
       return ctx.fail(errc::wrong_size);
+    }
     if (f.origin.session != 0) ctx.comes_from(f.origin);
     if (auto const block = ctx.template lend<Port>(shape, f.data); block != frame_pool::none)
       reader.lend(block);

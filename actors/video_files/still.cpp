@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include "actors/video_files/ffmpeg.hpp"
+#include "runtime/files/part_file.hpp"
 
 namespace rondo::video {
 
@@ -54,16 +51,11 @@ void write_png(std::string const& path, overlay::frame_view const& frame, int co
   if (result < 0)
     throw video_error(fmt::format("cannot encode the picture '{}': {}", path, ffmpeg::text(result)));
 
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr)
-    throw video_error(fmt::format("cannot create the picture '{}': {}", path, std::strerror(errno)));
-  auto const bytes = static_cast<std::size_t>(packet->size);
-  bool const written = std::fwrite(packet->data, 1, bytes, file) == bytes && std::fflush(file) == 0;
-  int const reason = errno;
-  bool const closed = std::fclose(file) == 0;
-  if (!written || !closed)
-    throw video_error(
-        fmt::format("cannot write the picture '{}': {}", path, std::strerror(written ? errno : reason)));
+  try {
+    write_output(path, {reinterpret_cast<char const*>(packet->data), static_cast<std::size_t>(packet->size)});
+  } catch (std::runtime_error const& e) {
+    throw video_error(fmt::format("cannot write the picture {}", e.what()));
+  }
 }
 
 }  // namespace rondo::video

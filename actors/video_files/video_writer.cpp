@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "actors/video_files/ffmpeg.hpp"
+#include "runtime/files/part_file.hpp"
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -17,6 +20,7 @@ namespace rondo::video {
 
 struct video_writer::state {
   std::string path;
+  std::optional<part_file> file;
   AVFormatContext* output = nullptr;
   ffmpeg::codec_context encoder;
   ffmpeg::frame picture;
@@ -29,11 +33,12 @@ struct video_writer::state {
   std::int64_t origin = 0, pts = 0;
   bool header_written = false;
 
-  ~state() { release(); }
+  ~state() { abandon(); }
   void open(int threads, int quality);
   void open_encoder(int threads, int quality);
   void encode(AVFrame const* f);
   void finish();
+  void abandon();
   int release();
   [[noreturn]] void fail(char const* what, int error);
   /// Fails if `result` is an error.
@@ -62,7 +67,13 @@ void video_writer::state::fail(char const* what, int error) {
                              : error == AVERROR(EACCES) ? "permission denied; choose a place you may write to"
                              : error == AVERROR(ENOENT) ? "its directory does not exist; create it first"
                                                         : ffmpeg::text(error);
+  if (frames == 0) abandon();
   release();
+  try {
+    if (file) file->finish();           // what was written plays
+  } catch (std::system_error const&) {  // it does so as NAME.part
+  }
+  file.reset();
   throw video_error(fmt::format("cannot {} the video '{}' after {} frames: {}", what, path, frames, advice));
 }
 
@@ -109,7 +120,16 @@ void video_writer::state::open(int threads, int quality) {
   if (format.width < 2 || format.height < 2 || !(format.frames_per_second > 0))
     throw video_error(fmt::format("cannot write the video '{}': {}x{} pixels at {} frames/s is not a video",
                                   path, format.width, format.height, format.frames_per_second));
-  check("create", avformat_alloc_output_context2(&output, nullptr, "mp4", path.c_str()));
+  try {
+    file.emplace(path);
+  } catch (std::system_error const& e) {
+    auto const error = AVERROR(e.code().value());
+    if (error == AVERROR(ENOENT) || error == AVERROR(EACCES)) fail("create", error);
+    throw video_error(fmt::format("cannot create the video '{}': {}", path, e.what()));
+  }
+  // The muxer opens it again by this name, to put the index in front.
+  auto const url = path == "-" ? std::string("pipe:1") : file->path();
+  check("create", avformat_alloc_output_context2(&output, nullptr, "mp4", url.c_str()));
   open_encoder(threads, quality);
   stream = avformat_new_stream(output, nullptr);
   picture.reset(av_frame_alloc());
@@ -124,10 +144,12 @@ void video_writer::state::open(int threads, int quality) {
   picture->height = encoder->height;
   check("create", av_frame_get_buffer(picture.get(), 0));
 
-  check("create", avio_open(&output->pb, path.c_str(), AVIO_FLAG_WRITE));
+  check("create", avio_open(&output->pb, url.c_str(), AVIO_FLAG_WRITE));
   output->flags |= AVFMT_FLAG_FLUSH_PACKETS;
   AVDictionary* options = nullptr;
-  av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof+global_sidx", 0);
+  av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof", 0);
+  if ((output->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0)  // not of a FIFO
+    av_dict_set(&options, "movflags", "+global_sidx", AV_DICT_APPEND);
   int const result = avformat_write_header(output, &options);
   av_dict_free(&options);
   check("start", result);
@@ -158,6 +180,20 @@ void video_writer::state::finish() {
     check("finish", av_write_trailer(output));
   }
   check("finish", release());
+  if (!file) return;
+  try {
+    file->finish();
+  } catch (std::system_error const& e) {
+    throw video_error(fmt::format("cannot finish the video '{}': {}", path, e.what()));
+  }
+  file.reset();
+}
+
+/// What is there already is better than a video without frames.
+void video_writer::state::abandon() {
+  release();
+  if (file) file->discard();
+  file.reset();
 }
 
 video_writer::video_writer(std::string const& path, video_format const& format, int encoder_threads,
@@ -171,7 +207,7 @@ video_writer::video_writer(std::string const& path, video_format const& format, 
 video_writer::~video_writer() {
   if (!state_) return;
   try {
-    state_->finish();
+    state_->frames == 0 ? state_->abandon() : state_->finish();
   } catch (std::exception const&) {  // a destructor cannot report errors; `close` does
   }
 }

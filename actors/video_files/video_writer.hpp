@@ -1,7 +1,7 @@
 // Writes frames as an H.264 video in an MP4 file.
 //
-// The file is fragmented: what was written up to the last key frame (every two seconds) plays even if the
-// process is killed. H.264 comes from libx264; if FFmpeg was built without it, the video is MPEG-4 part 2.
+// It is written as NAME.part, and gets its name when it is closed, also after a failure (runtime/files/part_file.hpp). The file is
+// fragmented: if the process is killed, what was written up to the last key frame (every two seconds) plays as NAME.part. H.264 comes from libx264; if FFmpeg was built without it, the video is MPEG-4 part 2.
 // Threads: one at a time. The encoder uses threads of its own.
 #pragma once
 
@@ -17,11 +17,11 @@ namespace rondo::video {
 
 class video_writer {
  public:
-  /// Creates or replaces `path`. If the width or height is odd, the last column or row is left out (4:2:0 video is even).
+  /// Creates `path`, or replaces it when the video is closed; "-" is standard output. If the width or height is odd, the last column or row is left out (4:2:0 video is even).
   /// `quality`: x264's scale from 1, the best, to 51. Throws video_error if the file cannot be created or there is no encoder.
   video_writer(std::string const& path, video_format const& format, int encoder_threads = 0,
                int quality = 20);
-  /// Closes the file if `close` was not called; errors are then lost.
+  /// Closes the file if `close` was not called; errors are then lost, and so is a video without frames.
   ~video_writer();
   video_writer(video_writer&&) noexcept;
   video_writer& operator=(video_writer&&) noexcept;

@@ -51,6 +51,11 @@ struct graph::impl {
   void require_not_started(char const* what) const {
     if (built) throw std::invalid_argument(fmt::format("{}: the graph has started; build another one", what));
   }
+  file_uses files(bool goes_on) const;
+  /// Throws graph_error.
+  void require_own_files(bool goes_on) const {
+    if (auto const why = files(goes_on).conflict(); !why.empty()) throw graph_error(why);
+  }
   void follow_end(stage_instance const& s);
   void follow_failures();
   result<std::uint64_t> set_paused(bool paused);
@@ -72,7 +77,7 @@ struct graph::impl {
 
 graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {
   auto const& o = impl_->options;
-  if (o.rate < 0 || o.rate > 1e6)
+  if (!(o.rate >= 0 && o.rate <= 1e6))
     throw std::invalid_argument(
         fmt::format("a graph's rate is 0 to 1000000 ticks per second, not {}", o.rate));
   if (o.name.empty()) throw std::invalid_argument("a graph needs a name: its actors' names begin with it");
@@ -136,6 +141,15 @@ std::uint32_t graph::place_of(std::uint32_t stage) const {
 
 // -- running
 
+file_uses graph::files(bool goes_on) const { return impl_->files(goes_on); }
+file_uses graph::impl::files(bool goes_on) const {
+  file_uses all;
+  for (auto const& s : plan.stages)
+    add_files(all, *s.kind, s.option_bytes(), fmt::format("'{}/{}'", options.name, s.name), goes_on,
+              s.how.replicas);
+  return all;
+}
+
 void graph::impl::warn_of_transfers() const {
   for (auto const& t : plan.transfers())
     warn(fmt::format("graph '{}': frames of {} are copied from {} to {}: {} bytes, about {} us each",
@@ -189,6 +203,7 @@ std::uint64_t graph::start_from(std::filesystem::path const& checkpoint) {
 void graph::start(saved_graph const* from) {
   impl_->require_not_started("start");
   auto& plan = impl_->plan;
+  impl_->require_own_files(from != nullptr);
   plan.decide(true);
   if (impl_->options.strict && !plan.transfers().empty()) {
     auto const& t = plan.transfers().front();
@@ -293,6 +308,15 @@ void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void co
   auto next = present;
   next.kind = &kind;
   next.set_options(options);
+  {
+    file_uses uses;
+    for (auto const& s : impl_->plan.stages) {
+      auto const& then = &s == &present ? next : s;
+      add_files(uses, *then.kind, then.option_bytes(), fmt::format("'{}'", s.name), false, s.how.replicas);
+    }
+    if (auto const why = uses.conflict(); !why.empty())
+      throw graph_error(fmt::format("the stage '{}' was not replaced: {}", present.name, why));
+  }
   impl_->built->replace(stage, next, [&](stage_instance const& s, std::shared_ptr<void> const& host_side) {
     std::lock_guard const lock(impl_->all_ends->mutex);
     impl_->all_ends->reasons[s.name] = {kind, host_side};

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/files/file_uses.hpp"
 #include "runtime/streams/kinds/graph_error.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
 #include "runtime/streams/plan/graph_options.hpp"
@@ -124,8 +125,10 @@ class graph {
 
   // -- running
 
+  /// The files that its stages read and write. `goes_on`: with `start_from`.
+  file_uses files(bool goes_on = false) const;
   /// Begins. Throws graph_error, which names the stage or the connection: an input that is not connected, shapes that a stage refuses, a
-  /// circle, no place for a stage, a transfer although `strict`, no memory.
+  /// circle, no place for a stage, a transfer although `strict`, no memory, a stage that would write a file which another one reads or writes.
   void start();
   /// The same, but goes on from a checkpoint of such a graph: with its next tick, and with the scratch memory that its stages had. Their
   /// states are fresh, as after a restart. Throws graph_error also if the checkpoint is of another graph, and std::runtime_error with the

@@ -13,9 +13,10 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "runtime/files/file_uses.hpp"
+#include "runtime/files/part_file.hpp"
 #include "runtime/service/json/struct_layout.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/exit_codes.hpp"
@@ -30,22 +31,6 @@ std::optional<std::vector<std::uint8_t>> read_file(std::filesystem::path const& 
   std::vector<std::uint8_t> bytes(std::istreambuf_iterator<char>(in), {});
   if (in.bad()) return std::nullopt;
   return bytes;
-}
-
-// Written beside the target and renamed, so that a build never sees half a header.
-bool write_file(std::filesystem::path const& path, std::string const& text) {
-  auto const partial = std::filesystem::path(path).concat(".partial");
-  std::ofstream out(partial, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code failed;
-  if (out) {
-    std::filesystem::rename(partial, path, failed);
-    if (!failed) return true;
-  }
-  std::error_code ignored;
-  std::filesystem::remove(partial, ignored);
-  return false;
 }
 
 int complain(rondo::exit_code code, std::string const& text) {
@@ -72,20 +57,25 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? rondo::exit_done : rondo::exit_usage;
   }
 
+  rondo::file_uses uses;
+  uses.reads("--schema", schema.string());
+  uses.writes("--output", output.string());
+  uses.writes("--embed", embedded.string());
+  if (auto const why = uses.conflict(); !why.empty()) return complain(rondo::exit_usage, why);
   auto const bytes = read_file(schema);
   if (!bytes) return complain(rondo::exit_no_input, fmt::format("{}: cannot be read", schema.string()));
   try {
     // flatc names the binary schema after its source; the source is what the reader wants to hear about.
     auto const source = schema.filename().replace_extension(".fbs").string();
     auto const header = rondo::schemac::write_header(*bytes, source, includes);
-    if (!write_file(output, header)) {
-      return complain(rondo::exit_no_output, fmt::format("{}: cannot be written", output.string()));
-    }
-    if (!embedded.empty() && !write_file(embedded, rondo::schemac::embed_schema(*bytes, source))) {
-      return complain(rondo::exit_no_output, fmt::format("{}: cannot be written", embedded.string()));
-    }
+    // As a whole, so that a build never sees half a header.
+    rondo::write_output(output.string(), header);
+    if (!embedded.empty())
+      rondo::write_output(embedded.string(), rondo::schemac::embed_schema(*bytes, source));
   } catch (rondo::service::schema_error const& e) {
     return complain(rondo::exit_bad_data, e.what());
+  } catch (std::runtime_error const& e) {
+    return complain(rondo::exit_no_output, e.what());
   }
   return rondo::exit_done;
 }

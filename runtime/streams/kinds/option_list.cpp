@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/files/file_uses.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
 #include "runtime/text/config_error.hpp"
 #include "runtime/text/json_node.hpp"
@@ -38,6 +39,8 @@ std::string name_of_choice(option_field const& f, std::uint32_t value) {
 
 std::vector<std::string> names_of(option_field const& f) { return {f.choices.begin(), f.choices.end()}; }
 
+bool is_within(option_field const& f, double n) { return n >= f.least && n <= f.most; }  // NaN never is
+
 /// False if the option does not accept the value.
 bool set(option_field const& f, json_node const& v) {
   bool const is_number = v.what == json_node::kind::number;
@@ -64,8 +67,7 @@ bool set(option_field const& f, json_node const& v) {
                               return true;
                             }
                           auto const n = is_number ? number_in<Number>(v.text) : std::nullopt;
-                          if (!n || static_cast<double>(*n) < f.least || static_cast<double>(*n) > f.most)
-                            return false;
+                          if (!n || !is_within(f, static_cast<double>(*n))) return false;
                           *to = *n;
                           return true;
                         },
@@ -140,6 +142,21 @@ std::vector<option_field> options_in(stage_kind const& kind, void* object) {
   option_visitor to{[&all](option_field const& f) { all.push_back(f); }};
   kind.describe(object, to);
   return all;
+}
+
+void add_files(file_uses& to, stage_kind const& kind, void const* object, std::string const& who,
+               bool goes_on, std::uint32_t replicas) {
+  std::vector<std::max_align_t> copy(kind.option_bytes / sizeof(std::max_align_t) + 1);
+  std::memcpy(copy.data(), object, kind.option_bytes);
+  for (auto const& f : options_in(kind, copy.data())) {
+    if (f.file == option_field::use::no_file) continue;
+    std::string const name = std::get<option_field::text>(f.at).at;
+    if (f.file == option_field::use::reads)
+      to.reads(who, name);
+    else
+      for (auto left = name.find("{tick}") == std::string::npos ? replicas : 1; left != 0; --left)
+        goes_on ? to.writes_from_any_tick(who, name) : to.writes(who, name);
+  }
 }
 
 void read_options(stage_kind const& kind, json_node const& from, std::string const& origin,

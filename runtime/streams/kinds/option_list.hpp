@@ -9,7 +9,7 @@
 //     void describe(auto& option) {
 //       option("width", width, "pixels", 16, 16384);
 //       option("sigma", sigma, "standard deviation in pixels", 0.1, 4);
-//       option("file", file, "video file to read");
+//       option.reads("file", file, "video file to read");
 //       option.choice("format", format, "of the pictures", {"i420", "i420a"});
 //     }
 //   };
@@ -28,8 +28,9 @@
 #include "kernels/streams/option_text.hpp"
 
 namespace rondo {
+class file_uses;
 struct json_node;
-}
+}  // namespace rondo
 
 namespace rondo::streams {
 
@@ -44,13 +45,16 @@ struct option_field {
   using place = std::variant<bool*, std::uint8_t*, std::int32_t*, std::uint32_t*, std::uint64_t*, float*,
                              double*, text>;
 
-  char const* name = "";     // in files
-  char const* meaning = "";  // for people
-  place at;                  // its value
-  double least = 0;          // of a number
-  double most = 0;           // likewise
-  //              // of a number
+  /// What the stage does with the file that a text names.
+  enum class use { no_file, reads, writes };
+
+  char const* name = "";                    // in files
+  char const* meaning = "";                 // for people
+  place at;                                 // its value
+  double least = 0;                         // of a number
+  double most = 0;                          // likewise
   std::vector<std::string_view> choices{};  // of an enum, by value
+  use file = use::no_file;                  // of a text
 
   /// What it accepts: `a whole number from 16 to 16384`.
   std::string accepted() const;
@@ -70,6 +74,16 @@ class option_visitor {
   template <std::size_t Bytes>
   void operator()(char const* name, option_text<Bytes>& to, char const* meaning) {
     visit_({name, meaning, option_field::text{to.text, Bytes}});
+  }
+  /// A text that names a file which the stage reads. So nothing else of its graph writes that file.
+  template <std::size_t Bytes>
+  void reads(char const* name, option_text<Bytes>& to, char const* meaning) {
+    visit_({name, meaning, option_field::text{to.text, Bytes}, 0, 0, {}, option_field::use::reads});
+  }
+  /// A text that names a file which the stage writes.
+  template <std::size_t Bytes>
+  void writes(char const* name, option_text<Bytes>& to, char const* meaning) {
+    visit_({name, meaning, option_field::text{to.text, Bytes}, 0, 0, {}, option_field::use::writes});
   }
   /// A number, and its limits.
   template <class Number>
@@ -96,6 +110,10 @@ struct stage_kind;
 
 /// The options of a type of stages with their defaults. The places belong to `object`, which has as many bytes as the kind's options.
 std::vector<option_field> options_in(stage_kind const& kind, void* object);
+/// Adds the files that a stage with these options reads and writes. `goes_on`: from a checkpoint, so that it writes under another name. Replicas are
+/// as many stages, but share a name with {tick} in it: each has ticks of its own.
+void add_files(file_uses& to, stage_kind const& kind, void const* object, std::string const& who,
+               bool goes_on, std::uint32_t replicas = 1);
 /// Sets the options that a JSON object names. Throws config_error, with the path, what was found, and what is accepted.
 void read_options(stage_kind const& kind, json_node const& from, std::string const& origin,
                   std::string const& path, void* object);

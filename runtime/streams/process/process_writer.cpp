@@ -160,7 +160,7 @@ class exporting_writer final : public process_writer {
     if (auto const one = copies_->acquire_buffer(how_.most_bytes); !one)  // the pool keeps it
       throw std::runtime_error(
           fmt::format("to_process: no shared memory for a copy of {} bytes: {}; raise "
-                      "buffer_bytes_cap",
+                      "the runtime's buffer_bytes_cap, or set RONDO_BUFFER_BYTES_CAP",
                       how_.most_bytes, one.error().message()));
   }
 
