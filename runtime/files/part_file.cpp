@@ -103,6 +103,7 @@ part_file::part_file(std::string const& name) {
     ::unlink(path_.c_str());
     file = create();
   }
+  if (!file && errno == ENOENT) throw std::system_error(errno, std::generic_category());  // its folder
   if (!file) fail(errno, path_ + " cannot be created");
   if (!lock(file.get())) fail(errno, "it is being written already; choose another name, or wait");
   if (::ftruncate(file.get(), 0) != 0) fail(errno, path_ + " cannot be emptied");

@@ -90,7 +90,8 @@ struct service::parts {
   std::uint64_t own_descriptors = 0;   // open files of this process when it began to listen
   std::uint32_t places_for_local = 0;  // connections of local clients beyond limits.clients
   asio::steady_timer clock{core->network};
-  std::mutex thread_mutex;  // held while the thread starts, ends, or is waited for
+  bool clock_has_ended = false;  // of the network thread
+  std::mutex thread_mutex;       // held while the thread starts, ends, or is waited for
   std::thread thread;
   std::uint64_t unanswered = 0;
   bool stopped = false;
@@ -231,7 +232,7 @@ void service::parts::look_at_clock() {
               std::memory_order_relaxed);  // relaxed: see why_not_well
   clock.expires_after(std::chrono::milliseconds(250));
   clock.async_wait([this](error_code ec) {
-    if (ec) return;
+    if (ec || clock_has_ended) return;
     core->look_at_clock(core->now());
     look_at_clock();
   });
@@ -392,6 +393,7 @@ std::uint64_t service::stop() {
     while (p.there([&] { return !p.core->sessions.empty(); }) && session::clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     p.unanswered = p.there([&] {
+      p.clock_has_ended = true;  // it may have fired before it was cancelled, and would begin again
       p.clock.cancel();
       return p.core->abandon_all();
     });

@@ -186,13 +186,14 @@ TEST_CASE("Ctrl-C ends with a playable file and the table; SIGUSR1 takes a pictu
   });
   command c(dir, {"overlay", "--input", dir / "endless.y4m", "--output", dir / "out.mp4"});
   // The signal handlers are installed before the first frames are written.
-  while (!fs::exists(dir / "out.mp4") && !c.ended()) usleep(1000);
+  auto const part = dir / "out.mp4.part";  // until it is finished
+  while (!fs::exists(part) && !c.ended()) usleep(1000);
   auto const has_picture = [&] {
     return std::ranges::any_of(fs::directory_iterator(dir.path), [](auto const& entry) {
       return entry.path().filename().string().starts_with("camera-1-snapshot-");
     });
   };
-  while (fs::file_size(dir / "out.mp4") < 4000 && !c.ended()) usleep(1000);
+  while (!c.ended() && fs::file_size(part) < 4000) usleep(1000);
   REQUIRE_FALSE(c.ended());
   c.signal(SIGUSR1);
   while (!has_picture() && !c.ended()) usleep(1000);

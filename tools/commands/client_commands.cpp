@@ -34,6 +34,9 @@ std::string outcome_text(service_session& with, wire::outcome const& o) {
 }
 
 void send_one(send_arguments const& a, bool wants_reply) {
+  auto uses = a.where.files();
+  uses.writes("--trace", a.trace_file);
+  require_own_files(uses);
   service_session with(a.where);
   auto const& m = with.message_of(a.actor, a.message);
   if (wants_reply && !m.has_reply)

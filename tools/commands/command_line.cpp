@@ -23,6 +23,10 @@ std::string dotted(std::string_view name) {
   return text;
 }
 
+void require_own_files(file_uses const& uses) {
+  if (auto const why = uses.conflict(); !why.empty()) throw command_error(exit_usage, why);
+}
+
 std::ifstream open_input(std::string const& file) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
@@ -70,6 +74,13 @@ void connection_options::add_to(CLI::App& command) {
   command.add_option("--timeout", timeout_s, "timeout of a request in seconds")
       ->check(CLI::Range(0.001, 86'400.0))
       ->capture_default_str();
+}
+
+file_uses connection_options::files() const {
+  file_uses uses;
+  uses.reads("--token-file", token_file);
+  uses.reads("--tls-authorities", authorities);
+  return uses;
 }
 
 client_options connection_options::options() const {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/files/file_uses.hpp"
 #include "runtime/service/client/client.hpp"
 #include "runtime/service/json/message_schemas.hpp"
 #include "runtime/service/wire/wire.hpp"
@@ -26,6 +27,8 @@ struct connection_options {
 
   void add_to(CLI::App& command);
   client_options options() const;
+  /// The files that it names.
+  file_uses files() const;
   std::chrono::milliseconds timeout() const {
     return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
   }
@@ -88,6 +91,9 @@ class service_session {
 
 /// The schema's spelling of a C++ name: `rondo.basics.add` for `rondo::basics::add`.
 std::string dotted(std::string_view name);
+
+/// Throws command_error (exit_usage) if an output would destroy an input, or another output. Before anything is opened.
+void require_own_files(file_uses const& uses);
 
 /// Opens a file that the user named. Throws command_error (exit_no_input).
 std::ifstream open_input(std::string const& file);

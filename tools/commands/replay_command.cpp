@@ -30,6 +30,10 @@ rondo::config one_team(std::uint32_t devices) {
 }
 
 int replay(replay_arguments const& a, served_module const& module) {
+  file_uses uses;
+  uses.reads("the recording", a.recording);
+  uses.writes("--checkpoint", a.checkpoint);
+  require_own_files(uses);
   open_input(a.recording);  // before the devices start
   auto const rt = module.start(one_team(a.devices));
   bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;

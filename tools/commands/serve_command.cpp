@@ -10,9 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <csignal>
 #include <cstring>
@@ -29,6 +26,7 @@
 #include "runtime/service/net/log_throttle.hpp"
 #include "runtime/service/net/trusted_path.hpp"
 #include "runtime/service/service.hpp"
+#include "tools/commands/command_end.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/commands/commands.hpp"
 
@@ -91,6 +89,21 @@ void notify_system(char const* state) {
   ::close(s);
 }
 
+file_uses files_of(serve_arguments const& a, service_config const& c) {
+  file_uses uses;
+  uses.reads("--config", a.config_file);
+  uses.reads("token_file", c.token_file);
+  for (auto const& t : c.tokens) uses.reads("a token's file", t.file);
+  uses.reads("tls_certificate", c.tls_certificate);
+  uses.reads("tls_key", c.tls_key);
+  uses.writes("checkpoint", c.checkpoint);
+  uses.writes("recording", c.recording);
+  for (auto const& e : c.listen)
+    if (e.is_unix) uses.writes("listen", e.path);
+  if (!c.checkpoint.empty()) uses.writes("the checkpoint's lock", c.checkpoint.string() + ".lock");
+  return uses;
+}
+
 service_config configure(serve_arguments const& a) {
   auto c = a.config_file.empty() ? service_config{} : load_service_config(a.config_file);
   c.runtime = config_from_environment(c.runtime);
@@ -110,6 +123,7 @@ service_config configure(serve_arguments const& a) {
     c.actors.push_back({actor.substr(0, equals), actor.substr(equals + 1)});
   }
   check_service_config(c);
+  require_own_files(files_of(a, c));
   return c;
 }
 
@@ -158,13 +172,11 @@ class server {
     raise_file_limit();
     guard_checkpoint();
     require_writable(config_.checkpoint);
-    restore();
+    restore();  // a signal kills until here
+    loop_.emplace(true);
     begin_recording();
     connect_nats();
     service_.checkpoint_with([this] { write_checkpoint(); });
-    signals_.add(SIGTERM);
-    signals_.add(SIGINT);
-    signals_.add(SIGHUP);
     monitor();
     service_.start();
     if (nats_) nats_->start();
@@ -175,11 +187,11 @@ class server {
           "handlers");
     log(fmt::format("{}: {}; ready", runtime_->info().name, runtime_->info().description));
     notify_system("READY=1");
-    wait_for_signal();
+    follow_signals();
     if (config_.checkpoint_every.count() != 0)
-      repeat(timer_, config_.checkpoint_every, [this] { return checkpoint(), true; });
-    repeat(failures_timer_, std::chrono::seconds(1), [this] { return log_left_out(), true; });
-    context_.run();
+      loop_->every(config_.checkpoint_every, [this] { checkpoint(); });
+    loop_->every(std::chrono::seconds(1), [this] { log_left_out(); });
+    loop_->run();
     return finish();
   }
 
@@ -203,15 +215,6 @@ class server {
     if (auto const n = failures_logged_.take_left_out(std::chrono::steady_clock::now()); n != 0)
       log(fmt::format("{} more actor failures; `rondo top` shows which actors fail", n));
   }
-  /// Does the work after each pause, until it returns false.
-  template <class Work>
-  void repeat(boost::asio::steady_timer& timer, std::chrono::milliseconds pause, Work work) {
-    timer.expires_after(pause);
-    timer.async_wait([this, &timer, pause, work](error_code ec) {
-      if (!ec && work()) repeat(timer, pause, work);
-    });
-  }
-
   /// Locks the checkpoint of durable actors, which belongs to one process.
   void guard_checkpoint() {
     if (std::ranges::any_of(config_.actors, &actor_entry::durable)) lock_.emplace(config_.checkpoint);
@@ -229,10 +232,10 @@ class server {
     if (config_.recording.empty()) return;
     recording_.emplace(*runtime_, config_.recording);
     log(fmt::format("recording all messages to {}", config_.recording.string()));
-    repeat(recording_timer_, std::chrono::milliseconds(500), [this] {
-      bool const kept = recording_->flush();
-      if (!kept) service_.count_failed_recording();
-      return kept;
+    loop_->every(std::chrono::milliseconds(500), [this, is_kept = true]() mutable {
+      if (!is_kept) return;
+      is_kept = recording_->flush();
+      if (!is_kept) service_.count_failed_recording();
     });
   } catch (std::runtime_error const& e) {
     throw command_error(exit_no_output, e.what());
@@ -272,13 +275,12 @@ class server {
     log(fmt::format("metrics at http://{}:{}/metrics", where.path, http_->port()));
   }
 
-  void wait_for_signal() {
-    signals_.async_wait([this](error_code ec, int signal) {
-      if (ec) return;
-      if (signal != SIGHUP) {
-        log(signal == SIGTERM ? "SIGTERM: stopping" : "interrupted: stopping");
-        return context_.stop();
-      }
+  void follow_signals() {
+    loop_->on_stop([this](int signal) {
+      log(signal == SIGTERM ? "SIGTERM: stopping" : "interrupted: stopping");
+      loop_->end();
+    });
+    loop_->on_signal(SIGHUP, [this] {
       try {
         auto const next = configure(arguments_);
         service_.reload(next);
@@ -287,7 +289,6 @@ class server {
       } catch (std::exception const& e) {
         log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
       }
-      wait_for_signal();
     });
   }
 
@@ -302,7 +303,6 @@ class server {
   }
 
   int finish() {
-    signals_.clear();  // another signal kills the process
     notify_system("STOPPING=1");
     ready_ = false;
     auto left = service_.stop();
@@ -343,11 +343,7 @@ class server {
   std::atomic<bool> ready_{false};
   boost::asio::thread_pool monitor_io_{1}, work_{1};
   std::optional<http_server> http_;
-  boost::asio::io_context context_;
-  boost::asio::signal_set signals_{context_};
-  boost::asio::steady_timer timer_{context_};
-  boost::asio::steady_timer recording_timer_{context_};
-  boost::asio::steady_timer failures_timer_{context_};
+  std::optional<tools::command_loop> loop_;  // until its end, a second signal kills
 };
 
 }  // namespace

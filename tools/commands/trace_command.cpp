@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <fstream>
 #include <random>
 #include <thread>
 
+#include "runtime/files/part_file.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/observe/otlp_trace.hpp"
 #include "runtime/os/clock.hpp"
@@ -39,12 +39,10 @@ trace_hop unpacked(wire::trace_hop const& h) {
   return out;
 }
 
-void write_text(std::string const& file, std::string const& text) {
-  if (file == "-") return fmt::print("{}", text);
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw command_error(exit_no_output, fmt::format("{}: cannot be written", file));
+void write_text(std::string const& file, std::string const& text) try {
+  write_output(file, text);
+} catch (std::runtime_error const& e) {
+  throw command_error(exit_no_output, e.what());
 }
 
 wire::trace_report const& request_traces(service_session& with, std::uint64_t trace) {
@@ -125,6 +123,9 @@ void add_trace_command(CLI::App& app, int& exit_status) {
       app, "trace", "Write the paths of traced messages to a file for ui.perfetto.dev or OpenTelemetry",
       exit_status, [a] {
         auto const trace = a->trace.empty() ? 0 : parse_trace(a->trace);
+        auto uses = a->where.files();
+        uses.writes("--out", a->file);
+        require_own_files(uses);
         service_session with(a->where);
         write_trace(with, trace, a->file, a->otlp ? trace_format::otlp : format_for(a->file));
       });

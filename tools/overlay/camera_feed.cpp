@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "actors/video_files/still.hpp"
+#include "runtime/files/part_file.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 
 namespace rondo::tools {
@@ -96,9 +97,8 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
     throw boost::system::system_error(make_error_code(status), "opening " + name());
   first_ = keep_state ? static_cast<std::int64_t>(opened.frames) : 0;
   if (first_ > 0 && !options_.output.empty()) {  // keep what an earlier run wrote
-    std::filesystem::path const path(options_.output);
-    auto const file = fmt::format("{}-from-{}{}", path.stem().string(), first_, path.extension().string());
-    options_.output = (path.parent_path() / file).string();
+    part_file::finish_left(options_.output);
+    options_.output = name_from(options_.output, static_cast<std::uint64_t>(first_));
   }
 }
 

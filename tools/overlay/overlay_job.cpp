@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/read_until.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -23,8 +21,6 @@
 RONDO_EMULATED_MODULE(rondo::overlay::overlay_module)
 
 namespace rondo::tools {
-
-namespace asio = boost::asio;
 
 std::string output_of(overlay_options const& options, std::uint32_t camera) {
   if (options.no_output) return {};
@@ -56,13 +52,45 @@ int run_overlay(overlay_options const& options) {
 
 bool overlay_job::open() {
   auto const wanted = settings();  // first: a wrong configuration is reported before anything is opened
+  if (auto const why = files().conflict(); !why.empty()) {
+    to_stderr(fmt::format("rondo overlay: {}\n", why));
+    status_ = exit_usage;
+    return false;
+  }
   open_inputs();
   if (feeds_.empty()) return false;
+  loop_
+      .emplace();  // a signal kills while inputs are opened, which may wait for ever, and no longer from here on
   start_runtime(wanted);
   bool const goes_on = !options_.checkpoint.empty() && std::filesystem::exists(options_.checkpoint);
   if (goes_on) restore();
   prepare_cameras(goes_on);
   return !feeds_.empty();
+}
+
+file_uses overlay_job::files() const {
+  file_uses all;
+  all.reads("--config", options_.config_file);
+  for (std::uint32_t n = 0; n < options_.inputs.size(); ++n) {
+    auto const output = output_of(options_, n + 1);
+    all.reads("--input", options_.inputs[n]);
+    if (options_.checkpoint.empty())
+      all.writes("--output", output);
+    else
+      all.writes_from_any_tick("--output", output);
+    if (!options_.stills.empty())
+      all.writes("--stills", fmt::format("{}/camera-{}-still-%06d.png", options_.stills, n + 1));
+    all.writes("a snapshot", fmt::format("{}/camera-{}-snapshot-%06d.png", snapshots(), n + 1));
+  }
+  all.writes("--checkpoint", options_.checkpoint);
+  return all;
+}
+
+/// Where pictures go that are taken on request.
+std::string overlay_job::snapshots() const {
+  if (!options_.stills.empty()) return options_.stills;
+  auto const folder = std::filesystem::path(options_.output).parent_path();
+  return folder.empty() ? "." : folder.string();
 }
 
 config overlay_job::settings() const {
@@ -83,10 +111,7 @@ void overlay_job::open_inputs() {
     f.input = options_.inputs[i];
     f.output = output_of(options_, f.camera);
     f.stills = options_.stills;
-    if (!options_.stills.empty())
-      f.snapshots = options_.stills;
-    else if (auto const beside = std::filesystem::path(options_.output).parent_path(); !beside.empty())
-      f.snapshots = beside.string();
+    f.snapshots = snapshots();
     f.frames = options_.frames;
     f.preload = options_.preload;
     f.buffers = options_.buffers;
@@ -148,55 +173,36 @@ void overlay_job::report(std::string const& camera, exit_code code, std::string 
 
 void overlay_job::run() {
   auto const failures = runtime_->on_failure_report([this](std::string const& what) {
-    asio::post(io_, [this, what] { report("actors", exit_internal, what); });
+    loop_->post([this, what] { report("actors", exit_internal, what); });
   });
   listen();
   running_ = feeds_.size();
   claims_ = claims_of(*runtime_);
   line_.reserve(100 * (feeds_.size() + 1));  // so that the first line does not allocate while frames run
-  feed_events events{[this](camera_feed& ended) { asio::post(io_, [this, &ended] { on_end(ended); }); }};
+  feed_events events{[this](camera_feed& ended) { loop_->post([this, &ended] { on_end(ended); }); }};
   for (auto& f : feeds_) {
     if (f == feeds_.front() && !options_.checkpoint.empty()) {
       events.every = options_.checkpoint_every;
-      events.frames_done = [this] { asio::post(io_, [this] { checkpoint(); }); };
+      events.frames_done = [this] { loop_->post([this] { checkpoint(); }); };
     }
     f->start(events);
     events.frames_done = nullptr;
   }
-  tick();
-  io_.run();
+  loop_->run();
   checkpoint();
   print_summary();
 }
 
 void overlay_job::listen() {
-  stop_signals_.add(SIGINT);
-  stop_signals_.add(SIGTERM);
-  stop_signals_.async_wait([this](error_code error, int) {
-    if (error) return;
-    stop_signals_.clear();  // a second Ctrl-C kills
+  loop_->on_stop([this](int) {
     for (auto& f : feeds_) f->stop();
   });
-  snapshot_signals_.add(SIGUSR1);
-  auto const on_snapshot = [this](auto const& self) -> void {
-    snapshot_signals_.async_wait([this, self](error_code error, int) {
-      if (error || running_ == 0) return;
-      take_snapshots();
-      self(self);
-    });
-  };
-  on_snapshot(on_snapshot);
-  if (::isatty(STDIN_FILENO) == 0) return;
-  keyboard_.assign(::dup(STDIN_FILENO));
-  auto const on_line = [this](auto const& self) -> void {
-    asio::async_read_until(keyboard_, typed_, '\n', [this, self](error_code error, std::size_t bytes) {
-      if (error) return;
-      on_key(*static_cast<char const*>(typed_.data().data()));
-      typed_.consume(bytes);
-      self(self);
-    });
-  };
-  on_line(on_line);
+  loop_->on_signal(SIGUSR1, [this] { take_snapshots(); });
+  loop_->on_line([this](std::string_view line) {
+    if (!line.empty()) on_key(line.front());
+  });
+  loop_->every(std::chrono::milliseconds(::isatty(STDERR_FILENO) != 0 ? 500 : 5000),
+               [this] { show_progress(); });
 }
 
 void overlay_job::on_key(char key) {
@@ -212,16 +218,6 @@ void overlay_job::take_snapshots() {
 void overlay_job::set_paused(bool paused) {
   paused_ = paused;
   for (auto& f : feeds_) f->set_paused(paused);
-}
-
-void overlay_job::tick() {
-  ticker_.expires_after(std::chrono::milliseconds(::isatty(STDERR_FILENO) != 0 ? 500 : 5000));
-  ticker_.async_wait([this](error_code error) {
-    // It may have fired before it was cancelled; nobody would cancel the next one.
-    if (error || running_ == 0) return;
-    show_progress();
-    tick();
-  });
 }
 
 void overlay_job::show_progress() {
@@ -260,15 +256,7 @@ void overlay_job::checkpoint() {
 void overlay_job::on_end(camera_feed& feed) {
   feed.join();
   if (feed.outcome().code != exit_done) report(feed.name(), feed.outcome().code, feed.outcome().reason);
-  if (--running_ == 0) end();
-}
-
-/// Cancels all waits, so that io_.run returns.
-void overlay_job::end() {
-  ticker_.cancel();
-  stop_signals_.cancel();
-  snapshot_signals_.cancel();
-  if (keyboard_.is_open()) keyboard_.close();
+  if (--running_ == 0) loop_->end();
 }
 
 /// The counters once all messages are handled: a handler is counted a moment after its answer has arrived.

@@ -4,16 +4,13 @@
 // (camera_feed.hpp).
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/streambuf.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "runtime/files/file_uses.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "tools/commands/command_end.hpp"
 #include "tools/overlay/camera_feed.hpp"
 #include "tools/overlay/overlay_explain.hpp"
 #include "tools/overlay/overlay_options.hpp"
@@ -38,6 +35,8 @@ class overlay_job {
 
  private:
   config settings() const;
+  file_uses files() const;
+  std::string snapshots() const;
   void open_inputs();
   void start_runtime(config settings);
   void prepare_cameras(bool restored);
@@ -49,20 +48,14 @@ class overlay_job {
   void on_key(char key);
   void take_snapshots();
   void set_paused(bool paused);
-  void tick();
   void show_progress();
   void on_end(camera_feed& feed);
-  void end();
   telemetry settled();
   void print_summary();
 
   overlay_options options_;
   exit_code status_ = exit_done;
-  boost::asio::io_context io_;
-  boost::asio::signal_set stop_signals_{io_}, snapshot_signals_{io_};
-  boost::asio::steady_timer ticker_{io_};
-  boost::asio::posix::stream_descriptor keyboard_{io_};
-  boost::asio::streambuf typed_;
+  std::optional<command_loop> loop_;  // from when the inputs are open
 
   std::optional<runtime> runtime_;
   std::vector<std::unique_ptr<camera_feed>> feeds_;  // destroyed before the runtime

@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 
 #include "runtime/device/emulated/emulated_module.hpp"
+#include "runtime/files/part_file.hpp"
 #include "runtime/text/nearest_name.hpp"
+#include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/stream/stream_list.hpp"
 #include "tools/stream/stream_run.hpp"
@@ -25,10 +25,10 @@ namespace {
 
 using service::command_error;
 
-void write_file(std::string const& path, std::string const& text) {
-  std::ofstream out(path, std::ios::binary);
-  if (!(out << text).flush())
-    throw command_error(exit_no_output, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+void write_file(std::string const& path, std::string const& text) try {
+  write_output(path, text);
+} catch (std::runtime_error const& e) {
+  throw command_error(exit_no_output, e.what());
 }
 
 void print_list(streams::stage_catalog const& catalog, std::string const& type) {
@@ -54,6 +54,8 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
   auto const rt = make_runtime(file.runtime);
   try {
     stream_run graphs(*rt, file);
+    auto const uses = graphs.files(a);
+    service::require_own_files(uses);
     // What standard output does not take is seen at the end (run_app): the picture and the reason come first.
     if (a.explain) std::fputs(graphs.explain().c_str(), stdout);
     if (!a.svg.empty()) write_file(a.svg, graphs.svg());
@@ -62,7 +64,11 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
     auto const failure = graphs.run(a, [&] {
       if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
     });
-    if (!a.quiet) std::fputs(graphs.summary().c_str(), stdout);
+    // Standard output may be a video.
+    if (!a.quiet && uses.writes_standard_output())
+      to_stderr(graphs.summary());
+    else if (!a.quiet)
+      std::fputs(graphs.summary().c_str(), stdout);
     if (!failure.empty()) throw command_error(exit_internal, failure);
   } catch (streams::graph_error const& e) {
     throw command_error(exit_bad_config, fmt::format("{}: {}", a.file, e.what()));
@@ -113,6 +119,7 @@ void add_stream_command(CLI::App& app, int& exit_status) {
   c.add_flag("--quiet", a->quiet, "show no progress and no table");
   c.footer(
       "Ctrl-C ends the graph; frames under way arrive first. p and Enter pauses and resumes.\n"
+      "A video is called NAME.part until it is finished.\n"
       "Examples:\n  rondo stream --list blur\n  rondo stream clip.json --explain\n"
       "  rondo stream clip.json --set soft.sigma=3 --ticks 300\n");
 }

@@ -4,24 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <thread>
 
+#include "runtime/observe/graph_reports.hpp"
+#include "runtime/service/net/endpoint.hpp"
 #include "runtime/text/to_stderr.hpp"
+#include "tools/commands/command_end.hpp"
 
 namespace rondo::tools {
 
-namespace asio = boost::asio;
 using clock = std::chrono::steady_clock;
 
 streams::stream_file load(stream_arguments const& a, streams::stage_catalog const& catalog) {
@@ -44,6 +38,22 @@ stream_run::stream_run(runtime& rt, streams::stream_file const& file) : rt_(rt),
     graphs_.push_back(std::make_unique<streams::graph>(rt, streams::options_of_copy(file, n, rt)));
     streams::add_stages(*graphs_.back(), file, n, rt);
   }
+}
+
+file_uses stream_run::files(stream_arguments const& a) const {
+  file_uses all;
+  all.reads("the graph's file", a.file);
+  all.writes("--svg", a.svg);
+  for (auto const& text : a.listen)
+    if (auto const e = service::endpoint::parse(text, "--listen"); e.is_unix) all.writes("--listen", e.path);
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
+    all.add(graphs_[n]->files(!a.checkpoint.empty()));
+    if (a.checkpoint.empty()) continue;
+    auto const file = checkpoint_of(n, a.checkpoint).string();
+    all.writes("--checkpoint", file);
+    all.writes("the checkpoint's lock", file + ".lock");
+  }
+  return all;
 }
 
 std::string stream_run::explain() const {
@@ -71,51 +81,16 @@ namespace {
 
 std::uint64_t lost(streams::stage_counts const& c) { return c.dropped + c.replaced + c.skipped + c.lost; }
 
-/// Runs a function again and again while an io_context runs.
-void repeat(asio::steady_timer& timer, std::chrono::milliseconds every, std::function<void()> const& f) {
-  timer.expires_after(every);
-  timer.async_wait([&timer, every, f](error_code ec) {
-    if (ec) return;
-    f();
-    repeat(timer, every, f);
-  });
-}
-
-/// Calls a function with each line of standard input, if that is a terminal, while an io_context runs.
-class terminal_lines {
- public:
-  terminal_lines(asio::io_context& context, std::function<void(std::string const&)> use)
-      : input_(context), use_(std::move(use)) {
-    if (::isatty(STDIN_FILENO) == 0) return;
-    input_.assign(::dup(STDIN_FILENO));
-    read();
-  }
-  void stop() { input_.close(); }
-
- private:
-  void read() {
-    asio::async_read_until(input_, asio::dynamic_buffer(text_, 256), '\n',
-                           [this](error_code ec, std::size_t bytes) {
-                             if (ec) return;  // too long a line, or the end: no more keys
-                             use_(text_.substr(0, bytes - 1));
-                             text_.erase(0, bytes);
-                             read();
-                           });
-  }
-
-  asio::posix::stream_descriptor input_;
-  std::function<void(std::string const&)> use_;
-  std::string text_;
-};
-
 }  // namespace
 
+/// From reports, which a stage that hangs does not hold up.
 std::string stream_run::progress() const {
   std::uint64_t ticks = 0, gone = 0;
-  for (auto const& row : rows()) {
-    ticks = std::max(ticks, row.counts.processed);
-    gone += lost(row.counts);
-  }
+  for (auto const& graph : rt_.graphs().read())
+    for (auto const& stage : graph.stages) {
+      ticks = std::max(ticks, stage.counts.processed);
+      gone += lost(stage.counts);
+    }
   auto const of = file_.graph.ticks != 0 ? fmt::format(" of {}", file_.graph.ticks) : std::string();
   return fmt::format("{}{} ticks, {:.1f} per second, {} frames left out{}", ticks, of,
                      static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone, paused_ ? "; paused" : "");
@@ -156,12 +131,9 @@ void stream_run::start(stream_arguments const& a) {
 
 std::string stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
   bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
-  asio::io_context context;
-  asio::signal_set signals(context, SIGINT, SIGTERM);
-  asio::steady_timer timer(context);
+  command_loop loop;
   std::string failure;
   auto open = graphs_.size();
-  bool is_interrupted = false;
   auto const begun = clock::now();
   auto const line = [shows](std::string const& text) {
     if (shows) to_stderr(fmt::format("\r\033[K{}", text));
@@ -170,8 +142,7 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
     line("");
     to_stderr(fmt::format("{}\n", to_text(l)));
   });
-
-  terminal_lines keys(context, [&](std::string const& text) {
+  loop.on_line([&](std::string_view text) {
     if (text != "p") return;
     paused_ = !paused_;
     for (auto const& g : graphs_) static_cast<void>(paused_ ? g->pause() : g->resume());
@@ -192,20 +163,14 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
   for (std::size_t n = 0; n < graphs_.size(); ++n)
     waiting.emplace_back([&, n] {
       auto const ec = graphs_[n]->wait();
-      asio::post(context, [&, n, ec] {
+      loop.post([&, n, ec] {
         if (ec && failure.empty())
           failure = graphs_[n]->why_failed().empty() ? ec.message() : graphs_[n]->why_failed();
-        if (--open != 0) return;
-        signals.cancel();
-        timer.cancel();
-        keys.stop();
+        if (--open == 0) loop.end();
       });
     });
   std::vector<std::jthread> stopping;
-  signals.async_wait([&](error_code ec, int) {
-    if (ec) return;
-    signals.clear();  // a second Ctrl-C kills
-    is_interrupted = true;
+  loop.on_stop([&](int) {
     line("");
     if (!a.quiet) to_stderr("stopping: frames under way arrive first\n");
     for (std::uint32_t n = 0; n < graphs_.size(); ++n)
@@ -213,7 +178,7 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
         if (!a.checkpoint.empty()) {
           static_cast<void>(graphs_[n]->pause());  // so that nothing is processed after it
           if (auto const why = save(n); !why.empty())
-            asio::post(context, [&failure, why] { failure = failure.empty() ? why : failure; });
+            loop.post([&failure, why] { failure = failure.empty() ? why : failure; });
         }
         static_cast<void>(graphs_[n]->stop());
       });
@@ -233,17 +198,22 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
             to_stderr(fmt::format("rondo: {}\n", why));
           }
     });
-  repeat(timer, std::chrono::milliseconds(500), [&] {
+  loop.every(std::chrono::milliseconds(500), [&] {
     seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
     if (shows) line(progress());
   });
-  context.run();
+  try {
+    loop.run();
+  } catch (...) {  // the threads wait for the graphs
+    for (auto const& g : graphs_) static_cast<void>(g->stop());
+    throw;
+  }
   seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
   line("");
   if (saving.joinable()) {
     saving.request_stop();
     saving.join();
-    for (std::uint32_t n = 0; n < graphs_.size() && !is_interrupted && failure.empty(); ++n)
+    for (std::uint32_t n = 0; n < graphs_.size() && !loop.is_asked_to_stop() && failure.empty(); ++n)
       std::filesystem::remove(checkpoint_of(n, a.checkpoint));
   }
   return failure;

@@ -36,6 +36,8 @@ class stream_run {
   /// Builds the graphs, but does not start them. Throws graph_error.
   stream_run(runtime& rt, streams::stream_file const& file);
 
+  /// The files that the graphs and the command read and write.
+  file_uses files(stream_arguments const& a) const;
   /// What `--explain` prints: each stage with its place, and each edge.
   std::string explain() const;
   /// The first graph as a picture.

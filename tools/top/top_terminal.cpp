@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <clocale>
-#include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <stdexcept>
 
+#include "runtime/files/part_file.hpp"
+#include "tools/commands/command_end.hpp"
 #include "tools/top/top_fetch.hpp"
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
@@ -21,30 +21,6 @@ namespace rondo::tools {
 namespace {
 
 constexpr int key_poll_ms = 50;  // between checks for a new report
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// Ctrl-C and SIGTERM end the loop, so that the terminal is restored.
-class interrupts {
- public:
-  interrupts() {
-    interrupted = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~interrupts() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  interrupts(interrupts const&) = delete;
-  interrupts& operator=(interrupts const&) = delete;
-
- private:
-  struct sigaction old_int_ {};
-  struct sigaction old_term_ {};
-};
 
 bool speaks_utf8() {
   std::setlocale(LC_ALL, "");
@@ -168,10 +144,8 @@ class terminal {
 /// Saves the report to a file. Returns a message about it.
 std::string save(service::report const& r) try {
   auto const file = fmt::format("rondo-report-{}.json", r.wall_ms);
-  std::ofstream out(file);
-  out << service::to_json(r) << '\n';
-  out.close();
-  return out ? fmt::format("saved as {}", file) : fmt::format("{} cannot be written", file);
+  write_output(file, service::to_json(r) + '\n');
+  return fmt::format("saved as {}", file);
 } catch (std::exception const& e) {
   return fmt::format("not saved: {}", e.what());
 }
@@ -187,13 +161,13 @@ std::string chosen_name(top_state const& state, top_model const& model) {
 void run_top(top_source const& source, top_options const& options) {
   bool const ascii = options.ascii || !speaks_utf8();
   terminal const screen(options);
-  interrupts const guard;
+  stop_signals const signals;  // they end the loop, so that the terminal is restored
   top_model model;
   top_state state;
   top_news news{.source = source.name};
   top_fetch fetch(source, options.interval);
   bool draw = true;
-  while (interrupted == 0) {
+  while (signals.arrived() == 0) {
     auto came = fetch.take();
     if (came && !state.paused) {
       news.trouble = std::move(came->trouble);

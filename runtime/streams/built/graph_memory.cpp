@@ -67,10 +67,11 @@ std::byte* graph_memory::block(std::uint64_t bytes, bool zero) {
   if (is_final_) return block_addresses_[next_block_++];
   auto owned = pool_.acquire_buffer(bytes);
   if (!owned)
-    throw graph_error(fmt::format(
-        "no memory for a block of {} MiB, with {} MiB in use by the graph: {}; the limit is "
-        "buffer_bytes_cap: \"runtime\": {{\"buffer_bytes_cap\": N}} in a graph's file, or RONDO_BUFFER_BYTES_CAP=N",
-        megabytes(bytes), megabytes(block_bytes_), owned.error().message()));
+    throw graph_error(
+        fmt::format("no memory for a block of {} MiB, with {} MiB in use by the graph: {}; the limit is "
+                    "buffer_bytes_cap: \"runtime\": {{\"buffer_bytes_cap\": N}} in a graph's file, or "
+                    "RONDO_BUFFER_BYTES_CAP=N",
+                    megabytes(bytes), megabytes(block_bytes_), owned.error().message()));
   auto* const at = pool_.address_of(owned->ref());
   if (zero) {
     std::vector<std::byte> const nothing(bytes);
