@@ -238,6 +238,9 @@ buffer_importer::buffer_importer(std::filesystem::path const& path, buffer_impor
   if (options.capacity == 0 || options.capacity > share::most_granted)
     throw std::invalid_argument("buffer_importer: capacity is " + std::to_string(options.capacity) +
                                 "; use 1 to " + std::to_string(share::most_granted));
+  if (options.timeout < std::chrono::milliseconds(1))
+    throw std::invalid_argument("buffer_importer: timeout is " + std::to_string(options.timeout.count()) +
+                                " ms; use at least 1");
   auto socket = connect_to(path, options.timeout);
   std::uint64_t beat_ns = 0;
   try {

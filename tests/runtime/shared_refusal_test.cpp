@@ -109,6 +109,16 @@ TEST_CASE("silent clients do not keep importers out", "[share]") {
   CHECK(rondo::receive_packet(silent.front().get(), p) == rondo::packet_io::gone);
 }
 
+TEST_CASE(
+    "an importer whose time limit has no room for an answer is refused, and the exporter is not suspected",
+    "[share]") {
+  refusing_exporter e;
+  for (auto const timeout : {0ms, -5ms, std::chrono::milliseconds::min()})
+    CHECK_THROWS_WITH(
+        rondo::buffer_importer(e.s.socket, {.timeout = timeout}),
+        Catch::Matchers::Contains("timeout is " + std::to_string(timeout.count()) + " ms; use at least 1"));
+}
+
 TEST_CASE("extreme time limits are handled", "[share]") {
   refusing_exporter e;
   rondo::buffer_importer importer(e.s.socket, {.timeout = std::chrono::milliseconds::max()});
