@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "runtime/text/shown_url.hpp"
+
 extern "C" {
 #include <libavdevice/avdevice.h>
 }
@@ -21,12 +23,13 @@ void check_file(std::string const& source) {
   fs::file_status const status = fs::status(source, ec);
   if (status.type() == fs::file_type::not_found)
     throw video_open_error(
-        fmt::format("cannot open the video '{}': there is no such file; check the path", source));
+        fmt::format("cannot open the video '{}': there is no such file; check the path", shown_url(source)));
   if (fs::is_directory(status))
     throw video_open_error(
-        fmt::format("cannot open the video '{}': it is a directory; name a video file", source));
+        fmt::format("cannot open the video '{}': it is a directory; name a video file", shown_url(source)));
   if (fs::is_regular_file(status) && fs::file_size(source, ec) == 0 && !ec)
-    throw video_error(fmt::format("cannot open the video '{}': the file is empty (0 bytes)", source));
+    throw video_error(
+        fmt::format("cannot open the video '{}': the file is empty (0 bytes)", shown_url(source)));
 }
 
 void check_device(std::string const& device) {
@@ -61,9 +64,10 @@ ffmpeg::input open_file(std::string const& source, server_patience& patience) {
     throw video_error(
         fmt::format("cannot open '{}': this is not a video that FFmpeg knows, or its header is damaged; "
                     "run ffprobe on the file for details",
-                    source));
+                    shown_url(source)));
   if (result < 0)
-    throw video_open_error(fmt::format("cannot open the video '{}': {}", source, why_not_read(result)));
+    throw video_open_error(
+        fmt::format("cannot open the video '{}': {}", shown_url(source), why_not_read(result)));
   return input;
 }
 

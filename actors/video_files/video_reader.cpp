@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "actors/video_files/video_input.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::video {
 
 struct video_reader::state {
-  explicit state(std::string const& from) : source(from), patience(from) {}
+  explicit state(std::string const& from) : source(shown_url(from)), patience(from) {}
 
-  std::string source;
+  std::string source;  // for messages
   server_patience patience;
   ffmpeg::input input;
   ffmpeg::codec_context decoder;

@@ -188,3 +188,22 @@ TEST_CASE("a log that nobody reads does not delay clients, and its missing lines
     return s.server.log().find("log lines were left out: 1;") != std::string::npos;
   }));
 }
+
+TEST_CASE("no command shows the password of a URL that it is given", "[service][commands]") {
+  for (auto const* const words :
+       {"serve --nats tls://u:SECRET@h:port", "serve --nats http://u:SECRET@h", "serve --nats SECRET@h:port",
+        "serve --nat nats://u:SECRET@h", "serve --nats=nats://u:SECRET@h --x",
+        "serve --listen tcp://u:SECRET@h:1", "list --at nats://u:SECRET@h:1", "list --at u:SECRET@h:1",
+        "nats://u:SECRET@h"}) {
+    auto const [status, said] = run(program + " " + words);
+    INFO(words << " -> " << said);
+    CHECK(status != 0);
+    CHECK_THAT(said, Contains("rondo: ") && !Contains("SECRET"));
+  }
+  rondo_test::scratch_directory const scratch("passwords");
+  auto const config = rondo_test::write_config(scratch.directory, "passwords", "http://u:SECRET@h",
+                                               R"("metrics": "u:SECRET@h:1")");
+  auto const [status, said] = run(program + " serve --config " + config.string());
+  CHECK(status != 0);
+  CHECK_THAT(said, Contains("***@h") && !Contains("SECRET"));
+}

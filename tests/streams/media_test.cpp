@@ -61,6 +61,17 @@ TEST_CASE("a video source says why it cannot open a file", "[media]") {
              Contains("64x0") && Contains("both"));
 }
 
+TEST_CASE("no message about a video shows the password of its server", "[media]") {
+  for (auto const* const url :
+       {"http://user:SECRET@127.0.0.1:1/clip.mp4", "http://127.0.0.1:1/clip.mp4?token=SECRET",
+        "nonsense://user:SECRET@host/a", "user:SECRET@host/a"}) {
+    auto const why = read_clip({.file = text_of<1024>(url)}).error;
+    INFO(why);
+    CHECK_THAT(why, Contains("cannot open the video"));
+    CHECK_THAT(why, !Contains("SECRET"));
+  }
+}
+
 TEST_CASE("a video without a video stream is refused", "[media]") {
   rondo_test::scratch_directory const dir("media");
   auto const sound = (dir.directory / "sound.wav").string();

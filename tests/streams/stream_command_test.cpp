@@ -121,3 +121,13 @@ TEST_CASE("the graphs that come with rondo stream are valid", "[stream]") {
   CHECK_THAT(run(dir, {RONDO_GRAPHS "/five_stages.json", "--explain"}).out,
              Contains("screen (rondo::video::display)"));
 }
+
+TEST_CASE("rondo stream shows no password of a URL that it is given", "[stream]") {
+  folder const dir;
+  auto const file = file_with(dir, endless);
+  for (auto const* const assignment : {"cam=rtsp://u:SECRET@h", "pattern.width=rtsp://u:SECRET@h"})
+    CHECK_THAT(run(dir, {file, "--set", assignment}).err, Contains("***@h") && !Contains("SECRET"));
+  CHECK_THAT(run(dir, {file, "--source", "rtsp://u:SECRET@h"}).err, Contains("***@h") && !Contains("SECRET"));
+  CHECK_THAT(run(dir, {file, "--listen", "tcp://u:SECRET@h:1"}).err,
+             Contains("***@h") && !Contains("SECRET"));
+}

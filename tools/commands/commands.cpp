@@ -12,6 +12,7 @@
 #include <iostream>
 
 #include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/shown_url.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
 
@@ -47,9 +48,10 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_status) 
   auto const commands = app.get_subcommands();
   auto const program = std::filesystem::path(argv[0]).filename().string();
   if (commands.empty() && argc > 1 && argv[1][0] != '-')
-    to_stderr(fmt::format("rondo: unknown command '{}'; see {} --help\n", clean_text(argv[1]), program));
+    to_stderr(
+        fmt::format("rondo: unknown command '{}'; see {} --help\n", clean_text(shown_url(argv[1])), program));
   else
-    to_stderr(fmt::format("rondo: {}; see {}{} --help\n", e.what(), program,
+    to_stderr(fmt::format("rondo: {}; see {}{} --help\n", shown_words(e.what()), program,
                           commands.empty() ? "" : " " + commands.front()->get_name()));
   return exit_usage;
 }

@@ -10,6 +10,7 @@
 #include "actors/video_files/still.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/memory/unified_buffer.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::tools {
 
@@ -40,7 +41,7 @@ camera_feed::~camera_feed() {
 
 std::string camera_feed::name() const {
   return fmt::format("camera {} ({})", options_.camera,
-                     std::filesystem::path(options_.input).filename().string());
+                     std::filesystem::path(shown_url(options_.input)).filename().string());
 }
 
 std::size_t camera_feed::frame_buffers() const {
@@ -57,8 +58,8 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   using namespace std::chrono_literals;
   runtime_ = &rt;
   if (options_.preload && expected_ == 0)
-    throw video::video_error(
-        fmt::format("cannot preload '{}': its length is not known; pass --frames", options_.input));
+    throw video::video_error(fmt::format("cannot preload '{}': its length is not known; pass --frames",
+                                         shown_url(options_.input)));
   for (std::size_t i = 0; i < frame_buffers(); ++i)
     frames_.emplace_back(rt.memory(),
                          std::vector{overlay::frame_buffer_bytes(format().width, format().height)});

@@ -9,6 +9,7 @@
 
 #include "runtime/service/json/clean_text.hpp"
 #include "runtime/text/parse_number.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::service {
 
@@ -23,7 +24,7 @@ endpoint endpoint::parse(std::string const& text, std::string const& origin) {
     throw config_error(
         fmt::format("{}: '{}' {}; it must be unix:PATH or tcp:ADDRESS:PORT, as in tcp:127.0.0.1:7400 "
                     "or tcp:[::1]:7400",
-                    origin, text, why));
+                    origin, shown_url(text), why));
   };
   endpoint e;
   if (text.starts_with("unix:")) {

@@ -14,6 +14,7 @@
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/text/json_reader.hpp"
 #include "runtime/text/nearest_name.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::streams {
 
@@ -141,8 +142,8 @@ void number_texts(stage_kind const& kind, void* options, std::uint32_t number) {
     if (to == nullptr || std::strstr(to->at, "{n}") == nullptr) continue;
     auto const text = replace_number(to->at, number);
     if (text.size() >= to->bytes)
-      throw graph_error(fmt::format("the option {} becomes '{}', which is longer than {} bytes", f.name, text,
-                                    to->bytes - 1));
+      throw graph_error(fmt::format("the option {} becomes '{}', which is longer than {} bytes", f.name,
+                                    shown_url(text), to->bytes - 1));
     std::memset(to->at, 0, to->bytes);
     std::memcpy(to->at, text.data(), text.size());
   }
@@ -198,7 +199,7 @@ stream_file load_stream_file(std::string const& path, stage_catalog const& catal
 void set_option(stream_file& file, std::string const& assignment, std::string const& origin) {
   auto const equals = assignment.find('='), dot = assignment.find('.');
   if (equals == std::string::npos || dot == std::string::npos || dot > equals)
-    throw config_error(fmt::format("{}: '{}' must be STAGE.OPTION=VALUE", origin, assignment));
+    throw config_error(fmt::format("{}: '{}' must be STAGE.OPTION=VALUE", origin, shown_url(assignment)));
   auto const stage = assignment.substr(0, dot);
   auto const found = std::ranges::find(file.stages, stage, &stream_file::stage::name);
   if (found == file.stages.end())

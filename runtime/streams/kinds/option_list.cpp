@@ -13,6 +13,7 @@
 #include "runtime/text/config_error.hpp"
 #include "runtime/text/json_node.hpp"
 #include "runtime/text/nearest_name.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::streams {
 
@@ -80,8 +81,8 @@ void set_or_refuse(std::vector<option_field> const& all, stage_kind const& kind,
   for (auto const& f : all) {
     if (name != f.name) continue;
     if (set(f, value)) return;
-    auto const given =
-        value.what == json_node::kind::string ? fmt::format("'{}'", value.text) : value.described();
+    auto const given = value.what == json_node::kind::string ? fmt::format("'{}'", shown_url(value.text))
+                                                             : value.described();
     throw config_error(fmt::format("{}: is {}; it must be {}{}", where, given, f.accepted(),
                                    f.choices.empty() ? "" : did_you_mean(value.text, names_of(f))));
   }
