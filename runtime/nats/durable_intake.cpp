@@ -45,8 +45,14 @@ struct tell_outcomes {
 }  // namespace
 
 durable_intake::durable_intake(rondo::runtime& rt, nats_link& link, durable_options options,
-                               std::function<void(std::string const&)> log)
-    : rt_(rt), link_(link), options_(std::move(options)), log_(std::move(log)), owner_(owner_name()) {
+                               std::function<void(std::string const&)> const& log)
+    : rt_(rt),
+      link_(link),
+      options_(std::move(options)),
+      log_(log),
+      refusals_(log, "durable messages were refused"),
+      losses_(log, "durable messages could not be acknowledged; they are redelivered, and recognised"),
+      owner_(owner_name()) {
   try {
     notes_ = decode_notes(options_.notes);
   } catch (std::invalid_argument const& e) {
@@ -55,8 +61,10 @@ durable_intake::durable_intake(rondo::runtime& rt, nats_link& link, durable_opti
 }
 
 void durable_intake::start() {
+  options_.counters.has_durable.store(true, std::memory_order_relaxed);  // relaxed: a report
   claim();
   open(true);
+  options_.counters.durable_ready.store(true, std::memory_order_relaxed);  // relaxed: likewise
   std::lock_guard lock(mutex_);  // checkpoint() asks whether there is a thread
   thread_ = std::jthread([this](std::stop_token const& stop) { run(stop); });
 }
@@ -139,10 +147,11 @@ void durable_intake::run(std::stop_token const& stop) {
     if (stop.stop_requested()) return;
     try {
       turn();
-      last_trouble_.clear();
+      if (!another_owns_ && link_.connected()) went_well();
     } catch (nats_error const& e) {
-      trouble(e.what());
       if (e.status == NATS_NOT_PERMITTED) another_owns_ = true;
+      if (e.status == NATS_NOT_FOUND) stream_.reset();  // somebody has removed it, or its consumer
+      trouble(e.what());
       wait(500ms);
     } catch (std::exception const& e) {
       trouble(e.what());
@@ -161,7 +170,10 @@ void durable_intake::turn() {
     wait(50ms);
     return;
   }
-  if (stream_ == nullptr || (clock::now() - looked_ > 2s && !is_mine())) open(false);
+  bool const is_open = stream_ != nullptr && stream_->is_on_connection();
+  if (!is_open || (clock::now() - looked_ > 2s && !is_mine())) open(false);
+  refusals_.summarise();
+  losses_.summarise();
   if (notes_.taken.ranges() > ranges_limit) meet_stream(stream_->look());
   fetch();
   bool const some = tell();
@@ -244,13 +256,14 @@ void durable_intake::settle(messages::iterator m, errc reason) {
 /// recognised; if this process is killed now, it is discarded again. Does not throw for network errors: the whole batch
 /// must be settled.
 void durable_intake::end(messages::iterator m, std::string const& why) {
-  log_(fmt::format("NATS: refused message {} for {}: {}", m->first, clean_text(m->second.subject()), why));
+  refusals_.line(
+      fmt::format("NATS: refused message {} for {}: {}", m->first, clean_text(m->second.subject()), why));
   notes_.taken.insert(m->first);
   nats_counters::add(options_.counters.durable_refused);
   try {
     m->second.term();
   } catch (nats_error const& e) {
-    trouble(e.what());
+    losses_.line(fmt::format("NATS: {}", e.what()));
   }
   waiting_.erase(m);
 }
@@ -273,15 +286,32 @@ void durable_intake::write() {
       m->second.ack();
       nats_counters::add(options_.counters.acknowledged);
     } catch (nats_error const& e) {
-      trouble(e.what());  // it is redelivered, and recognised
+      losses_.line(fmt::format("NATS: {}", e.what()));  // it is redelivered, and recognised
     }
     taken_.erase(m);
   }
 }
 
-/// Logs an error, unless it is the same as the last one.
+/// No messages are taken for this reason. Logs it, unless it is known.
 void durable_intake::trouble(std::string const& text) {
-  if (text != std::exchange(last_trouble_, text)) log_("NATS: " + text);
+  options_.counters.durable_ready.store(false, std::memory_order_relaxed);  // relaxed: a report
+  {
+    std::lock_guard lock(mutex_);
+    if (text == std::exchange(why_idle_, text)) return;
+  }
+  log_("NATS: " + text);
+}
+
+void durable_intake::went_well() {
+  options_.counters.durable_ready.store(true, std::memory_order_relaxed);  // relaxed: a report
+  std::lock_guard lock(mutex_);
+  if (std::exchange(why_idle_, {}).empty()) return;
+  log_("NATS: durable messages are taken again");
+}
+
+std::string durable_intake::why_idle() const {
+  std::lock_guard lock(mutex_);
+  return why_idle_;
 }
 
 /// Sleeps until another thread wants something, at most for `time`.

@@ -26,8 +26,9 @@
 // wait, those of other actors wait, too. Messages are told in the order of the stream, except those that met a full mailbox and
 // those that are redelivered.
 //
-// The set belongs to one stream: a new stream of the same name starts with an empty set.
-// Threads: owns one. `checkpoint` from any, everything else from one.
+// The set belongs to one stream: a new stream of the same name starts with an empty set. A stream or a consumer that somebody
+// removes is made again, at the latest two seconds later; messages that were in it are gone.
+// Threads: owns one. `checkpoint` and `why_idle` from any, everything else from one.
 #pragma once
 
 #include <chrono>
@@ -46,6 +47,7 @@
 #include "runtime/nats/nats_stream.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
+#include "runtime/service/net/log_throttle.hpp"
 
 namespace rondo::service {
 
@@ -65,7 +67,7 @@ class durable_intake {
  public:
   /// `rt` and `link` outlive it. Throws config_error for notes that it did not write.
   durable_intake(rondo::runtime& rt, nats_link& link, durable_options options,
-                 std::function<void(std::string const&)> log);
+                 std::function<void(std::string const&)> const& log);
   durable_intake(durable_intake const&) = delete;
   durable_intake& operator=(durable_intake const&) = delete;
 
@@ -75,6 +77,8 @@ class durable_intake {
   void drain();
   /// Writes the file and acknowledges the messages in it. Blocks. Throws as rondo::checkpoint does.
   void checkpoint();
+  /// Why stored messages wait in their stream; empty while they are taken, and while the connection is lost.
+  std::string why_idle() const;
 
  private:
   using clock = std::chrono::steady_clock;
@@ -97,6 +101,7 @@ class durable_intake {
   bool is_due() const;
   void write();
   void trouble(std::string const& text);
+  void went_well();
   void wait(std::chrono::milliseconds time);
   void answer_wishes();
   bool is_draining() {
@@ -108,6 +113,7 @@ class durable_intake {
   nats_link& link_;
   durable_options const options_;
   std::function<void(std::string const&)> const log_;
+  throttled_log refusals_, losses_;
   std::string const owner_;
 
   // -- used by the thread, and by `start` before it
@@ -119,10 +125,10 @@ class durable_intake {
   nats_subscription alive_;     // tells other processes that this one lives
   clock::time_point looked_{};  // when the consumer was last checked
   clock::time_point wrote_{};   // the last checkpoint
-  std::string last_trouble_;
 
   // -- between threads; guarded by the mutex
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::string why_idle_;
   std::condition_variable_any changed_;
   bool draining_ = false;
   std::vector<std::promise<void>> wishes_;  // checkpoints that are waited for

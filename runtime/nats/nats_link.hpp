@@ -1,33 +1,46 @@
 // A connection to NATS: subscriptions and publishing. A thin layer over cnats.
 //
 // When the server goes away, cnats tries to reconnect without limit, and buffers what is sent in the meantime (8 MiB;
-// beyond that, sending fails). Core NATS delivers at most once: a subscriber that is disconnected, or more than 65536
-// messages behind, loses messages. Use a nats_stream for messages that must not be lost.
+// beyond that, sending fails). cnats gives up for good when a server refuses it: with the same authentication error twice, or
+// with any other error of the protocol. Then the link makes a new connection, with its subscriptions, again and again; what
+// was buffered is lost. So a link ends only when it is destroyed.
 //
-// Threads: any, concurrently. Callbacks run on threads of cnats, one per subscription, and one for `lost`, `again` and
-// `trouble`; what they throw is reported to `trouble`. A callback must not destroy its own subscription or link.
+// Core NATS delivers at most once: a subscriber that is disconnected, or more than 65536 messages behind, loses messages. Use
+// a nats_stream for messages that must not be lost.
+//
+// Threads: any, concurrently. Callbacks of subscriptions run on threads of cnats, one per subscription; `changed` and `trouble`
+// on another one of cnats or on the link's own, one at a time. What they throw is reported to `trouble`. A callback must not
+// subscribe, or destroy its own subscription or link.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "runtime/nats/nats_message.hpp"
 
 namespace rondo::service {
 
+/// Why a link is not connected.
+struct nats_obstacle {
+  std::string why{};        // empty: it is connected
+  bool is_refusal = false;  // a server answers, but refuses the login
+};
+
 struct nats_link_options {
-  /// nats://host:port, or several separated by commas; user:password@ may precede the host.
+  /// See nats_servers.hpp.
   std::string url = "nats://127.0.0.1:4222";
   /// The name of this client in the server's lists, for people.
   std::string name = "rondo";
   std::chrono::milliseconds connect_timeout{2000};
+  /// Between two attempts to connect. After refusals it doubles, up to two seconds.
   std::chrono::milliseconds reconnect_wait{250};
-  /// Do not require the server to run yet: `again` is called when it is there.
+  /// Do not require the server to run yet: `changed` is called when it is there.
   bool patient = false;
-  std::function<void()> lost = {};
-  std::function<void()> again = {};
-  /// Reports errors in the background: a slow subscriber, a refused subject, an exception from a callback.
+  /// The connection is lost, or there again, or cannot be made for another reason than before.
+  std::function<void(nats_obstacle const&)> changed = {};
+  /// Reports other errors in the background: a slow subscriber, a refused subject, an exception from a callback.
   std::function<void(std::string const&)> trouble = {};
 };
 
@@ -51,9 +64,9 @@ class nats_subscription {
 
 class nats_link {
  public:
-  /// Throws nats_error if no server answers, unless `patient`.
+  /// Throws nats_error if no server answers, unless `patient`; config_error for a wrong url.
   explicit nats_link(nats_link_options options);
-  /// Closes the connection. No callback runs after it.
+  /// Closes the connection. No callback runs after it. An attempt to connect is waited for.
   ~nats_link();
   nats_link(nats_link const&) = delete;
   nats_link& operator=(nats_link const&) = delete;
@@ -61,9 +74,10 @@ class nats_link {
   bool connected() const noexcept;
   /// Waits for the connection. False on timeout.
   bool wait_connected(std::chrono::milliseconds timeout) const;
+  nats_obstacle obstacle() const;
 
   /// Each message goes to one member of a queue group. Returns once the server knows of the subscription, or at once while
-  /// disconnected.
+  /// disconnected. The link outlives the subscription.
   nats_subscription subscribe(std::string const& subject, std::string const& queue_group,
                               std::function<void(nats_message)> use);
 
@@ -77,10 +91,13 @@ class nats_link {
   /// Waits until the server has received all that was published. Throws nats_error.
   void flush(std::chrono::milliseconds timeout);
 
-  natsConnection* get() const noexcept;
+  /// The present connection of cnats. It is another one after cnats has given one up; null before the first.
+  std::shared_ptr<natsConnection> get() const;
 
  private:
+  struct connection;
   struct state;
+  friend class nats_subscription;
   std::unique_ptr<state> state_;
 };
 

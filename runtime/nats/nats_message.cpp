@@ -6,6 +6,8 @@
 #include <limits>
 #include <system_error>
 
+#include "runtime/text/shown_url.hpp"
+
 namespace rondo::service {
 namespace {
 
@@ -39,11 +41,15 @@ void write(natsMsg* m, char const* name, std::string const& value) {
 
 }  // namespace
 
-void check_nats(natsStatus status, std::string_view tried, std::string_view advice) {
-  if (status == NATS_OK) return;
+std::string nats_reason(natsStatus status) {
   char const* const detail = nats_GetLastError(nullptr);
-  std::string const told = detail == nullptr || *detail == '\0' ? "" : fmt::format(" ({})", detail);
-  throw nats_error(status, fmt::format("{}: {}{}; {}", tried, natsStatus_GetText(status), told, advice));
+  if (detail == nullptr || *detail == '\0') return natsStatus_GetText(status);
+  return fmt::format("{} ({})", natsStatus_GetText(status), shown_words(detail));
+}
+
+void check_nats(natsStatus status, std::string_view tried, std::string_view advice) {
+  if (status != NATS_OK)
+    throw nats_error(status, fmt::format("{}: {}; {}", tried, nats_reason(status), advice));
 }
 
 nats_message::nats_message(std::string const& subject, std::span<std::byte const> payload,

@@ -65,6 +65,8 @@ class nats_message {
   std::unique_ptr<natsMsg, destroy> message_;
 };
 
+/// What NATS reports of `status`, which this thread has just received.
+std::string nats_reason(natsStatus status);
 /// Throws nats_error unless `status` is NATS_OK. `tried` begins the text, `advice` ends it.
 void check_nats(natsStatus status, std::string_view tried, std::string_view advice);
 

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "runtime/service/json/clean_text.hpp"
+#include "runtime/service/net/log_throttle.hpp"
 
 namespace rondo::service {
 namespace {
@@ -28,12 +29,17 @@ std::chrono::microseconds limit_of(nats_headers const& h) {
 }  // namespace
 
 struct nats_requests::state : std::enable_shared_from_this<state> {
-  state(rondo::runtime& runtime, nats_link& l, std::function<void(std::string const&)> to,
+  state(rondo::runtime& runtime, nats_link& l, std::function<void(std::string const&)> const& to,
         nats_counters& counts, std::uint32_t limit)
-      : rt(runtime), log(std::move(to)), link(l), counters(counts), open_limit(limit) {}
+      : rt(runtime),
+        refusals(to, "messages from NATS were refused"),
+        losses(to, "responses to NATS were lost"),
+        link(l),
+        counters(counts),
+        open_limit(limit) {}
 
   rondo::runtime& rt;
-  std::function<void(std::string const&)> log;
+  throttled_log refusals, losses;
   nats_link& link;  // late handlers do not use it: they only `put`
   nats_counters& counters;
   std::uint32_t const open_limit;
@@ -49,8 +55,6 @@ struct nats_requests::state : std::enable_shared_from_this<state> {
   bool ends = false;
   std::uint32_t open = 0;
   std::condition_variable none_open;
-  std::uint64_t unsaid = 0;  // refusals since the last one that was logged
-  clock::time_point said{};
 
   void take(nats_message m);
   void refuse(std::string const& reply_to, std::string_view subject, nats_refusal const& why);
@@ -118,11 +122,13 @@ void nats_requests::state::respond_until_the_end() {
       open -= static_cast<std::uint32_t>(ready.size());
       if (open == 0) none_open.notify_all();
       ready.clear();
-      changed.wait(lock, [&] { return ends || !outcomes.empty(); });
+      changed.wait_for(lock, std::chrono::seconds(1), [&] { return ends || !outcomes.empty(); });
       if (ends) return;
       ready.swap(outcomes);
     }
     for (auto const& o : ready) settle(o);
+    refusals.summarise();
+    losses.summarise();
   }
 }
 
@@ -141,19 +147,7 @@ void nats_requests::state::refuse(std::string const& reply_to, std::string_view 
                                   nats_refusal const& why) {
   nats_counters::add(counters.requests_refused);
   if (!reply_to.empty()) return respond(reply_to, {}, refusal_headers(why));
-  std::uint64_t more = 0;
-  {
-    std::lock_guard lock(mutex);
-    if (auto const now = clock::now(); said == clock::time_point{} || now - said > std::chrono::seconds(1)) {
-      said = now;
-      more = std::exchange(unsaid, 0);
-    } else {
-      ++unsaid;
-      return;
-    }
-  }
-  log(fmt::format("NATS: refused a message for {}: {}{}", clean_text(subject), why.reason,
-                  more == 0 ? "" : fmt::format("; and {} more before it", more)));
+  refusals.line(fmt::format("NATS: refused a message for {}: {}", clean_text(subject), why.reason));
 }
 
 void nats_requests::state::respond(std::string const& reply_to, std::span<std::byte const> payload,
@@ -161,14 +155,14 @@ void nats_requests::state::respond(std::string const& reply_to, std::span<std::b
   try {
     link.publish({reply_to, payload, headers});
   } catch (nats_error const& e) {
-    log(fmt::format("NATS: a response was lost: {}", e.what()));
+    losses.line(fmt::format("NATS: a response was lost: {}", e.what()));
   }
 }
 
 nats_requests::nats_requests(rondo::runtime& rt, nats_link& link, std::string const& service,
-                             std::function<void(std::string const&)> log, nats_counters& counters,
+                             std::function<void(std::string const&)> const& log, nats_counters& counters,
                              std::uint32_t open_limit)
-    : state_(std::make_shared<state>(rt, link, std::move(log), counters, open_limit)) {
+    : state_(std::make_shared<state>(rt, link, log, counters, open_limit)) {
   subscription_ = link.subscribe(fmt::format("rondo.{}.*", service), "rondo." + service,
                                  [s = state_.get()](nats_message m) { s->take(std::move(m)); });
   responder_ = std::thread([s = state_.get()] { s->respond_until_the_end(); });

@@ -6,7 +6,7 @@
 // subject. With a reply subject, a message that has a reply is asked: the response is the reply's bytes, with its type
 // number in Rondo-Type, and Rondo-Status 0. A message that has no reply is told: the response has no payload, and confirms
 // that the mailbox has the message. A refusal is a response with Rondo-Status and Rondo-Reason. Without a reply subject all
-// messages are told, and refusals are logged. Delivery is at most once, as always in core NATS.
+// messages are told, and refusals are logged, ten a second at most. Delivery is at most once, as always in core NATS.
 //
 // Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. Each ends after its
 // Rondo-Deadline-Us, or after `longest`.
@@ -32,7 +32,7 @@ class nats_requests {
 
   /// `rt`, `link` and `counters` outlive it. Throws nats_error.
   nats_requests(rondo::runtime& rt, nats_link& link, std::string const& service,
-                std::function<void(std::string const&)> log, nats_counters& counters,
+                std::function<void(std::string const&)> const& log, nats_counters& counters,
                 std::uint32_t open_limit = default_open_limit);
   /// Answers that come later are dropped.
   ~nats_requests();

@@ -2,28 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
 #include <optional>
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/nats/durable_intake.hpp"
 #include "runtime/nats/nats_requests.hpp"
+#include "runtime/nats/nats_servers.hpp"
 
 namespace rondo::service {
 namespace {
 
-/// The URL without user and password.
-std::string shown(std::string const& url) {
-  auto const at = url.rfind('@');
-  auto const slashes = url.find("//");
-  return at == std::string::npos || slashes == std::string::npos
-             ? url
-             : url.substr(0, slashes + 2) + url.substr(at + 1);
-}
-
 class nats_service : public bridge {
  public:
-  explicit nats_service(bridge_parts parts) : parts_(std::move(parts)) {
+  explicit nats_service(bridge_parts parts)
+      : parts_(std::move(parts)),
+        servers_(parse_nats_servers(parts_.config.nats)),
+        troubles_(parts_.log, "errors of the connection to NATS") {
     auto const& c = parts_.config;
     if (c.name.empty() || c.name.find_first_of(".*> \t/\\") != std::string::npos)
       throw config_error(fmt::format(
@@ -48,8 +42,8 @@ class nats_service : public bridge {
         link_->flush(std::chrono::seconds(2));  // the last acknowledgements
       } catch (nats_error const&) {             // what was not acknowledged is redelivered, and recognised
       }
-    link_.reset();  // `again` is not called after this
-    note_connection(false);
+    link_.reset();                                                      // no callback runs after this
+    parts_.counters.connected.store(false, std::memory_order_relaxed);  // relaxed: a report
   }
 
   void start() override {
@@ -57,16 +51,12 @@ class nats_service : public bridge {
     if (!link_->wait_connected(c.nats_wait))
       throw nats_error(
           NATS_TIMEOUT,
-          fmt::format("NATS at '{}' did not answer within {} ms; is nats-server running there? Set `nats` to "
-                      "nats://HOST:PORT, or raise `nats_wait_ms`",
-                      shown(c.nats), c.nats_wait.count()));
-    {
-      std::lock_guard lock(connection_mutex_);  // changes are reported after this look
-      parts_.counters.connected.store(link_->connected(), std::memory_order_relaxed);  // relaxed: a report
-    }
+          fmt::format("NATS at '{}': not connected within {} ms: {}; is nats-server running there? Correct "
+                      "`nats`, or raise `nats_wait_ms`",
+                      servers_.shown, c.nats_wait.count(), link_->obstacle().why));
     if (durable_) durable_->start();
     requests_.emplace(parts_.rt, *link_, c.name, parts_.log, parts_.counters);
-    parts_.log(fmt::format("{} answers rondo.{}.ACTOR at {}", c.name, c.name, shown(c.nats)));
+    parts_.log(fmt::format("{} answers rondo.{}.ACTOR at {}", c.name, c.name, servers_.shown));
   }
 
   std::uint64_t drain(std::chrono::milliseconds most) override {
@@ -83,32 +73,35 @@ class nats_service : public bridge {
       rondo::checkpoint(parts_.rt, parts_.config.checkpoint, parts_.notes);
   }
 
- private:
-  void note_connection(bool is_there) {
-    std::lock_guard lock(connection_mutex_);
-    parts_.counters.connected.store(is_there, std::memory_order_relaxed);  // relaxed: a report
+  std::vector<std::string> conditions() const override {
+    std::vector<std::string> all;
+    if (auto const o = link_->obstacle(); !o.why.empty())
+      all.push_back(fmt::format("NATS at {}: {}; it reconnects", servers_.shown, o.why));
+    if (auto const why = durable_ ? durable_->why_idle() : std::string(); !why.empty())
+      all.push_back(fmt::format("NATS: durable messages wait in their stream: {}", why));
+    return all;
   }
 
+ private:
   nats_link_options link_options() {
     nats_link_options o;
     o.url = parts_.config.nats;
     o.name = fmt::format("rondo serve {}", parts_.config.name);
     o.patient = true;
-    auto const where = shown(o.url);
-    o.lost = [this, where] {
-      note_connection(false);
-      parts_.log(fmt::format("lost the connection to NATS at {}; reconnecting", where));
+    o.changed = [this](nats_obstacle const& now) {
+      auto& c = parts_.counters;
+      c.connected.store(now.why.empty(), std::memory_order_relaxed);     // relaxed: a report
+      c.login_refused.store(now.is_refusal, std::memory_order_relaxed);  // relaxed: likewise
+      parts_.log(now.why.empty() ? fmt::format("connected to NATS at {}", servers_.shown)
+                                 : fmt::format("NATS at {}: {}; reconnecting", servers_.shown, now.why));
     };
-    o.again = [this, where] {
-      note_connection(true);
-      parts_.log(fmt::format("connected to NATS at {}", where));
-    };
-    o.trouble = [log = parts_.log](std::string const& text) { log(text); };
+    o.trouble = [this](std::string const& text) { troubles_.line(text); };
     return o;
   }
 
   bridge_parts parts_;
-  std::mutex connection_mutex_;
+  nats_servers servers_;
+  throttled_log troubles_;
   std::optional<nats_link> link_;
   std::optional<durable_intake> durable_;
   std::optional<nats_requests> requests_;

@@ -46,9 +46,10 @@ stored_message::stored_message(nats_message came, nats_link& through)
 // subscription.
 void stored_message::say(std::string_view word, std::string_view what) const {
   std::string const to(reply_to());
-  check_nats(natsConnection_Publish(link_->get(), to.c_str(), word.data(), static_cast<int>(word.size())),
-             fmt::format("message {} of the stream: {}", sequence_, what),
-             "the server will redeliver it after the consumer's ack_wait");
+  check_nats(
+      natsConnection_Publish(link_->get().get(), to.c_str(), word.data(), static_cast<int>(word.size())),
+      fmt::format("message {} of the stream: {}", sequence_, what),
+      "the server will redeliver it after the consumer's ack_wait");
 }
 void stored_message::ack() { say("+ACK", "acknowledging it"); }
 void stored_message::term() { say("+TERM", "discarding it"); }
@@ -56,6 +57,7 @@ void stored_message::term() { say("+TERM", "discarding it"); }
 struct nats_stream::state {
   nats_link& link;
   nats_stream_options options;
+  std::shared_ptr<natsConnection> on = {};
   context js = {};
   std::string inbox = {};     // ends with a dot; the number after it identifies a fetch request
   subscription arrived = {};  // what the consumer has sent to the inbox
@@ -115,9 +117,11 @@ void nats_stream::state::make_stream() {
 
 consumer_info nats_stream::state::find_consumer() const {
   jsConsumerInfo* raw = nullptr;
+  jsErrCode why{};
   auto const status =
-      js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, nullptr);
-  if (status != NATS_NOT_FOUND) check_nats(status, name(), "its name must not contain dots, blanks, * or >");
+      js_GetConsumerInfo(&raw, js.get(), options.stream.c_str(), options.durable.c_str(), nullptr, &why);
+  if (status != NATS_NOT_FOUND && why != JSStreamNotFoundErr)
+    check_nats(status, name(), "it cannot be asked for; is JetStream enabled (nats-server -js)?");
   return consumer_info(raw);
 }
 
@@ -153,7 +157,7 @@ void nats_stream::state::hear() {
   check_nats(natsInbox_Create(&made), name(), "out of memory");
   inbox = std::string(inbox_name(made).get()) + ".";
   natsSubscription* sub = nullptr;
-  check_nats(natsConnection_SubscribeSync(&sub, link.get(), (inbox + "*").c_str()), name(),
+  check_nats(natsConnection_SubscribeSync(&sub, on.get(), (inbox + "*").c_str()), name(),
              "it cannot be fetched from");
   arrived.reset(sub);
 }
@@ -191,8 +195,7 @@ bool nats_stream::state::ends_request(nats_message const& m) const {
   };
   auto const said = field("Description");
   if (said.find("Deleted") != said.npos)
-    throw nats_error(NATS_NOT_FOUND,
-                     fmt::format("{}: the server says '{}'; restart to create it again", name(), said));
+    throw nats_error(NATS_NOT_FOUND, fmt::format("{}: the server says '{}'; was it removed?", name(), said));
   return field("Status") != "100" && m.subject().substr(inbox.size()) == std::to_string(requests);
 }
 
@@ -206,7 +209,9 @@ nats_stream::nats_stream(nats_link& link, nats_stream_options options, std::chro
   jsOptions_Init(&waiting);
   waiting.Wait = timeout.count();
   jsCtx* js = nullptr;
-  check_nats(natsConnection_JetStream(&js, link.get(), &waiting), "JetStream", "the connection is closed");
+  state_->on = link.get();
+  check_nats(natsConnection_JetStream(&js, state_->on.get(), &waiting), "JetStream",
+             "the connection is closed");
   state_->js.reset(js);
   state_->make_stream();
   state_->make_consumer();
@@ -254,6 +259,8 @@ stream_facts nats_stream::look() {
   auto const& s = raw->State;
   return {raw->Created, s.Msgs == 0 ? s.LastSeq + 1 : s.FirstSeq, s.LastSeq};
 }
+
+bool nats_stream::is_on_connection() const noexcept { return state_->link.get() == state_->on; }
 
 bool nats_stream::is_mine() {
   auto const found = state_->find_consumer();

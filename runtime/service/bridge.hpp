@@ -2,7 +2,7 @@
 // (runtime/nats/nats_service.hpp).
 //
 // The serve command creates it, so that the service itself does not depend on the transport's library.
-// Threads: `checkpoint` from any, everything else from one.
+// Threads: `checkpoint` and `conditions` from any, everything else from one.
 #pragma once
 
 #include <chrono>
@@ -30,6 +30,8 @@ class bridge {
   /// Writes the configured checkpoint, with the bridge's own notes. Blocks. Throws as rondo::checkpoint does. Nothing else
   /// may write that file while there is a bridge.
   virtual void checkpoint() = 0;
+  /// What is wrong, a line each, while the service takes other work. Any thread.
+  virtual std::vector<std::string> conditions() const = 0;
 };
 
 /// What a bridge is made of.

@@ -96,6 +96,8 @@ struct service::parts {
   std::uint64_t unanswered = 0;
   bool stopped = false;
   std::atomic<bool> listening{false};
+  mutable std::mutex conditions_mutex;
+  std::string why_no_checkpoint;  // the last one could not be written; guarded by conditions_mutex
   std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
   // Used only by the network thread:
   unsigned turns = 0;
@@ -342,15 +344,35 @@ service::~service() {
 }
 
 void service::checkpoint_with(std::function<void()> write) {
-  parts_->core->write_checkpoint = [write = std::move(write), &counters = parts_->core->counters] {
+  parts_->core->write_checkpoint = [write = std::move(write), p = parts_.get()] {
+    auto& counters = p->core->counters;
+    auto const note = [p, &counters](std::string const& why) {
+      counters.checkpoint_failing.store(!why.empty(), std::memory_order_relaxed);  // relaxed: a report
+      std::lock_guard const lock(p->conditions_mutex);
+      p->why_no_checkpoint = why;
+    };
     try {
       write();
       service_counters::add(counters.checkpoints);
-    } catch (...) {
+      note({});
+    } catch (std::exception const& e) {
       service_counters::add(counters.checkpoints_failed);
+      note(e.what());
       throw;
     }
   };
+}
+
+std::vector<std::string> service::conditions() const {
+  std::vector<std::string> all;
+  {
+    std::lock_guard const lock(parts_->conditions_mutex);
+    if (auto const& why = parts_->why_no_checkpoint; !why.empty())
+      all.push_back(fmt::format("the last checkpoint could not be written: {}", why));
+  }
+  if (parts_->core->counters.recordings_failed.load(std::memory_order_relaxed) != 0)  // relaxed: a report
+    all.push_back("the recording has ended, because its file could not be written");
+  return all;
 }
 
 void service::checkpoint() { parts_->core->write_checkpoint(); }

@@ -61,6 +61,9 @@ class service {
   /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get no
   /// answers then.
   std::string why_not_well(std::chrono::milliseconds longest = std::chrono::seconds(5)) const;
+  /// What is wrong, a line each, while it takes work all the same: the last checkpoint could not be written, or the recording has
+  /// ended. Any thread.
+  std::vector<std::string> conditions() const;
   /// Applies the settings that may change while it runs: limits (for new connections) and tokens. `start` sets the tokens of
   /// the configuration that it was constructed with.
   void reload(service_config const& config);

@@ -9,6 +9,7 @@
 #include "runtime/base/config_fields.hpp"
 #include "runtime/service/json/clean_text.hpp"
 #include "runtime/text/json_reader.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::service {
 
@@ -135,7 +136,7 @@ endpoint metrics_endpoint(service_config const& c) try {
 } catch (config_error const&) {  // its text is about the sockets of clients
   throw config_error(fmt::format(
       "metrics: '{}' is refused; it must be ADDRESS:PORT with a numeric address, as in 127.0.0.1:9464",
-      clean_text(c.metrics)));
+      clean_text(shown_url(c.metrics))));
 }
 
 void check_service_config(service_config const& c) {
@@ -171,7 +172,8 @@ drain_ms          time to answer open requests when stopping; default {}
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
 checkpoint        file to restore at start, and to write when stopping and every checkpoint_s seconds
 recording         new file to record all messages to, for rondo replay; default none
-nats              nats://HOST:PORT of a NATS server; answers the subjects rondo.NAME.ACTOR; default none
+nats              nats://HOST:PORT of a NATS server, or tls://HOST:PORT, with USER:PASSWORD@ or TOKEN@ before HOST, or several
+                  with commas between; answers the subjects rondo.NAME.ACTOR; default none
 nats_wait_ms      how long to wait for the NATS server at start; default {}
 actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms,
                   durable (handles the messages of rondo.NAME.durable.ACTOR exactly once; requires nats and checkpoint)

@@ -36,6 +36,12 @@ struct durable_site : nats_site {
   }
 };
 
+std::uint16_t metrics_port(serve_process const& service) {
+  auto const& log = service.log();
+  std::string const before_port = "metrics at http://127.0.0.1:";
+  return static_cast<std::uint16_t>(std::stoi(log.substr(log.find(before_port) + before_port.size())));
+}
+
 /// A service creates its stream at start.
 void make_stream(std::filesystem::path const& config) {
   serve_process first(config);
@@ -191,9 +197,7 @@ TEST_CASE("durable messages that cannot be handled leave the stream, and the rea
   REQUIRE(to.emptied());
   CHECK(to.sum() == 5);
   auto const& log = service.log();
-  std::string const before_port = "metrics at http://127.0.0.1:";
-  auto const port = std::stoi(log.substr(log.find(before_port) + before_port.size()));
-  auto const metrics = service_test::get(static_cast<std::uint16_t>(port), "/metrics");
+  auto const metrics = service_test::get(metrics_port(service), "/metrics");
   INFO(metrics);
   for (auto const* const line :
        {"connected 1", "messages_taken_total{kind=\"durable\"} 4", "messages_taken_total{kind=\"request\"} 1",
@@ -208,6 +212,91 @@ TEST_CASE("durable messages that cannot be handled leave the stream, and the rea
         std::string::npos);
   CHECK(log.find("refused message 3 for rondo.demo.durable.clicks: the header Rondo-Type is missing") !=
         std::string::npos);
+}
+
+TEST_CASE("whoever publishes refused durable messages does not fill the log: each is counted", "[nats]") {
+  constexpr int messages = 500;
+  durable_site const site("flood");
+  serve_process service(site.durable_config());
+  REQUIRE(service.wait_ready());
+  publisher to(site.server.url());
+  for (int i = 0; i < messages; ++i) to.add(1, std::to_string(i), "nobody");
+  REQUIRE(to.emptied());
+  auto const& log = service.log();
+  auto const count = [&](std::string const& what, auto&& use) {
+    for (auto at = log.find(what); at != std::string::npos; at = log.find(what, at + 1)) use(at);
+  };
+  int lines = 0, left_out = 0;
+  REQUIRE(eventually([&] {
+    service.listen();
+    lines = left_out = 0;
+    count(" NATS: refused message ", [&](auto) { ++lines; });
+    count(" more durable messages were refused",
+          [&](auto at) { left_out += std::stoi(log.substr(log.rfind(' ', at - 1) + 1)); });
+    return lines + left_out == messages;
+  }));
+  CHECK(left_out > 0);
+  CHECK(ended_well(service.end(SIGTERM)));
+}
+
+TEST_CASE("a stream or a consumer that is removed while a service runs is made again", "[nats]") {
+  durable_site const site("removed");
+  serve_process service(site.durable_config("service", "\"metrics\": \"127.0.0.1:0\", "));
+  REQUIRE(service.wait_ready());
+  publisher to(site.server.url());
+  to.add(1, "before");
+  REQUIRE(to.emptied());
+  for (int round = 1; round <= 2; ++round) {
+    REQUIRE(js_DeleteStream(to.js.get(), "rondo_demo", nullptr, nullptr) == NATS_OK);
+    to.add(1, "after " + std::to_string(round));  // until there is a stream again
+    REQUIRE(to.reached(static_cast<std::uint64_t>(1 + round)));
+  }
+  REQUIRE(js_DeleteConsumer(to.js.get(), "rondo_demo", "service", nullptr, nullptr) == NATS_OK);
+  to.add(1, "last");
+  REQUIRE(to.reached(4));
+  CHECK(to.sum() == 4);
+  CHECK(service_test::get(metrics_port(service), "/readyz").find("ready\n") != std::string::npos);
+  CHECK(ended_well(service.end(SIGTERM)));
+  CHECK(service.log().find("restart") == std::string::npos);
+  CHECK(service.log().find("name must not") == std::string::npos);
+}
+
+TEST_CASE(
+    "a service that NATS refuses says so, is ready for other work, and takes all that was stored when it is "
+    "let in",
+    "[nats]") {
+  durable_site site("let_in");
+  auto& server = site.server;
+  serve_process service(site.durable_config("service", "\"metrics\": \"127.0.0.1:0\", "));
+  REQUIRE(service.wait_ready());
+  auto const port = metrics_port(service);
+  auto const shows = [&](char const* path, char const* text) {
+    return eventually([&] { return service_test::get(port, path).find(text) != std::string::npos; });
+  };
+  CHECK(shows("/metrics", "rondo_nats_login_refused 0\n"));
+  CHECK(shows("/metrics", "rondo_nats_durable_ready 1\n"));
+  server.kill();
+  server.start({"--user", "u", "--pass", "SECRET"});
+  REQUIRE(shows("/metrics", "rondo_nats_login_refused 1\n"));
+  {  // a publisher that knows the password stores messages meanwhile
+    auto url = server.url();
+    publisher knows(url.insert(url.find("//") + 2, "u:SECRET@"));
+    for (int i = 0; i < 10; ++i) knows.add(1, std::to_string(i));
+  }
+  auto const answer = service_test::get(port, "/readyz");
+  INFO(answer);
+  CHECK(answer.find("HTTP/1.1 200") == 0);
+  CHECK(answer.find("ready\nNATS at " + server.url() + ": the server refuses the login") !=
+        std::string::npos);
+  CHECK(shows("/metrics", "rondo_nats_connected 0\n"));
+  server.kill();
+  server.start();
+  publisher to(server.url());
+  CHECK(to.reached(10));
+  CHECK(to.sum() == 10);
+  CHECK(shows("/metrics", "rondo_nats_login_refused 0\n"));
+  CHECK(ended_well(service.end(SIGTERM)));
+  CHECK(service.log().find("SECRET") == std::string::npos);
 }
 
 TEST_CASE("a second process cannot take durable messages", "[nats]") {

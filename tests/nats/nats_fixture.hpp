@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "runtime/nats/nats_link.hpp"
 #include "tests/catch.hpp"
@@ -20,6 +21,17 @@ using namespace std::chrono_literals;
 /// The time limit for events that follow soon, on a busy machine.
 // Longer than ack_wait (30 s): only then is a message redelivered whose acknowledgement was lost with the server.
 constexpr auto patience = 120s;
+
+/// Waits until `holds()`. False if it does not within `patience`.
+template <class Condition>
+bool eventually(Condition holds) {
+  auto const end = std::chrono::steady_clock::now() + patience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(2ms);
+  }
+  return true;
+}
 
 /// A server, and a link to it.
 struct linked {

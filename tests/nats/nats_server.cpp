@@ -14,17 +14,25 @@
 
 namespace rondo_test {
 
-nats_server::nats_server(std::string const& name) : directory_("nats-" + name) { start(); }
+nats_server::nats_server(std::string const& name, std::vector<std::string> const& more)
+    : directory_("nats-" + name) {
+  start(more);
+}
 
 nats_server::~nats_server() { kill(); }
 
 std::string nats_server::url() const { return "nats://127.0.0.1:" + std::to_string(port_); }
 
-void nats_server::start() {
+void nats_server::start(std::vector<std::string> const& more) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for the log of nats-server");
   auto const port = std::to_string(port_);  // -1: the server chooses a free one
   auto const store = directory_.directory.string();
+  std::vector<std::string> words{"nats-server", "-a", "127.0.0.1", "-p", port, "-js", "-sd", store};
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  for (auto& w : words) arguments.push_back(w.data());
+  arguments.push_back(nullptr);
   auto const parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
@@ -32,8 +40,7 @@ void nats_server::start() {
     if (::getppid() != parent) ::_exit(1);  // the parent ended before prctl
     ::dup2(ends[1], STDERR_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
-    ::execl(RONDO_NATS_SERVER, "nats-server", "-a", "127.0.0.1", "-p", port.c_str(), "-js", "-sd",
-            store.c_str(), static_cast<char*>(nullptr));
+    ::execv(RONDO_NATS_SERVER, arguments.data());
     ::_exit(127);
   }
   ::close(ends[1]);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/scratch_directory.hpp"
 
@@ -15,7 +16,7 @@ namespace rondo_test {
 class nats_server {
  public:
   /// Returns when the server accepts connections. Throws std::runtime_error with the server's output if it does not.
-  explicit nats_server(std::string const& name);
+  explicit nats_server(std::string const& name, std::vector<std::string> const& more = {});
   ~nats_server();
   nats_server(nats_server const&) = delete;
   nats_server& operator=(nats_server const&) = delete;
@@ -23,8 +24,8 @@ class nats_server {
   std::string url() const;
   /// Kills the server, like a crash.
   void kill();
-  /// Restarts it on the same port, with its stored data.
-  void start();
+  /// Restarts it on the same port, with its stored data. `more` are further arguments.
+  void start(std::vector<std::string> const& more = {});
 
  private:
   void read_until_ready();

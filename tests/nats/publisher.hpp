@@ -18,7 +18,7 @@ using namespace rondo::service;
 struct publisher {
   explicit publisher(std::string const& url) : link({.url = url, .reconnect_wait = 20ms}) {
     jsCtx* made = nullptr;
-    if (natsConnection_JetStream(&made, link.get(), nullptr) != NATS_OK)
+    if (natsConnection_JetStream(&made, link.get().get(), nullptr) != NATS_OK)
       throw std::runtime_error("no JetStream");
     js.reset(made);
   }

@@ -89,7 +89,7 @@ TEST_CASE("messages that arrive after a fetch has ended belong to the next one",
   // Requests of very different sizes, each of which leaves some of the requested messages in transit.
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 7; ++i, ++published)
-      natsConnection_PublishString(at.link.get(), "rondo.actor.a", "x");
+      natsConnection_PublishString(at.link.get().get(), "rondo.actor.a", "x");
     for (auto& m : stream.fetch(1 + round % 3 * 100, 1ms)) {
       CHECK(m.sequence() == ++fetched);
       m.ack();

@@ -156,6 +156,25 @@ TEST_CASE("stopping closes the open connections", "[http]") {
   CHECK_THROWS(connect(io, port));
 }
 
+TEST_CASE("what is wrong while new work is accepted is a line of /readyz, which stays 200", "[http]") {
+  std::string why_not;
+  std::vector<std::string> conditions;
+  routes_served const s(
+      rondo::service::monitoring_routes([] { return std::string(); }, [] { return std::string(); },
+                                        [&] { return why_not; }, [&] { return conditions; }));
+  auto const port = s.server.port();
+  CHECK_THAT(get(port, "/readyz"),
+             StartsWith("HTTP/1.1 200") && Catch::Matchers::EndsWith("\r\n\r\nready\n"));
+  conditions = {"NATS is away", "the disk is full"};
+  CHECK_THAT(get(port, "/readyz"),
+             StartsWith("HTTP/1.1 200") &&
+                 Catch::Matchers::EndsWith("\r\n\r\nready\nNATS is away\nthe disk is full\n"));
+  why_not = "stopping";
+  CHECK_THAT(get(port, "/readyz"),
+             StartsWith("HTTP/1.1 503") &&
+                 Catch::Matchers::EndsWith("\r\n\r\nstopping\nNATS is away\nthe disk is full\n"));
+}
+
 TEST_CASE("health and readiness are different", "[http]") {
   std::atomic<bool> well{true}, ready{false};
   routes_served const s(rondo::service::monitoring_routes(

@@ -286,6 +286,24 @@ TEST_CASE("one checkpoint serves all requests that arrive before it begins", "[s
   REQUIRE(s.it->counters().checkpoints_failed == 1);
 }
 
+TEST_CASE("a checkpoint that cannot be written is a condition until one is written", "[service][limits]") {
+  served s(with_limits({}));
+  bool is_full = true;
+  s.it->checkpoint_with([&] {
+    if (is_full) throw std::runtime_error("the disk is full");
+  });
+  auto const gauge = [&] { return s.it->watcher().gather().files->checkpoint_failing; };
+  CHECK(s.it->conditions().empty());
+  CHECK_THROWS(s.it->checkpoint());
+  CHECK(s.it->conditions() ==
+        std::vector<std::string>{"the last checkpoint could not be written: the disk is full"});
+  CHECK(gauge());
+  is_full = false;
+  s.it->checkpoint();
+  CHECK(s.it->conditions().empty());
+  CHECK_FALSE(gauge());
+}
+
 TEST_CASE("a network thread that hangs is reported", "[service][limits]") {
   served s(with_limits({.hello = 10ms}));
   REQUIRE(s.it->why_not_well().empty());

@@ -60,7 +60,10 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
   CHECK_THAT(text, Contains("rondo_checkpoints_total 12\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_failed_total 1\n"));
   CHECK_THAT(text, Contains("rondo_recordings_failed_total 0\n"));
+  CHECK_THAT(text, Contains("rondo_checkpoint_failing 1\n"));
   CHECK_THAT(text, Contains("rondo_nats_connected 1\n"));
+  CHECK_THAT(text, Contains("rondo_nats_login_refused 0\n"));
+  CHECK_THAT(text, Contains("rondo_nats_durable_ready 1\n"));
   CHECK_THAT(text, Contains("rondo_nats_messages_taken_total{kind=\"request\"} 70\n"));
   CHECK_THAT(text, Contains("rondo_nats_messages_taken_total{kind=\"durable\"} 30\n"));
   CHECK_THAT(text, Contains("rondo_nats_messages_refused_total{kind=\"request\"} 1\n"));

@@ -176,6 +176,7 @@ inline rondo::service::report sample_report() {
   r.files = std::make_unique<reports::kept_filesT>();
   r.files->checkpoints = 12;
   r.files->checkpoints_failed = 1;
+  r.files->checkpoint_failing = true;
   r.nats = std::make_unique<reports::nats_trafficT>();
   r.nats->connected = true;
   r.nats->requests = 70;
@@ -184,6 +185,8 @@ inline rondo::service::report sample_report() {
   r.nats->durable_refused = 2;
   r.nats->redelivered = 3;
   r.nats->acknowledged = 25;
+  r.nats->has_durable = true;
+  r.nats->durable_ready = true;
   for (std::uint32_t i = 0; i < 2; ++i) {
     auto gpu = std::make_unique<reports::gpuT>();
     gpu->index = i;

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "runtime/checkpoint.hpp"
+#include "runtime/core/runtime_core.hpp"
 #include "runtime/os/file_lock.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/service/monitor/http_server.hpp"
@@ -261,8 +262,17 @@ class server {
   void monitor() {
     if (config_.metrics.empty()) return;
     auto const where = metrics_endpoint(config_);
-    auto const why_not_ready = [this] {
-      return ready_ ? std::string() : std::string("the service is starting or stopping");
+    // Not ready only while new work cannot be accepted. The rest is in `conditions`.
+    auto const why_not_ready = [this]() -> std::string {
+      if (!ready_) return "the service is starting or stopping";
+      auto const closed = runtime_->core().closed_for();
+      return closed == errc::ok ? "" : make_error_code(closed).message();
+    };
+    auto const conditions = [this] {
+      auto all = service_.conditions();
+      if (nats_)
+        for (auto& line : nats_->conditions()) all.push_back(std::move(line));
+      return all;
     };
     if (!boost::asio::ip::make_address(where.path).is_loopback())
       log("metrics: anyone who can reach this address can read them, including all actor names; protect it "
@@ -270,7 +280,7 @@ class server {
     http_.emplace(monitor_io_.get_executor(), work_.get_executor(),
                   boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(where.path), where.port),
                   monitoring_routes([this] { return to_metrics(service_.watcher().gather()); },
-                                    [this] { return service_.why_not_well(); }, why_not_ready),
+                                    [this] { return service_.why_not_well(); }, why_not_ready, conditions),
                   http_options{.connections = http_descriptors(descriptor_limit())});
     log(fmt::format("metrics at http://{}:{}/metrics", where.path, http_->port()));
   }
@@ -308,10 +318,10 @@ class server {
     auto left = service_.stop();
     if (nats_) left += nats_->drain(config_.drain);
     bool const kept = config_.checkpoint.empty() || checkpoint();
-    nats_.reset();  // after its last acknowledgements
     if (http_) http_->stop();
     monitor_io_.join();
     work_.join();
+    nats_.reset();  // after its last acknowledgements; nobody asks it for conditions any more
     auto const stopped = runtime_->stop();
     log_left_out();
     for (auto const& line : stopped.stuck) log("did not stop: " + line);
@@ -358,8 +368,10 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; can be repeated");
   c.add_option("--actor", a->actors, "launch an actor, NAME=BEHAVIOUR; can be repeated");
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or a comma-separated list");
-  c.add_option("--nats", a->nats,
-               "also answer the subjects rondo.NAME.ACTOR on this NATS server, nats://HOST:PORT");
+  c.add_option(
+      "--nats", a->nats,
+      "also answer the subjects rondo.NAME.ACTOR on this NATS server, nats://HOST:PORT or tls://HOST:PORT; "
+      "see docs/nats.md");
   c.add_option("--checkpoint", a->checkpoint, "file to restore at start and to write when stopping");
   c.add_option("--recording", a->recording, "new file to record all messages to; see rondo replay");
   c.add_flag("--quiet", a->quiet, "do not log");

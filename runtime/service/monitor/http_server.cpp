@@ -241,11 +241,15 @@ void http_server::stop() {
 }
 
 http_routes monitoring_routes(std::function<std::string()> metrics, std::function<std::string()> why_not_well,
-                              std::function<std::string()> why_not_ready) {
-  auto const unless = [](char const* good, std::function<std::string()> const& why_not) {
-    auto const answer = [good, why_not] {
+                              std::function<std::string()> why_not_ready,
+                              std::function<std::vector<std::string>()> conditions) {
+  auto const unless = [](char const* good, std::function<std::string()> const& why_not,
+                         std::function<std::vector<std::string>()> const& more = {}) {
+    auto const answer = [good, why_not, more] {
       auto const why = why_not();
-      return why.empty() ? http_answer{.body = good} : http_answer{.status = 503, .body = why + "\n"};
+      auto said = why.empty() ? http_answer{.body = good} : http_answer{.status = 503, .body = why + "\n"};
+      for (auto const& line : more ? more() : std::vector<std::string>{}) said.body += line + '\n';
+      return said;
     };
     return http_route{answer, true};
   };
@@ -253,7 +257,7 @@ http_routes monitoring_routes(std::function<std::string()> metrics, std::functio
              return http_answer{200, metrics_content_type, metrics()};
            }}},
           {"/healthz", unless("ok\n", why_not_well)},
-          {"/readyz", unless("ready\n", why_not_ready)}};
+          {"/readyz", unless("ready\n", why_not_ready, conditions)}};
 }
 
 }  // namespace rondo::service

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace rondo::service {
 
@@ -71,8 +72,9 @@ class http_server {
 };
 
 /// The routes of a service: /metrics, /healthz and /readyz. The last two respond 503 with the text of `why_not_well` or
-/// `why_not_ready` while that is not empty.
+/// `why_not_ready` while that is not empty. /readyz lists `conditions`, too, which do not change its status.
 http_routes monitoring_routes(std::function<std::string()> metrics, std::function<std::string()> why_not_well,
-                              std::function<std::string()> why_not_ready);
+                              std::function<std::string()> why_not_ready,
+                              std::function<std::vector<std::string>()> conditions = {});
 
 }  // namespace rondo::service

@@ -244,6 +244,8 @@ void write_files(metric_text& to, reports::kept_filesT const& f) {
   to.counter("rondo_checkpoints_total", "Checkpoints written.", f.checkpoints);
   to.counter("rondo_checkpoints_failed_total",
              "Checkpoints that could not be written; the log has the reason.", f.checkpoints_failed);
+  to.gauge("rondo_checkpoint_failing", "1: the last checkpoint could not be written; /readyz has the reason.",
+           f.checkpoint_failing ? 1 : 0);
   to.counter("rondo_recordings_failed_total", "Recordings that ended because they could not be written.",
              f.recordings_failed);
 }
@@ -255,6 +257,12 @@ void write_nats(metric_text& to, reports::nats_trafficT const& n) {
     to.sample({{"kind", "durable"}}, durable);
   };
   to.gauge("rondo_nats_connected", "1: connected to NATS; 0: waiting to reconnect.", n.connected ? 1 : 0);
+  to.gauge("rondo_nats_login_refused", "1: the NATS server refuses user and password, or the token.",
+           n.login_refused ? 1 : 0);
+  if (n.has_durable)
+    to.gauge("rondo_nats_durable_ready",
+             "1: stored messages are taken; 0: they wait in their stream, and /readyz has the reason.",
+             n.durable_ready ? 1 : 0);
   both("rondo_nats_messages_taken_total",
        "Messages received from NATS; each delivery of a stored one counts.", n.requests, n.durable);
   both("rondo_nats_messages_refused_total",

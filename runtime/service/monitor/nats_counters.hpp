@@ -10,6 +10,9 @@ namespace rondo::service {
 
 struct nats_counters {
   std::atomic<bool> connected{false};              // to its server
+  std::atomic<bool> login_refused{false};          // by its server, which is there
+  std::atomic<bool> has_durable{false};            // there are durable actors
+  std::atomic<bool> durable_ready{false};          // stored messages are taken
   std::atomic<std::uint64_t> requests{0};          // taken
   std::atomic<std::uint64_t> requests_refused{0};  // not taken
   std::atomic<std::uint64_t> durable{0};           // deliveries of stored messages

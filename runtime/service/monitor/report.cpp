@@ -261,6 +261,8 @@ void reporter::add_connections(report& to) const {
   to.files->checkpoints = value(counters_->checkpoints);
   to.files->checkpoints_failed = value(counters_->checkpoints_failed);
   to.files->recordings_failed = value(counters_->recordings_failed);
+  to.files->checkpoint_failing =
+      counters_->checkpoint_failing.load(std::memory_order_relaxed);  // relaxed: a report
 }
 
 void reporter::add_nats(report& to) const {
@@ -273,6 +275,10 @@ void reporter::add_nats(report& to) const {
   out.durable_refused = value(nats_->durable_refused);
   out.redelivered = value(nats_->redelivered);
   out.acknowledged = value(nats_->acknowledged);
+  out.login_refused =
+      nats_->login_refused.load(std::memory_order_relaxed);  // relaxed: a report, as the next two
+  out.has_durable = nats_->has_durable.load(std::memory_order_relaxed);
+  out.durable_ready = nats_->durable_ready.load(std::memory_order_relaxed);
 }
 
 }  // namespace rondo::service

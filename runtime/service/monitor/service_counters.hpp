@@ -42,6 +42,7 @@ struct service_counters {
   std::atomic<std::uint64_t> checkpoints{0};         // written
   std::atomic<std::uint64_t> checkpoints_failed{0};  // not written
   std::atomic<std::uint64_t> recordings_failed{0};   // not written
+  std::atomic<bool> checkpoint_failing{false};       // the last one could not be written
 
   /// Adds to a counter.
   static void add(std::atomic<std::uint64_t>& to, std::uint64_t n = 1) noexcept {
