@@ -255,7 +255,8 @@ class server {
 
   /// Without NATS the notes are kept as they are, for a later run with it.
   void write_checkpoint() {
-    nats_ ? nats_->checkpoint() : rondo::checkpoint(*runtime_, config_.checkpoint, notes_);
+    if (nats_) return nats_->checkpoint();
+    rondo::checkpoint(*runtime_, config_.checkpoint, notes_);
   }
 
   /// Starts before the service accepts clients, so that it is seen as alive and not ready.
