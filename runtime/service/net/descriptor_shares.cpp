@@ -28,7 +28,7 @@ std::uint32_t http_descriptors(std::uint64_t limit) {
 }
 
 descriptor_shares share_descriptors(std::uint64_t limit, std::uint64_t open, std::uint32_t wanted) {
-  constexpr std::uint64_t fewest = 8, most_local = 16;
+  constexpr std::uint64_t fewest = 4, most_local = 16;
   auto const reserved = open + http_descriptors(limit) + std::clamp<std::uint64_t>(limit / 8, 4, 128);
   if (limit < reserved + fewest)
     throw config_error(fmt::format(
