@@ -11,7 +11,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/nats/nats_target.hpp"
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 namespace {

@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "runtime/service/json/clean_text.hpp"
 #include "runtime/service/net/log_throttle.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/os/clock.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo {
 
@@ -45,10 +46,10 @@ char const* name_of(log_level level) noexcept {
 }
 
 std::string to_text(log_line const& line) {
-  return fmt::format(
+  return clean_text(fmt::format(
       "[{}] {} {}: {}", name_of(line.level), line.behaviour,
       line.actor_name.empty() ? fmt::format("#{}", line.actor.index) : fmt::format("'{}'", line.actor_name),
-      line.text);
+      line.text));
 }
 
 log_line read_log_event(device_event const& event) {

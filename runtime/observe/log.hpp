@@ -30,7 +30,7 @@ struct log_line {
 
 /// `info`, ...
 char const* name_of(log_level level) noexcept;
-/// "[info] counter 'c': text", without a line break.
+/// "[info] counter 'c': text", without a line break, for a terminal or a log: clean_text.
 std::string to_text(log_line const& line);
 
 // -- for the runtime

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/observe/trace_attributes.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo {
 
@@ -19,9 +20,10 @@ constexpr int kind_producer = 4, kind_consumer = 5, status_error = 2;
 /// Numbers of 64 bits are strings in OTLP/JSON.
 json::object attribute(std::string_view name, std::variant<std::string, std::uint64_t> const& value) {
   auto const* const number = std::get_if<std::uint64_t>(&value);
-  return {{"key", name},
-          {"value", number != nullptr ? json::object{{"intValue", std::to_string(*number)}}
-                                      : json::object{{"stringValue", std::get<std::string>(value)}}}};
+  return {
+      {"key", name},
+      {"value", number != nullptr ? json::object{{"intValue", std::to_string(*number)}}
+                                  : json::object{{"stringValue", valid_utf8(std::get<std::string>(value))}}}};
 }
 
 /// A message that failed its actor has a hop for each attempt; what an attempt sent is below that attempt.
@@ -55,7 +57,7 @@ std::string otlp_trace(std::vector<trace_hop> const& hops, std::vector<std::stri
   for (auto const& h : hops) {
     json::object span{{"traceId", trace_id_text(h.trace)}, {"spanId", span_id_text(h.hop, h.attempt)}};
     if (h.parent != 0) span["parentSpanId"] = known.parent_of(h);
-    span["name"] = (h.on_host ? "send " : "process ") + destination_of(h);
+    span["name"] = (h.on_host ? "send " : "process ") + valid_utf8(destination_of(h));
     span["kind"] = h.on_host ? kind_producer : kind_consumer;
     span["startTimeUnixNano"] = unix_text(h.begun_ns);
     span["endTimeUnixNano"] = unix_text(std::max(h.begun_ns, h.ended_ns));

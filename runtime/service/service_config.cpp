@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "runtime/base/config_fields.hpp"
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/json_reader.hpp"
 #include "runtime/text/shown_url.hpp"
 

@@ -6,8 +6,8 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "runtime/service/json/clean_text.hpp"
 #include "runtime/service/operations.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 

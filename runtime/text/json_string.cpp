@@ -4,11 +4,13 @@
 
 #include <iterator>
 
+#include "runtime/text/clean_text.hpp"
+
 namespace rondo {
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";
-  for (char const c : text) {
+  for (char const c : valid_utf8(text)) {
     if (c == '"' || c == '\\')
       out += '\\', out += c;
     else if (static_cast<unsigned char>(c) < ' ')

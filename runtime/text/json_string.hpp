@@ -6,7 +6,7 @@
 
 namespace rondo {
 
-/// `text` as a JSON string with quotation marks. Precondition: `text` is ASCII or UTF-8.
+/// `text` as a JSON string with quotation marks. JSON is UTF-8: each byte that is not part of a character becomes '?'.
 std::string json_string(std::string_view text);
 
 }  // namespace rondo

@@ -2,7 +2,7 @@
 #include "runtime/service/monitor/report.hpp"
 
 #include "runtime/memory/buffer_pool.hpp"
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "tests/service/basics_fixture.hpp"
 
 using namespace service_test;
@@ -105,16 +105,16 @@ TEST_CASE("a report as JSON uses the schema's names", "[report]") {
 }
 
 TEST_CASE("control characters in a name are shown as question marks", "[report]") {
-  CHECK(rondo::service::clean_text("plain Käfer 算") == "plain Käfer 算");
-  CHECK(rondo::service::clean_text("a\x1b[2Jb\nc\x7f") == "a?[2Jb?c?");
-  CHECK(rondo::service::clean_text("\xff\xc3") == "??");
-  CHECK(rondo::service::clean_text("\xc0\xaf\xed\xa0\x80") == "?????");
-  CHECK(rondo::service::clean_text("\xc2\x9b!") == "?!");
-  CHECK(rondo::service::clean_text("\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf") == "\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
+  CHECK(rondo::clean_text("plain Käfer 算") == "plain Käfer 算");
+  CHECK(rondo::clean_text("a\x1b[2Jb\nc\x7f") == "a?[2Jb?c?");
+  CHECK(rondo::clean_text("\xff\xc3") == "??");
+  CHECK(rondo::clean_text("\xc0\xaf\xed\xa0\x80") == "?????");
+  CHECK(rondo::clean_text("\xc2\x9b!") == "?!");
+  CHECK(rondo::clean_text("\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf") == "\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
   // No character begins with these bytes, whatever their lower bits say.
-  CHECK(rondo::service::clean_text("\xfc\x80\x80\x80") == "????");
-  CHECK(rondo::service::clean_text("\xf8\x90\x80\x80") == "????");
-  CHECK(rondo::service::clean_text("\xf4\x90\x80\x80") == "????");
+  CHECK(rondo::clean_text("\xfc\x80\x80\x80") == "????");
+  CHECK(rondo::clean_text("\xf8\x90\x80\x80") == "????");
+  CHECK(rondo::clean_text("\xf4\x90\x80\x80") == "????");
   auto const rt = start();
   rt->launch<basics::echo>("bad\xc2\x9b\xfe");  // launch already refuses ASCII control characters
   auto const r = reporter{*rt, {}}.gather();

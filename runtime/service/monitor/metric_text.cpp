@@ -4,12 +4,14 @@
 
 #include <cmath>
 
+#include "runtime/text/clean_text.hpp"
+
 namespace rondo::service {
 
 namespace {
 
 void append_escaped(std::string& to, std::string_view text, bool quoted) {
-  for (char const c : text) {
+  for (char const c : valid_utf8(text)) {  // as the format requires
     if (c == '\\')
       to += "\\\\";
     else if (c == '\n')

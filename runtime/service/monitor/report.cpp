@@ -11,7 +11,7 @@
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 

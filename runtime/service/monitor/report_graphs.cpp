@@ -1,8 +1,8 @@
 // The graphs of stages in a report.
 #include "runtime/observe/graph_reports.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/service/json/clean_text.hpp"
 #include "runtime/service/monitor/report.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 

@@ -7,7 +7,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <cstdlib>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/parse_number.hpp"
 #include "runtime/text/shown_url.hpp"
 

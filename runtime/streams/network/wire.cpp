@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::streams {
 
@@ -44,7 +44,7 @@ void write_text(char* field, std::size_t bytes, std::string const& text) {
 }
 
 std::string read_text(char const* field, std::size_t bytes) {
-  return service::clean_text({field, strnlen(field, bytes)});
+  return clean_text({field, strnlen(field, bytes)});
 }
 
 }  // namespace rondo::streams

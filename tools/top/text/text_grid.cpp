@@ -8,11 +8,9 @@
 #include <boost/locale/utf.hpp>
 #include <iterator>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::tools {
-
-using service::take_character;
 
 namespace {
 

@@ -4,13 +4,17 @@
 #include <string>
 #include <string_view>
 
-namespace rondo::service {
+namespace rondo {
 
-/// `text` with each control character, and each byte that is not part of a valid UTF-8 character, replaced by '?'.
+/// `text` with each byte that is not part of a valid UTF-8 character replaced by '?'. For formats that must be UTF-8 and escape control
+/// characters themselves.
+std::string valid_utf8(std::string_view text);
+
+/// The same, with each control character replaced by '?', too. For terminals and logs.
 std::string clean_text(std::string_view text);
 
 /// Takes the first character off `text`, which is not empty. U'?' for each control character and each byte that clean_text
 /// replaces.
 char32_t take_character(std::string_view& text);
 
-}  // namespace rondo::service
+}  // namespace rondo
