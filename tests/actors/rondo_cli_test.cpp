@@ -134,7 +134,7 @@ TEST_CASE("an invalid command line is reported in one sentence", "[command]") {
   refuses(dir, {}, 64, "subcommand");
   command help(dir, {"overlay", "--help"});
   CHECK(help.wait() == 0);
-  CHECK_THAT(help.out(), Contains("out-2.mp4") && Contains("66 an input cannot be opened"));
+  CHECK_THAT(help.out(), Contains("out-2.mp4") && Contains("66 an input does not exist or cannot be read"));
 }
 
 TEST_CASE("an invalid configuration is reported in one sentence", "[command]") {

@@ -24,8 +24,10 @@ struct send_arguments {
   std::string trace_file;
 };
 
-/// The actor's answer to one message, as a line of JSON. Throws command_error.
-std::string outcome_text(service_session& with, wire::outcome const& o) {
+/// The actor's answer to one message, as a line of JSON. Throws command_error. `is_own_limit`: the deadline is the time limit of the
+/// command, which may be seen here or by the service first.
+std::string outcome_text(service_session& with, wire::outcome const& o, bool is_own_limit) {
+  if (is_own_limit && static_cast<errc>(o.status()) == errc::timed_out) with.no_answer();
   if (o.status() != 0)
     throw command_error(exit_failed,
                         o.reason() != nullptr ? o.reason()->str() : name_of(static_cast<errc>(o.status())));
@@ -52,13 +54,13 @@ void send_one(send_arguments const& a, bool wants_reply) {
   auto const bytes = b.CreateVector(reinterpret_cast<std::uint8_t const*>(payload.data()), payload.size());
   auto deadline_us = a.deadline_us;
   // The actor need not answer a client that has given up. A longer timeout does not fit in the field.
-  if (deadline_us == 0 && wants_reply && a.where.timeout_s <= 4000)
-    deadline_us = static_cast<std::uint32_t>(a.where.timeout_s * 1e6);
+  bool const is_own_limit = deadline_us == 0 && wants_reply && a.where.timeout_s <= 4000;
+  if (is_own_limit) deadline_us = static_cast<std::uint32_t>(a.where.timeout_s * 1e6);
   auto const& o = with.request<wire::outcome>(
       request_frame(b, 1,
                     wire::Createsend(b, nullptr, name, m.id, static_cast<std::uint8_t>(a.priority),
                                      wants_reply, a.wait_for_room, deadline_us, 0, 0, bytes, trace)));
-  auto const text = outcome_text(with, o);
+  auto const text = outcome_text(with, o, is_own_limit);
   if (!text.empty()) fmt::print("{}\n", text);
   if (trace != 0) write_trace_at_rest(with, trace, a.trace_file);
 }
@@ -78,11 +80,10 @@ void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
   c.add_option("message", a->message,
                "message type: its qualified name in the schema, or the last part of it");
   c.add_option("json", a->json, "fields as a JSON object; omitted fields are 0");
-  c.add_option("--priority", a->priority, "0 to 255; 255 is handled first")
-      ->check(CLI::Range(0, 255))
-      ->capture_default_str();
-  c.add_option("--deadline-us", a->deadline_us,
-               "deadline in microseconds; after it the message is not handled");
+  add_number(c, "--priority", a->priority, "255 is handled first", 0, 255)
+      .default_str(fmt::to_string(a->priority));
+  add_number(c, "--deadline-us", a->deadline_us,
+             "deadline in microseconds; after it the message is not handled; 0: none", 0, 0xffff'ffff);
   if (!wants_reply) c.add_flag("--wait", a->wait_for_room, "wait for room in a full mailbox");
   c.add_option("--trace", a->trace_file,
                "write the path of the message, and of everything it caused, to this file (.otlp.json: for "
@@ -91,9 +92,8 @@ void add_send_command(CLI::App& app, bool wants_reply, int& exit_status) {
           "--file", a->file,
           "send one message per line of this file (- for standard input), {\"actor\": ..., \"message\": ..., "
           "\"payload\": {...}, \"priority\": ...}, and print one answer per line"));
-  c.add_option("--open", a->open, "with --file: how many messages are in flight at once")
-      ->check(CLI::Range(1, 2000))
-      ->capture_default_str();
+  add_number(c, "--open", a->open, "with --file: how many messages are in flight at once", 1, 2000)
+      .default_str(fmt::to_string(a->open));
   a->where.add_to(c);
   c.footer(
       wants_reply
@@ -142,9 +142,8 @@ void add_launch_command(CLI::App& app, int& exit_status) {
   });
   c.add_option("actor", a->actor, "the actor's name")->required();
   c.add_option("behaviour", a->behaviour, "actor type, as listed by rondo describe")->required();
-  c.add_option("--capacity", a->capacity, "capacity of the mailbox, in messages")
-      ->check(CLI::Range(1, 1'048'576));
-  c.add_option("--device", a->device, "index of the device in the service's list");
+  add_number(c, "--capacity", a->capacity, "capacity of the mailbox, in messages", 1, 1'048'576);
+  add_number(c, "--device", a->device, "index of the device in the service's list", 0, max_devices - 1);
   c.add_flag("--pinned", a->pinned, "give the actor a team of its own, for the lowest latency");
   c.add_flag("--inactive", a->inactive, "do not handle mail until the actor is activated");
   a->where.add_to(c);

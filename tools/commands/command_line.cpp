@@ -8,8 +8,10 @@
 #include <filesystem>
 
 #include "runtime/base/config.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/net/credentials.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 
 namespace rondo::service {
@@ -43,7 +45,7 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
   command->footer("");  // not the footer of the program
   command->callback([&exit_status, work = std::move(work)] {
     auto const fails = [&exit_status](exit_code code, std::exception const& e) {
-      to_stderr(fmt::format("rondo: {}\n", e.what()));
+      to_stderr(fmt::format("rondo: {}\n", clean_text(e.what())));  // names in it may be of others
       exit_status = code;
     };
     try {
@@ -52,6 +54,8 @@ CLI::App& add_command(CLI::App& app, std::string const& name, std::string const&
       fails(e.code, e);
     } catch (config_error const& e) {
       fails(exit_bad_config, e);
+    } catch (no_thread const& e) {
+      fails(exit_unavailable, e);
     } catch (payload_error const& e) {
       fails(exit_bad_data, e);
     } catch (std::exception const& e) {
@@ -71,9 +75,8 @@ void connection_options::add_to(CLI::App& command) {
   command.add_option("--tls-authorities", authorities,
                      "use TLS, and trust certificates signed by these authorities (PEM)");
   command.add_option("--tls-name", server_name, "name in the certificate, if it differs from the address");
-  command.add_option("--timeout", timeout_s, "timeout of a request in seconds")
-      ->check(CLI::Range(0.001, 86'400.0))
-      ->capture_default_str();
+  add_number(command, "--timeout", timeout_s, "seconds that a request may take", 0.001, 86'400)
+      .default_str(fmt::to_string(timeout_s));
 }
 
 file_uses connection_options::files() const {
@@ -90,22 +93,36 @@ client_options connection_options::options() const {
   o.authorities = authorities;
   o.server_name = server_name;
   o.program = "rondo";
+  o.max_frame_bytes = 1 << 30;  // reports of a million actors; the memory grows with what arrives
   o.connect_timeout = std::min(timeout(), std::chrono::milliseconds(2'000));
   return o;
 }
 
 void service_session::fail() {
-  if (last_.ec == errc::peer_gone) {
-    auto where = where_.options().at.text();
-    auto const words = client_.last_words();
-    where = words.starts_with(where) ? words : where + ": " + words;
+  if (last_.ec == errc::peer_gone || (last_.ec == errc::timed_out && client_.connections_made() == 0))
     throw command_error(
         exit_unavailable,
-        fmt::format("no service answers at {}; start one with rondo serve, or pass --at", where));
-  }
+        fmt::format("no service answers at {}; start one with rondo serve, or pass --at", whereabouts(last_.why)));
+  if (last_.ec == errc::timed_out) no_answer();
+  if (last_.ec == errc::outcome_unknown)
+    throw command_error(exit_unavailable,
+                        fmt::format("the connection was lost before the answer, and whether the request was "
+                                    "carried out is not known: {}",
+                                    whereabouts(last_.why)));
   if (last_.ec) throw command_error(exit_failed, last_.why.empty() ? last_.ec.message() : last_.why);
   throw command_error(exit_failed,
                       last_.why.empty() ? "the service sent an unexpected kind of answer" : last_.why);
+}
+
+std::string service_session::whereabouts(std::string const& words) const {
+  auto const at = where_.options().at.text();
+  if (words.empty()) return at;
+  return words.starts_with(at) ? words : at + ": " + words;
+}
+
+void service_session::no_answer() const {
+  throw command_error(exit_unavailable, fmt::format("no answer from {} within {} s (--timeout)",
+                                                    where_.options().at.text(), where_.timeout_s));
 }
 
 void service_session::require(std::span<std::byte const> frame) {

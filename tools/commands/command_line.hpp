@@ -11,6 +11,7 @@
 #include "runtime/service/json/message_schemas.hpp"
 #include "runtime/service/wire/wire.hpp"
 #include "tools/commands/exit_codes.hpp"
+#include "tools/commands/options.hpp"
 
 namespace rondo::service {
 
@@ -76,6 +77,11 @@ class service_session {
     description();
     return schemas_;
   }
+
+  /// Throws command_error: no answer came within the time limit.
+  [[noreturn]] void no_answer() const;
+  /// The service's address, and what was heard of it.
+  std::string whereabouts(std::string const& words) const;
 
  private:
   [[noreturn]] void fail();

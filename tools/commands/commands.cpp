@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/shown_url.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"

@@ -1,19 +1,36 @@
-// The exit codes of Rondo's programs, with the numbers of sysexits.h.
+// The exit statuses of Rondo's programs, with the numbers of sysexits.h.
 #pragma once
 
 namespace rondo {
 
-/// How a program ended.
+/// How a program ended. The words are in `exit_statuses`.
 enum exit_code : int {
-  exit_done = 0,          // without an error
-  exit_failed = 1,        // the service or the actor refused; the reason is on standard error
-  exit_usage = 64,        // an option that is unknown, missing or out of range
-  exit_bad_data = 65,     // an input or a payload is malformed
-  exit_no_input = 66,     // an input that does not exist or cannot be opened
-  exit_unavailable = 69,  // no service answers, or the device is not available
-  exit_internal = 70,     // the actors failed
-  exit_no_output = 73,    // an output that cannot be created or written
-  exit_bad_config = 78,   // the configuration or a checkpoint is refused
+  exit_done = 0,
+  exit_failed = 1,
+  exit_usage = 64,
+  exit_bad_data = 65,
+  exit_no_input = 66,
+  exit_unavailable = 69,
+  exit_internal = 70,
+  exit_no_output = 73,
+  exit_bad_config = 78,
+};
+
+/// One row of the table that holds for all commands. The help, the manual page and docs/service.md show it.
+struct exit_status_row {
+  exit_code code;
+  char const* meaning;
+};
+inline constexpr exit_status_row exit_statuses[] = {
+    {exit_done, "done, also after Ctrl-C or SIGTERM"},
+    {exit_failed, "the service or an actor refused, or a replay differs"},
+    {exit_usage, "the command line is wrong"},
+    {exit_bad_data, "an input is malformed: a payload, a file of requests, a recording, a video"},
+    {exit_no_input, "an input does not exist or cannot be read"},
+    {exit_unavailable, "no service answers in time, or the device or a thread is not available"},
+    {exit_internal, "actors or stages failed"},
+    {exit_no_output, "an output cannot be written: a file, standard output"},
+    {exit_bad_config, "a configuration, a graph or a checkpoint is refused"},
 };
 
 }  // namespace rondo

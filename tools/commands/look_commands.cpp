@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/json_string.hpp"
 #include "tools/commands/command_line.hpp"
 

@@ -71,9 +71,8 @@ void add_replay_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_option("recording", a->recording, "file written by rondo serve --recording")->required();
   c.add_option("--checkpoint", a->checkpoint,
                "write the final states to this file, for rondo serve --checkpoint");
-  c.add_option("--devices", a->devices, "number of devices of the original service")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  add_number(c, "--devices", a->devices, "number of devices of the original service", 1, 64)
+      .default_str(fmt::to_string(a->devices));
   c.add_flag("--quiet", a->quiet, "do not show progress");
   c.footer(
       "Examples:\n  rondo serve --actor clicks=counter --recording run.rec\n  rondo replay run.rec\n"

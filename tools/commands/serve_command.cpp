@@ -19,6 +19,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/os/file_lock.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/service/monitor/http_server.hpp"
 #include "runtime/service/monitor/metrics.hpp"
@@ -27,6 +28,7 @@
 #include "runtime/service/net/log_throttle.hpp"
 #include "runtime/service/net/trusted_path.hpp"
 #include "runtime/service/service.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "tools/commands/command_end.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/commands/commands.hpp"
@@ -62,7 +64,7 @@ class error_log {
     pollfd log{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&log, 1, 0) == 0) return false;
     auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}", fmt::gmtime(now), text);
+    auto line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}", fmt::gmtime(now), clean_text(text));
     line.resize(std::min(line.size(), most_bytes - 1));
     line += '\n';
     return ::write(STDERR_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size());
@@ -352,7 +354,8 @@ class server {
   std::optional<file_lock> lock_;  // before the bridge, which writes the file
   std::unique_ptr<bridge> nats_;
   std::atomic<bool> ready_{false};
-  boost::asio::thread_pool monitor_io_{1}, work_{1};
+  boost::asio::thread_pool monitor_io_ = started("metrics", [] { return boost::asio::thread_pool(1); });
+  boost::asio::thread_pool work_ = started("metrics", [] { return boost::asio::thread_pool(1); });
   std::optional<http_server> http_;
   std::optional<tools::command_loop> loop_;  // until its end, a second signal kills
 };

@@ -10,6 +10,7 @@
 #endif
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "tools/commands/exit_codes.hpp"
+#include "tools/commands/options.hpp"
 #include "tools/rondo/top_command.hpp"
 
 RONDO_EMULATED_MODULE(rondo::basics::basics_module)
@@ -38,7 +39,8 @@ int run_command(int argc, char** argv, more_commands const& more) {
           "  rondo ask clicks add_and_get '{\"amount\": 2}'        send a message and print the answer\n"
           "  rondo describe                                      list actor types and their messages\n"
           "  rondo top                                           watch actors, devices and memory\n") +
-      more.examples + "Run 'rondo COMMAND --help' for the options of a command.");
+      more.examples + "Run 'rondo COMMAND --help' for the options of a command.\n\n" +
+      service::exit_status_help());
   int exit_status = exit_done;
   if (more.add != nullptr) more.add(app, exit_status);
   auto const basics =

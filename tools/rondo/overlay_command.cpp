@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/commands/exit_codes.hpp"
+#include "tools/commands/options.hpp"
 #include "tools/overlay/overlay_options.hpp"
 
 namespace rondo::tools {
@@ -11,13 +11,6 @@ namespace rondo::tools {
 namespace {
 
 constexpr char const* example_input = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
-
-constexpr char const* exit_codes_text =
-    "Exit status: 0 done (also after Ctrl-C), 64 usage, 65 bad data in an input, 66 an input cannot be "
-    "opened,\n"
-    "69 the device is not available, 70 the actors failed, 73 an output cannot be written, 78 bad "
-    "configuration.\n"
-    "With several cameras: the status of the first one that failed; the others run to their end.";
 
 }  // namespace
 
@@ -32,30 +25,31 @@ void add_overlay_command(CLI::App& app, int& exit_status) {
   output->excludes(none);
   c->add_option("--stills", o->stills, "directory for five PNG pictures of each clip")
       ->check(CLI::ExistingDirectory);
-  c->add_option("--frames", o->frames, "stop after this many frames of each clip")
-      ->check(CLI::PositiveNumber);
+  service::add_number(*c, "--frames", o->frames, "stop after this many frames of each clip", 1,
+                      1'000'000'000);
   c->add_option("--device", o->device, "auto, cpu, emulated, cuda, cuda:N or metal");
-  c->add_option("--teams", o->teams, "teams that run handlers; 0: one per core")->check(CLI::Range(0, 65536));
-  c->add_option("--tiles", o->tiles, "bands that each frame is split into (default: four per team)")
-      ->check(CLI::Range(1, 1024));
-  c->add_option("--buffers", o->buffers, "frames of one camera in flight at once")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 16));
+  service::add_number(*c, "--teams", o->teams, "teams that run handlers; 0: one per core", 0, 65536);
+  service::add_number(*c, "--tiles", o->tiles, "bands that each frame is split into (default: four per team)",
+                      1, 1024);
+  service::add_number(*c, "--buffers", o->buffers, "frames of one camera in flight at once", 1, 16)
+      .default_str(std::to_string(o->buffers));
   c->add_flag("--preload", o->preload, "decode everything before starting the clock");
   c->add_flag("--explain", o->explain, "also print the copies per frame: required and made");
   c->add_option("--config", o->config_file, "JSON file with the runtime's configuration");
   auto* const checkpoint = c->add_option(
       "--checkpoint", o->checkpoint,
       "save the actors' states to this file; if it exists, resume from it and write out-from-N.mp4");
-  c->add_option("--checkpoint-every", o->checkpoint_every, "frames of the first camera between checkpoints")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber)
+  service::add_number(*c, "--checkpoint-every", o->checkpoint_every,
+                      "frames of the first camera between checkpoints", 1, 1'000'000'000)
+      .default_str(std::to_string(o->checkpoint_every))
       ->needs(checkpoint);
   c->footer(
       std::string(
           "While it runs, Ctrl-C finishes the file, prints the summary and exits; SIGUSR1, or s and Enter,\n"
-          "saves the next frame as a picture; p and Enter pauses and resumes.\n\n") +
-      exit_codes_text);
+          "saves the next frame as a picture; p and Enter pauses and resumes.\n"
+          "With several cameras the status is that of the first one that failed; the others run to their "
+          "end.\n\n") +
+      service::exit_status_help());
   c->callback([o, &exit_status] {
     if (o->output.empty() && !o->no_output)
       throw CLI::ValidationError("--output", "is missing: pass a file, or --no-output");

@@ -49,9 +49,8 @@ void add_top_command(CLI::App& app, int& exit_status) {
           throw service::command_error(exit_usage, e.what());
         }
       });
-  c.add_option("--interval", a->interval_ms, "milliseconds between updates")
-      ->check(CLI::Range(50, 60'000))
-      ->capture_default_str();
+  service::add_number(c, "--interval", a->interval_ms, "milliseconds between updates", 50, 60'000)
+      .default_str(std::to_string(a->interval_ms));
   c.add_flag("--once", a->once, "print one screen and exit");
   c.add_flag("--json", a->json, "print one report as JSON and exit");
   c.add_flag("--ascii", a->shown.ascii, "use only ASCII characters");

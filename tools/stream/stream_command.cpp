@@ -103,25 +103,25 @@ void add_stream_command(CLI::App& app, int& exit_status) {
   c.add_flag("--explain", a->explain, "print places, copies and why, and exit");
   c.add_option("--svg", a->svg, "draw the graph into this file, and exit");
   c.add_option("--set", a->set, "set an option: STAGE.OPTION=VALUE")->take_all();
-  c.add_option("--rate", a->rate, "ticks per second; 0: as fast as the sinks take the frames")
-      ->check(CLI::Range(0.0, 1e6));
-  c.add_option("--ticks", a->ticks, "end after so many ticks")->check(CLI::PositiveNumber);
+  service::add_number(c, "--rate", a->rate, "ticks per second; 0: as fast as the sinks take the frames", 0.0,
+                      1e6);
+  service::add_number(c, "--ticks", a->ticks, "end after so many ticks", 1, 1'000'000'000'000'000);
   c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas between");
   c.add_option("--listen", a->listen, "endpoint for `rondo top`: unix:PATH or tcp:ADDRESS:PORT");
   c.add_option("--metrics", a->metrics, "ADDRESS:PORT at which Prometheus reads metrics");
   auto* const checkpoint =
       c.add_option("--checkpoint", a->checkpoint,
                    "file from which the graph goes on, if it is there, and which is written now and then");
-  c.add_option("--checkpoint-every", a->checkpoint_every, "seconds between checkpoints")
-      ->capture_default_str()
-      ->check(CLI::Range(0.001, 1e6))
+  service::add_number(c, "--checkpoint-every", a->checkpoint_every, "seconds between checkpoints", 0.001, 1e6)
+      .default_str(fmt::to_string(a->checkpoint_every))
       ->needs(checkpoint);
   c.add_flag("--quiet", a->quiet, "show no progress and no table");
   c.footer(
-      "Ctrl-C ends the graph; frames under way arrive first. p and Enter pauses and resumes.\n"
-      "A video is called NAME.part until it is finished.\n"
-      "Examples:\n  rondo stream --list blur\n  rondo stream clip.json --explain\n"
-      "  rondo stream clip.json --set soft.sigma=3 --ticks 300\n");
+      std::string("Ctrl-C ends the graph; frames under way arrive first. p and Enter pauses and resumes.\n"
+                  "A video is called NAME.part until it is finished.\n"
+                  "Examples:\n  rondo stream --list blur\n  rondo stream clip.json --explain\n"
+                  "  rondo stream clip.json --set soft.sigma=3 --ticks 300\n\n") +
+      service::exit_status_help());
 }
 
 }  // namespace rondo::tools

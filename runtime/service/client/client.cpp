@@ -38,7 +38,8 @@ void client::submit(destination const& to, std::uint32_t type, std::span<std::by
   i.payload.assign(payload.begin(), payload.end());
   i.options = options;
   i.on_answer.swap(handler);  // Boost 1.81: it must not be assigned
-  i.until = link::after(options.deadline);
+  i.deadline = link::after(options.deadline);
+  i.until = std::min(i.deadline, link::after(options.patience));
   link_->submit(std::move(i));
 }
 

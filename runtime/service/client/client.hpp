@@ -82,6 +82,8 @@ class client {
     bool wants_reply = false;                  // it is an ask
     bool wait_for_room = false;                // a full mailbox is not an error
     std::uint64_t trace = 0;                   // not 0: the service records its path under this id
+    time_limit patience =
+        no_timeout;  // timed_out after it, too; the service does not hear of it, and may still accept
   };
   /// Sends a message. `handler` gets the actor's reply or, without wants_reply, whether the mailbox accepted it.
   void send(destination const& to, std::uint32_t type, std::span<std::byte const> payload,

@@ -35,7 +35,8 @@ class client::link : public std::enable_shared_from_this<link> {
     std::vector<std::byte> frame{};
     response_handler on_response{};
 
-    clock::time_point until = clock::time_point::max();
+    clock::time_point deadline = clock::time_point::max();  // which the service learns
+    clock::time_point until = clock::time_point::max();     // it completes with timed_out
     bool sent = false;
     bool is_send() const noexcept { return on_response == nullptr; }
   };
