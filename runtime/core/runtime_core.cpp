@@ -12,6 +12,7 @@
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/state/actor_images.hpp"
 
 namespace rondo {
@@ -105,7 +106,7 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
   start_devices();
   if (with_telemetry && settings.handler_limit_ms != 0)
     watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
-  service_ = std::thread([this] {
+  auto const runs = [this] {
     prepare_thread("rondo-service", -1);
     own_threads::scope const own(&threads);
     auto const report = [this](char const* text) { watched.on_thrown("a completion handler", text); };
@@ -116,7 +117,13 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
     for (bool more = true; more && std::chrono::steady_clock::now() < until;)
       call_caught([&] { more = context.poll_one() != 0; }, report);
-  });
+  };
+  try {
+    service_ = start_thread("the runtime's service", runs);
+  } catch (...) {  // the devices report to this object
+    for (auto& d : devices) d.dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
+    throw;
+  }
 }
 
 void runtime_core::start_devices() {
@@ -124,17 +131,19 @@ void runtime_core::start_devices() {
   std::uint32_t started = 0;
   try {
     for (; started < devices.size(); ++started)
-      devices[started].dev->start(
-          [gate = gate_, answers = &asks, started](device_event const& r) {
-            // The path of every answer. No lock: the table outlives all reporting threads.
-            if (r.kind == event_kind::reply) {
-              answers->complete(r.body.header.reply_to, r.reason, &r.body);
-              return;
-            }
-            std::shared_lock lock(gate->mutex);
-            if (gate->open != nullptr) gate->open->on_event(started, r);
-          },
-          host_buffers.table(), &graphs, &threads);
+      rondo::started("a device", [&] {
+        devices[started].dev->start(
+            [gate = gate_, answers = &asks, started](device_event const& r) {
+              // The path of every answer. No lock: the table outlives all reporting threads.
+              if (r.kind == event_kind::reply) {
+                answers->complete(r.body.header.reply_to, r.reason, &r.body);
+                return;
+              }
+              std::shared_lock lock(gate->mutex);
+              if (gate->open != nullptr) gate->open->on_event(started, r);
+            },
+            host_buffers.table(), &graphs, &threads);
+      });
   } catch (...) {
     while (started-- > 0) devices[started].dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
     throw;

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "runtime/memory/unified_buffer.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo {
 
@@ -52,7 +53,7 @@ class stream_pipeline {
     pipeline_report report;
     hand_over h(slots_.size());
     auto const began = clock::now();
-    std::thread loader([&] { load_all(load, h, report.loading); });
+    std::thread loader = start_thread("a pipeline's loader", [&] { load_all(load, h, report.loading); });
     struct join_loader {
       hand_over& h;
       std::thread& loader;

@@ -19,6 +19,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/service/json/qualified_names.hpp"
 #include "runtime/service/monitor/report.hpp"
 #include "runtime/service/net/credentials.hpp"
@@ -82,7 +83,7 @@ struct service::parts {
   std::shared_ptr<service_core> core;
   gpu_monitor gpus;
   std::unique_ptr<reporter> watcher;
-  asio::thread_pool slow{1};
+  asio::thread_pool slow = started("slow requests", [] { return asio::thread_pool(1); });
   std::unique_ptr<asio::ssl::context> tls;  // of the network thread, while that runs
   bool has_tls = false;                     // since it began to listen
   std::vector<std::unique_ptr<listener>> listeners;
@@ -395,7 +396,7 @@ void service::start() {
   parts_->look_at_clock();
   parts_->listening.store(true, std::memory_order_release);
   std::lock_guard lock(parts_->thread_mutex);
-  parts_->thread = std::thread([this] {
+  parts_->thread = start_thread("the network of the service", [this] {
     prepare_thread("rondo-network", -1);
     parts_->run_network();
   });

@@ -10,6 +10,7 @@
 #include "actors/video_files/still.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/memory/unified_buffer.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/text/shown_url.hpp"
 
 namespace rondo::tools {
@@ -113,8 +114,8 @@ void camera_feed::start(feed_events events) {
   free_.reserve(under_way);
   finished_.reserve(under_way);
   for (std::size_t i = 0; i < under_way; ++i) free_.push(i);
-  decoder_ = std::thread([this] { decode(); });
-  encoder_ = std::thread([this] { encode(); });
+  decoder_ = start_thread("a decoder", [this] { decode(); });
+  encoder_ = start_thread("an encoder", [this] { encode(); });
 }
 
 void camera_feed::stop() {

@@ -15,6 +15,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/overlay/overlay_summary.hpp"
 
@@ -39,6 +40,9 @@ int run_overlay(overlay_options const& options) {
     to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
     return exit_bad_config;
   } catch (overlay_job::device_error const& e) {
+    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
+    return exit_unavailable;
+  } catch (no_thread const& e) {
     to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
     return exit_unavailable;
   } catch (std::exception const& e) {

@@ -1,9 +1,11 @@
 #include "tools/top/top_fetch.hpp"
 
+#include "runtime/os/start_thread.hpp"
+
 namespace rondo::tools {
 
 top_fetch::top_fetch(top_source const& source, std::chrono::milliseconds interval)
-    : source_(source), interval_(interval), thread_([this] { run(); }) {}
+    : source_(source), interval_(interval), thread_(start_thread("the reports", [this] { run(); })) {}
 
 top_fetch::~top_fetch() {
   {

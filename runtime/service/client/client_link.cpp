@@ -12,6 +12,7 @@
 
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo::service {
 
@@ -49,7 +50,7 @@ client::link::link(client_options options) : options_(std::move(options)) {
 }
 
 void client::link::run() {
-  thread_ = std::thread([this] {
+  thread_ = start_thread("a client of a service", [this] {
     own_threads::scope const own(&threads);
     run_handlers(context_, [](char const* text) {
       std::fprintf(stderr, "rondo: a completion handler of a client threw an exception: %s\n", text);
@@ -217,7 +218,7 @@ void client::link::send_item(std::uint64_t id, item& i) {
   write(request_frame(b, id,
                       wire::Createsend(b, i.to.name.empty() ? &actor : nullptr, name, i.type,
                                        i.options.priority, i.options.wants_reply, i.options.wait_for_room,
-                                       deadline_us(i.until), id, settled, payload, i.options.trace)));
+                                       deadline_us(i.deadline), id, settled, payload, i.options.trace)));
 }
 
 void client::link::write(std::span<std::byte const> frame) {
@@ -258,7 +259,10 @@ void client::link::read() {
       std::span<std::byte const> frame;
       auto const came = in_.next(frame);
       if (came == frame_reader::state::too_large)
-        return lost("the answer is not a frame of Rondo's protocol; does the service use TLS?");
+        return lost(state_ == state::ready
+                        ? fmt::format("the answer has {} bytes; this client accepts {} (max_frame_bytes)",
+                                      in_.refused_bytes(), options_.max_frame_bytes)
+                        : "the answer is not a frame of Rondo's protocol; does the service use TLS?");
       if (came == frame_reader::state::more) break;
       on_response(frame);
       if (number != stream_number_) return;
@@ -331,9 +335,15 @@ void client::link::end_those(Which which, errc reason, std::string const& why) {
 
 void client::link::look_at_time() {
   auto const now = clock::now();
-  end_those([&](item const& i) { return i.until <= now; }, errc::timed_out, "its deadline has passed");
-  if (state_ != state::ready && state_ != state::idle && now - apart_since_ >= options_.connect_timeout) {
-    std::string const why = said([](link const& l) { return l.last_words; });
+  bool const is_apart = state_ != state::ready && state_ != state::idle;
+  std::string why = said([](link const& l) { return l.last_words; });
+  if (why.empty())
+    why = fmt::format("{}: {}", options_.at.text(),
+                      state_ == state::greeting ? "it accepts connections, but does not answer"
+                                                : "no connection within the time limit");
+  end_those([&](item const& i) { return i.until <= now; }, errc::timed_out,
+            is_apart ? why : "its deadline has passed");
+  if (is_apart && now - apart_since_ >= options_.connect_timeout) {
     end_those([](item const& i) { return i.sent; }, errc::outcome_unknown, why);
     end_those([](item const&) { return true; }, errc::peer_gone, why);
     state_ = state::idle;

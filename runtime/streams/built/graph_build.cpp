@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ranges>
 
+#include "runtime/os/start_thread.hpp"
 #include "runtime/streams/built/end_actors.hpp"
 
 namespace rondo::streams {
@@ -340,7 +341,7 @@ void built_graph::begin(std::function<void(planned_transfer const&, error_code)>
              std::make_unique<transfer_link>(outlet_ref{from->actor.mail(), from->actor.id()}, home_of(*from),
                                              inlet_ref{to->actor.mail(), to->actor.id()}, home_of(*to)),
              {}});
-    l.thread = std::thread([&t, work = l.work.get(), on_failure] {
+    l.thread = start_thread("copies between devices", [&t, work = l.work.get(), on_failure] {
       if (auto const failed = work->run()) on_failure(t, failed);
     });
   }

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo::streams {
 
@@ -30,7 +31,8 @@ asio::generic::stream_protocol::endpoint address_of(service::endpoint const& e) 
 
 frame_receiver::frame_receiver(receiver_options options) : options_(std::move(options)) {
   asio::co_spawn(network_, run(), asio::detached);
-  thread_ = std::thread([this] { run_handlers(network_, [this](char const* what) { say(what); }); });
+  thread_ = start_thread("a network source",
+                         [this] { run_handlers(network_, [this](char const* what) { say(what); }); });
 }
 
 frame_receiver::~frame_receiver() {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/streams/network/frame_sender_parts.hpp"
 
 namespace rondo::streams {
@@ -29,7 +30,7 @@ frame_sender::frame_sender(sender_options options)
   entrance_->listener->accept([this](service::stream_socket s, service::client_address from) {
     welcome(std::move(s), std::move(from.text));
   });
-  thread_ = std::thread([this] {
+  thread_ = start_thread("a network sink", [this] {
     run_handlers(network_, [this](char const* what) { write_line(options_.log, where_.text(), what); });
   });
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/os/start_thread.hpp"
+
 namespace rondo::streams {
 
 namespace {
@@ -45,7 +47,7 @@ bool planned_stage::is_measurable() const {
 std::shared_ptr<void> planned_stage::open(stage_shapes shapes, host_link& link) const {
   if (kind->open == nullptr) return nullptr;
   try {
-    return kind->open(option_bytes(), shapes, link);
+    return started("a stage", [&] { return kind->open(option_bytes(), shapes, link); });
   } catch (std::exception const& e) {
     throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()));
   }
