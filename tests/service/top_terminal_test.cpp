@@ -1,5 +1,17 @@
 // `rondo top` on a real terminal, which tmux provides and reads back. Cases with [tmux] or [python] need that program.
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "tests/service/basics_fixture.hpp"
 #include "tests/service/programs.hpp"
@@ -87,4 +99,90 @@ TEST_CASE("another program can read the report", "[top][python]") {
                                     " -c 'import json,sys; d=json.load(sys.stdin); "
                                     "print(len(d[\"actors\"]), d[\"report\"][\"waiting\"])'");
   CHECK(checked.second == "18 730\n");
+}
+
+namespace {
+
+/// A terminal that the test itself holds.
+class held_terminal {
+ public:
+  /// Runs the words there; signals that the test ignores stay ignored.
+  explicit held_terminal(std::vector<std::string> words) {
+    winsize const size{24, 80, 0, 0};
+    process_ = forkpty(&master_, nullptr, nullptr, &size);
+    if (process_ < 0) throw std::runtime_error("no terminal");
+    if (process_ != 0) return;
+    std::vector<char*> argv;
+    for (auto& w : words) argv.push_back(w.data());
+    argv.push_back(nullptr);
+    setenv("TERM", "xterm", 1);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  ~held_terminal() {
+    close();
+    if (process_ > 0) kill(process_, SIGKILL), waitpid(process_, nullptr, 0);
+  }
+  void close() {
+    if (master_ >= 0) ::close(std::exchange(master_, -1));
+  }
+  void press(char key) const { CHECK(::write(master_, &key, 1) == 1); }
+  void resize(unsigned short rows, unsigned short columns) const {
+    winsize const size{rows, columns, 0, 0};
+    CHECK(ioctl(master_, TIOCSWINSZ, &size) == 0);
+  }
+  /// Reads until it shows this.
+  bool shows(std::string const& what) {
+    return eventually([&] {
+      read();
+      return seen_.find(what) != std::string::npos;
+    });
+  }
+  /// Its exit status, or 128 and the signal that killed it; -1: it has not ended. Reads what it still draws.
+  int ended() {
+    int status = 0;
+    if (!eventually([&] {
+          read();
+          return waitpid(process_, &status, WNOHANG) == process_;
+        }))
+      return -1;
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  void read() {
+    pollfd drawn{master_, POLLIN, 0};
+    char text[4096];
+    if (master_ < 0 || poll(&drawn, 1, 0) != 1) return;
+    if (auto const n = ::read(master_, text, sizeof text); n > 0)
+      seen_.append(text, static_cast<std::size_t>(n));
+  }
+
+  int master_ = -1;
+  pid_t process_ = -1;
+  std::string seen_;
+};
+
+}  // namespace
+
+TEST_CASE("a window of any size is drawn on, and ends as usual", "[top]") {
+  held_terminal t({TOP_DEMO, "--still", "--interval", "50", "--ascii"});
+  REQUIRE(t.shows("archive"));
+  for (auto const& [rows, columns] : {std::pair{65535, 65535}, {1, 40000}, {40000, 1}, {1, 1}, {30, 32768}}) {
+    t.resize(static_cast<unsigned short>(rows), static_cast<unsigned short>(columns));
+    t.press('?');
+    t.press('x');
+  }
+  t.press('q');
+  CHECK(t.ended() == 0);
+}
+
+TEST_CASE("a program whose terminal is gone ends, also if it ignores SIGHUP", "[top]") {
+  auto const before = std::signal(SIGHUP, SIG_IGN);
+  held_terminal t({TOP_DEMO, "--still", "--interval", "50", "--ascii"});
+  CHECK(t.shows("archive"));
+  t.close();
+  CHECK(t.ended() == 0);
+  std::signal(SIGHUP, before);
 }

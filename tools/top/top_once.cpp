@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <thread>
@@ -63,7 +64,7 @@ void print_top(top_source const& source, top_options const& options, bool as_jso
   look.width = width_of_files;
   bool const is_terminal = isatty(fileno(out)) != 0;
   if (winsize size{}; is_terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
-    look.width = size.ws_col;
+    look.width = std::min<int>(size.ws_col, most_top_columns);
   char const* const no = std::getenv("NO_COLOR");
   look.colours = is_terminal && !options.no_colour && (no == nullptr || *no == '\0');
   look.height = height_for_all(model);

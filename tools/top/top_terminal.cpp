@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <langinfo.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <stdexcept>
@@ -34,6 +37,24 @@ bool wants_colour(top_options const& options) {
 
 constexpr short selected_background = 237;
 
+volatile std::sig_atomic_t resized = 0;
+
+/// Catches changes of the window's size before ncurses does: it counts columns in 16 bits, and crashes in a larger window.
+class resizes {
+ public:
+  resizes() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { resized = 1; };
+    sigaction(SIGWINCH, &action, &old_);
+  }
+  ~resizes() { sigaction(SIGWINCH, &old_, nullptr); }
+  resizes(resizes const&) = delete;
+  resizes& operator=(resizes const&) = delete;
+
+ private:
+  struct sigaction old_ {};
+};
+
 attr_t plain_attributes(style look) noexcept {
   switch (look) {
     case style::dim:
@@ -54,6 +75,7 @@ class terminal {
   explicit terminal(top_options const& options) {
     if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)
       throw no_terminal("standard input and output are not a terminal; use --once or --json");
+    use_env(FALSE);  // the size comes from `fit`
     screen_ = newterm(nullptr, stdout, stdin);
     char const* const cursor = screen_ == nullptr ? nullptr : tigetstr("cup");
     if (cursor == nullptr || cursor == reinterpret_cast<char const*>(-1)) {
@@ -72,6 +94,7 @@ class terminal {
     set_escdelay(25);
     curs_set(0);
     timeout(key_poll_ms);
+    fit();
     colours_ = wants_colour(options) && has_colors();
     if (!colours_) return;
     start_color();
@@ -101,8 +124,19 @@ class terminal {
     refresh();
   }
 
+  /// Whether the terminal was closed, or its connection was lost. It then has no keys, and does not make the caller wait for one.
+  bool is_gone() const {
+    pollfd keys{STDIN_FILENO, POLLIN, 0};
+    return poll(&keys, 1, 0) == 1 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+  }
+
   /// The next key; 0: none.
   char32_t key() const {
+    if (resized != 0) {
+      resized = 0;
+      fit();
+      return key_redraw;
+    }
     wint_t got = 0;
     int const kind = get_wch(&got);
     if (kind == OK) {
@@ -117,10 +151,18 @@ class terminal {
         {KEY_HOME, key_home}, {KEY_END, key_end},   {KEY_ENTER, key_enter},   {KEY_BACKSPACE, key_backspace}};
     for (auto const& [code, meaning] : keys)
       if (got == static_cast<wint_t>(code)) return meaning;
-    return key_escape + 0x1000;  // such as a change of the window's size: only redraws
+    return key_redraw;
   }
 
  private:
+  static constexpr char32_t key_redraw = key_escape + 0x1000;  // means nothing, but the screen is drawn again
+
+  /// Takes the window's size, as far as it is drawn on.
+  static void fit() {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return;
+    resizeterm(std::min<int>(size.ws_row, most_top_rows), std::min<int>(size.ws_col, most_top_columns));
+  }
   static bool many() { return COLORS >= 256 && COLOR_PAIRS > 2 * styles; }
   static short pair_of(style look, bool selected) {
     return static_cast<short>(1 + static_cast<int>(look) + (selected ? styles : 0));
@@ -137,6 +179,7 @@ class terminal {
     mvadd_wch(row, column, &drawn);  // fails for the last cell of the screen, but draws it
   }
 
+  resizes const sizes_;  // before the screen
   SCREEN* screen_ = nullptr;
   bool colours_ = false;
 };
@@ -168,6 +211,7 @@ void run_top(top_source const& source, top_options const& options) {
   top_fetch fetch(source, options.interval);
   bool draw = true;
   while (signals.arrived() == 0) {
+    if (screen.is_gone()) return;
     auto came = fetch.take();
     if (came && !state.paused) {
       news.trouble = std::move(came->trouble);

@@ -26,6 +26,9 @@ struct top_source {
   std::function<std::vector<std::pair<std::uint32_t, std::uint32_t>>(std::string const& actor)> inspect{};
 };
 
+/// The part of a larger window that is drawn on: nobody reads more, and a window says any size.
+inline constexpr int most_top_columns = 500, most_top_rows = 500;
+
 struct top_options {
   std::chrono::milliseconds interval{1000};
   bool ascii = false;      // also if the locale is not UTF-8
@@ -36,7 +39,7 @@ struct no_terminal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs until `q` or Ctrl-C. Throws no_terminal if standard input and output are not a terminal that ncurses can draw on;
+/// Runs until `q` or Ctrl-C, or until the terminal is gone. Throws no_terminal if standard input and output are not a terminal that ncurses can draw on;
 /// its text says what to do.
 void run_top(top_source const& source, top_options const& options);
 
