@@ -8,10 +8,12 @@
 #include <future>
 
 #include "runtime/lifecycle.hpp"
+#include "runtime/service/wire/wire.hpp"
 #include "tests/catch.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
+using Catch::Matchers::Contains;
 
 TEST_CASE("a client tells and asks the actors of a service like local actors", "[service]") {
   served s;
@@ -86,6 +88,17 @@ TEST_CASE("requests without a service end with peer_gone, and report what was tr
   rondo::service::client c({.at = {true, (folder.directory / "none").string(), 0}, .connect_timeout = 50ms});
   REQUIRE(c.find<basics::counter>("clicks").error() == errc::peer_gone);
   REQUIRE(c.last_words().find("No such file") != std::string::npos);
+}
+
+TEST_CASE("an answer longer than the client accepts is told with both sizes", "[service]") {
+  served s;
+  auto options = s.options();
+  options.max_frame_bytes = 256;
+  rondo::service::client c(options);
+  auto& b = rondo::service::frame_builder();
+  auto const r = c.request(rondo::service::request_frame(b, 1, rondo::wire::Createdescribe(b)), 60s);
+  CHECK(r.ec == errc::outcome_unknown);
+  CHECK_THAT(r.why, Contains("this client accepts 256 (max_frame_bytes)") && !Contains("TLS"));
 }
 
 TEST_CASE("an ask ends at its deadline, regardless of the service", "[service][G12]") {

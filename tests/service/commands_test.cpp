@@ -4,6 +4,9 @@
 #include <boost/json.hpp>
 #include <sstream>
 
+#include "runtime/observe/log.hpp"
+#include "runtime/service/monitor/metric_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/service/programs.hpp"
@@ -67,6 +70,121 @@ TEST_CASE("list, inspect and describe print JSON for programs", "[service][comma
         found = m.at("reply").as_string().starts_with("rondo.basics.");
   }
   CHECK(found);
+}
+
+TEST_CASE(
+    "a request without an answer in time ends with one status and a reason, whichever side notices first",
+    "[service][commands]") {
+  site s;
+  REQUIRE(run(s.command("deactivate clicks")).first == 0);
+  for (auto const* const limit : {"0.001", "0.02", "0.05", "0.1", "0.2"})
+    for (int again = 0; again < 3; ++again) {
+      auto const [status, why] = run(s.command("ask clicks get --timeout ") + limit);
+      INFO(why);
+      CHECK(code_of(status) == 69);
+      CHECK_THAT(why, Contains("no answer from unix:") || Contains("no service answers at unix:"));
+      CHECK_THAT(why, !Contains(": ;") && !Contains(": \n"));
+    }
+  auto const [own, said] = run(s.command("ask clicks get --deadline-us 1000"));  // refused by the service
+  CHECK(code_of(own) == 1);
+  CHECK_THAT(said, Contains("deadline"));
+  REQUIRE(s.server.stop());
+  for (auto const* const command : {"ask clicks get", "list", "top --once"}) {
+    auto const [status, why] = run(s.command(command) + " --timeout 0.1");
+    CHECK(code_of(status) == 69);
+    CHECK_THAT(why, Contains("it accepts connections, but does not answer"));
+  }
+}
+
+TEST_CASE(
+    "a file of messages is given up when its service has gone, or answers none of as many as are in flight",
+    "[service][commands]") {
+  site s;
+  std::string const line = R"({"actor": "clicks", "message": "add_and_get", "payload": {"amount": 1}})"
+                           "\n";
+  auto const answers = (s.scratch.directory / "answers").string(),
+             errors = (s.scratch.directory / "errors").string();
+  auto const count = [&] {
+    auto const text = service_test::text_of(answers);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  SECTION("killed") {
+    auto* const file = popen(
+        (s.command("ask --file - --open 8 --timeout 0.1") + " >" + answers + " 2>" + errors).c_str(), "w");
+    REQUIRE(file != nullptr);
+    auto const before = std::signal(SIGPIPE, SIG_IGN);  // the command may end before it has read all
+    std::fputs(line.c_str(), file);
+    std::fflush(file);
+    CHECK(rondo_test::eventually(
+        [&] { return run(s.command("inspect clicks")).second.find("handled     1") != std::string::npos; }));
+    s.server.end(SIGKILL);
+    for (int i = 0; i < 1000; ++i) std::fputs(line.c_str(), file);
+    CHECK(code_of(pclose(file)) == 69);
+    std::signal(SIGPIPE, before);
+    CHECK(count() < 20);
+    CHECK_THAT(service_test::text_of(errors),
+               Contains("no service answers any more at unix:") && Contains("those after it were not sent"));
+  }
+  SECTION("silent") {
+    auto const how = GENERATE("ask", "tell");  // told messages wait for room in the mailbox
+    REQUIRE(run(s.command("launch silent counter --capacity 32 --inactive")).first == 0);
+    auto const all = (s.scratch.directory / "lines").string();
+    std::ofstream lines(all);
+    for (int i = 0; i < 1000; ++i)
+      lines << R"({"actor": "silent", "message": "add_and_get", "payload": {"amount": 1}})"
+               "\n";
+    lines.close();
+    auto const status = std::system((s.command(std::string(how) + " --open 8 --timeout 0.1 --file " + all) +
+                                     " >" + answers + " 2>" + errors)
+                                        .c_str());
+    CHECK(code_of(status) == 69);
+    CHECK(count() < 100);
+    CHECK_THAT(service_test::text_of(errors),
+               Contains("messages in a row had no answer within 0.1 s (--timeout); this line and"));
+  }
+}
+
+TEST_CASE("a name that is not UTF-8 leaves every output of names valid", "[service][commands]") {
+  site s;
+  std::string const name = R"("$(printf '\377\303x')")";  // two bytes that are no characters, and one that is
+  REQUIRE(run(s.command("launch " + name + " counter")).first == 0);
+  auto const shows = [&](std::string const& command, std::string const& file = {}) {
+    auto const [status, out] = run(s.command(command));
+    auto const text = file.empty() ? out : service_test::text_of(file);
+    INFO(command << ": " << out);
+    CHECK(status == 0);
+    CHECK(rondo::valid_utf8(text) == text);
+    CHECK_THAT(text, Contains("??x"));
+    return text;
+  };
+  std::istringstream lines(shows("list --json"));
+  for (std::string line; std::getline(lines, line);) CHECK_NOTHROW(boost::json::parse(line));
+  CHECK_NOTHROW(boost::json::parse(shows("inspect --json " + name)));
+  auto const way = (s.scratch.directory / "way.json").string(),
+             otlp = (s.scratch.directory / "way.otlp.json").string();
+  auto const ask = "ask " + name + " get --trace ";
+  CHECK_NOTHROW(boost::json::parse(shows(ask + way, way)));
+  CHECK_NOTHROW(boost::json::parse(shows(ask + otlp, otlp)));
+  CHECK_NOTHROW(boost::json::parse(shows("top --json --interval 50")));
+  shows("list");
+  shows("top --once --interval 50");
+  shows("inspect " + name);
+  auto const [refused, why] = run(s.command("tell " + name + " nonsense"));
+  CHECK(code_of(refused) == 64);
+  CHECK_THAT(why, Contains("??x is a rondo::basics::counter"));
+}
+
+TEST_CASE("text for metrics and for logs of handlers is valid UTF-8, whatever an actor is called",
+          "[service]") {
+  rondo::service::metric_text metrics;
+  metrics.family("depth", "gauge", "Waiting messages.");
+  metrics.sample({{"actor", "\xff\"x"}}, 1.0);
+  CHECK_THAT(std::move(metrics).take(), Contains(R"(depth{actor="?\"x"} 1)"));
+  rondo::log_line line;
+  line.actor_name = "\xff\x1b[2J";
+  line.behaviour = "counter";
+  line.text = "over";
+  CHECK(rondo::to_text(line) == "[info] counter '??[2J': over");
 }
 
 TEST_CASE("a command that cannot write its output reports that", "[service][commands]") {
@@ -151,21 +269,6 @@ TEST_CASE("rondo-serve does not need video libraries", "[service][commands]") {
   auto const [refused, why] = run_line(RONDO_SERVE " overlay");
   CHECK(refused == 64);
   CHECK_THAT(why, Contains("unknown command 'overlay'"));
-}
-
-TEST_CASE("a service whose log cannot be written serves, and shuts down cleanly",
-          "[service][commands][hostile]") {
-  rondo_test::scratch_directory const folder("unwritable-log");
-  auto const at = " unix:" + (folder.directory / "socket").string();
-  auto const* const log =
-      GENERATE("2>/dev/full", "2>&-", "2> >(exec true)");  // a full disk, closed, a pipe without a reader
-  CAPTURE(log);
-  auto const [status, said] =
-      run_line(program + " serve --actor clicks=counter --listen" + at + " " + log +
-               " & for i in {1..600}; do sleep 0.1; kill -0 $! || break; " + program + " list --at" + at +
-               " >/dev/null && answered=yes && break; done; kill $! && wait $! && [ $answered ]");
-  INFO(said);
-  CHECK(status == 0);
 }
 
 TEST_CASE("a log that nobody reads does not delay clients, and its missing lines are counted",
