@@ -5,6 +5,7 @@
 #include "actors/media/camera.hpp"
 #include "actors/media/file_source.hpp"
 #include "actors/video_files/video_reader.hpp"
+#include "kernels/streams/bad_contents.hpp"
 #include "kernels/streams/shapes.hpp"
 
 namespace rondo::video {
@@ -58,6 +59,17 @@ std::string size_refused(std::int32_t width, std::int32_t height) {
   return why == nullptr ? "" : fmt::format("{}x{}: {}", width, height, why);
 }
 
+/// What `open` returns. Throws bad_contents if the video is there, but cannot be used.
+auto opened(auto const& open) {
+  try {
+    return open();
+  } catch (video_open_error const&) {
+    throw;
+  } catch (video_error const& e) {
+    throw streams::bad_contents(e.what());
+  }
+}
+
 }  // namespace
 
 std::string file_source::shapes(options const& o, streams::shapes_of<file_source>& s) {
@@ -66,15 +78,11 @@ std::string file_source::shapes(options const& o, streams::shapes_of<file_source
     return fmt::format("the size is {}x{}: give both, or neither for the video's own", o.width, o.height);
   image about{o.width, o.height};
   if (o.width == 0) {
-    try {
-      video_reader const video(o.file.c_str(), 1);
-      about = {video.width() & ~1, video.height() & ~1};
-      if (auto const* const why = size_error(about.width, about.height))
-        return fmt::format("the video has {}x{} pixels: {}; give a width and a height, to which it is scaled",
-                           video.width(), video.height(), why);
-    } catch (std::exception const& e) {
-      return e.what();
-    }
+    auto const video = opened([&] { return video_reader(o.file.c_str(), 1); });
+    about = {video.width() & ~1, video.height() & ~1};
+    if (auto const* const why = size_error(about.width, about.height))
+      return fmt::format("the video has {}x{} pixels: {}; give a width and a height, to which it is scaled",
+                         video.width(), video.height(), why);
   }
   if (auto const why = size_refused(about.width, about.height); !why.empty()) return why;
   s.out<"video">(about);
@@ -82,9 +90,11 @@ std::string file_source::shapes(options const& o, streams::shapes_of<file_source
 }
 std::shared_ptr<picture_source> file_source::open(options const& o, streams::shapes_of<file_source> const& s,
                                                   streams::host_link& link) {
-  return std::make_shared<picture_source>(
-      [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
-      *s.out<"video">(), o.loop, link.begins_at().processed);
+  return opened([&] {
+    return std::make_shared<picture_source>(
+        [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
+        *s.out<"video">(), o.loop, link.begins_at().processed);
+  });
 }
 
 std::string camera::shapes(options const& o, streams::shapes_of<camera>& s) {
@@ -94,8 +104,10 @@ std::string camera::shapes(options const& o, streams::shapes_of<camera>& s) {
 }
 std::shared_ptr<picture_source> camera::open(options const& o, streams::shapes_of<camera> const& s) {
   camera_settings const settings{o.device.c_str(), o.width, o.height, o.rate};
-  return std::make_shared<picture_source>([settings] { return video_reader(settings); }, *s.out<"video">(),
-                                          false);
+  return opened([&] {
+    return std::make_shared<picture_source>([settings] { return video_reader(settings); }, *s.out<"video">(),
+                                            false);
+  });
 }
 
 }  // namespace rondo::video

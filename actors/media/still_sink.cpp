@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "actors/video_files/still.hpp"
 #include "kernels/streams/shapes.hpp"
@@ -16,7 +17,7 @@ struct still_files {
 };
 
 std::shared_ptr<still_files> still_sink::open(options const& o, streams::shapes_of<still_sink> const&) {
-  if (o.file.empty()) throw video_error("it has no file: name one");
+  if (o.file.empty()) throw std::invalid_argument("it has no file: name one");
   return std::make_shared<still_files>(still_files{o.file.c_str(), {}});
 }
 std::string still_sink::why_failed(still_files const& f) { return f.why; }

@@ -95,6 +95,27 @@ TEST_CASE("rondo stream refuses what is wrong with a clear error", "[stream]") {
   CHECK_THAT(odd.err, Contains("the width and the height of a picture are even"));
 }
 
+TEST_CASE("rondo stream ends with the same statuses as rondo overlay for what it cannot open", "[stream]") {
+  folder const dir;
+  make_clip(dir, "clip.mp4", 4);
+  std::ofstream(dir / "text.avi") << "Dear diary, today I was renamed.\n";
+  std::ofstream(dir / "graph.json") << R"({"stages": [
+    {"name": "in", "stage": "file_source"}, {"name": "out", "stage": "file_sink"}],
+    "connections": [{"from": "in", "to": "out"}]})";
+  for (auto const& [input, output, status] : {std::tuple{"missing.avi", "o.mp4", 66},
+                                              {"text.avi", "o.mp4", 65},
+                                              {"clip.mp4", "no/such/folder/o.mp4", 73},
+                                              {"clip.mp4", "o.mp4", 0}}) {
+    auto const streamed = run(dir, {dir / "graph.json", "--set", "in.file=" + (dir / input), "--set",
+                                    "out.file=" + (dir / output)});
+    INFO(streamed.err);
+    CHECK(streamed.status == status);
+    CHECK(command(dir, {"overlay", "--input", dir / input, "--output", dir / output}).wait() == status);
+  }
+  CHECK(run(dir, {dir / "graph.json", "--set", "in.file=" + (dir / "clip.mp4")}).status ==
+        78);  // no output is named
+}
+
 TEST_CASE("Ctrl-C ends rondo stream in order, with its table", "[stream]") {
   folder const dir;
   command c(dir, {"stream", file_with(dir, endless), "--metrics", "127.0.0.1:0"});

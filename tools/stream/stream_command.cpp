@@ -9,6 +9,7 @@
 
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/files/part_file.hpp"
+#include "runtime/streams/kinds/open_errors.hpp"
 #include "runtime/text/nearest_name.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
@@ -52,6 +53,9 @@ std::unique_ptr<runtime> make_runtime(config const& settings) try {
 void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog) {
   auto const file = load(a, catalog);
   auto const rt = make_runtime(file.runtime);
+  auto const fails = [&a](exit_code code, std::exception const& e) {
+    throw command_error(code, fmt::format("{}: {}", a.file, e.what()));
+  };
   try {
     stream_run graphs(*rt, file);
     auto const uses = graphs.files(a);
@@ -70,8 +74,14 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
     else if (!a.quiet)
       std::fputs(graphs.summary().c_str(), stdout);
     if (!failure.empty()) throw command_error(exit_internal, failure);
+  } catch (streams::source_missing const& e) {
+    fails(exit_no_input, e);
+  } catch (streams::source_malformed const& e) {
+    fails(exit_bad_data, e);
+  } catch (streams::sink_refused const& e) {
+    fails(exit_no_output, e);
   } catch (streams::graph_error const& e) {
-    throw command_error(exit_bad_config, fmt::format("{}: {}", a.file, e.what()));
+    fails(exit_bad_config, e);
   }
 }
 

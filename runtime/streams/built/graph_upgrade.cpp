@@ -45,7 +45,13 @@ void require_same_shapes(planned_stage const& next, stage_shapes const& old, sta
   auto const& outputs = next.kind->outputs;
   if (next.kind->shapes == nullptr) return;  // as its inputs, like before
   for (auto& o : shapes.outputs) o = {};
-  if (auto const refusal = next.kind->shapes(next.option_bytes(), shapes); !refusal.empty())
+  std::string refusal;
+  try {
+    refusal = next.kind->shapes(next.option_bytes(), shapes);
+  } catch (std::exception const& e) {
+    refusal = e.what();
+  }
+  if (!refusal.empty())
     throw graph_error(fmt::format("the stage '{}' refuses what it is to work on: {}", next.name, refusal));
   for (std::uint32_t o = 0; o < outputs.size(); ++o)
     if (std::memcmp(shapes.outputs[o].bytes, old.outputs[o].bytes, max_about_bytes) != 0)

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/streams/bad_contents.hpp"
 #include "runtime/os/start_thread.hpp"
+#include "runtime/streams/kinds/open_errors.hpp"
 
 namespace rondo::streams {
 
@@ -25,6 +27,16 @@ char const* name_of(backend use) {
       return "emulated";
   }
   return "?";
+}
+
+/// Throws what a stage has thrown as the graph_error that says whose fault it is. A stage throws std::invalid_argument for its options.
+[[noreturn]] void refuse(planned_stage const& s, std::string const& text, std::exception const& e) {
+  bool const is_source = s.kind->inputs.empty(), is_sink = s.kind->outputs.empty();
+  if (is_source == is_sink || dynamic_cast<std::invalid_argument const*>(&e) != nullptr)
+    throw graph_error(text);
+  if (is_sink) throw sink_refused(text);
+  if (dynamic_cast<bad_contents const*>(&e) != nullptr) throw source_malformed(text);
+  throw source_missing(text);
 }
 
 }  // namespace
@@ -48,8 +60,10 @@ std::shared_ptr<void> planned_stage::open(stage_shapes shapes, host_link& link) 
   if (kind->open == nullptr) return nullptr;
   try {
     return started("a stage", [&] { return kind->open(option_bytes(), shapes, link); });
+  } catch (no_thread const&) {
+    throw;
   } catch (std::exception const& e) {
-    throw graph_error(fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()));
+    refuse(*this, fmt::format("the stage '{}' cannot open what it needs: {}", name, e.what()), e);
   }
 }
 
@@ -145,9 +159,16 @@ void graph_plan::find_shapes(bool is_whole) {
     }
     if (!is_whole && !all_known) continue;  // it may still be connected
     if (stage.kind->shapes != nullptr) {
-      if (auto const refusal = stage.kind->shapes(stage.option_bytes(), shapes); !refusal.empty())
-        throw graph_error(
-            fmt::format("the stage '{}' refuses what it is to work on: {}", stage.name, refusal));
+      auto const text = [&](std::string const& why) {
+        return fmt::format("the stage '{}' refuses what it is to work on: {}", stage.name, why);
+      };
+      std::string refusal;
+      try {
+        refusal = stage.kind->shapes(stage.option_bytes(), shapes);
+      } catch (std::exception const& e) {
+        refuse(stage, text(e.what()), e);
+      }
+      if (!refusal.empty()) throw graph_error(text(refusal));
     } else {
       for (std::uint32_t o = 0; o < outputs.size(); ++o)
         for (std::uint32_t i = 0; i < inputs.size() && !shapes.outputs[o].is_known; ++i)
