@@ -234,7 +234,7 @@ TEST_CASE("every place that starts a thread says what for, and what to raise, wh
   site s;
   auto const preload = [](int failing) {  // in processes that begin from now on; 0: none
     if (failing == 0) return unsetenv("LD_PRELOAD"), void();
-    setenv("RONDO_FAILS_THREAD", std::to_string(failing).c_str(), 1);
+    setenv("FAILING_THREAD", std::to_string(failing).c_str(), 1);
     setenv("LD_PRELOAD", FEW_THREADS, 1);
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
   };

@@ -1,4 +1,4 @@
-// Preloaded into a program, fails its thread number RONDO_FAILS_THREAD, counted from 1, as if the system had no more.
+// Preloaded into a program, fails its thread number FAILING_THREAD, counted from 1, as if the system had no more.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -11,7 +11,7 @@ extern "C" int pthread_create(pthread_t* thread, pthread_attr_t const* attribute
   using create = int (*)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*);
   static auto const next = reinterpret_cast<create>(dlsym(RTLD_NEXT, "pthread_create"));
   static std::atomic<int> made{0};
-  char const* const fails = std::getenv("RONDO_FAILS_THREAD");
+  char const* const fails = std::getenv("FAILING_THREAD");
   if (fails != nullptr && ++made == std::atoi(fails)) return EAGAIN;
   return next(thread, attributes, run, with);
 }

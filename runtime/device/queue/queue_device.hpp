@@ -39,6 +39,7 @@
 #include "runtime/device/queue/team_reports.hpp"
 #include "runtime/os/clock.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo {
 
@@ -107,18 +108,25 @@ class queue_device : public device {
     grid_.queues.up.abandon(false);
     request(request_kind::run);
     queues_.start(sink_, threads);
-    machine_.begin(queues_);
+    // The thread before the grid: what runs without it could not be stopped.
+    std::promise<bool> launched;
+    std::packaged_task<void()> task([this, runs = launched.get_future()]() mutable {
+      if (runs.get()) run_grids();
+    });
+    grids_ended_ = task.get_future();
     try {
+      grid_thread_ = start_thread("a device's grids", std::move(task));
+      machine_.begin(queues_);
       machine_.launch(grid_);
     } catch (...) {
+      launched.set_value(false);
+      if (grid_thread_.joinable()) grid_thread_.join();
       queues_.close(errc::stopped);
       queues_.stop(closing_time);
       throw;
     }
     keeper_.begin();
-    std::packaged_task<void()> task([this] { run_grids(); });
-    grids_ended_ = task.get_future();
-    grid_thread_ = std::thread(std::move(task));
+    launched.set_value(true);
   }
 
   stop_report stop(std::chrono::nanoseconds limit) override {
