@@ -260,7 +260,8 @@ TEST_CASE("every place that starts a thread says what for, and what to raise, wh
     }
     CHECK(failing > 4);  // teams, the service, the network, ...
   }
-  for (std::vector<std::string> const words : {{"ask", "clicks", "get"}, {"list"}, {"top", "--once"}}) {
+  std::vector<std::vector<std::string>> const clients{{"ask", "clicks", "get"}, {"list"}, {"top", "--once"}};
+  for (auto const& words : clients) {
     preload(1);
     broken_process client(RONDO_SERVE, words, {}, s.dir / "o", s.dir / "e");
     preload(0);
