@@ -265,7 +265,8 @@ TEST_CASE("every place that starts a thread says what for, and what to raise, wh
     preload(1);
     broken_process client(RONDO_SERVE, words, {}, s.dir / "o", s.dir / "e");
     preload(0);
-    refused(client.wait(), text_of(s.dir / "e"));
+    int const status = client.wait();
+    refused(status, text_of(s.dir / "e"));
   }
 }
 

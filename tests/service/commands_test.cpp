@@ -79,7 +79,7 @@ TEST_CASE(
   REQUIRE(run(s.command("deactivate clicks")).first == 0);
   for (auto const* const limit : {"0.001", "0.02", "0.05", "0.1", "0.2"})
     for (int again = 0; again < 3; ++again) {
-      auto const [status, why] = run(s.command("ask clicks get --timeout ") + limit);
+      auto const [status, why] = run(s.command(std::string("ask clicks get --timeout ") + limit));
       INFO(why);
       CHECK(code_of(status) == 69);
       CHECK_THAT(why, Contains("no answer from unix:") || Contains("no service answers at unix:"));
@@ -123,7 +123,8 @@ TEST_CASE(
     std::signal(SIGPIPE, before);
     CHECK(count() < 20);
     CHECK_THAT(service_test::text_of(errors),
-               Contains("no service answers any more at unix:") && Contains("those after it were not sent"));
+               (Contains("no service answers any more at unix:") || Contains("in a row had no answer")) &&
+                   Contains("those after it were not sent"));
   }
   SECTION("silent") {
     auto const how = GENERATE("ask", "tell");  // told messages wait for room in the mailbox
@@ -146,7 +147,8 @@ TEST_CASE(
 
 TEST_CASE("a name that is not UTF-8 leaves every output of names valid", "[service][commands]") {
   site s;
-  std::string const name = R"("$(printf '\377\303x')")";  // two bytes that are no characters, and one that is
+  std::string const name =
+      R"sh("$(printf '\377\303x')")sh";  // two bytes that are no characters, and one that is
   REQUIRE(run(s.command("launch " + name + " counter")).first == 0);
   auto const shows = [&](std::string const& command, std::string const& file = {}) {
     auto const [status, out] = run(s.command(command));
