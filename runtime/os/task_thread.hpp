@@ -8,6 +8,7 @@
 
 #include "runtime/os/own_threads.hpp"
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo {
 
@@ -16,10 +17,10 @@ class task_thread {
  public:
   /// `report` gets the text of each exception, on this thread, which is one of `own`.
   task_thread(own_threads const& own, std::function<void(char const*)> report)
-      : thread_([this, &own, report = std::move(report)] {
+      : thread_(start_thread("completion handlers", [this, &own, report = std::move(report)] {
           own_threads::scope const scope(&own);
           run_handlers(context_, report);
-        }) {}
+        })) {}
   ~task_thread() { stop(); }
   task_thread(task_thread const&) = delete;
   task_thread& operator=(task_thread const&) = delete;
