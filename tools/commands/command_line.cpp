@@ -100,9 +100,9 @@ client_options connection_options::options() const {
 
 void service_session::fail() {
   if (last_.ec == errc::peer_gone || (last_.ec == errc::timed_out && client_.connections_made() == 0))
-    throw command_error(
-        exit_unavailable,
-        fmt::format("no service answers at {}; start one with rondo serve, or pass --at", whereabouts(last_.why)));
+    throw command_error(exit_unavailable,
+                        fmt::format("no service answers at {}; start one with rondo serve, or pass --at",
+                                    whereabouts(last_.why)));
   if (last_.ec == errc::timed_out) no_answer();
   if (last_.ec == errc::outcome_unknown)
     throw command_error(exit_unavailable,
