@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "runtime/service/json/clean_text.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/parse_number.hpp"
 #include "runtime/text/shown_url.hpp"
 
