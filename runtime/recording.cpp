@@ -66,7 +66,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
 }
 
 recording::~recording() {
-  if (!recorder_ || recorder_->is_closed())
+  if (!recorder_ || recorder_->is_of_parent() || recorder_->is_closed())
     return;                                 // stopping the runtime has closed it, and reported errors
   bool const written = recorder_->flush();  // reports by itself, once, that the file cannot be written
   try {

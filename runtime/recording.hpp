@@ -24,7 +24,7 @@ class recording {
   recording(recording const&) = delete;
   recording& operator=(recording const&) = delete;
   /// As `end`, but errors become failure reports of the runtime. If there is no safepoint, because a handler does not return,
-  /// the recording continues until the runtime stops or another recording starts.
+  /// the recording continues until the runtime stops or another recording starts. A forked child's copy does nothing.
   ~recording();
 
   /// Writes the collected entries to the file, for programs that may be killed; otherwise up to 64 KiB are collected first.

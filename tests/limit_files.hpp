@@ -6,15 +6,11 @@
 
 namespace rondo_test {
 
-/// Limits the size of the files that a process writes: beyond it the system kills the process with SIGXFSZ, without a core
-/// dump, unless the process ignores this signal.
+/// Limits the size of the files that a process writes. Beyond it, a process with tests/dies_at_limit.cpp dies.
 inline void limit_files(pid_t process, rlim_t bytes) {
-  rlimit most{}, none{};
+  rlimit most{};
   if (prlimit(process, RLIMIT_FSIZE, nullptr, &most) != 0) return;  // it has ended
-  prlimit(process, RLIMIT_CORE, nullptr, &none);
   most.rlim_cur = bytes;
-  none.rlim_cur = 0;
-  prlimit(process, RLIMIT_CORE, &none, nullptr);
   prlimit(process, RLIMIT_FSIZE, &most, nullptr);
 }
 

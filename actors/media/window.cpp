@@ -17,7 +17,10 @@ window::window(std::string title, std::int32_t width, std::int32_t height, image
   thread_->call([&] { open(title, width, height); });
 }
 window::~window() {
-  thread_->call([this] { close(); });
+  if (thread_->is_of_parent())
+    keep_for_ever(std::move(thread_));
+  else
+    thread_->call([this] { close(); });
 }
 
 void window::open(std::string const& title, std::int32_t width, std::int32_t height) {

@@ -12,6 +12,9 @@ std::shared_ptr<window_thread> window_thread::shared() {
   static std::weak_ptr<window_thread> present;
   std::lock_guard const lock(mutex);
   auto thread = present.lock();
+  if (thread && thread->is_of_parent())
+    throw std::runtime_error(
+        "cannot open a window: this process was forked from one that has opened windows; call exec");
   if (!thread) present = thread = std::shared_ptr<window_thread>(new window_thread);
   return thread;
 }
@@ -19,15 +22,16 @@ std::shared_ptr<window_thread> window_thread::shared() {
 window_thread::window_thread() {
   // Shared, here and below: the one who waits may go on before the other has returned from set_value.
   auto const ready = std::make_shared<std::promise<std::string>>();
-  thread_ = std::thread([this, ready] { run(*ready); });
+  thread_ = make_process_ptr<std::thread>([this, ready] { run(*ready); });
   auto const why = ready->get_future().get();
   if (why.empty()) return;
-  thread_.join();
+  thread_->join();
   throw std::runtime_error(why);
 }
 window_thread::~window_thread() {
+  if (is_of_parent()) return;
   post([this] { stops_ = true; });
-  thread_.join();
+  thread_->join();
 }
 
 void window_thread::run(std::promise<std::string>& ready) {

@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "runtime/os/made_here.hpp"
+
 union SDL_Event;
 
 namespace rondo::video {
@@ -23,6 +25,9 @@ class window_thread {
   ~window_thread();
   window_thread(window_thread const&) = delete;
   window_thread& operator=(window_thread const&) = delete;
+
+  /// Whether a fork has left it behind.
+  bool is_of_parent() const noexcept { return rondo::is_of_parent(thread_); }
 
   // -- from any other thread
 
@@ -49,7 +54,7 @@ class window_thread {
 
   std::mutex mutex_;
   std::deque<std::function<void()>> posted_;  // under the mutex
-  std::thread thread_;
+  process_ptr<std::thread> thread_;
 };
 
 }  // namespace rondo::video

@@ -192,11 +192,11 @@ void video_reader::state::deliver(overlay::frame_view const& out) {
 }
 
 video_reader::video_reader(std::string const& source, int decoder_threads)
-    : state_(std::make_unique<state>(source)) {
+    : state_(make_process_ptr<state>(source)) {
   state_->input = open_file(source, state_->patience);
   state_->open(decoder_threads);
 }
-video_reader::video_reader(camera_settings const& camera) : state_(std::make_unique<state>(camera.device)) {
+video_reader::video_reader(camera_settings const& camera) : state_(make_process_ptr<state>(camera.device)) {
   state_->input = open_camera(camera);
   state_->open(1);
 }

@@ -10,6 +10,7 @@
 
 #include "actors/overlay/image_view.hpp"
 #include "actors/video_files/video_format.hpp"
+#include "runtime/os/made_here.hpp"
 
 namespace rondo::video {
 
@@ -20,6 +21,7 @@ class video_reader {
   explicit video_reader(std::string const& source, int decoder_threads = 1);
   /// The pictures of a camera. Throws video_open_error if there is none.
   explicit video_reader(camera_settings const& camera);
+  /// A forked child's copy does nothing: the decoder's threads are the parent's.
   ~video_reader();
   video_reader(video_reader&&) noexcept;
   video_reader& operator=(video_reader&&) noexcept;
@@ -48,7 +50,7 @@ class video_reader {
 
  private:
   struct state;
-  std::unique_ptr<state> state_;
+  process_ptr<state> state_;
 };
 
 }  // namespace rondo::video

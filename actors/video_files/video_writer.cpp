@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/video_files/ffmpeg.hpp"
+#include "runtime/files/file_size_errors.hpp"
 #include "runtime/files/part_file.hpp"
 
 extern "C" {
@@ -62,11 +63,11 @@ int video_writer::state::release() {
 }
 
 void video_writer::state::fail(char const* what, int error) {
-  std::string const advice = error == AVERROR(ENOSPC)
-                                 ? "the disk is full; free some space or choose another place"
-                             : error == AVERROR(EACCES) ? "permission denied; choose a place you may write to"
-                             : error == AVERROR(ENOENT) ? "its directory does not exist; create it first"
-                                                        : ffmpeg::text(error);
+  std::string const advice =
+      error == AVERROR(ENOSPC)   ? "the disk is full; free some space or choose another place"
+      : error == AVERROR(EACCES) ? "permission denied; choose a place you may write to"
+      : error == AVERROR(ENOENT) ? "its directory does not exist; create it first"
+                                 : ffmpeg::text(error) + file_size_advice(AVUNERROR(error));
   if (frames == 0) abandon();
   release();
   try {
@@ -198,14 +199,16 @@ void video_writer::state::abandon() {
 
 video_writer::video_writer(std::string const& path, video_format const& format, int encoder_threads,
                            int quality)
-    : state_(std::make_unique<state>()) {
+    : state_(make_process_ptr<state>()) {
+  file_size_errors const errors;
   state_->path = path;
   state_->format = format;
   state_->open(encoder_threads, quality);
 }
 
 video_writer::~video_writer() {
-  if (!state_) return;
+  if (!state_ || is_of_parent(state_)) return;
+  file_size_errors const errors;
   try {
     state_->frames == 0 ? state_->abandon() : state_->finish();
   } catch (std::exception const&) {  // a destructor cannot report errors; `close` does
@@ -221,6 +224,7 @@ void video_writer::write(overlay::frame_view const& frame, std::optional<std::in
   if (frame.y.width != s.format.width || frame.y.height != s.format.height)
     throw video_error(fmt::format("cannot write to the video '{}': the frame is {}x{}, the video {}x{}",
                                   s.path, frame.y.width, frame.y.height, s.format.width, s.format.height));
+  file_size_errors const errors;
   s.check("encode", av_frame_make_writable(s.picture.get()));
   ffmpeg::planes from(frame);
   av_image_copy(s.picture->data, s.picture->linesize, const_cast<std::uint8_t const**>(from.data),
@@ -236,7 +240,10 @@ void video_writer::write(overlay::frame_view const& frame, std::optional<std::in
   ++s.frames;
 }
 
-void video_writer::close() { state_->finish(); }
+void video_writer::close() {
+  file_size_errors const errors;
+  state_->finish();
+}
 std::string video_writer::encoder() const { return state_->encoder->codec->name; }
 
 }  // namespace rondo::video

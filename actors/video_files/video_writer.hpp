@@ -12,6 +12,7 @@
 
 #include "actors/overlay/image_view.hpp"
 #include "actors/video_files/video_format.hpp"
+#include "runtime/os/made_here.hpp"
 
 namespace rondo::video {
 
@@ -21,7 +22,7 @@ class video_writer {
   /// `quality`: x264's scale from 1, the best, to 51. Throws video_error if the file cannot be created or there is no encoder.
   video_writer(std::string const& path, video_format const& format, int encoder_threads = 0,
                int quality = 20);
-  /// Closes the file if `close` was not called; errors are then lost, and so is a video without frames.
+  /// Closes the file if `close` was not called; errors are then lost, and so is a video without frames. A forked child's copy does nothing.
   ~video_writer();
   video_writer(video_writer&&) noexcept;
   video_writer& operator=(video_writer&&) noexcept;
@@ -40,7 +41,7 @@ class video_writer {
 
  private:
   struct state;
-  std::unique_ptr<state> state_;
+  process_ptr<state> state_;
 };
 
 }  // namespace rondo::video

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <list>
 
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
@@ -151,6 +150,7 @@ void runtime_core::start_devices() {
 }
 
 void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
+  if (core->threads.are_of_parent()) return keep_for_ever(std::move(core));
   auto const report = core->stop();
   for (auto const& line : report.stuck)
     std::fprintf(stderr, "rondo: did not stop within %u ms (stop_timeout_ms): %s\n",
@@ -171,13 +171,12 @@ void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
   }
   core->copier_.stop();
   if (core->recording) core->recording->flush();
-  static std::mutex mutex;
-  static auto& abandoned = *new std::list<std::unique_ptr<runtime_core>>;
-  std::lock_guard lock(mutex);
-  abandoned.push_back(std::move(core));
+  keep_for_ever(std::move(core));
 }
 
 stop_report runtime_core::stop() {
+  if (threads.are_of_parent())
+    return {.stopped = false, .stuck = {"a fork has left its threads behind, in the parent"}, .teams = {}};
   std::call_once(stopped_once_, [this] {
     close(errc::stopped);
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);

@@ -3,6 +3,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
+#include "runtime/os/made_here.hpp"
+
 namespace rondo {
 
 namespace {
@@ -31,7 +33,9 @@ struct repetition : std::enable_shared_from_this<repetition> {
 
 timer::timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds period,
              std::function<bool()> action) {
-  auto const r = std::make_shared<repetition>(executor, period, std::move(action));
+  // The system's clock behind it is shared with forked children.
+  auto const r =
+      std::shared_ptr<repetition>(new repetition(executor, period, std::move(action)), delete_where_made{});
   r->arm();
   repetition_ = r;
 }

@@ -8,7 +8,8 @@
 
 namespace rondo {
 
-/// A repetition, which ends when this is destroyed; returned by runtime::every. Must not outlive the runtime.
+/// A repetition, which ends when this is destroyed; returned by runtime::every. Must not outlive the runtime. A forked child's copy does
+/// nothing.
 class timer {
  public:
   timer() = default;

@@ -199,7 +199,8 @@ boost::system::result<buffer> buffer_pool::adopt(buffer_ref ref) {
 
 errc buffer_pool::release(buffer_ref ref) noexcept {
   auto const outcome = release_here(ref);
-  if (outcome == errc::ok && options_.home != nullptr) close_at_home(ref);
+  // A forked child does not reach the parent's device.
+  if (outcome == errc::ok && options_.home != nullptr && made_here_) close_at_home(ref);
   return outcome;
 }
 

@@ -31,6 +31,7 @@
 #include "runtime/memory/buffer_home.hpp"
 #include "runtime/memory/size_classes.hpp"
 #include "runtime/memory/slot_stack.hpp"
+#include "runtime/os/made_here.hpp"
 
 namespace rondo {
 
@@ -179,6 +180,7 @@ class buffer_pool {
   std::unique_ptr<slot_state[]> slots_;
   std::array<stripe, stripes> stripes_;
 
+  made_here const made_here_{};
   mutable std::mutex mutex_;            // guards the members below, and binding
   std::vector<std::uint32_t> unbound_;  // slots without a block
   std::vector<buffer_ref> to_close_;    // the queue to their home was full

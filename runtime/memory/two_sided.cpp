@@ -52,6 +52,8 @@ two_sided& two_sided::operator=(two_sided&& other) noexcept {
 }
 
 two_sided::~two_sided() {
+  // In a forked child nobody ends the copy.
+  if (memory_.copier_threads != nullptr && memory_.copier_threads->are_of_parent()) return;
   static_cast<void>(wait_for_background());
   assert(busy_ == 0 && views_ == 0);
 }

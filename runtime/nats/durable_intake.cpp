@@ -66,7 +66,7 @@ void durable_intake::start() {
   open(true);
   options_.counters.durable_ready.store(true, std::memory_order_relaxed);  // relaxed: likewise
   std::lock_guard lock(mutex_);  // checkpoint() asks whether there is a thread
-  thread_ = std::jthread([this](std::stop_token const& stop) { run(stop); });
+  thread_ = make_process_ptr<std::jthread>([this](std::stop_token const& stop) { run(stop); });
 }
 
 void durable_intake::drain() {
@@ -77,7 +77,7 @@ void durable_intake::drain() {
 
 void durable_intake::checkpoint() {
   std::unique_lock lock(mutex_);
-  if (!thread_.joinable()) throw std::runtime_error("the service has not started yet; try again");
+  if (thread_ == nullptr) throw std::runtime_error("the service has not started yet; try again");
   auto written = wishes_.emplace_back().get_future();
   changed_.notify_all();
   lock.unlock();
@@ -318,7 +318,7 @@ std::string durable_intake::why_idle() const {
 void durable_intake::wait(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   auto const was_draining = draining_;
-  changed_.wait_for(lock, thread_.get_stop_token(), time,
+  changed_.wait_for(lock, thread_->get_stop_token(), time,
                     [&] { return !wishes_.empty() || draining_ != was_draining; });
 }
 

@@ -132,7 +132,7 @@ class durable_intake {
   std::condition_variable_any changed_;
   bool draining_ = false;
   std::vector<std::promise<void>> wishes_;  // checkpoints that are waited for
-  std::jthread thread_;                     // last: it uses all of the above
+  process_ptr<std::jthread> thread_;        // last: it uses all of the above
 };
 
 }  // namespace rondo::service

@@ -309,9 +309,15 @@ void nats_subscription::drain(std::chrono::milliseconds timeout) {
     here->complete.wait_for(timeout);
 }
 
-nats_subscription::nats_subscription(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+nats_subscription::nats_subscription(process_ptr<state> made) noexcept : state_(std::move(made)) {}
 
-nats_link::nats_link(nats_link_options options) : state_(std::make_unique<state>(std::move(options))) {
+nats_link::nats_link(nats_link_options options) : state_(make_process_ptr<state>(std::move(options))) {
+  static made_here const library;  // cnats has threads of its own, from its first connection on
+  if (!library)
+    throw nats_error(
+        NATS_ILLEGAL_STATE,
+        "connecting to NATS: this process was forked from one that has connected; call exec, or connect "
+        "only in the child");
   auto& s = *state_;
   if (!s.options.patient) {
     check_nats(s.connect(), fmt::format("connecting to NATS at '{}'", s.servers.shown), is_there);
@@ -322,6 +328,7 @@ nats_link::nats_link(nats_link_options options) : state_(std::make_unique<state>
 }
 
 nats_link::~nats_link() {
+  if (is_of_parent(state_)) return;
   state_->closing.store(true, std::memory_order_relaxed);  // relaxed: see its declaration
   state_->thread = {};
   std::shared_ptr<connection> last;  // closed without the lock
@@ -347,7 +354,7 @@ std::shared_ptr<natsConnection> nats_link::get() const {
 
 nats_subscription nats_link::subscribe(std::string const& subject, std::string const& queue_group,
                                        std::function<void(nats_message)> use) {
-  auto made = std::make_unique<nats_subscription::state>();
+  auto made = make_process_ptr<nats_subscription::state>();
   made->link = state_.get();
   made->subject = subject;
   made->queue_group = queue_group;

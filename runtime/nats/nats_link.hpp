@@ -19,6 +19,7 @@
 #include <string>
 
 #include "runtime/nats/nats_message.hpp"
+#include "runtime/os/made_here.hpp"
 
 namespace rondo::service {
 
@@ -44,7 +45,7 @@ struct nats_link_options {
   std::function<void(std::string const&)> trouble = {};
 };
 
-/// A subscription, until it is destroyed; after that its callback does not run any more.
+/// A subscription, until it is destroyed; after that its callback does not run any more. A forked child's copy does nothing.
 class nats_subscription {
  public:
   nats_subscription() noexcept;
@@ -58,15 +59,16 @@ class nats_subscription {
  private:
   friend class nats_link;
   struct state;
-  explicit nats_subscription(std::unique_ptr<state> made) noexcept;
-  std::unique_ptr<state> state_;
+  explicit nats_subscription(process_ptr<state> made) noexcept;
+  process_ptr<state> state_;
 };
 
 class nats_link {
  public:
   /// Throws nats_error if no server answers, unless `patient`; config_error for a wrong url.
   explicit nats_link(nats_link_options options);
-  /// Closes the connection. No callback runs after it. An attempt to connect is waited for.
+  /// Closes the connection. No callback runs after it. An attempt to connect is waited for. A forked child's copy does
+  /// nothing.
   ~nats_link();
   nats_link(nats_link const&) = delete;
   nats_link& operator=(nats_link const&) = delete;
@@ -98,7 +100,7 @@ class nats_link {
   struct connection;
   struct state;
   friend class nats_subscription;
-  std::unique_ptr<state> state_;
+  process_ptr<state> state_;
 };
 
 }  // namespace rondo::service

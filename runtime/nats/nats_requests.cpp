@@ -165,17 +165,21 @@ nats_requests::nats_requests(rondo::runtime& rt, nats_link& link, std::string co
     : state_(std::make_shared<state>(rt, link, log, counters, open_limit)) {
   subscription_ = link.subscribe(fmt::format("rondo.{}.*", service), "rondo." + service,
                                  [s = state_.get()](nats_message m) { s->take(std::move(m)); });
-  responder_ = std::thread([s = state_.get()] { s->respond_until_the_end(); });
+  responder_ = make_process_ptr<std::thread>([s = state_.get()] { s->respond_until_the_end(); });
 }
 
 nats_requests::~nats_requests() {
+  if (is_of_parent(responder_)) {
+    keep_for_ever(std::move(state_));
+    return;
+  }
   subscription_ = {};
   {
     std::lock_guard lock(state_->mutex);
     state_->ends = true;
     state_->changed.notify_one();
   }
-  responder_.join();
+  responder_->join();
 }
 
 std::uint64_t nats_requests::drain(std::chrono::milliseconds most) {

@@ -46,7 +46,7 @@ class nats_requests {
   struct state;
   std::shared_ptr<state> state_;  // shared with the asks in flight
   nats_subscription subscription_;
-  std::thread responder_;
+  process_ptr<std::thread> responder_;
 };
 
 }  // namespace rondo::service

@@ -36,6 +36,7 @@ class nats_service : public bridge {
   }
 
   ~nats_service() override {
+    if (!made_here_) return;  // in a forked child
     requests_.reset();
     durable_.reset();
     if (link_->connected()) try {
@@ -99,6 +100,7 @@ class nats_service : public bridge {
     return o;
   }
 
+  made_here const made_here_{};
   bridge_parts parts_;
   nats_servers servers_;
   throttled_log troubles_;

@@ -85,7 +85,7 @@ class nats_stream {
 
  private:
   struct state;
-  std::unique_ptr<state> state_;
+  process_ptr<state> state_;
 };
 
 }  // namespace rondo::service

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "runtime/os/closed_on_fork.hpp"
-#include "runtime/os/owned_fd.hpp"
 
 namespace rondo {
 
@@ -19,8 +18,7 @@ class file_lock {
   explicit file_lock(std::filesystem::path const& guarded);
 
  private:
-  owned_fd file_;
-  std::optional<closed_on_fork> guard_;  // destroyed before file_
+  std::optional<unforked_fd> file_;
 };
 
 }  // namespace rondo

@@ -4,14 +4,13 @@
 // Threads: any; the check costs two loads. Lifetime: outlives its threads' scopes.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
+#include "runtime/os/made_here.hpp"
 
 namespace rondo {
 
 class own_threads {
  public:
-  own_threads() noexcept;
+  own_threads() noexcept = default;
   own_threads(own_threads const&) = delete;
   own_threads& operator=(own_threads const&) = delete;
 
@@ -32,10 +31,10 @@ class own_threads {
 
   /// Whether the calling thread would wait for these threads for ever.
   bool would_deadlock() const noexcept {
-    // Relaxed: it changes only in a child, before that has a second thread.
-    return (scope::innermost_ != nullptr && includes_caller()) ||
-           forks_.load(std::memory_order_relaxed) != forks_before_;
+    return (scope::innermost_ != nullptr && includes_caller()) || are_of_parent();
   }
+  /// Whether a fork has left them behind.
+  bool are_of_parent() const noexcept { return !made_here_; }
 
  private:
   bool includes_caller() const noexcept {
@@ -44,8 +43,7 @@ class own_threads {
     return false;
   }
 
-  static inline constinit std::atomic<std::uint32_t> forks_{0};  // from the first program to this process
-  std::uint32_t forks_before_;
+  made_here made_here_;
 };
 
 }  // namespace rondo

@@ -12,30 +12,37 @@
 
 namespace rondo {
 
-/// Threads: get_executor from any; everything else from one.
+/// Threads: get_executor from any; everything else from one. A forked child's copy does nothing.
 class task_thread {
  public:
   /// `report` gets the text of each exception, on this thread, which is one of `own`.
   task_thread(own_threads const& own, std::function<void(char const*)> report)
-      : thread_(start_thread("completion handlers", [this, &own, report = std::move(report)] {
+      : parts_(make_process_ptr<parts>()) {
+    parts_->thread =
+        start_thread("completion handlers", [p = parts_.get(), &own, report = std::move(report)] {
           own_threads::scope const scope(&own);
-          run_handlers(context_, report);
-        })) {}
+          run_handlers(p->context, report);
+        });
+  }
   ~task_thread() { stop(); }
   task_thread(task_thread const&) = delete;
   task_thread& operator=(task_thread const&) = delete;
 
-  auto get_executor() noexcept { return context_.get_executor(); }
+  auto get_executor() noexcept { return parts_->context.get_executor(); }
   /// Waits for the running task; those that have not begun are never run. Idempotent.
   void stop() {
-    context_.stop();
-    if (thread_.joinable()) thread_.join();
+    if (is_of_parent(parts_)) return;
+    parts_->context.stop();
+    if (parts_->thread.joinable()) parts_->thread.join();
   }
 
  private:
-  boost::asio::io_context context_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
-  std::thread thread_;
+  struct parts {
+    boost::asio::io_context context{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
+    std::thread thread{};
+  };
+  process_ptr<parts> parts_;
 };
 
 }  // namespace rondo

@@ -315,7 +315,7 @@ std::size_t service::parts::run_handlers() {
 
 service::service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,
                  std::function<void(std::string const&)> log)
-    : parts_(std::make_unique<parts>(rt, std::move(config))) {
+    : parts_(make_process_ptr<parts>(rt, std::move(config))) {
   auto& core = *parts_->core;
   core.name = parts_->config.name;
   core.incarnation = random_number();
@@ -340,6 +340,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
 }
 
 service::~service() {
+  if (is_of_parent(parts_)) return;
   parts_->config.drain = {};
   stop();
 }
@@ -404,6 +405,7 @@ void service::start() {
 
 std::uint64_t service::stop() {
   auto& p = *parts_;
+  if (is_of_parent(parts_)) return p.unanswered;  // its threads and clients are the parent's
   if (std::exchange(p.stopped, true)) return p.unanswered;
   p.listening.store(false, std::memory_order_release);
   if (p.thread.joinable()) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/os/made_here.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/monitor/service_counters.hpp"
 #include "runtime/service/service_config.hpp"
@@ -32,7 +33,7 @@ class service {
   /// lines for the operator, from any thread; empty: no log.
   service(rondo::runtime& rt, service_config config, std::vector<std::span<std::byte const>> schemas,
           std::function<void(std::string const&)> log = {});
-  /// Stops without waiting for open requests.
+  /// Stops without waiting for open requests. A forked child's copy does nothing.
   ~service();
 
   /// Sets the function that writes checkpoints, instead of rondo::checkpoint. It may block and throw. Call this before
@@ -70,7 +71,7 @@ class service {
 
  private:
   struct parts;
-  std::unique_ptr<parts> parts_;
+  process_ptr<parts> parts_;
 };
 
 }  // namespace rondo::service

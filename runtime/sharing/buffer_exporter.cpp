@@ -109,7 +109,7 @@ bool buffer_exporter::state::shares_device(buffer_home const* home) {
 }
 
 buffer_exporter::buffer_exporter(memfd_resource& memory, buffer_exporter_options options)
-    : state_(std::make_unique<state>(memory, std::move(options))) {}
+    : state_(make_process_ptr<state>(memory, std::move(options))) {}
 buffer_exporter::~buffer_exporter() = default;
 
 result<shared_buffer_ref> buffer_exporter::export_buffer(buffer_pool& pool, buffer_ref ref) {

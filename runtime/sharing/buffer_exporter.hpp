@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/os/made_here.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
 #include "runtime/sharing/share_packets.hpp"
 
@@ -96,7 +97,7 @@ class buffer_exporter {
   /// Throws std::invalid_argument for invalid options, naming them; std::runtime_error if the socket cannot be created at
   /// `path` or the system has no shared memory.
   buffer_exporter(memfd_resource& memory, buffer_exporter_options options);
-  /// Cuts off all importers.
+  /// Cuts off all importers. A forked child's copy does nothing.
   ~buffer_exporter();
 
   /// Lets importers lease the range for reading. Until it is withdrawn and no longer leased, writes fail with buffer_in_use.
@@ -135,7 +136,7 @@ class buffer_exporter {
 
  private:
   struct state;
-  std::unique_ptr<state> state_;
+  process_ptr<state> state_;
 };
 
 }  // namespace rondo

@@ -248,7 +248,7 @@ buffer_importer::buffer_importer(std::filesystem::path const& path, buffer_impor
   } catch (std::exception const& e) {
     throw std::runtime_error("importing buffers from " + path.string() + ": " + e.what());
   }
-  state_ = std::make_unique<state>(view_, options, beat_ns);
+  state_ = make_process_ptr<state>(view_, options, beat_ns);
 }
 
 buffer_importer::~buffer_importer() = default;

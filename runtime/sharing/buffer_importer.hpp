@@ -57,7 +57,8 @@ class buffer_importer {
   /// Connects and shakes hands. Throws std::runtime_error with the path and the reason: no exporter, a refusal with the exporter's
   /// reason, or an invalid welcome.
   explicit buffer_importer(std::filesystem::path const& path, buffer_importer_options const& options = {});
-  /// Ends the connection; waiting receivers get `cancelled`. Must not be called by a handler that runs on its own thread.
+  /// Ends the connection; waiting receivers get `cancelled`. Must not be called by a handler that runs on its own thread. A forked
+  /// child's copy does nothing.
   ~buffer_importer();
 
   /// Never waits. Errors: see import_view::lease.
@@ -92,7 +93,7 @@ class buffer_importer {
   own_threads const* threads() const noexcept;
 
   std::shared_ptr<import_view> view_;
-  std::unique_ptr<state> state_;
+  process_ptr<state> state_;
 };
 
 }  // namespace rondo

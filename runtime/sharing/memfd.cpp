@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "runtime/files/file_size_errors.hpp"
+
 namespace rondo {
 
 namespace {
@@ -24,17 +26,28 @@ shared_mapping::shared_mapping(int fd, std::uint64_t bytes, bool writable, std::
   void* const p = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (p == MAP_FAILED) fail("mapping " + what + " (" + std::to_string(bytes) + " bytes)");
   base_ = static_cast<std::byte*>(p);
+  if (!writable) return;
+  try {
+    guard_ = std::make_unique<private_on_fork>(base_, bytes, fd);
+  } catch (...) {
+    ::munmap(base_, bytes);
+    throw;
+  }
 }
 
 shared_mapping::~shared_mapping() {
+  guard_.reset();
   if (base_) ::munmap(base_, bytes_);
 }
 
 owned_fd make_memfd(char const* name, std::uint64_t bytes) {
   owned_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) fail(std::string("creating shared memory (memfd) for ") + name);
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
-    fail("allocating " + std::to_string(bytes) + " bytes for the shared memory of " + name);
+  file_size_errors const errors;
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+    auto const advice = file_size_advice(errno);
+    fail("allocating " + std::to_string(bytes) + " bytes for the shared memory of " + name + advice);
+  }
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
     fail(std::string("sealing the size of the shared memory of ") + name);
   return fd;

@@ -7,24 +7,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "runtime/os/owned_fd.hpp"
+#include "runtime/os/private_on_fork.hpp"
 
 namespace rondo {
 
-/// A shared mapping of a whole file; unmapped in the destructor.
+/// A shared mapping of a whole file; unmapped in the destructor. A writable one is private in forked children (private_on_fork.hpp).
 class shared_mapping {
  public:
   shared_mapping() = default;
   /// Throws std::system_error naming `what`.
   shared_mapping(int fd, std::uint64_t bytes, bool writable, std::string const& what);
   shared_mapping(shared_mapping&& other) noexcept
-      : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : base_(std::exchange(other.base_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        guard_(std::move(other.guard_)) {}
   shared_mapping& operator=(shared_mapping&& other) noexcept {
     std::swap(base_, other.base_);
     std::swap(bytes_, other.bytes_);
+    std::swap(guard_, other.guard_);
     return *this;
   }
   ~shared_mapping();
@@ -35,9 +40,10 @@ class shared_mapping {
  private:
   std::byte* base_ = nullptr;
   std::uint64_t bytes_ = 0;
+  std::unique_ptr<private_on_fork> guard_;  // of a writable one
 };
 
-/// `bytes` of zeroed memory whose size can never change. Throws std::system_error.
+/// `bytes` of zeroed memory whose size can never change. Throws std::system_error, also beyond the process's limit on the size of files.
 owned_fd make_memfd(char const* name, std::uint64_t bytes);
 
 /// Forbids new writable mappings; existing ones stay writable. Returns the descriptor to pass to readers instead of `fd`. It is

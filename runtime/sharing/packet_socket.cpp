@@ -81,6 +81,10 @@ packet_door::packet_door(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 packet_door::~packet_door() {
+  if (!made_here_) {
+    static_cast<void>(fd.release());  // its number may be another file's by now
+    return;
+  }
   struct stat found {};
   if (::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_)
     ::unlink(path_.c_str());

@@ -45,7 +45,7 @@ class packet_door {
   /// (file_lock.hpp). Throws std::runtime_error if another process listens there, or if the path is too long or cannot be
   /// written.
   explicit packet_door(std::filesystem::path path);
-  /// Removes the socket file, if it is still this one's.
+  /// Removes the socket file, if it is still this one's. A forked child's copy leaves it.
   ~packet_door();
 
   owned_fd fd{};  // to accept from; may be moved out, but must then be closed after this object is destroyed
@@ -54,6 +54,7 @@ class packet_door {
   std::filesystem::path path_;
   std::optional<file_lock> lock_;
   std::optional<closed_on_fork> guard_;
+  made_here made_here_{};
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

@@ -59,6 +59,10 @@ import_view::import_view(share::welcome const& w, owned_fd socket, std::span<own
   device_bytes_ = w.device_bytes;
 }
 
+import_view::~import_view() {
+  if (!made_here_) keep_for_ever(std::move(device_));
+}
+
 result<shared_lease> import_view::lease(shared_buffer_ref ref) const {
   if (peer_gone()) return make_error_code(errc::peer_gone);
   // From another exporter, or from an earlier one at this path.
@@ -97,6 +101,7 @@ result<shared_lease> import_view::take(shared_buffer_ref ref, bool granted) cons
 }
 
 void import_view::give_back(std::uint32_t slot, std::uint32_t generation, bool granted) const noexcept {
+  if (!made_here_) return;
   if (granted)
     directory_.end_granted(row_, slot, generation);
   else if (directory_.end_lease(row_, slot, generation))

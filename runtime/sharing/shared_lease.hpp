@@ -6,12 +6,15 @@
 // **What a reader must do.** While this process runs and sends its heartbeat, its leases hold: the bytes are not written. A
 // process that was stopped for longer than the exporter's timeout is cut off, and the bytes may then be reused; no kernel
 // can revoke a mapping. So read first, then call valid(), and use what was read only if it returns true.
+//
+// A forked child has no leases: its copies of them are not valid, and their end gives nothing back. It makes an importer of its own.
 #pragma once
 
 #include <memory>
 #include <span>
 
 #include "runtime/base/errc.hpp"
+#include "runtime/os/closed_on_fork.hpp"
 #include "runtime/sharing/device_view.hpp"
 #include "runtime/sharing/memfd.hpp"
 #include "runtime/sharing/share_packets.hpp"
@@ -61,7 +64,7 @@ class shared_lease {
   }
 
   /// Whether everything read so far was the leased data. False once this process was cut off or the exporter has shut down.
-  /// Stays true if the exporter was killed, because then no process can write.
+  /// Stays true if the exporter was killed, because then no process can write. False in forked children.
   bool valid() const noexcept;
   /// Ends the lease now, if there is one.
   void end() noexcept;
@@ -93,7 +96,9 @@ class import_view : public std::enable_shared_from_this<import_view> {
   import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd, 4> memory,
               device_opener const& open_device);
 
-  /// Errors: peer_gone, stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds,
+  ~import_view();
+
+  /// Errors: peer_gone (also in forked children), stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds,
   /// buffer_elsewhere (in a device's memory that this importer has not opened), device_lost.
   result<shared_lease> lease(shared_buffer_ref ref) const;
   /// The lease that an announcement has granted. Errors: as `lease`; it has then been ended.
@@ -102,7 +107,7 @@ class import_view : public std::enable_shared_from_this<import_view> {
   std::uint64_t share() const noexcept { return share_; }
   int socket() const noexcept { return socket_.get(); }
   /// Whether the exporter still counts this importer's leases, according to the directory.
-  bool counted() const noexcept { return directory_.still_counted(own_row_, importer_); }
+  bool counted() const noexcept { return made_here_ && directory_.still_counted(own_row_, importer_); }
   void beat() const noexcept { row_.beat().add_single_writer(1); }
   /// Keeps changing while the exporter runs and is not stopped.
   std::uint32_t exporter_beat() const noexcept {
@@ -119,9 +124,10 @@ class import_view : public std::enable_shared_from_this<import_view> {
   result<shared_lease> take(shared_buffer_ref ref, bool granted) const;
   void give_back(std::uint32_t slot, std::uint32_t generation, bool granted) const noexcept;
 
+  made_here const made_here_{};
   std::uint64_t share_, importer_;
   std::uint32_t slots_, own_row_;
-  owned_fd socket_;  // stays open until the last lease ends, so that the exporter can be notified
+  unforked_fd socket_;  // stays open until the last lease ends, so that the exporter can be notified
   shared_mapping data_, directory_memory_, row_memory_;
   std::unique_ptr<device_view> device_;  // null: none
   std::uint64_t device_bytes_ = 0;

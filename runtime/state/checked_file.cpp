@@ -5,7 +5,7 @@
 #include <boost/crc.hpp>
 #include <cstring>
 
-#include "runtime/os/durable_file.hpp"
+#include "runtime/files/durable_file.hpp"
 
 namespace rondo {
 

@@ -29,7 +29,7 @@ struct file_refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Replaces the file as a whole (replace_file in runtime/os/durable_file.hpp). Throws std::runtime_error with the file and the reason.
+/// Replaces the file as a whole (replace_file in runtime/files/durable_file.hpp). Throws std::runtime_error with the file and the reason.
 void write_checked_file(std::filesystem::path const& file, file_format const& format,
                         std::span<std::byte const> body);
 

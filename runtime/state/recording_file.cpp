@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "generated/recording_generated.h"
+#include "runtime/files/file_size_errors.hpp"
 #include "runtime/state/checkpoint_file.hpp"
 
 namespace rondo {
@@ -146,7 +147,9 @@ recorder::recorder(std::filesystem::path file, failure_handler on_failure)
   buffer_.assign(bytes, bytes + sizeof head);
 }
 
-recorder::~recorder() { write_buffer(); }
+recorder::~recorder() {
+  if (made_here_) write_buffer();
+}
 
 void recorder::begin(checkpoint_image const& image, std::vector<behaviour_info> const& module) {
   auto const body = encode_checkpoint_body(image, module);
@@ -170,10 +173,13 @@ void recorder::append(device_event const& r) {
 }
 
 bool recorder::flush() {
+  if (is_of_parent()) return false;
   return report_failure_of([&] { write_buffer(); });
 }
 
 void recorder::close() {
+  if (is_of_parent())
+    throw std::runtime_error(file_.string() + ": a forked child cannot end its parent's recording");
   std::lock_guard lock(mutex_);
   if (!closed_) {
     add_entry(recording_closed{entries_});
@@ -224,6 +230,7 @@ void recorder::add_frame(std::span<std::uint8_t const> body) {
 
 void recorder::write_buffer() {
   std::span<std::byte const> left(buffer_);
+  file_size_errors const errors;
   while (!left.empty() && failure_.empty()) {
     auto const n = ::write(fd_.get(), left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
@@ -234,8 +241,9 @@ void recorder::write_buffer() {
 }
 
 void recorder::fail(char const* doing) {
-  failure_ = fmt::format("{}: the recording ends after {} entries: {}: {}", file_.string(), entries_, doing,
-                         std::strerror(errno));
+  int const error = errno;
+  failure_ = fmt::format("{}: the recording ends after {} entries: {}: {}{}", file_.string(), entries_, doing,
+                         std::strerror(error), file_size_advice(error));
 }
 
 // -- reading

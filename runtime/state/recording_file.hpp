@@ -23,6 +23,7 @@
 #include "kernels/link/device_event.hpp"
 #include "runtime/base/errc.hpp"
 #include "runtime/base/module_info.hpp"
+#include "runtime/os/made_here.hpp"
 #include "runtime/os/owned_fd.hpp"
 #include "runtime/state/checkpoint_image.hpp"
 
@@ -82,6 +83,8 @@ class recorder {
   /// that or an earlier write failed.
   void close();
   bool is_closed() const;
+  /// Whether this is a forked child's copy: it writes nothing.
+  bool is_of_parent() const noexcept { return !made_here_; }
 
  private:
   template <class Write>
@@ -94,6 +97,7 @@ class recorder {
   std::filesystem::path const file_;
   failure_handler const on_failure_;
   owned_fd const fd_;
+  made_here const made_here_{};
   mutable std::mutex mutex_;  // guards the members below
   std::vector<std::byte> buffer_;
   std::uint64_t entries_ = 0;

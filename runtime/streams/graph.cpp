@@ -75,7 +75,7 @@ struct graph::impl {
   graph_reports::membership reported;
 };
 
-graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {
+graph::graph(runtime& rt, graph_options options) : impl_(make_process_ptr<impl>(rt, std::move(options))) {
   auto const& o = impl_->options;
   if (!(o.rate >= 0 && o.rate <= 1e6))
     throw std::invalid_argument(
@@ -84,6 +84,7 @@ graph::graph(runtime& rt, graph_options options) : impl_(std::make_unique<impl>(
 }
 
 graph::~graph() {
+  if (is_of_parent(impl_)) return;
   if (impl_->built) static_cast<void>(stop());
   impl_->reported = {};  // waits for a report, which uses this
 }

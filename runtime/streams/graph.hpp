@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "runtime/files/file_uses.hpp"
+#include "runtime/os/made_here.hpp"
 #include "runtime/streams/kinds/graph_error.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
 #include "runtime/streams/plan/graph_options.hpp"
@@ -87,7 +88,7 @@ class graph {
  public:
   /// An empty graph. Throws std::invalid_argument for a rate that is negative or above a million, and an empty name.
   explicit graph(runtime& rt, graph_options options = {});
-  /// Stops the graph.
+  /// Stops the graph. A forked child's copy does nothing.
   ~graph();
   graph(graph const&) = delete;
   graph& operator=(graph const&) = delete;
@@ -204,7 +205,7 @@ class graph {
   void require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const;
 
   struct impl;
-  std::unique_ptr<impl> impl_;
+  process_ptr<impl> impl_;
 };
 
 }  // namespace rondo::streams

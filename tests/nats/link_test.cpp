@@ -3,8 +3,10 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <thread>
 
+#include "tests/forked.hpp"
 #include "tests/nats/nats_fixture.hpp"
 
 using namespace rondo::service;
@@ -45,6 +47,26 @@ TEST_CASE("each message reaches one member of a queue group", "[nats]") {
   auto const all = heard.sorted();
   REQUIRE(all.size() == 100);
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+}
+
+TEST_CASE(
+    "what a forked child destroys of a link to NATS stays whole in the parent, and a link of its own is "
+    "refused in words",
+    "[nats][fork]") {
+  nats_server const server("fork");
+  std::optional<nats_link> link(std::in_place, nats_link_options{.url = server.url()});
+  inbox heard;
+  nats_subscription subscription =
+      link->subscribe("work", "", [&](nats_message const& m) { heard.put(text_of(m.payload())); });
+  REQUIRE(exit_status_of_child([&] {
+            subscription = {};
+            link.reset();
+            auto const why = refusal([&] { nats_link({.url = server.url()}); });
+            return why.find("forked") != why.npos && why.find("exec") != why.npos ? 7 : 1;
+          }) == 7);
+  link->publish({"work", bytes_of("after")});
+  CHECK(heard.wait_for(1));
+  CHECK(link->connected());
 }
 
 TEST_CASE("headers that are not numbers are refused by name", "[nats]") {

@@ -5,7 +5,7 @@ target_include_directories(rondo_checkpoint_module PUBLIC ${PROJECT_SOURCE_DIR})
 rondo_warnings(rondo_checkpoint_module)
 
 add_executable(checkpoint_victim checkpoint_victim.cpp)
-target_link_libraries(checkpoint_victim PRIVATE rondo_checkpoint_module)
+target_link_libraries(checkpoint_victim PRIVATE -Wl,--no-as-needed rondo_dies_at_limit rondo_checkpoint_module)
 rondo_warnings(checkpoint_victim)
 
 add_executable(test_checkpoint

@@ -55,11 +55,11 @@ void mend_head(std::string& bytes) {
   put64(bytes, 32, crc64(bytes, 0, 32));
 }
 
-/// Temporarily lowers the largest file size of this process.
+/// Temporarily lowers the largest file size of this process, which must get an error instead of a signal.
 class file_size_limit {
  public:
   explicit file_size_limit(rlim_t bytes) {
-    before_ = std::signal(SIGXFSZ, SIG_IGN);
+    before_ = std::signal(SIGXFSZ, SIG_DFL);  // would end this process
     ::getrlimit(RLIMIT_FSIZE, &limit_);
     rlimit const lower{bytes, limit_.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &lower);

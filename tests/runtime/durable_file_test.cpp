@@ -1,9 +1,13 @@
 // The files that replace_file leaves in its directory, and those that it removes.
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <array>
+#include <csignal>
 
-#include "runtime/os/durable_file.hpp"
+#include "runtime/files/durable_file.hpp"
+#include "runtime/os/file_lock.hpp"
+#include "runtime/sharing/memfd_resource.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 
 using namespace checkpoint_test;
@@ -71,4 +75,47 @@ TEST_CASE("a write to a name without a directory uses the current directory", "[
   std::filesystem::current_path(before);
   REQUIRE(read_bytes(s.directory / "plain") == "whole");
   REQUIRE(s.files() == 1);
+}
+
+TEST_CASE("what the limit on the size of files refuses is an error that names it, and ends no process",
+          "[durable_file][limits]") {
+  scratch s;
+  auto* const handler = std::signal(SIGXFSZ, SIG_DFL);  // would end this process
+  sigset_t before;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  rlimit unlimited{};
+  ::getrlimit(RLIMIT_FSIZE, &unlimited);
+  auto const with_limit = [&](rlim_t bytes, auto const& f) {
+    rlimit const now{bytes, unlimited.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+    f();
+    ::setrlimit(RLIMIT_FSIZE, &unlimited);
+  };
+  auto const names_it = [](auto const& f) {
+    try {
+      f();
+    } catch (std::exception const& e) {
+      std::string const text = e.what();
+      for (auto const* const part : {"File too large", "may have 1000 bytes", "ulimit -f"})
+        if (text.find(part) == text.npos) return false;
+      return true;
+    }
+    return false;
+  };
+  with_limit(1000, [&] {
+    replace(s.file, std::string(1000, 'a'));
+    CHECK(names_it([&] { replace(s.file, std::string(1001, 'b')); }));
+    CHECK(names_it([] { rondo::memfd_resource(1 << 20); }));
+    rondo::config c;
+    c.device = "cpu", c.teams = 1, c.share_buffers = true;
+    CHECK(names_it([&] { start(c); }));
+  });
+  with_limit(0, [&] { rondo::file_lock const lock(s.file); });  // its number is only for human readers
+  CHECK(read_bytes(s.file) == std::string(1000, 'a'));
+  sigset_t after, pending;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  ::sigpending(&pending);
+  CHECK(sigismember(&after, SIGXFSZ) == sigismember(&before, SIGXFSZ));
+  CHECK(sigismember(&pending, SIGXFSZ) == 0);
+  std::signal(SIGXFSZ, handler);
 }

@@ -48,7 +48,7 @@ class full_disk {
 
  private:
   rlimit before_{};
-  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);  // SIGXFSZ would end the process
+  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_DFL);  // would end the process
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Blocking calls are refused on threads that would wait for themselves, and in forked children. A test that hangs is killed by
 // its alarm.
-#include <sys/wait.h>
 #include <unistd.h>
+
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -12,6 +12,7 @@
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/observe/inspection.hpp"
 #include "tests/catch.hpp"
+#include "tests/forked.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/scratch_directory.hpp"
 
@@ -49,19 +50,6 @@ rondo::config settings_for(std::string const& device) {
   settings.lanes = 1;
   settings.guest_teams = 1;
   return settings;
-}
-
-/// Exits a forked child; 0: all is well.
-template <class F>
-int exit_status_of_child(F f) {
-  auto const child = ::fork();
-  if (child == 0) {
-    ::alarm(static_cast<unsigned>(patience.count()));
-    ::_exit(f());
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace

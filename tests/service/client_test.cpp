@@ -10,6 +10,7 @@
 #include "runtime/lifecycle.hpp"
 #include "runtime/service/wire/wire.hpp"
 #include "tests/catch.hpp"
+#include "tests/forked.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
@@ -173,14 +174,31 @@ TEST_CASE("a blocking request fails on the client's own thread, and in a forked 
         on_its_thread.set_value(refused());
       }));
   REQUIRE(on_its_thread.get_future().get());
-  auto const child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    ::_exit(refused() ? 0 : 1);
-  }
-  int status = 1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE(status == 0);
+  REQUIRE(exit_status_of_child([&] { return refused() ? 0 : 1; }) == 0);
   REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 0);
   ::alarm(0);
+}
+
+TEST_CASE(
+    "what a forked child destroys of a service and its clients stays whole in the parent, and the child "
+    "makes its own",
+    "[service][fork]") {
+  std::optional<served> s(std::in_place);
+  std::optional<rondo::service::client> c(std::in_place, s->options());
+  auto const clicks = c->find<basics::counter>("clicks").value();
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).has_value());
+  REQUIRE(exit_status_of_child([&] {
+            c.reset();
+            s.reset();
+            if (!children_have_threads) return 7;
+            served mine;
+            rondo::service::client own(mine.options());
+            auto const own_clicks = own.find<basics::counter>("clicks").value();
+            return own_clicks.ask(basics::get{}, 60s, rondo::block) ? 7 : 1;
+          }) == 7);
+  REQUIRE_FALSE(clicks.tell(basics::add{1}, {}, rondo::block));
+  REQUIRE(clicks.ask(basics::get{}, 60s, rondo::block).value().value == 1);
+  REQUIRE(c->connections_made() == 1);
+  rondo::service::client another(s->options());  // the socket is still there
+  REQUIRE(another.find<basics::counter>("clicks").has_value());
 }

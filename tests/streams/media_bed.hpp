@@ -70,7 +70,7 @@ struct limited_files {
     rlimit limit = before;
     limit.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &limit);
-    handler = std::signal(SIGXFSZ, SIG_IGN);
+    handler = std::signal(SIGXFSZ, SIG_DFL);  // would end the process
   }
   ~limited_files() {
     setrlimit(RLIMIT_FSIZE, &before);

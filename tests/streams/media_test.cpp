@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "actors/video_files/video_reader.hpp"
+#include "tests/forked.hpp"
 #include "tests/streams/media_bed.hpp"
 
 using namespace media_test;
@@ -172,6 +173,50 @@ TEST_CASE("the file is complete when its graph was stopped, or has failed, and s
   CHECK(read.error == "");
   CHECK(read.shown.all.size() > 0);
   if (!fails) CHECK(read.shown.all.size() == g.counts(to).processed);
+}
+
+TEST_CASE(
+    "what a forked child destroys of a graph and its files stays whole in the parent, and the child runs a "
+    "graph of its own",
+    "[media][fork]") {
+  rondo_test::scratch_directory const dir("media");
+  struct running {
+    explicit running(std::string const& file) {
+      pattern = g->add<test_pattern>("pattern", {.width = 64, .height = 64});
+      to = g->add<file_sink>("to", {.file = text_of<1024>(file)});
+      g->connect(pattern.out<"video">(), to.in<"video">());
+      g->start();
+    }
+    void process(std::uint64_t more) const {
+      auto const before = g->counts(to).processed;
+      if (!eventually([&] { return g->counts(to).processed > before + more; }))
+        throw std::runtime_error("it stands still");
+    }
+    std::unique_ptr<runtime> rt = std::make_unique<runtime>(use<media_test::stages>, config{.device = "cpu"});
+    std::unique_ptr<streams::graph> g = std::make_unique<streams::graph>(*rt);
+    streams::stage_ref<test_pattern> pattern;
+    streams::stage_ref<file_sink> to;
+  };
+  auto const file = (dir.directory / "clip.mp4").string(), of_child = (dir.directory / "child.mp4").string();
+  std::optional<running> r(std::in_place, file);
+  r->process(20);
+  REQUIRE(rondo_test::exit_status_of_child([&] {
+            r.reset();
+            if (!rondo_test::children_have_threads) return 7;
+            running mine(of_child);
+            mine.process(20);
+            return mine.g->stop() ? 1 : 7;
+          }) == 7);
+  r->process(20);
+  REQUIRE(!r->g->stop());
+  for (auto const& one : {file, of_child}) {
+    if (one == of_child && !rondo_test::children_have_threads) continue;
+    auto const read = read_clip({.file = text_of<1024>(one)});
+    CHECK(read.error == "");
+    CHECK(read.damage_reports == 0);
+    CHECK(read.shown.all.size() > 20);
+    if (one == file) CHECK(read.shown.all.size() == r->g->counts(r->to).processed);
+  }
 }
 
 TEST_CASE("stills are written at every so many ticks", "[media]") {

@@ -62,6 +62,7 @@ int run_app(CLI::App& app, int argc, char** argv, int const& exit_status) {
   fill_standard_streams();
   std::signal(SIGPIPE,
               SIG_IGN);  // who reads the output or the log may go away; no work is left half done for that
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error with its text
   return status_after_output(parse_and_run(app, argc, argv, exit_status));
 }
 

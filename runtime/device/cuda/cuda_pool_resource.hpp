@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/memory/pool_resource.hpp"
+#include "runtime/os/made_here.hpp"
 
 namespace rondo {
 
@@ -25,6 +26,7 @@ class cuda_pool_resource final : public pool_resource {
  public:
   using pool_resource::pool_resource;
   ~cuda_pool_resource() override {
+    if (!made_here_) return;  // a forked child has no CUDA
     for (auto const& r : returned_) {
       cudaEventSynchronize(r.passed);  // a fault of the GPU also ends the wait
       give_back(r);
@@ -89,6 +91,7 @@ class cuda_pool_resource final : public pool_resource {
 
   std::mutex mutex_;
   std::vector<returned> returned_;  // guarded by mutex_
+  made_here made_here_{};
 };
 
 }  // namespace rondo

@@ -9,7 +9,12 @@ namespace rondo::service {
 
 client::client(client_options options) : link_(std::make_shared<link>(std::move(options))) { link_->run(); }
 
-client::~client() { link_->stop(); }
+client::~client() {
+  if (link_->threads.are_of_parent())
+    keep_for_ever(std::move(link_));
+  else
+    link_->stop();
+}
 
 result<actor_id> client::find_untyped(std::string const& name, std::string_view behaviour) {
   auto& b = frame_builder();

@@ -55,7 +55,7 @@ class client {
  public:
   /// Returns at once; the first request connects.
   explicit client(client_options options);
-  /// Completes open requests with `cancelled`.
+  /// Completes open requests with `cancelled`. A forked child's copy does nothing.
   ~client();
   client(client const&) = delete;
   client& operator=(client const&) = delete;

@@ -228,7 +228,12 @@ http_server::http_server(asio::any_io_executor io, asio::any_io_executor work,
   asio::co_spawn(core_->context, core_->accept(), asio::detached);
 }
 
-http_server::~http_server() { stop(); }
+http_server::~http_server() {
+  if (made_here_)
+    stop();
+  else
+    keep_for_ever(std::move(core_));
+}
 
 std::uint16_t http_server::port() const noexcept { return core_->port; }
 

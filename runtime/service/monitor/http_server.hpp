@@ -25,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/os/made_here.hpp"
+
 namespace rondo::service {
 
 /// A response.
@@ -56,7 +58,7 @@ class http_server {
   /// Throws boost::system::system_error if it cannot listen there. Port 0 picks a free port.
   http_server(boost::asio::any_io_executor io, boost::asio::any_io_executor work,
               boost::asio::ip::tcp::endpoint const& where, http_routes routes, http_options options = {});
-  /// Stops.
+  /// Stops. A forked child's copy does nothing.
   ~http_server();
   http_server(http_server const&) = delete;
   http_server& operator=(http_server const&) = delete;
@@ -69,6 +71,7 @@ class http_server {
  private:
   struct core;
   std::shared_ptr<core> core_;
+  made_here made_here_;
 };
 
 /// The routes of a service: /metrics, /healthz and /readyz. The last two respond 503 with the text of `why_not_well` or

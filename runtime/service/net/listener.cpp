@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "runtime/os/file_lock.hpp"
+#include "runtime/os/made_here.hpp"
 #include "runtime/service/net/trusted_path.hpp"
 
 namespace rondo::service {
@@ -120,9 +121,9 @@ class unix_listener final : public listener_of<local> {
     open(local::endpoint(at.path));
     ours_ = identity();
   }
-  /// By now the path may belong to another service.
+  /// By now the path may belong to another service, and in a forked child it is the parent's.
   ~unix_listener() override {
-    if (ours_ != file_identity() && identity() == ours_) ::unlink(at_.path.c_str());
+    if (made_here_ && ours_ != file_identity() && identity() == ours_) ::unlink(at_.path.c_str());
   }
 
  private:
@@ -152,6 +153,7 @@ class unix_listener final : public listener_of<local> {
                                                   : file_identity();
   }
 
+  made_here made_here_;
   std::optional<file_lock> lock_;
   file_identity ours_{};  // of the socket that this object made
 };

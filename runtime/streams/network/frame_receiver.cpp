@@ -30,14 +30,15 @@ asio::generic::stream_protocol::endpoint address_of(service::endpoint const& e) 
 }  // namespace
 
 frame_receiver::frame_receiver(receiver_options options) : options_(std::move(options)) {
-  asio::co_spawn(network_, run(), asio::detached);
-  thread_ = start_thread("a network source",
-                         [this] { run_handlers(network_, [this](char const* what) { say(what); }); });
+  asio::co_spawn(io_->network, run(), asio::detached);
+  io_->thread = start_thread("a network source",
+                             [this] { run_handlers(io_->network, [this](char const* what) { say(what); }); });
 }
 
 frame_receiver::~frame_receiver() {
-  network_.stop();
-  thread_.join();
+  if (is_of_parent(io_)) return;
+  io_->network.stop();
+  io_->thread.join();
 }
 
 // -- the stage
@@ -60,7 +61,7 @@ received_frame const* frame_receiver::front() {
   auto const line = account(*f);
   lock.unlock();
   if (!line.empty()) say(line);
-  asio::post(network_, [this] { room_.cancel(); });
+  asio::post(io_->network, [this] { io_->room.cancel(); });
   return f;
 }
 
@@ -118,7 +119,8 @@ asio::awaitable<void> frame_receiver::run() {
   auto pause = shortest_pause;
   std::string told;  // the same trouble again is not worth a line
   for (;;) {
-    auto const socket = std::make_shared<timed_socket>(timed_socket::stream_socket(network_), longest_hello);
+    auto const socket =
+        std::make_shared<timed_socket>(timed_socket::stream_socket(io_->network), longest_hello);
     auto const read_before = last_read_;
     std::string why;
     try {
@@ -140,8 +142,8 @@ asio::awaitable<void> frame_receiver::run() {
       if (trouble_.empty() && counts_.connections != 0) broke_ = clock::now();
       trouble_ = std::move(why);
     }
-    pause_.expires_after(pause);
-    co_await pause_.async_wait(as_result);
+    io_->pause.expires_after(pause);
+    co_await io_->pause.async_wait(as_result);
     pause = std::min<std::chrono::milliseconds>(2 * pause, longest_pause);
   }
 }
@@ -250,8 +252,8 @@ asio::awaitable<frame_receiver::frame_ptr> frame_receiver::room(std::shared_ptr<
         co_return f;
       }
     }
-    room_.expires_after(alive_every_);
-    if (auto const [cancelled] = co_await room_.async_wait(as_result); cancelled) continue;
+    io_->room.expires_after(alive_every_);
+    if (auto const [cancelled] = co_await io_->room.async_wait(as_result); cancelled) continue;
     // If that fails, what the sender has sent can still be read.
     static_cast<void>(co_await socket->write({&wire_alive, 1}));
   }

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/os/made_here.hpp"
 #include "runtime/service/net/endpoint.hpp"
 #include "runtime/streams/network/network_log.hpp"
 #include "runtime/streams/network/stage_waker.hpp"
@@ -65,6 +66,7 @@ class frame_receiver {
  public:
   /// Begins to connect.
   explicit frame_receiver(receiver_options options);
+  /// A forked child's copy does nothing.
   ~frame_receiver();
   frame_receiver(frame_receiver const&) = delete;
   frame_receiver& operator=(frame_receiver const&) = delete;
@@ -115,10 +117,13 @@ class frame_receiver {
   frame_origin last_read_{};
   std::chrono::milliseconds alive_every_{};  // while nothing is read
   std::optional<clock::time_point> broke_;   // since when there is no connection, after there was one
-  boost::asio::io_context network_{1};
-  boost::asio::steady_timer pause_{network_};
-  boost::asio::steady_timer room_{network_};  // is cancelled when the stage has taken a frame
-  std::thread thread_;
+  struct own_io {
+    boost::asio::io_context network{1};
+    boost::asio::steady_timer pause{network};
+    boost::asio::steady_timer room{network};  // is cancelled when the stage has taken a frame
+    std::thread thread{};
+  };
+  process_ptr<own_io> const io_ = make_process_ptr<own_io>();
 };
 
 }  // namespace rondo::streams

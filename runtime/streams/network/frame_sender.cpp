@@ -22,7 +22,7 @@ std::uint64_t random_session() {
 }  // namespace
 
 frame_sender::frame_sender(sender_options options)
-    : options_(std::move(options)), session_(random_session()), entrance_(std::make_unique<entrance>()) {
+    : options_(std::move(options)), session_(random_session()), entrance_(make_process_ptr<entrance>()) {
   entrance_->listener = service::make_listener(network_, options_.listen);
   where_ = entrance_->listener->where();
   if (!where_.is_unix && options_.listen.port == 0)  // nobody else knows the port
@@ -30,18 +30,22 @@ frame_sender::frame_sender(sender_options options)
   entrance_->listener->accept([this](service::stream_socket s, service::client_address from) {
     welcome(std::move(s), std::move(from.text));
   });
-  thread_ = start_thread("a network sink", [this] {
+  thread_ = make_process_ptr<std::thread>(start_thread("a network sink", [this] {
     run_handlers(network_, [this](char const* what) { write_line(options_.log, where_.text(), what); });
-  });
+  }));
 }
 
 frame_sender::~frame_sender() {
+  if (is_of_parent(thread_)) {
+    keep_for_ever(std::make_shared<decltype(readers_)>(std::move(readers_)));
+    return;
+  }
   {
     std::unique_lock lock(mutex_);
     if (has_ended_) all_left_.wait_for(lock, longest_linger, [this] { return readers_.empty(); });
   }
   network_.stop();
-  thread_.join();
+  thread_->join();
   // The sockets go before the context that they use; what waits in it refers to nothing else of this object.
   readers_.clear();
   entrance_.reset();

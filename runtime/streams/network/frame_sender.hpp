@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/os/made_here.hpp"
 #include "runtime/service/net/endpoint.hpp"
 #include "runtime/streams/network/network_log.hpp"
 #include "runtime/streams/network/stage_waker.hpp"
@@ -52,7 +53,7 @@ class frame_sender {
  public:
   /// Listens. Throws config_error if another process listens there, std::system_error if the system refuses.
   explicit frame_sender(sender_options options);
-  /// After `end`, waits until the readers have taken what was sent, or for 10 s.
+  /// After `end`, waits until the readers have taken what was sent, or for 10 s. A forked child's copy does nothing.
   ~frame_sender();
   frame_sender(frame_sender const&) = delete;
   frame_sender& operator=(frame_sender const&) = delete;
@@ -106,10 +107,12 @@ class frame_sender {
   frame_origin next_{};           // what follows the last frame
   bool has_ended_ = false;
 
-  boost::asio::io_context network_{1};
+  // Its sockets and their clock are shared with forked children.
+  process_ptr<boost::asio::io_context> const context_ = make_process_ptr<boost::asio::io_context>(1);
+  boost::asio::io_context& network_ = *context_;
   struct entrance;
-  std::unique_ptr<entrance> entrance_;  // of the sockets' thread
-  std::thread thread_;
+  process_ptr<entrance> entrance_;  // of the sockets' thread
+  process_ptr<std::thread> thread_;
 };
 
 }  // namespace rondo::streams

@@ -1,6 +1,7 @@
 // frame_sender and frame_receiver: deliveries, ends, and counts.
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
+#include "tests/forked.hpp"
 #include "tests/streams/network/fixture.hpp"
 
 namespace network_test {
@@ -74,6 +75,33 @@ TEST_CASE("frames arrive in order, over both kinds of sockets, whichever side st
   CHECK(reader->counts().before == 0);
   CHECK(writer->counts().passed == 500);
   CHECK(writer->counts().lost == 0);
+}
+
+TEST_CASE("what a forked child destroys of a sender and a receiver stays whole in the parent",
+          "[network][fork]") {
+  scratch_directory const d("network");
+  auto const at = address(d, GENERATE(false, true), "frames");
+  std::optional<pair> p(std::in_place, at, delivery::lossless, large);
+  std::uint64_t sent = 0, got = 0, number = 0;
+  auto const pass_until = [&](std::uint64_t count) {
+    return eventually([&] {
+      if (sent < count && send(*p->writer, sent, large)) ++sent;
+      if (take(*p->reader, number) && number != got++)
+        throw std::runtime_error("a frame has the wrong number");
+      return got == count;
+    });
+  };
+  REQUIRE(pass_until(10));
+  REQUIRE(rondo_test::exit_status_of_child([&] {
+            p.reset();
+            return 7;
+          }) == 7);
+  REQUIRE(pass_until(20));
+  CHECK(p->reader->counts().lost == 0);
+  // Clocks go on, too: a reader finds the sender where it was.
+  lines log;
+  streams::frame_receiver late(reads(at, log, large));
+  REQUIRE(eventually([&] { return late.trouble().empty(); }));
 }
 
 TEST_CASE("a slow reader with `latest` gets the newest frame, and never holds the writer", "[network]") {

@@ -1,4 +1,4 @@
-#include "runtime/os/durable_file.hpp"
+#include "runtime/files/durable_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,15 +11,17 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "runtime/files/file_size_errors.hpp"
 #include "runtime/os/owned_fd.hpp"
 
 namespace rondo {
 
 namespace {
 
-[[noreturn]] void fail(std::filesystem::path const& file, std::string const& what, int error) {
+[[noreturn]] void fail(std::filesystem::path const& file, std::string const& what, int error,
+                       std::string const& advice = {}) {
   throw std::runtime_error(
-      fmt::format("{}: {}: {}", file.string(), what, std::generic_category().message(error)));
+      fmt::format("{}: {}: {}{}", file.string(), what, std::generic_category().message(error), advice));
 }
 
 /// Removes a file in its destructor, unless `kept` is set.
@@ -32,11 +34,16 @@ struct doomed_file {
 };
 
 void write_all(int fd, std::span<std::byte const> bytes, std::filesystem::path const& file) {
+  file_size_errors const errors;
   while (!bytes.empty()) {
     auto const written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail(file, "cannot be written", written == 0 ? EIO : errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    if (written > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      continue;
+    }
+    int const error = written == 0 ? EIO : errno;
+    fail(file, "cannot be written", error, file_size_advice(error));
   }
 }
 
