@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "runtime/files/file_size_errors.hpp"
+
 namespace rondo {
 
 namespace {
@@ -41,6 +43,7 @@ std::string without_prefix(std::string name) {
 bool lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
 
 void write_all(int fd, std::string_view bytes) {
+  file_size_errors const errors;
   while (!bytes.empty()) {
     auto const n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;

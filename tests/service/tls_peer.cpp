@@ -101,6 +101,19 @@ std::string tls_peer::key_updates(std::size_t count) {
   return drain(out_);
 }
 
+void tls_peer::limit_sends() {
+  timeval const limit{2, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+std::string tls_peer::take_text() {
+  std::string all;
+  char bytes[4096];
+  for (int n = 0; (n = SSL_read(ssl_.get(), bytes, sizeof bytes)) > 0;)
+    all.append(bytes, static_cast<std::size_t>(n));
+  return all;
+}
+
 std::string tls_peer::read() {
   char bytes[4096];
   for (;;) {

@@ -32,6 +32,10 @@ class tls_peer {
   std::string sealed(std::string_view text);
   /// So many KeyUpdates of TLS 1.3, which contain no data.
   std::string key_updates(std::size_t count);
+  /// From now on a send fails when the service has taken nothing for two seconds.
+  void limit_sends();
+  /// The text of what was passed to TLS so far.
+  std::string take_text();
   /// Passes the bytes that have arrived to TLS; false if the service has hung up.
   bool take_what_came();
   /// Whether the handshake is complete.
