@@ -1,7 +1,7 @@
 // The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take them. It also watches
 // all actors of the graph.
 //
-// At a set rate the host sends a `beat` in each period. Otherwise a tick is due while fewer than `window` are on their way: sinks say
+// At a set rate the host sends a `beat` in each period, or for several short ones together. Otherwise a tick is due while fewer than `window` are on their way: sinks say
 // which they have done. A tick that never reaches a sink, because its frame was dropped, does not stop the clock: a later one does
 // reach it, and if not, a `beat` of the host makes a tick when none was made since the last beat. Sources with ticks of their own get none,
 // and without others the clock makes none.
@@ -13,7 +13,9 @@
 namespace rondo::streams {
 
 /// To the clock, from the host: time has passed.
-struct beat {};
+struct beat {
+  std::uint32_t ticks = 1;  // that are due, at a set rate
+};
 /// To the clock: begins.
 struct start_clock {};
 /// Stops the clock, and then the sources.
@@ -68,10 +70,11 @@ struct clock {
     memory->runs = memory->ticked_count != 0;
     if (memory->period_ns == 0) go_on(ctx);
   }
-  RONDO_HD void on(context& ctx, beat const&) {
+  RONDO_HD void on(context& ctx, beat const& m) {
     bool const stands = memory->made == memory->made_at_beat;
     memory->made_at_beat = memory->made;
-    if (memory->period_ns != 0 || stands) make(ctx);
+    auto const due = memory->period_ns != 0 ? m.ticks : stands ? 1u : 0u;
+    for (std::uint32_t i = 0; i < due; ++i) make(ctx);
     memory->made_at_beat = memory->made;
   }
   RONDO_HD void on(context& ctx, tick_done const& t) {

@@ -6,15 +6,14 @@
 #include <boost/asio/bind_executor.hpp>
 
 #include "runtime/core/runtime_core.hpp"
+#include "runtime/core/timer.hpp"
 
 namespace rondo {
 
 namespace {
 
-constexpr std::chrono::nanoseconds longest_time = std::chrono::days(365 * 100);
-
 std::chrono::nanoseconds time_of(std::uint64_t us) {
-  constexpr auto most = std::chrono::duration_cast<std::chrono::microseconds>(longest_time).count();
+  constexpr auto most = std::chrono::duration_cast<std::chrono::microseconds>(longest_period).count();
   return std::chrono::microseconds(static_cast<std::int64_t>(std::min<std::uint64_t>(us, most)));
 }
 
@@ -49,8 +48,9 @@ void actor_requests::on_failed(device_event const& report) {
 void actor_requests::on_terminated(actor_id actor) {
   auto const lock = std::lock_guard(arrivals_);
   auto const why = stopped_for_.extract(actor);
-  if (ends_matter_)
-    queue({.kind = event_kind::terminated, .reason = why ? why.mapped() : errc::ok, .actor = actor});
+  if (!ends_matter_ || stopped_) return;
+  ending_.insert(actor);
+  queue({.kind = event_kind::terminated, .reason = why ? why.mapped() : errc::ok, .actor = actor});
 }
 
 void actor_requests::stop() {
@@ -58,6 +58,7 @@ void actor_requests::stop() {
   auto const arriving = std::lock_guard(arrivals_);
   stopped_ = true;
   waiting_.clear();
+  ending_.clear();
   timers_.clear();
   by_owner_.clear();
 }
@@ -90,6 +91,7 @@ void actor_requests::drain() {
       }
       r = waiting_.front();
       waiting_.pop_front();
+      if (r.kind == event_kind::terminated) ending_.erase(r.actor);
     }
     carry_out(r);
   }
@@ -142,7 +144,8 @@ void actor_requests::start_timer(device_event const& r) {
     cancel(r.actor, r.behaviour);
     if (!is_alive(r.actor)) return;  // it has ended since
   }
-  auto const period = std::max<std::chrono::nanoseconds>(time_of(how.us()), std::chrono::microseconds(1));
+  auto const period = std::max<std::chrono::nanoseconds>(
+      time_of(how.us()), how.repeats() ? shortest_period : std::chrono::microseconds(1));
   auto const number = ++last_number_;
   auto const [t, is_new] =
       timers_.emplace(number, set_timer{.owner = has_key ? r.actor : actor_id{},
@@ -180,10 +183,7 @@ void actor_requests::on_due(std::uint64_t number) {
     timers_.erase(found);
     return;
   }
-  auto const now = std::chrono::steady_clock::now();
-  auto next = t.clock.expiry() + t.period;
-  if (next < now) next += (now - next) / t.period * t.period;  // what was missed is not made up for
-  t.clock.expires_at(next);
+  t.clock.expires_at(next_due(t.clock.expiry(), t.period, std::chrono::steady_clock::now()));
   arm(number, t);
 }
 
@@ -240,14 +240,21 @@ bool actor_requests::takes(actor_id actor, std::uint32_t type) const {
 /// Whether its end is still in the queue.
 bool actor_requests::is_ending(actor_id actor) const {
   auto const arriving = std::lock_guard(arrivals_);
-  return std::ranges::any_of(
-      waiting_, [&](device_event const& w) { return w.kind == event_kind::terminated && w.actor == actor; });
+  return ending_.contains(actor);
 }
 std::vector<actor_requests::bond> actor_requests::bonds_of(actor_id actor) const {
   auto const first = bonds_.lower_bound({actor, role{}, actor_id{0, 0}});
   auto last = first;
   while (last != bonds_.end() && std::get<0>(*last) == actor) ++last;
   return {first, last};
+}
+
+std::vector<actor_id> actor_requests::others_of(actor_id actor, role of) const {
+  std::vector<actor_id> all;
+  for (auto b = bonds_.lower_bound({actor, of, actor_id{0, 0}});
+       b != bonds_.end() && std::get<0>(*b) == actor && std::get<1>(*b) == of; ++b)
+    all.push_back(std::get<2>(*b));
+  return all;
 }
 
 template <class Body>
@@ -368,16 +375,14 @@ void actor_requests::retry(device_event const& r) {
 /// What belonged to its last state ends: its timers, and its children.
 void actor_requests::fresh_start_of(actor_id actor) {
   end_timers_of(actor);
-  for (auto const& [one, of, other] : bonds_of(actor))
-    if (of == role::is_parent_of) end(other, errc::terminated);
+  for (auto const child : others_of(actor, role::is_parent_of)) end(child, errc::terminated);
 }
 
 void actor_requests::has_failed(device_event const& r) {
   if (static_cast<failure_action>(r.detail) == failure_action::restarted) return fresh_start_of(r.actor);
   if (core_.replay) return restart(r.actor, r);  // the recording has what its parent decided
-  for (auto const& [one, of, other] : bonds_of(r.actor))
-    if (of == role::is_child_of && takes(other, type_id<child_failed>))
-      return tell(other, child_failed{r.actor, r.reason});
+  for (auto const parent : others_of(r.actor, role::is_child_of))
+    if (takes(parent, type_id<child_failed>)) return tell(parent, child_failed{r.actor, r.reason});
   end(r.actor, r.reason);
 }
 

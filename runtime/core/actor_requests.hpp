@@ -85,6 +85,7 @@ class actor_requests {
   void fresh_start_of(actor_id actor);
   void retry(device_event const& r);
   std::vector<bond> bonds_of(actor_id actor) const;
+  std::vector<actor_id> others_of(actor_id actor, role of) const;
   void has_failed(device_event const& r);
   void has_ended(actor_id actor, errc why);
 
@@ -113,6 +114,7 @@ class actor_requests {
 
   mutable std::mutex arrivals_;  // guards the members below
   std::deque<device_event> waiting_;
+  std::set<actor_id> ending_;             // whose ends are waiting
   std::map<actor_id, errc> stopped_for_;  // why an actor is about to end
   bool ends_matter_ =
       false;  // a request has made them matter; until then an end costs little more than a lock

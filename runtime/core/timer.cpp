@@ -1,6 +1,10 @@
 #include "runtime/core/timer.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "runtime/os/made_here.hpp"
@@ -19,7 +23,7 @@ struct repetition : std::enable_shared_from_this<repetition> {
     clock.async_wait([weak = weak_from_this()](boost::system::error_code ec) {
       auto const self = weak.lock();
       if (ec || !self || !self->action()) return;
-      self->clock.expires_at(self->clock.expiry() + self->period);
+      self->clock.expires_at(next_due(self->clock.expiry(), self->period, std::chrono::steady_clock::now()));
       self->arm();
     });
   }
@@ -33,6 +37,10 @@ struct repetition : std::enable_shared_from_this<repetition> {
 
 timer::timer(boost::asio::any_io_executor const& executor, std::chrono::nanoseconds period,
              std::function<bool()> action) {
+  if (period < shortest_period)
+    throw std::invalid_argument(fmt::format("a period is {} ns; the shortest one is {} ns", period.count(),
+                                            std::chrono::nanoseconds(shortest_period).count()));
+  period = std::min(period, longest_period);
   // The system's clock behind it is shared with forked children.
   auto const r =
       std::shared_ptr<repetition>(new repetition(executor, period, std::move(action)), delete_where_made{});

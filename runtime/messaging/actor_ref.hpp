@@ -26,7 +26,8 @@ namespace rondo {
 /// How a message is told.
 struct tell_options {
   std::uint8_t priority = default_priority;  // 255 is handled first
-  /// A message whose turn comes later is dropped and counted. 0: no deadline. More than a day: deadline_too_long.
+  /// A message whose turn comes later is dropped and counted. 0: no deadline. Less: it has passed, so the outcome is timed_out, and
+  /// nothing is sent. More than a day: deadline_too_long.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
   std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not for a batch
@@ -50,6 +51,8 @@ inline message_header plain_header(tell_options options) noexcept {
   if (options.deadline.count() > 0) {
     h.set_deadline(static_cast<std::uint64_t>(options.deadline.count()));
     h.stamp(now_ns());
+  } else if (options.deadline.count() < 0) {
+    h.deadline = message_header::refused_deadline;  // not stamped: see messenger::refusal_of
   }
   return h;
 }
@@ -85,7 +88,7 @@ class actor_ref {
   /// For operations with their own headers, such as runtime/lifecycle.hpp.
   messenger& mail() const noexcept { return *messenger_; }
 
-  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy; once the runtime has ended,
+  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, timed_out, deadline_too_long; once the runtime has ended,
   /// stopped, device_lost, or handler_failed. A message that was accepted is never lost for want of room: on a device with its
   /// own memory it waits in the host until its mailbox takes it. Never overtakes an earlier message of its priority (G2): while
   /// earlier ones wait for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.

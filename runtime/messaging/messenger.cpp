@@ -85,7 +85,7 @@ void messenger::post(outgoing m, bool wait_for_room, std::uint64_t trace, answer
 void messenger::post_batch(mail_view const& batch, bool wait_for_room, answer_handler handler) {
   if (batch.count == 0) return finish(std::move(handler), closed_for());
   if (batch.header.deadline == message_header::refused_deadline)
-    return finish(std::move(handler), errc::deadline_too_long);
+    return finish(std::move(handler), refusal_of(batch.header));
   if (wait_for_room) return lines_->wait_for_room(batch, std::move(handler));
   if (route_.is_near()) return finish(std::move(handler), send(batch));
   // The device reports the mailbox's verdict with a completion, as if the message were an ask.

@@ -46,7 +46,7 @@ class messenger {
   /// of its priority wait for room in the same mailbox.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (header.deadline == message_header::refused_deadline) [[unlikely]]
-      return errc::deadline_too_long;
+      return refusal_of(header);
     if (samples_ && takes_next_trace()) [[unlikely]]
       return try_post_traced(to, header, payload, bytes, 0);
     if (route_.is_near() && !obstacles_.any()) [[likely]]
@@ -59,13 +59,13 @@ class messenger {
   /// Sends `count` messages `stride` bytes apart, all or none; otherwise as try_post. They are not traced.
   errc try_post_batch(actor_id to, message_header const& header, void const* payloads, std::uint32_t bytes,
                       std::uint32_t stride, std::uint32_t count) {
-    if (header.deadline == message_header::refused_deadline) return errc::deadline_too_long;
+    if (header.deadline == message_header::refused_deadline) return refusal_of(header);
     return send({to, header, payloads, bytes, stride, count});
   }
   /// Sends for an independent sender, such as a timer: not ordered with the messages of other senders.
   errc try_post_apart(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (closed()) return closed_for();
-    if (header.deadline == message_header::refused_deadline) return errc::deadline_too_long;
+    if (header.deadline == message_header::refused_deadline) return refusal_of(header);
     return route_.post({to, header, payload, bytes});
   }
 
@@ -129,6 +129,10 @@ class messenger {
     return route_.post(mail, terms);
   }
   errc send(outgoing const& m, actor_id ack = {}) { return send(view_of(m), ack); }
+  /// Why a message with refused_deadline is not sent: its deadline is too far, or, if it is not stamped, has passed.
+  static errc refusal_of(message_header const& h) noexcept {
+    return h.stamped() ? errc::deadline_too_long : errc::timed_out;
+  }
 
   /// As mail_lines::join and terms_for.
   std::optional<errc> join_line(mail_view const& mail, actor_id ack);

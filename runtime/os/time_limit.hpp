@@ -40,4 +40,11 @@ class time_limit {
   std::chrono::nanoseconds limit_ = no_timeout;
 };
 
+/// The end of a limit that begins now, within the clock's range.
+inline std::chrono::steady_clock::time_point end_of(std::chrono::nanoseconds limit) noexcept {
+  using time_point = std::chrono::steady_clock::time_point;
+  auto const now = std::chrono::steady_clock::now();
+  return limit < time_point::max() - now ? now + limit : time_point::max();
+}
+
 }  // namespace rondo

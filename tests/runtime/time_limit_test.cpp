@@ -85,3 +85,25 @@ TEST_CASE("a far deadline does not keep a near one from passing", "[ask][G12]") 
   REQUIRE(rt->stop().stopped);
   CHECK(soon(far.get_future()) == errc::stopped);
 }
+
+TEST_CASE(
+    "a deadline that has passed is no missing one: a tell with less than zero is timed_out, and nothing is "
+    "sent",
+    "[time_limit]") {
+  auto const rt = start({.device = "cpu", .teams = 2});
+  auto const a = rt->launch<counter>("a");
+  for (auto const deadline : {std::chrono::microseconds(-1), std::chrono::microseconds::min()}) {
+    rondo::tell_options const late{.deadline = deadline};
+    add const both[] = {{1}, {1}};
+    CHECK(a.try_tell(add{1}, late) == errc::timed_out);
+    CHECK(a.try_tell(std::span<add const>(both), late) == errc::timed_out);
+    CHECK(a.tell(add{1}, late, rondo::block) == errc::timed_out);
+    CHECK(a.tell(add{1}, {.deadline = deadline, .wait_for_room = true}, rondo::block) == errc::timed_out);
+    CHECK(rt->find_any("a")->try_tell(rondo::type_id<add>, std::as_bytes(std::span(both, 1)), late) ==
+          errc::timed_out);
+  }
+  CHECK(a.try_tell(add{1}, {.deadline = std::chrono::microseconds::max()}) == errc::deadline_too_long);
+  CHECK(a.try_tell(add{5}, {.deadline = 0us}) == errc::ok);
+  CHECK(a.ask(get{}, 60s, rondo::block).value().value == 5);
+  CHECK(rt->snapshot().dead_letters == 0);
+}

@@ -176,7 +176,7 @@ void stage::perform(operation const& o) {
       return;
     case action::repeat: {
       book_.lives[p.life].has_answers = true;
-      auto const timer = rt_->every(std::chrono::microseconds(5 + o.pause_us / 8), p.ref, tick{});
+      auto const timer = rt_->every(std::chrono::microseconds(100 + o.pause_us / 8), p.ref, tick{});
       return std::this_thread::sleep_for(std::chrono::microseconds(o.pause_us));
     }
     case action::snapshot:

@@ -157,7 +157,9 @@ class cpu_device final : public device {
         team_ = device_.program_.make_guest(device_.arena_, o.teams + o.pinned_teams + place_, device_.host_);
         program_ = device_.guest_program_;
       }
-      return team_(static_cast<std::uint64_t>(limit.count()));
+      constexpr auto longest = std::chrono::nanoseconds::max() / 2;  // that can be added to any time
+      return team_(
+          static_cast<std::uint64_t>(std::clamp(limit, std::chrono::nanoseconds(0), longest).count()));
     }
 
    private:
