@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/runtime.hpp"
+
 namespace rondo {
 
-class runtime;
 class runtime_core;
 struct checkpoint_image;
 
@@ -23,6 +24,23 @@ struct checkpoint_image;
 /// std::runtime_error with the file and the reason.
 std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& file,
                                     std::span<std::byte const> notes = {});
+
+/// The same for a caller that does not wait: completes with void(std::exception_ptr), which has what the call would throw.
+template <detail::operation_token<void(std::exception_ptr)> Token>
+requires(!std::is_convertible_v<Token, std::span<std::byte const>>) auto checkpoint(
+    runtime& rt, std::filesystem::path file, Token&& token) {
+  return detail::operate_or_throw(rt, std::forward<Token>(token),
+                                  [&rt, file = std::move(file)] { checkpoint(rt, file); });
+}
+/// The same with notes, which are copied.
+template <detail::operation_token<void(std::exception_ptr)> Token>
+auto checkpoint(runtime& rt, std::filesystem::path file, std::span<std::byte const> notes, Token&& token) {
+  return detail::operate_or_throw(
+      rt, std::forward<Token>(token),
+      [&rt, file = std::move(file), kept = std::vector(notes.begin(), notes.end())] {
+        checkpoint(rt, file, kept);
+      });
+}
 
 /// Launches all actors of a checkpoint with their ids, states, and mail; counters continue from their saved values. Returns
 /// the checkpoint's notes. Precondition: the runtime has no actors, and no other thread uses it during the call. Blocks.

@@ -43,6 +43,12 @@ std::vector<actor_id> runtime::launch_many_untyped(std::string_view behaviour, s
   if (!made) not_launched(made.error(), behaviour);
   return std::move(*made);
 }
+void runtime::require_launchable(std::string const& name, std::string_view behaviour,
+                                 actor_options const& options, std::size_t count) const {
+  core_->require_possible(name, behaviour, options, count);
+}
+boost::asio::any_io_executor runtime::operations() { return core_->operations(); }
+own_threads const* runtime::threads() const noexcept { return &core_->threads; }
 void runtime::not_launched(error_code why, std::string_view behaviour) const {
   std::string what = fmt::format("launching a '{}'", behaviour);
   if (why == errc::unknown_behaviour) {

@@ -22,6 +22,7 @@
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/log.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/operation.hpp"
 
 namespace rondo {
 
@@ -49,7 +50,9 @@ class runtime {
   template <class Module>
   runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)
       : runtime(std::move(settings), program_of<Module>(), std::move(chosen)) {}
-  /// Calls `stop`.
+  /// Calls `stop`. Also on the runtime's own thread, in a completion handler or a subscriber: then handlers that are still to be called
+  /// run after that one has returned, and what is left of the runtime ends with them. A handler of an actor must not destroy its runtime:
+  /// the stop would wait for it, for stop_timeout_ms.
   ~runtime();
   runtime(runtime const&) = delete;
   runtime& operator=(runtime const&) = delete;
@@ -72,6 +75,25 @@ class runtime {
     auto const made = try_launch<Behaviour>(std::move(name), options, arguments);
     if (!made) not_launched(made.error(), type_name<Behaviour>);
     return *made;
+  }
+  /// The same for a caller that does not wait: completes with void(error_code, actor_ref<Behaviour>), where launch would throw with the
+  /// error's code. Throws std::invalid_argument at once, as launch.
+  template <class Behaviour, detail::operation_token<void(error_code, actor_ref<Behaviour>)> Token>
+  auto launch(std::string name, actor_options const& options, Token&& token) {
+    require_launchable(name, type_name<Behaviour>, options);
+    return detail::operate<actor_ref<Behaviour>>(
+        *this, std::forward<Token>(token),
+        [this, name = std::move(name), options] { return try_launch<Behaviour>(name, options); });
+  }
+  /// The same with arguments.
+  template <class Behaviour, detail::operation_token<void(error_code, actor_ref<Behaviour>)> Token>
+  auto launch(std::string name, actor_options const& options, typename Behaviour::arguments const& arguments,
+              Token&& token) {
+    require_launchable(name, type_name<Behaviour>, options);
+    return detail::operate<actor_ref<Behaviour>>(*this, std::forward<Token>(token),
+                                                 [this, name = std::move(name), options, arguments] {
+                                                   return try_launch<Behaviour>(name, options, arguments);
+                                                 });
   }
   /// The same; returns the error that launch throws as a boost::system::system_error.
   template <class Behaviour>
@@ -103,6 +125,27 @@ class runtime {
     return refs<Behaviour>(
         launch_many_untyped(type_name<Behaviour>, arguments.size(), options, std::as_bytes(arguments)));
   }
+  /// The same two for a caller that does not wait: complete with void(error_code, std::vector<actor_ref<Behaviour>>), as launch.
+  template <class Behaviour,
+            detail::operation_token<void(error_code, std::vector<actor_ref<Behaviour>>)> Token>
+  auto launch_many(std::size_t count, actor_options const& options, Token&& token) {
+    require_launchable({}, type_name<Behaviour>, options, count);
+    return detail::operate<std::vector<actor_ref<Behaviour>>>(
+        *this, std::forward<Token>(token), [this, count, options] {
+          return result<std::vector<actor_ref<Behaviour>>>(launch_many<Behaviour>(count, options));
+        });
+  }
+  template <class Behaviour,
+            detail::operation_token<void(error_code, std::vector<actor_ref<Behaviour>>)> Token>
+  auto launch_many(std::span<typename Behaviour::arguments const> arguments, actor_options const& options,
+                   Token&& token) {
+    require_launchable({}, type_name<Behaviour>, options, arguments.size());
+    return detail::operate<std::vector<actor_ref<Behaviour>>>(
+        *this, std::forward<Token>(token),
+        [this, all = std::vector(arguments.begin(), arguments.end()), options] {
+          return result<std::vector<actor_ref<Behaviour>>>(launch_many<Behaviour>(all, options));
+        });
+  }
 
   /// The living actor with this name; not_found if there is none or it has another behaviour.
   template <class Behaviour>
@@ -127,8 +170,8 @@ class runtime {
   bool is_waiting(actor_id ask) const noexcept;
 
   /// Sends a copy of `m` every `period` until the returned timer is destroyed, or the actor has terminated. A copy that cannot be
-  /// delivered, such as to a full mailbox, becomes a dead letter. Throws std::invalid_argument if `to` is an actor of another
-  /// runtime.
+  /// delivered, such as to a full mailbox, becomes a dead letter. Times that were missed, because the process stood still, are skipped.
+  /// Throws std::invalid_argument for a period below shortest_period, or if `to` is an actor of another runtime.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
@@ -181,12 +224,15 @@ class runtime {
   config const& settings() const noexcept;
   /// The runtime's own thread, on which completion handlers run by default.
   boost::asio::any_io_executor executor();
+  boost::asio::any_io_executor operations();
   /// Stops the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. The report names team
   /// and actor if a team does not stop. Idempotent.
   stop_report stop();
 
   /// For the operations with their own headers.
   runtime_core& core() const noexcept { return *core_; }
+  /// For `block`.
+  friend own_threads const* threads_of(runtime const* rt) noexcept { return rt->threads(); }
 
  private:
   runtime(config settings, program const& p);
@@ -206,6 +252,10 @@ class runtime {
   std::vector<actor_id> launch_many_untyped(std::string_view behaviour, std::size_t count,
                                             actor_options const& options,
                                             std::span<std::byte const> arguments);
+  /// Throws std::invalid_argument. `count`: 0 for one actor.
+  void require_launchable(std::string const& name, std::string_view behaviour, actor_options const& options,
+                          std::size_t count = 0) const;
+  own_threads const* threads() const noexcept;
   [[noreturn]] void not_launched(error_code why, std::string_view behaviour) const;
   result<actor_id> find_untyped(std::string_view name, std::string_view behaviour) const;
   messenger& mail_of(actor_id actor) const noexcept;

@@ -31,5 +31,10 @@ template <class Module>
 void upgrade(runtime& rt, use_t<Module>) {
   detail::upgrade(rt, program_of<Module>());
 }
+/// The same for a caller that does not wait: completes with void(std::exception_ptr), which has what the call would throw.
+template <class Module, detail::operation_token<void(std::exception_ptr)> Token>
+auto upgrade(runtime& rt, use_t<Module> to, Token&& token) {
+  return detail::operate_or_throw(rt, std::forward<Token>(token), [&rt, to] { upgrade(rt, to); });
+}
 
 }  // namespace rondo

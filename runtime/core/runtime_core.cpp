@@ -64,6 +64,16 @@ void require_valid(std::string const& name, actor_options const& options, std::u
                        options.device, device_count));
 }
 
+/// `many` are launched at once. Throws std::invalid_argument.
+void require_no_parent(std::string_view what, actor_options const& options, bool many = false) {
+  auto const refuse = [&](char const* why) {
+    throw std::invalid_argument(fmt::format("launching {}'{}': {}", many ? "many " : "", what, why));
+  };
+  if (options.supervise.rule == on_failure::ask_parent)
+    refuse("`ask_parent` is for actors that another one launches");
+  if (many && options.pinned) refuse("a pinned actor has a team of its own; launch it alone");
+}
+
 std::vector<arena_layout> arenas_of(device_set const& devices) {
   std::vector<arena_layout> arenas;
   for (auto const& d : devices) arenas.push_back(detail::plan_arena(d.dev->shape()));
@@ -116,6 +126,7 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
     for (bool more = true; more && std::chrono::steady_clock::now() < until;)
       call_caught([&] { more = context.poll_one() != 0; }, report);
+    if (itself_) bury(std::move(itself_));  // last: this thread has no other use of it
   };
   try {
     service_ = start_thread("the runtime's service", runs);
@@ -156,14 +167,30 @@ void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
     std::fprintf(stderr, "rondo: did not stop within %u ms (stop_timeout_ms): %s\n",
                  core->settings.stop_timeout_ms, line.c_str());
   boost::asio::post(core->context, [&core = *core] {
+    {
+      std::lock_guard const lock(core.operating_);
+      core.operates_ = false;
+    }
+    if (core.operator_) core.operator_->finish();
     core.deadline_timer_.cancel();
     core.requests.stop();
     core.watched.stop_watching();
     core.context.stop();  // posted, so that the handlers completed by `stop` are called first
   });
   core->work_.reset();
+  if (core->service_.get_id() == std::this_thread::get_id()) {
+    core->service_.detach();
+    auto& of = *core;
+    of.itself_ = std::move(core);
+    return;
+  }
   core->service_.join();
-  if (report.stopped) return;
+  bury(std::move(core));
+}
+
+/// The core's own thread has ended, or ends with this call.
+void runtime_core::bury(std::unique_ptr<runtime_core> core) {
+  if (core->stop().stopped) return;
   // A handler is still running in this memory and may still report.
   {
     std::lock_guard lock(core->gate_->mutex);
@@ -219,9 +246,7 @@ void runtime_core::close_recording(recorder& last) {
 
 result<actor_id> runtime_core::launch(std::string name, std::string_view behaviour,
                                       actor_options const& options, std::span<std::byte const> arguments) {
-  if (options.supervise.rule == on_failure::ask_parent)
-    throw std::invalid_argument(
-        fmt::format("launching '{}': `ask_parent` is for actors that another one launches", name));
+  require_no_parent(name, options);
   std::shared_lock const held(launching);  // also keeps the module unchanged
   return launch_held(std::move(name), behaviour, options, arguments);
 }
@@ -247,6 +272,20 @@ result<std::uint16_t> runtime_core::require_launchable(std::string const& name, 
         "cpu device, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
         name));
   return static_cast<std::uint16_t>(found - known.begin());
+}
+
+void runtime_core::require_possible(std::string const& name, std::string_view behaviour,
+                                    actor_options const& options, std::size_t count) const {
+  require_no_parent(count != 0 ? behaviour : name, options, count != 0);
+  static_cast<void>(require_launchable(name, behaviour, options, {}, std::max<std::size_t>(count, 1)));
+}
+
+boost::asio::any_io_executor runtime_core::operations() {
+  std::lock_guard const lock(operating_);
+  if (!operates_) return context.get_executor();
+  if (!operator_)
+    operator_.emplace(copying, [this](char const* text) { watched.on_thrown("a completion handler", text); });
+  return operator_->get_executor();
 }
 
 void runtime_core::record_launch(launch_spec const& spec, std::span<std::byte const> arguments) {
@@ -298,11 +337,7 @@ result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behavio
                                                         actor_options const& options,
                                                         std::span<std::byte const> arguments) {
   std::shared_lock const held(launching);
-  if (options.supervise.rule == on_failure::ask_parent || options.pinned)
-    throw std::invalid_argument(fmt::format("launching many '{}': {}", behaviour,
-                                            options.pinned
-                                                ? "a pinned actor has a team of its own; launch it alone"
-                                                : "`ask_parent` is for actors that another one launches"));
+  require_no_parent(behaviour, options, true);
   if (count == 0) return std::vector<actor_id>();
   auto const b = require_launchable({}, behaviour, options, arguments, count);
   if (!b) return b.error();

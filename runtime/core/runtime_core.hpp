@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -44,7 +45,8 @@ class runtime_core {
   runtime_core(runtime_core const&) = delete;
   runtime_core& operator=(runtime_core const&) = delete;
   /// Stops the core and its threads. Completion handlers may use the core until this returns. If a handler of an actor does
-  /// not return, takes the core and never destroys it, because that handler uses it; queued completions are then not called.
+  /// not return, takes the core and never destroys it, because that handler uses it; queued completions are then not called. On the
+  /// core's own thread, returns before that ends; it then destroys the core.
   static void retire(std::unique_ptr<runtime_core>& core);
 
   // -- actors
@@ -59,6 +61,11 @@ class runtime_core {
   result<std::vector<actor_id>> launch_many(std::string_view behaviour, std::size_t count,
                                             actor_options const& options,
                                             std::span<std::byte const> arguments);
+  /// Throws std::invalid_argument if `launch` would, or for `count` other than 0, `launch_many`.
+  void require_possible(std::string const& name, std::string_view behaviour, actor_options const& options,
+                        std::size_t count) const;
+  /// Where operations that block run, one after the other. Once the runtime ends, that is its own thread, where they fail at once.
+  boost::asio::any_io_executor operations();
   /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on one of
   /// the own threads.
   void end_and_wait(actor_id actor);
@@ -139,6 +146,7 @@ class runtime_core {
   void forget_launch(actor_id actor);
   /// Whether a recording is in progress, and has this actor.
   bool is_recorded(actor_id actor) const;
+  static void bury(std::unique_ptr<runtime_core> core);
   void start_devices();
   void on_event(std::uint32_t device, device_event const& event);
   void on_terminated(device_event const& event);
@@ -156,6 +164,10 @@ class runtime_core {
   std::once_flag stopped_once_;
   stop_report stop_report_;
   std::thread service_;
+  std::unique_ptr<runtime_core> itself_;  // on its own thread, once that has destroyed the runtime
+  std::mutex operating_;                  // guards the two below
+  std::optional<task_thread> operator_;   // from the first operation on
+  bool operates_ = true;                  // false: the runtime ends
   task_thread copier_{copying, [this](char const* text) { watched.on_thrown("a completion handler", text); }};
 };
 

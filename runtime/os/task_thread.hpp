@@ -29,6 +29,12 @@ class task_thread {
   task_thread& operator=(task_thread const&) = delete;
 
   auto get_executor() noexcept { return parts_->context.get_executor(); }
+  /// Waits for all tasks. No more must be posted.
+  void finish() {
+    if (is_of_parent(parts_)) return;
+    parts_->work.reset();
+    if (parts_->thread.joinable()) parts_->thread.join();
+  }
   /// Waits for the running task; those that have not begun are never run. Idempotent.
   void stop() {
     if (is_of_parent(parts_)) return;

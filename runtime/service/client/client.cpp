@@ -13,7 +13,7 @@ client::~client() {
   if (link_->threads.are_of_parent())
     keep_for_ever(std::move(link_));
   else
-    link_->stop();
+    link_->stop(link_);
 }
 
 result<actor_id> client::find_untyped(std::string const& name, std::string_view behaviour) {

@@ -55,7 +55,8 @@ class client {
  public:
   /// Returns at once; the first request connects.
   explicit client(client_options options);
-  /// Completes open requests with `cancelled`. A forked child's copy does nothing.
+  /// Completes open requests with `cancelled`. In a handler on the client's own thread, those are called after that one has returned.
+  /// A forked child's copy does nothing.
   ~client();
   client(client const&) = delete;
   client& operator=(client const&) = delete;
@@ -139,7 +140,7 @@ class client_ref {
         [](auto handler, client* c, actor_id to, Message body, tell_options o) {
           c->submit({to, {}}, type_id<Message>, std::as_bytes(std::span(&body, 1)),
                     {.priority = o.priority,
-                     .deadline = o.deadline.count() > 0 ? time_limit(o.deadline) : time_limit(),
+                     .deadline = o.deadline.count() != 0 ? time_limit(o.deadline) : time_limit(),
                      .wait_for_room = o.wait_for_room,
                      .trace = o.trace},
                     answer_handler(rondo::detail::typed_answer<decltype(handler), void>{std::move(handler)}));

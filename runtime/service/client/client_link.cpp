@@ -55,17 +55,20 @@ void client::link::run() {
     run_handlers(context_, [](char const* text) {
       std::fprintf(stderr, "rondo: a completion handler of a client threw an exception: %s\n", text);
     });
+    auto const last = std::move(itself_);  // after all else: this may be the end of the link
   });
 }
 
-void client::link::stop() {
+void client::link::stop(std::shared_ptr<link> itself) {
   asio::post(context_, [this] {
     stopped_ = true;
     if (stream_) stream_->close();
     end_those([](item const&) { return true; }, errc::cancelled, "the client was stopped");
     asio::post(context_, [this] { context_.stop(); });  // after the handlers of these requests
   });
-  thread_.join();
+  if (thread_.get_id() != std::this_thread::get_id()) return thread_.join();
+  thread_.detach();
+  itself_ = std::move(itself);
 }
 
 void client::link::submit(item i) {

@@ -49,7 +49,8 @@ class client::link : public std::enable_shared_from_this<link> {
 
   explicit link(client_options options);
   void run();
-  void stop();
+  /// On the own thread, in a handler, `itself` lives until that thread ends. Otherwise waits for that.
+  void stop(std::shared_ptr<link> itself);
   void submit(item i);
   template <class F>
   auto said(F f) const {
@@ -94,6 +95,7 @@ class client::link : public std::enable_shared_from_this<link> {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   std::thread thread_;
+  std::shared_ptr<link> itself_;
 
   state state_ = state::idle;
   std::unique_ptr<transport> stream_;
