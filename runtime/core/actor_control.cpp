@@ -8,55 +8,56 @@ namespace rondo {
 
 namespace {
 
-constexpr bool changes_activity(control_bits bits) noexcept {
-  return bits == control_activate || bits == control_deactivate;
-}
+constexpr auto any_change =
+    static_cast<control_bits>(std::uint32_t{control_activate} | std::uint32_t{control_deactivate});
 
 }  // namespace
 
+actor_control::kind actor_control::kind_of(actor_id actor, control_bits bits) noexcept {
+  return {actor, (bits & any_change) != 0 ? any_change : bits};
+}
+
 void actor_control::start(actor_id actor, control_bits bits, inspection_handler handler) {
   auto ended = errc::ok;
-  bool sent = true;
+  bool send_now = true;
   {
     // Registered first: the actor may answer before the signal returns.
     std::lock_guard lock(mutex_);
     ended = ended_;
-    // Only one activation or deactivation of an actor is in flight. Its event says which state was reached, but not for
-    // which request, so a second signal could be taken for completed and then change the actor later.
-    sent = !changes_activity(bits) || std::ranges::none_of(requests_, [&](request const& r) {
-      return r.actor == actor && changes_activity(r.awaited);
-    });
-    if (ended == errc::ok) requests_.push_back({actor, bits, std::move(handler), sent});
+    if (ended == errc::ok) {
+      auto const of = kind_of(actor, bits);
+      auto& all = requests_[of];
+      send_now = of.second != any_change || all.empty();
+      all.push_back({bits, std::move(handler)});
+    }
   }
   if (ended != errc::ok) return refuse(std::move(handler), ended);
-  if (sent) send(actor, bits);
+  if (send_now) send(actor, bits);
 }
 
 void actor_control::send(actor_id actor, control_bits bits) {
   auto const refused =
-      actors_.find(actor) ? devices_.home_of(actor).dev->signal(actor, bits) : errc::actor_gone;
+      actors_.behaviour_of(actor) ? devices_.home_of(actor).dev->signal(actor, bits) : errc::actor_gone;
   if (refused == errc::ok) return;
   std::unique_lock lock(mutex_);
-  auto const r = std::ranges::find_if(
-      requests_, [&](request const& x) { return x.actor == actor && x.awaited == bits && x.sent; });
-  if (r == requests_.end()) return;
-  auto failed = std::move(r->handler);
-  requests_.erase(r);
+  auto const at = requests_.find(kind_of(actor, bits));
+  if (at == requests_.end() || at->second.front().awaited != bits) return;
+  auto failed = std::move(at->second.front().handler);
+  at->second.pop_front();
+  if (at->second.empty())
+    requests_.erase(at);
+  else if (at->first.second == any_change)
+    send_next(at->first);
   lock.unlock();
   refuse(std::move(failed), refused);
-  if (changes_activity(bits)) send_next(actor);
 }
 
-void actor_control::send_next(actor_id actor) {
-  std::unique_lock lock(mutex_);
-  auto const next =
-      std::ranges::find_if(requests_, [&](request const& r) { return r.actor == actor && !r.sent; });
-  if (next == requests_.end()) return;
-  next->sent = true;
-  auto const bits = next->awaited;
-  lock.unlock();
+/// Sends the first of these changes. Precondition: the caller holds mutex_, there is one, and none is in flight.
+void actor_control::send_next(kind changes) {
   // Not here: this may be the device's own thread, which must not wait for room in the submission ring.
-  boost::asio::post(context_, [this, actor, bits] { send(actor, bits); });
+  boost::asio::post(context_, [this, actor = changes.first, bits = requests_.at(changes).front().awaited] {
+    send(actor, bits);
+  });
 }
 
 void actor_control::refuse(inspection_handler handler, errc reason) {
@@ -64,25 +65,31 @@ void actor_control::refuse(inspection_handler handler, errc reason) {
 }
 
 /// Precondition: the caller holds mutex_.
-template <class Which>
-actor_control::requests actor_control::take(Which which) {
-  requests taken;
-  for (auto next = requests_.begin(); next != requests_.end();)
-    if (auto const r = next++; which(*r)) taken.splice(taken.end(), requests_, r);
-  return taken;
+actor_control::requests actor_control::take_all(kind of) {
+  auto taken = requests_.extract(of);
+  return taken ? std::move(taken.mapped()) : requests{};
 }
 
 void actor_control::on_state(actor_id actor, lifecycle state) {
   bool const gone = state == lifecycle::terminated;
-  std::uint32_t const reached = state == lifecycle::active        ? control_activate
-                                : state == lifecycle::deactivated ? control_deactivate
-                                : gone                            ? ~0u
-                                                                  : 0;
-  std::unique_lock lock(mutex_);
-  auto done = take(
-      [&](request const& r) { return r.actor == actor && (r.awaited & reached) != 0 && (gone || r.sent); });
-  lock.unlock();
-  if (!gone && !done.empty()) send_next(actor);
+  auto const reached = state == lifecycle::active        ? control_activate
+                       : state == lifecycle::deactivated ? control_deactivate
+                                                         : control_bits{};
+  requests done;
+  {
+    std::lock_guard lock(mutex_);
+    if (gone) {
+      for (auto const bits : {any_change, control_inspect, control_drain, control_discard})
+        done.splice(done.end(), take_all({actor, bits}));
+    } else if (auto const at = requests_.find({actor, any_change});
+               at != requests_.end() && at->second.front().awaited == reached) {
+      done.splice(done.end(), at->second, at->second.begin());
+      if (at->second.empty())
+        requests_.erase(at);
+      else
+        send_next(at->first);
+    }
+  }
   for (auto& r : done) {
     bool const ended = gone && (r.awaited & (control_drain | control_discard)) == 0;
     deliver(context_.get_executor(), std::move(r.handler),
@@ -103,7 +110,7 @@ void actor_control::on_depths(device_event const& e) {
     if (e.detail == 0) return;
     found.depths = std::move(pages);
     depths_so_far_.erase(e.actor.index);
-    done = take([&](request const& r) { return r.actor == e.actor && r.awaited == control_inspect; });
+    done = take_all({e.actor, control_inspect});
   }
   for (auto& r : done) {
     // On the runtime's thread, because reading the counters queries the device, whose thread is calling this function.
@@ -119,13 +126,14 @@ void actor_control::on_depths(device_event const& e) {
 }
 
 void actor_control::end(errc reason) {
-  requests pending;
+  std::map<kind, requests> pending;
   {
     std::lock_guard lock(mutex_);
     if (ended_ == errc::ok) ended_ = reason;
     pending.swap(requests_);
   }
-  for (auto& r : pending) refuse(std::move(r.handler), reason);
+  for (auto& [of, all] : pending)
+    for (auto& r : all) refuse(std::move(r.handler), reason);
 }
 
 }  // namespace rondo

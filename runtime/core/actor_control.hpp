@@ -38,24 +38,28 @@ class actor_control {
 
  private:
   struct request {
-    actor_id actor;
     control_bits awaited;
     inspection_handler handler;
-    bool sent;  // false: waits for an earlier activation or deactivation of the actor
   };
   using requests = std::list<request>;  // a list, because its elements never move; see completions.cpp
+  /// What an actor is asked for. Its activations and deactivations are of one kind: only the first of them is in flight, because
+  /// its event says which state was reached, but not for which request. A second signal could be taken for completed, and then
+  /// change the actor later.
+  using kind = std::pair<actor_id, control_bits>;
 
+  static kind kind_of(actor_id actor, control_bits bits) noexcept;
   void send(actor_id actor, control_bits bits);
-  void send_next(actor_id actor);
+  void send_next(kind changes);
   void refuse(inspection_handler handler, errc reason);
-  template <class Which>
-  requests take(Which which);
+  requests take_all(kind of);
 
   device_set& devices_;
   directory const& actors_;
   boost::asio::io_context& context_;
   std::mutex mutex_;  // guards the members below
-  requests requests_;
+  // In the order of their calls; no list is empty. An event finds its requests without a look at others: device threads wait for
+  // the mutex.
+  std::map<kind, requests> requests_;
   std::map<std::uint32_t, std::vector<depth_page::entry>> depths_so_far_;  // by cell: the pages so far
   errc ended_ = errc::ok;  // the reason why later requests are refused
 };

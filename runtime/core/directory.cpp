@@ -46,8 +46,8 @@ directory::record* directory::cells::begin(std::uint32_t cell, std::uint16_t beh
   }
   if (cell == records.size())
     records.emplace_back();
-  else if (!free.empty() && free.back() == cell)
-    free.pop_back();
+  else
+    take_free(cell);
   record& r = records[cell];
   r = {.state_offset = state->offset,
        .state_bytes = state_bytes,
@@ -76,6 +76,17 @@ void directory::cells::end(record& r) {
   r.live = false;
 }
 
+void directory::cells::add_free(std::uint32_t cell) {
+  records[cell].state_offset = free.size();
+  free.push_back(cell);
+}
+void directory::cells::take_free(std::uint32_t cell) {
+  auto const at = records[cell].state_offset;
+  free[at] = free.back();
+  records[free[at]].state_offset = at;
+  free.pop_back();
+}
+
 launch_spec directory::cells::spec_of(std::uint32_t cell) const {
   record const& r = records[cell];
   bool const own_ring = r.ring_offset != 0;
@@ -100,7 +111,7 @@ launch_spec directory::cells::spec_of(std::uint32_t cell) const {
 void directory::cells::list_free() {
   free.clear();
   for (auto cell = records.size(); cell-- != 0;)  // so that the lowest cell is taken first
-    if (!records[cell].live) free.push_back(static_cast<std::uint32_t>(cell));
+    if (!records[cell].live) add_free(static_cast<std::uint32_t>(cell));
 }
 
 directory::entry directory::entry_of(std::uint32_t device, std::uint32_t cell) const {
@@ -165,7 +176,7 @@ errc directory::add_many(std::uint16_t behaviour, std::uint64_t state_bytes, act
     while (i-- != 0) {
       auto const back = cell_of(specs[i].id);
       on.end(on.records[back]);
-      on.free.push_back(back);
+      on.add_free(back);
     }
     return cell ? errc::out_of_memory : errc::actor_limit;
   }
@@ -218,9 +229,7 @@ result<launch_spec> directory::add_as(revival const& actor) {
   std::lock_guard lock(mutex_);
   launch_spec spec{};
   if (auto const refused = revive_one(actor, spec); refused != errc::ok) return refused;
-  auto& on = devices_[device_of(actor.id)];
-  on.list_free();
-  on.records[cell_of(actor.id)].restored = spec.restored = false;
+  devices_[device_of(actor.id)].records[cell_of(actor.id)].restored = spec.restored = false;
   return spec;
 }
 
@@ -229,7 +238,10 @@ errc directory::revive_one(revival const& a, launch_spec& spec) {
   cells& on = devices_[device_of(a.id)];
   auto const cell = cell_of(a.id);
   if (cell >= on.layout.shape.actors) return errc::actor_limit;
-  while (on.records.size() <= cell) on.records.emplace_back();
+  while (on.records.size() <= cell) {
+    on.records.emplace_back();
+    on.add_free(static_cast<std::uint32_t>(on.records.size() - 1));
+  }
   record const old = on.records[cell];
   // The same generation is the same actor, in a runtime that returns to its own checkpoint.
   bool const same = old.generation == a.id.generation && old.behaviour == a.behaviour &&
@@ -253,7 +265,7 @@ bool directory::remove(actor_id id) {
   cells& on = devices_[device_of(id)];
   if (r->has_name) named_.erase(names_.at(id.index));
   on.end(*r);
-  on.free.push_back(cell_of(id));
+  on.add_free(cell_of(id));
   return true;
 }
 
@@ -346,6 +358,15 @@ std::optional<std::uint16_t> directory::behaviour_of(actor_id id) const {
 std::optional<directory::entry> directory::find(actor_id id) const {
   std::lock_guard lock(mutex_);
   return living(id) != nullptr ? std::optional(entry_of(device_of(id), cell_of(id))) : std::nullopt;
+}
+
+std::string directory::name_in(std::uint32_t index) const {
+  std::lock_guard lock(mutex_);
+  if (device_of({index, 0}) >= devices_.size()) return {};
+  auto const& on = devices_[device_of({index, 0})];
+  auto const cell = cell_of({index, 0});
+  bool const has_name = cell < on.records.size() && on.records[cell].live && on.records[cell].has_name;
+  return has_name ? names_.at(index) : std::string();
 }
 
 std::vector<directory::entry> directory::list(std::uint32_t from, std::size_t most) const {

@@ -100,6 +100,8 @@ class directory {
 
   std::optional<entry> find(std::string_view name) const;
   std::optional<entry> find(actor_id id) const;
+  /// The name of the living actor in this cell; empty: it has none, or there is none.
+  std::string name_in(std::uint32_t index) const;
   /// The behaviour of a living actor. A service calls this for each message, so it copies nothing else.
   std::optional<std::uint16_t> behaviour_of(actor_id id) const;
   /// The living actors in the order of their indices: at most `most`, starting at index `from`.
@@ -112,7 +114,8 @@ class directory {
  private:
   /// What is kept of an actor besides its name: one cache line, because a program may have a million of them.
   struct alignas(64) record {
-    std::uint64_t state_offset = 0, state_bytes = 0;
+    std::uint64_t state_offset = 0;  // of a free cell: its place in `free`
+    std::uint64_t state_bytes = 0;
     std::uint64_t ring_offset = 0;  // of a dedicated ring; 0: it has none
     std::uint64_t begun_ns = 0;
     std::uint32_t generation = 0;
@@ -141,6 +144,9 @@ class directory {
     record* begin(std::uint32_t cell, std::uint16_t behaviour, std::uint64_t state_bytes,
                   actor_options const& options, std::uint32_t capacity, std::uint64_t now);
     void end(record& r);
+    /// The cell of an actor that has ended is free; one that gets an actor is not. Constant time.
+    void add_free(std::uint32_t cell);
+    void take_free(std::uint32_t cell);
     bool has_own_ring(std::uint32_t capacity) const { return capacity > layout.shape.ring_slots; }
     launch_spec spec_of(std::uint32_t cell) const;
     void list_free();

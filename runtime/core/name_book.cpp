@@ -10,10 +10,8 @@ std::string name_book::of_actor(actor_id id) const {
 }
 
 std::string name_book::of_cell(std::uint32_t index) const {
-  auto const first = actors_.list(index, 1);
-  if (!first.empty() && first.front().id.index == index && !first.front().name.empty())
-    return first.front().name;
-  return fmt::format("#{}", index);
+  auto const name = actors_.name_in(index);
+  return name.empty() ? fmt::format("#{}", index) : name;
 }
 
 std::string name_book::of_type(std::uint32_t type) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <unordered_set>
 #include <vector>
 
 #include "kernels/base/clock.hpp"
@@ -112,11 +113,11 @@ error_code sync_all(side to, std::span<two_sided* const> all) {
   };
   std::vector<due> left;
   left.reserve(all.size());
+  std::unordered_set<two_sided*> listed;
   for (auto* data : all) {
     bool older = false;
     if (auto const e = data->prepare(to, older)) return e;
-    bool const listed = std::ranges::any_of(left, [data](due const& d) { return d.data == data; });
-    if (older && !listed) left.push_back({data, data->job(to)});
+    if (older && listed.insert(data).second) left.push_back({data, data->job(to)});
   }
   std::vector<copy_job> batch;
   while (!left.empty()) {

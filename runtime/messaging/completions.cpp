@@ -12,7 +12,7 @@ namespace rondo {
 
 namespace {
 
-constexpr std::uint64_t no_deadline = ~0ull;
+constexpr std::uint64_t no_deadline = deadline_tree::none;
 
 /// Also of an object that has ended.
 template <class T>
@@ -36,8 +36,10 @@ completions::table::table(std::uint32_t capacity) : slots(capacity) {
 }
 
 completions::completions(std::uint32_t capacity, boost::asio::any_io_executor executor)
-    : table_(new table(capacity)), executor_(std::move(executor)), fallback_(executor_) {
-  nearest_deadline_.store(no_deadline, memory_order::relaxed);
+    : table_(new table(capacity)),
+      executor_(std::move(executor)),
+      fallback_(executor_),
+      deadlines_(capacity) {
   late_.store(0, memory_order::relaxed);
   closed_.store(0, memory_order::relaxed);
 }
@@ -98,19 +100,7 @@ actor_id completions::begin(std::uint32_t index, phase p, std::uint64_t deadline
   actor_id const id{index | host_ask_bit, generation};
   if (auto const closed = closed_.load(memory_order::seq_cst); closed != 0)
     complete(id, static_cast<errc>(closed - 1), nullptr, completer::initiator);
-  if (deadline_ns != 0) {
-    // seq_cst: against expire(), which resets the nearest deadline and then scans the slots; one of the
-    // two sees the other.
-    auto nearest = nearest_deadline_.load(memory_order::seq_cst);
-    while (deadline_ns < nearest) {
-      // Relaxed: only a number; on_nearer_ passes it to the thread that will call expire().
-      if (nearest_deadline_.compare_exchange(nearest, deadline_ns, memory_order::relaxed,
-                                             memory_order::relaxed)) {
-        if (on_nearer_) on_nearer_(deadline_ns);
-        break;
-      }
-    }
-  }
+  if (deadline_ns != 0 && deadlines_.lower(index, deadline_ns) && on_nearer_) on_nearer_(deadline_ns);
   return id;
 }
 
@@ -249,24 +239,16 @@ void completions::keep_or_give_back(std::uint32_t index, kept_slot& mine) {
 }
 
 std::uint64_t completions::expire(std::uint64_t now) {
-  nearest_deadline_.store(no_deadline,
-                          memory_order::seq_cst);  // before the scan: a later ask lowers it again
-  std::uint64_t nearest = no_deadline;
-  for (std::uint32_t i = 0; i < table_->slots.size(); ++i) {
+  auto const nearest = deadlines_.expire(now, [&](std::uint32_t i) {
     slot& s = table_->slots[i];
     auto const word = s.word.load(memory_order::seq_cst);
-    if (!is_open(word)) continue;
+    if (!is_open(word)) return no_deadline;
     auto const deadline =
         s.deadline_ns.load(memory_order::relaxed);  // relaxed: stale only with a stale generation
-    if (deadline <= now)
-      complete({i | host_ask_bit, static_cast<std::uint32_t>(word >> 32)}, errc::timed_out, nullptr);
-    else if (deadline < nearest)
-      nearest = deadline;
-  }
-  auto seen = nearest_deadline_.load(memory_order::relaxed);
-  while (nearest < seen &&
-         !nearest_deadline_.compare_exchange(seen, nearest, memory_order::relaxed, memory_order::relaxed)) {
-  }
+    if (deadline > now) return deadline;
+    complete({i | host_ask_bit, static_cast<std::uint32_t>(word >> 32)}, errc::timed_out, nullptr);
+    return no_deadline;
+  });
   return nearest == no_deadline ? 0 : nearest;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/base/atomic.hpp"
+#include "runtime/base/deadline_tree.hpp"
 #include "runtime/messaging/answer.hpp"
 
 namespace rondo {
@@ -124,8 +125,8 @@ class completions {
   boost::asio::any_io_executor executor_;
   boost::asio::any_completion_executor fallback_;  // executor_, wrapped once for all handlers
   std::function<void(std::uint64_t)> on_nearer_;
-  alignas(64) atomic<std::uint64_t> nearest_deadline_;
-  atomic<std::uint64_t> late_;
+  deadline_tree deadlines_;
+  alignas(64) atomic<std::uint64_t> late_;
   atomic<std::uint32_t> closed_;  // errc + 1
 };
 

@@ -50,16 +50,15 @@ void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
     auto w = entry_of(mail);
     w.patient = true;
     w.handler.swap(handler);  // not assigned: see completions.cpp
-    w.number = ++last_number_;
+    if (slot.is_connected() || mail.header.deadline != 0) w.number = ++last_number_;
     if (auto const& h = mail.header; h.deadline != 0) {
       auto const now = now_ns(), limit = h.deadline_ns(), age = h.age_ns(now);
       w.deadline_ns = age < limit ? now + (limit - age) : now;
+      deadlines_.emplace(w.deadline_ns, w.number);
       expect(w.deadline_ns);
     }
     if (slot.is_connected())
-      slot.assign([this, key = key_of(mail), number = w.number](boost::asio::cancellation_type) {
-        cancel(key, number);
-      });
+      slot.assign([this, number = w.number](boost::asio::cancellation_type) { cancel(number); });
     stand_in_line(std::move(w), ended);
   }
   end(ended);
@@ -83,17 +82,40 @@ bool mail_lines::is_over(waiting const& w) const noexcept {
          !completions_.is_waiting(w.m.body.header.reply_to);
 }
 
-void mail_lines::cancel(line_key key, std::uint64_t number) {
+/// Those that are over leave. Precondition: the caller holds mutex_.
+void mail_lines::purge(line& l, messages& ended) {
+  auto& all = l.waiting_messages;
+  if (all.size() < l.purge_at) return;
+  for (auto next = all.begin(); next != all.end();)
+    if (auto const w = next++; !w->in_transit && is_over(*w)) leave(l, w, errc::ok, ended);
+  l.purge_at = std::max(line{}.purge_at, 2 * all.size());
+}
+
+/// Precondition: the caller holds mutex_.
+void mail_lines::push(line& l, waiting w) {
+  l.waiting_messages.push_back(std::move(w));
+  l.count(l.waiting_messages.back());
+}
+
+/// Into `ended`. Precondition: the caller holds mutex_.
+void mail_lines::leave(line& l, messages::iterator w, errc outcome, messages& ended) {
+  l.let_go(w);
+  if (w->number != 0) {
+    numbered_.erase(w->number);
+    deadlines_.erase({w->deadline_ns, w->number});
+  }
+  w->outcome = outcome;
+  ended.splice(ended.end(), l.waiting_messages, w);
+}
+
+void mail_lines::cancel(std::uint64_t number) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
-    auto const at = lines_.find(key);
-    if (at == lines_.end()) return;
-    auto& all = at->second.waiting_messages;
-    auto const w = std::ranges::find(all, number, &waiting::number);
-    if (w == all.end() || w->in_transit) return;
-    w->outcome = errc::cancelled;
-    ended.splice(ended.end(), all, w);
+    auto const found = numbered_.find(number);
+    if (found == numbered_.end() || found->second.message->in_transit) return;
+    auto const at = found->second.line;
+    leave(at->second, found->second.message, errc::cancelled, ended);
     close_up(at);
   }
   end(ended);
@@ -110,34 +132,30 @@ void mail_lines::expect(std::uint64_t deadline_ns) {
   });
 }
 
-/// Messages whose deadline has passed leave their lines.
+/// Messages whose deadline has passed leave their lines. Of one in transit, the verdict decides.
 void mail_lines::expire() {
   messages ended;
   {
     std::lock_guard lock(mutex_);
     nearest_deadline_ns_ = ~0ull;
-    auto nearest = nearest_deadline_ns_;
     auto const now = now_ns();
-    for (auto at = lines_.begin(); at != lines_.end(); at = close_up(at)) {
-      auto& all = at->second.waiting_messages;
-      for (auto next = all.begin(); next != all.end();) {
-        auto const w = next++;
-        if (w->deadline_ns > now) nearest = std::min(nearest, w->deadline_ns);
-        if (w->deadline_ns > now || w->in_transit) continue;
-        w->outcome = errc::timed_out;
-        ended.splice(ended.end(), all, w);
-      }
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+      auto const [at, message] = numbered_.at(deadlines_.begin()->second);
+      deadlines_.erase(deadlines_.begin());
+      if (message->in_transit) continue;
+      leave(at->second, message, errc::timed_out, ended);
+      close_up(at);
     }
-    expect(nearest);
+    if (!deadlines_.empty()) expect(deadlines_.begin()->first);
   }
   end(ended);
 }
 
-/// Removes a line if it is empty. Returns the next one.
-mail_lines::lines::iterator mail_lines::close_up(lines::iterator at) {
-  if (!at->second.waiting_messages.empty()) return std::next(at);
+/// Removes a line if it is empty.
+void mail_lines::close_up(lines::iterator at) {
+  if (!at->second.waiting_messages.empty()) return;
   if (at->second.is_obstacle) obstacles_.remove_line(at->first.to.index);
-  return lines_.erase(at);
+  lines_.erase(at);
 }
 
 /// Precondition: the caller holds mutex_; `w` is patient.
@@ -145,8 +163,13 @@ void mail_lines::stand_in_line(waiting w, messages& ended) {
   auto const at = lines_.try_emplace(key_of(w.m)).first;
   auto& queue = at->second.waiting_messages;
   // Into the line first: on_room may be called at any time after the mailbox was found full.
-  queue.push_back(std::move(w));
-  if (route_.is_near() || queue.size() == 1)
+  auto const number = w.number;
+  push(at->second, std::move(w));
+  if (number != 0) numbered_.emplace(number, place{at, std::prev(queue.end())});
+  bool const is_first = queue.size() == 1;
+  purge(at->second, ended);
+  if (queue.empty()) return close_up(at);
+  if (route_.is_near() || is_first)
     advance(at, ended);  // otherwise its turn comes after the first one's verdict
 }
 
@@ -219,8 +242,9 @@ void mail_lines::wait_for_route(mail_view const& mail, actor_id ack) {
   if (closed()) return;  // its ask has been completed
   auto const at = lines_.try_emplace(key_of(mail)).first;
   auto& all = at->second.waiting_messages;
-  all.push_back(entry_of(mail));
-  all.back().ack = ack;
+  auto w = entry_of(mail);
+  w.ack = ack;
+  push(at->second, std::move(w));
   if (all.size() != 1) return;
   make_obstacle(at);
   try_later(at->first, at->second);
@@ -235,10 +259,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   line& l = at->second;
   // A sender that has another priority may have sent a message that is yet to come back.
   if (l.full && !route_.is_near()) return errc::mailbox_full;
-  // From the end, where the sender's own last message is.
-  if (std::none_of(l.waiting_messages.rbegin(), l.waiting_messages.rend(),
-                   [&](waiting const& w) { return w.m.body.header.priority == mail.header.priority; }))
-    return {};
+  if (!l.by_priority.contains(mail.header.priority)) return {};
   if (l.full) return errc::mailbox_full;
   if (l.waiting_messages.size() >= line_limit) return errc::device_busy;
   if (mail.bytes > max_payload_bytes || !route_.takes(mail.count)) return errc::payload_too_large;
@@ -246,7 +267,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   w.ack = ack;
   w.patient = w.kept = !ack.valid() && !is_ask(mail.header);
   w.late = held_;
-  l.waiting_messages.push_back(std::move(w));
+  push(l, std::move(w));
   return errc::ok;
 }
 
@@ -277,7 +298,7 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
   if (held_ && !all.empty()) return make_obstacle(at);  // release continues
   while (!all.empty()) {
     if (l.run == 0 && is_over(all.front())) {
-      all.pop_front();
+      leave(l, all.begin(), errc::ok, ended);
       continue;
     }
     auto const outcome = send_first(at->first, l);
@@ -285,12 +306,11 @@ void mail_lines::advance(lines::iterator at, messages& ended) {
     if (near && outcome == errc::mailbox_full) return l.full = true, make_obstacle(at);  // on_room continues
     if (!near && outcome == errc::ok) {
       if (l.awaits_verdict) return make_obstacle(at);
-      all.pop_front();  // the device reports its outcome
+      leave(l, all.begin(), errc::ok, ended);  // the device reports its outcome
       continue;
     }
     if (l.run != 0) return;  // closed: close() ends the line
-    all.front().outcome = outcome;
-    ended.splice(ended.end(), all, all.begin());
+    leave(l, all.begin(), outcome, ended);
   }
   close_up(at);
 }
@@ -358,6 +378,8 @@ errc mail_lines::close(errc reason) {
       if (l.is_obstacle) obstacles_.remove_line(key.to.index);
     }
     lines_.clear();
+    numbered_.clear();
+    deadlines_.clear();
   }
   end(ended);
   return reason;

@@ -26,6 +26,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/outgoing.hpp"
@@ -104,8 +107,8 @@ class mail_lines {
     // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs to.
     answer_handler handler{};
     actor_id ack{};
-    std::uint64_t number = 0;           // of one with a handler
-    std::uint64_t deadline_ns = ~0ull;  // likewise, on the device's clock
+    std::uint64_t number = 0;           // by which its place is found; 0: nobody looks for it
+    std::uint64_t deadline_ns = ~0ull;  // of one with a handler, on the device's clock
     std::uint32_t count = 1;            // of a batch
     std::vector<std::byte> batch{};     // its payloads
     errc outcome = errc::ok;
@@ -131,20 +134,48 @@ class mail_lines {
   /// waits. Those that have come back come first: their senders have sent them before all that they have put into the line.
   struct line {
     messages waiting_messages;
+    std::map<std::uint8_t, std::uint32_t> by_priority{};  // how many of them there are
+    std::uint32_t hasty = 0;                              // those that are not patient
+    std::size_t purge_at =
+        64;  // messages; then those whose ask is over leave: nobody tells the line of its end
     bool is_obstacle = false;     // for senders that do not wait
     bool full = false;            // the mailbox had no room for the first message
     bool awaits_verdict = false;  // of the run, or of the one message
     // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has come back is
     // sent, since what its sender has put into the line may have to wait for more.
     bool settled = true;
-    std::uint32_t run = 0;  // kept messages in transit
-    messages returned{};    // those of the run that have come back; they wait again when its verdict is known
-    mail_epoch epoch{};     // of what is in transit
+    std::uint32_t run = 0;                              // kept messages in transit
+    std::optional<messages::iterator> last_returned{};  // of the waiting ones
+    messages returned{};  // those of the run that have come back; they wait again when its verdict is known
+    mail_epoch epoch{};   // of what is in transit
     std::uint32_t longest_run = 32;
     std::chrono::microseconds pause{20};  // until the next try
     std::unique_ptr<boost::asio::steady_timer> timer{};
+
+    /// A message has come into the line.
+    void count(waiting const& w) {
+      ++by_priority[w.m.body.header.priority];
+      hasty += !w.patient;
+    }
+    /// It has become another message.
+    void uncount(waiting const& w) {
+      auto const of = by_priority.find(w.m.body.header.priority);
+      if (--of->second == 0) by_priority.erase(of);
+      hasty -= !w.patient;
+    }
+    /// It leaves.
+    void let_go(messages::iterator w) {
+      uncount(*w);
+      if (last_returned != w) return;
+      last_returned.reset();
+      if (w != waiting_messages.begin()) last_returned = std::prev(w);
+    }
   };
   using lines = std::map<line_key, line>;
+  struct place {
+    lines::iterator line;
+    messages::iterator message;
+  };
   /// What is known of a mailbox without a lock.
   struct mailbox {
     atomic<std::uint32_t> epochs[2];  // of a far route: mail_epoch::bits, by whether it is for reserved room
@@ -175,11 +206,15 @@ class mail_lines {
   void stand_in_line(waiting w, messages& ended);
   static waiting entry_of(mail_view const& mail);
   bool is_over(waiting const& w) const noexcept;
-  void cancel(line_key key, std::uint64_t number);
+  void purge(line& l, messages& ended);
+  void push(line& l, waiting w);
+  void leave(line& l, messages::iterator w, errc outcome, messages& ended);
+  void cancel(std::uint64_t number);
   void expect(std::uint64_t deadline_ns);
   void expire();
-  lines::iterator close_up(lines::iterator at);
-  static void add_returned(messages& to, outgoing const& m, std::uint32_t count);
+  void close_up(lines::iterator at);
+  static void add_returned(line& l, messages& to, outgoing const& m, std::uint32_t count);
+  static std::vector<messages::iterator> run_of(line& l);
   static void end_run(line& l);
   errc send(waiting const& w, far_terms const& terms) const;
   errc send_for_verdict(line_key key, line& l, waiting& w, far_terms terms);
@@ -188,7 +223,7 @@ class mail_lines {
   void advance(lines::iterator at, messages& ended);
   void resume(line_key key);
   void on_verdict(line_key key, errc verdict);
-  static void fail_hasty(messages& all, messages& ended);
+  void fail_hasty(line& l, messages& ended);
   void try_later(line_key key, line& l);
   void make_obstacle(lines::iterator at);
   void end(messages& ended);
@@ -202,7 +237,9 @@ class mail_lines {
   mutable std::mutex mutex_;  // guards the members below, but for what mailbox says
   lines lines_;
   std::uint64_t last_number_ = 0;
-  std::uint64_t nearest_deadline_ns_ = ~0ull;  // that the timer awaits
+  std::unordered_map<std::uint64_t, place> numbered_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> deadlines_;  // with the numbers
+  std::uint64_t nearest_deadline_ns_ = ~0ull;                    // that the timer awaits
   boost::asio::steady_timer deadline_timer_{executor_};
   std::vector<mailbox> mailboxes_;
   bool held_ = false;  // the lines of a far route are

@@ -20,7 +20,7 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
       bool const is_new = l.waiting_messages.empty();
       l.full = true;
       make_obstacle(at);  // before the epoch changes: see terms_for
-      add_returned(about.resent != 0 && l.run != 0 ? l.returned : l.waiting_messages, m, about.count);
+      add_returned(l, about.resent != 0 && l.run != 0 ? l.returned : l.waiting_messages, m, about.count);
       if (about.resent == 2) return;  // its verdict follows, and its epoch goes on
       l.settled = false;
       auto& epoch = mailboxes_[cell_of(m.to)].epochs[in.reserved()];
@@ -34,10 +34,14 @@ void mail_lines::take_back(outgoing m, returned_mail about) {
 }
 
 /// Behind those that have come back before. `count`: as in returned_mail.
-void mail_lines::add_returned(messages& to, outgoing const& m, std::uint32_t count) {
-  auto const behind = std::ranges::find(to, false, &waiting::returned);
-  if (count != 0)
-    to.insert(behind, {.m = m, .patient = true, .kept = true, .returned = true, .count = count});
+void mail_lines::add_returned(line& l, messages& to, outgoing const& m, std::uint32_t count) {
+  bool const waits = &to == &l.waiting_messages;
+  auto const behind = !waits ? to.end() : l.last_returned ? std::next(*l.last_returned) : to.begin();
+  if (count != 0) {
+    auto const w =
+        to.insert(behind, {.m = m, .patient = true, .kept = true, .returned = true, .count = count});
+    if (waits) l.count(*w), l.last_returned = w;
+  }
   if (count == 1 || behind == to.begin()) return;
   auto& batch = std::prev(behind)->batch;
   batch.insert(batch.end(), m.body.payload, m.body.payload + m.body.bytes);
@@ -65,8 +69,8 @@ errc mail_lines::send_for_verdict(line_key key, line& l, waiting& w, far_terms t
 errc mail_lines::send_run(line_key key, line& l) {
   auto& all = l.waiting_messages;
   if (l.run == 0) l.epoch = epoch_of(key);
-  auto const last = std::find_if(all.rbegin(), all.rend(), [](waiting const& w) { return w.in_transit; });
-  for (auto next = last.base();; ++next, ++l.run) {  // behind the last one in transit, or the first
+  auto const begun = run_of(l);
+  for (auto next = begun.empty() ? all.begin() : std::next(begun.back());; ++next, ++l.run) {
     if (!next->is_whole()) return errc::device_busy;
     auto const after = std::next(next);
     bool const goes_on = l.run + 1 < l.longest_run && after != all.end() && after->kept &&
@@ -79,21 +83,34 @@ errc mail_lines::send_run(line_key key, line& l) {
   }
 }
 
+/// The messages of the run, in their order. They are close to the line's begin: only what has come back is before them.
+std::vector<mail_lines::messages::iterator> mail_lines::run_of(line& l) {
+  std::vector<messages::iterator> all;
+  for (auto w = l.waiting_messages.begin(); all.size() < l.run; ++w)
+    if (w->in_transit) all.push_back(w);
+  return all;
+}
+
 /// What has come back of the run waits again: usually its end, so it takes the places of that, between which others may have
 /// returned. The rest is in the mailbox, or the device reports its end.
 void mail_lines::end_run(line& l) {
-  if (l.run == 0) return;
-  auto& all = l.waiting_messages;
-  for (auto w = all.rbegin(); w != all.rend() && !l.returned.empty(); ++w) {
-    if (!w->in_transit) continue;
+  auto const run = run_of(l);
+  for (auto at = run.rbegin(); at != run.rend(); ++at) {
+    auto const w = *at;
+    if (l.returned.empty()) {
+      l.let_go(w);
+      l.waiting_messages.erase(w);
+      continue;
+    }
+    l.uncount(*w);
     auto& back = l.returned.back();
     w->m = back.m;
     w->count = back.count;
     w->batch.swap(back.batch);
     w->in_transit = false;
+    l.count(*w);
     l.returned.pop_back();
   }
-  std::erase_if(all, [](waiting const& w) { return w.in_transit; });
   l.run = 0;
 }
 
@@ -111,22 +128,21 @@ void mail_lines::on_verdict(line_key key, errc verdict) {
     l.settled = l.settled || l.epoch == epoch_of(key);
     l.full = again || verdict == errc::mailbox_full || !l.settled;
     l.awaits_verdict = false;
-    end_run(l);
-    if (auto const judged = std::ranges::find(all, true, &waiting::in_transit); judged != all.end()) {
+    if (l.run != 0) {
+      end_run(l);
+    } else {  // one message alone, behind what has come back
+      auto const judged = std::ranges::find(all, true, &waiting::in_transit);
       judged->in_transit = false;
       again = verdict == errc::mailbox_full || verdict == errc::device_busy;
       stays = again && judged->deadline_ns > now_ns();
-      if (!stays) {
-        judged->outcome = again ? errc::timed_out : verdict;
-        ended.splice(ended.end(), all, judged);
-      }
+      if (!stays) leave(l, judged, again ? errc::timed_out : verdict, ended);
     }
     l.longest_run = l.full ? std::max(taken, 1u) : std::min(2 * l.longest_run, run_limit);
     if (!stays || taken != 0) l.pause = line{}.pause;
     if (!again) {
       advance(at, ended);
     } else {
-      if (l.full) fail_hasty(all, ended);
+      if (l.full) fail_hasty(l, ended);
       all.empty() ? void(close_up(at)) : try_later(key, l);
     }
   }
@@ -134,13 +150,9 @@ void mail_lines::on_verdict(line_key key, errc verdict) {
 }
 
 /// A mailbox is full: messages whose senders do not wait for room fail.
-void mail_lines::fail_hasty(messages& all, messages& ended) {
-  for (auto w = all.begin(); w != all.end();) {
-    auto const next = std::next(w);
-    w->outcome = errc::mailbox_full;
-    if (!w->patient) ended.splice(ended.end(), all, w);
-    w = next;
-  }
+void mail_lines::fail_hasty(line& l, messages& ended) {
+  for (auto next = l.waiting_messages.begin(); l.hasty != 0;)
+    if (auto const w = next++; !w->patient) leave(l, w, errc::mailbox_full, ended);
 }
 
 }  // namespace rondo

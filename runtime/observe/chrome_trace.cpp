@@ -80,13 +80,16 @@ class drawing {
     }
     return at;
   }
-  /// Calls may overlap, but the bars of one track must not: finds the first track that is free.
+  /// Calls may overlap, but the bars of one track must not: finds the first track that is free. Precondition: hops come in the
+  /// order in which they began.
   std::uint32_t free_lane(trace_hop const& h) {
-    auto const lane = std::ranges::find_if(lanes_, [&](std::uint64_t until) { return until <= h.begun_ns; });
-    auto const at = static_cast<std::size_t>(lane - lanes_.begin());
-    if (lane == lanes_.end()) lanes_.push_back(0);
-    lanes_[at] = h.ended_ns;
-    return static_cast<std::uint32_t>(at) + 1;
+    for (; !busy_lanes_.empty() && busy_lanes_.begin()->first <= h.begun_ns;
+         busy_lanes_.erase(busy_lanes_.begin()))
+      free_lanes_.insert(busy_lanes_.begin()->second);
+    if (free_lanes_.empty()) free_lanes_.insert(static_cast<std::uint32_t>(busy_lanes_.size()) + 1);
+    auto const lane = free_lanes_.extract(free_lanes_.begin()).value();
+    busy_lanes_.emplace(h.ended_ns, lane);
+    return lane;
   }
   void name(track at, std::string_view process, std::string_view thread) {
     if (named_.insert({at.process, 0}).second)
@@ -127,7 +130,8 @@ class drawing {
   std::vector<std::string> const& devices_;
   std::uint64_t begin_ns_ = 0;
   std::map<std::pair<std::uint64_t, std::uint32_t>, drawn> by_hop_;  // by trace and hop
-  std::vector<std::uint64_t> lanes_;  // tracks of calls: when each becomes free
+  std::multimap<std::uint64_t, std::uint32_t> busy_lanes_;  // tracks of calls, by when each becomes free
+  std::set<std::uint32_t> free_lanes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> named_;
   std::uint32_t arrows_ = 0;
   std::string events_;

@@ -27,8 +27,11 @@ auto graph_reports::add(source report) -> membership {
   auto one = std::make_shared<line>();
   one->report = std::move(report);
   std::lock_guard const lock(mutex_);
-  // A membership that has ended has given up its share.
-  std::erase_if(all_, [](auto const& l) { return l.use_count() == 1; });
+  if (all_.size() >= purge_at_) {
+    // A membership that has ended has given up its share.
+    std::erase_if(all_, [](auto const& l) { return l.use_count() == 1; });
+    purge_at_ = std::max<std::size_t>(16, 2 * all_.size());
+  }
   all_.push_back(one);
   return membership(std::move(one));
 }

@@ -97,9 +97,9 @@ class graph_reports {
     std::mutex mutex;  // held while `report` is called
     source report;     // empty: it has ended
   };
-  mutable std::mutex mutex_;  // guards the member below
-  std::vector<std::shared_ptr<line>>
-      all_;  // in the order of `add`; those that have ended are removed by the next one
+  mutable std::mutex mutex_;                // guards the members below
+  std::vector<std::shared_ptr<line>> all_;  // in the order of `add`
+  std::size_t purge_at_ = 16;               // of them; then those that have ended are removed
 };
 
 }  // namespace rondo

@@ -30,14 +30,20 @@ class hub {
   subscription subscribe(std::function<void(Event const&)> f) {
     auto h = std::make_shared<handler>(std::move(f));
     std::lock_guard lock(state_->mutex);
-    std::erase_if(state_->handlers, [](auto const& one) { return one.expired(); });
-    state_->handlers.push_back(h);
+    auto& all = state_->handlers;
+    if (all.size() >= state_->purge_at) {
+      std::erase_if(all, [](auto const& one) { return one.expired(); });
+      state_->purge_at = std::max<std::size_t>(16, 2 * all.size());
+    }
+    all.push_back(h);
     return subscription(std::move(h));
   }
 
   bool has_subscribers() const {
     std::lock_guard lock(state_->mutex);
-    return !std::ranges::all_of(state_->handlers, &std::weak_ptr<handler>::expired);
+    auto& all = state_->handlers;
+    all.erase(all.begin(), std::ranges::find_if(all, [](auto const& one) { return !one.expired(); }));
+    return !all.empty();
   }
 
   void publish(Event event) {
@@ -50,11 +56,13 @@ class hub {
   using handler = std::function<void(Event const&)>;
   struct state {
     std::function<void(char const*)> on_throw;
-    std::mutex mutex;                              // guards the member below
+    std::mutex mutex;                              // guards the members below
     std::vector<std::weak_ptr<handler>> handlers;  // in the order of subscribing; the subscriptions own them
+    std::size_t purge_at = 16;                     // of them; then those that have ended are removed
 
     bool deliver(Event const& event) {
       std::unique_lock lock(mutex);
+      std::erase_if(handlers, [](auto const& one) { return one.expired(); });
       auto const now = handlers;  // a handler may subscribe
       lock.unlock();
       bool any = false;

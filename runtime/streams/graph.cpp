@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "kernels/base/clock.hpp"
 #include "runtime/streams/built/graph_build.hpp"
@@ -65,6 +66,7 @@ struct graph::impl {
   runtime& rt;
   graph_options options;
   graph_plan plan;
+  std::set<std::string> stage_names;
   std::unique_ptr<built_graph> built;
 
   std::shared_ptr<graph_ends> all_ends = std::make_shared<graph_ends>();
@@ -98,8 +100,8 @@ std::uint32_t graph::add_untyped(stage_kind const& kind, std::string name, void 
   if (how.replicas == 0)
     throw std::invalid_argument(
         fmt::format("the stage '{}' is to have no replicas: there is at least one", name));
-  for (auto const& s : impl_->plan.stages)
-    if (s.name == name) throw std::invalid_argument(fmt::format("there is a stage '{}' already", name));
+  if (!impl_->stage_names.insert(name).second)
+    throw std::invalid_argument(fmt::format("there is a stage '{}' already", name));
   planned_stage s{.kind = &kind, .name = std::move(name), .options = {}, .how = how, .inputs = {}};
   s.set_options(options);
   s.inputs.resize(kind.inputs.size());
@@ -168,7 +170,7 @@ void graph::impl::follow_end(stage_instance const& s) {
                 if (ec == errc::terminated || ec == errc::actor_gone) return;  // follow_failures says why
                 if (ec) return shared->break_off(ec, fmt::format("'{}': {}", name, ec.message()));
                 --shared->open;
-                std::erase(shared->open_names, name);
+                shared->open_names.erase(name);
                 if (stage != no_stage) add_to(shared->last[stage], counts);
                 if (counts.gave_up != 0)
                   shared->fail(errc::handler_failed,
@@ -219,7 +221,7 @@ void graph::start(saved_graph const* from) {
   {
     std::lock_guard const lock(ends.mutex);
     ends.last.assign(plan.stages.size(), {});
-    for (auto const& s : impl_->built->instances()) ++ends.open, ends.open_names.push_back(s.name);
+    for (auto const& s : impl_->built->instances()) ++ends.open, ends.open_names.insert(s.name);
   }
   for (auto const& s : impl_->built->instances()) impl_->follow_end(s);
   impl_->follow_failures();
@@ -244,8 +246,7 @@ error_code graph::wait(std::chrono::nanoseconds limit) {
   {
     std::unique_lock lock(ends.mutex);
     auto const is_over = [&] { return ends.open == 0 || ends.is_broken; };
-    auto const longest = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
-    if (!ends.changed.wait_for(lock, std::min(limit, longest), is_over)) return errc::timed_out;
+    if (!ends.changed.wait_until(lock, end_of(limit), is_over)) return errc::timed_out;
     failure = ends.failure;
   }
   static_cast<void>(stop());  // what stages have open is closed
@@ -256,12 +257,13 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   std::lock_guard const one_at_a_time(impl_->stopping);
   if (!impl_->built) return errc::wrong_state;
   auto& ends = *impl_->all_ends;
+  auto const until = end_of(limit);
   static_cast<void>(
       impl_->built->clock_actor().ask(stop_clock{}, {.timeout = limit, .wait_for_room = true}, block));
   for (auto const& s : impl_->built->instances())
     static_cast<void>(s.actor.tell(graph_stops{}, {.wait_for_room = true}, boost::asio::detached));
   std::unique_lock lock(ends.mutex);
-  bool const all = ends.changed.wait_for(lock, limit, [&] { return ends.open == 0 || ends.is_broken; });
+  bool const all = ends.changed.wait_until(lock, until, [&] { return ends.open == 0 || ends.is_broken; });
   if (!all)
     ends.fail(errc::timed_out,
               fmt::format("not ended within the limit: {}", fmt::join(ends.open_names, ", ")));
@@ -344,10 +346,8 @@ stage_counts graph::counts_of(std::uint32_t stage) const {
   {
     std::lock_guard const lock(impl_->all_ends->mutex);
     sum = impl_->all_ends->last[stage];
-    for (auto const& s : impl_->built->instances())
-      if (s.transfer == nullptr && s.stage == stage &&
-          std::ranges::count(impl_->all_ends->open_names, s.name) != 0)
-        open.push_back(s.actor);
+    for (auto const* const s : impl_->built->instances_of(stage))
+      if (impl_->all_ends->open_names.contains(s->name)) open.push_back(s->actor);
   }
   for (auto const& actor : open)
     if (auto const c =

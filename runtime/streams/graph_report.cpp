@@ -24,9 +24,9 @@ void add_to(stage_counts& sum, stage_counts const& c) {
   sum.gave_up = static_cast<std::uint16_t>(sum.gave_up + c.gave_up);
 }
 
-void graph_reporter::ask(std::vector<std::string> const& open_names) {
+void graph_reporter::ask(std::set<std::string> const& open_names) {
   for (auto const& s : built_.instances()) {
-    if (s.transfer != nullptr || std::ranges::count(open_names, s.name) == 0) continue;
+    if (s.transfer != nullptr || !open_names.contains(s.name)) continue;
     {
       std::lock_guard const lock(answers_->mutex);
       auto& a = answers_->of[s.name];
@@ -55,10 +55,9 @@ stage_report graph_reporter::report_stage(std::uint32_t stage, graph_standing co
                  .counts = standing.last[stage],
                  .counted_at_ns = now_ns()};
   std::lock_guard const lock(answers_->mutex);
-  for (auto const& s : built_.instances()) {
-    if (s.transfer != nullptr || s.stage != stage || std::ranges::count(standing.open_names, s.name) == 0)
-      continue;
-    auto const& a = answers_->of[s.name];
+  for (auto const* const s : built_.instances_of(stage)) {
+    if (!standing.open_names.contains(s->name)) continue;
+    auto const& a = answers_->of[s->name];
     add_to(r.counts, a.counts);
     r.counted_at_ns = std::min(r.counted_at_ns, a.at_ns);
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <set>
 
 #include "runtime/observe/graph_reports.hpp"
 #include "runtime/streams/built/graph_build.hpp"
@@ -18,8 +19,8 @@ namespace rondo::streams {
 struct graph_standing {
   graph_state state = graph_state::running;
   std::string why_failed{};
-  std::vector<stage_counts> last{};       // by stage: of its instances that have ended
-  std::vector<std::string> open_names{};  // of the actors that have not ended
+  std::vector<stage_counts> last{};    // by stage: of its instances that have ended
+  std::set<std::string> open_names{};  // of the actors that have not ended
 };
 
 /// Adds what another instance of a stage has done.
@@ -34,7 +35,7 @@ class graph_reporter {
       : plan_(plan), options_(options), built_(built) {}
 
   /// Asks the actors with these names for their counts, and waits for them, but not longer than `patience`.
-  void ask(std::vector<std::string> const& open_names);
+  void ask(std::set<std::string> const& open_names);
   /// With the counts that have come.
   graph_report report(graph_standing const& standing, std::vector<edge_report> const& edges) const;
 

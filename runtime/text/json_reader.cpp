@@ -23,8 +23,10 @@ json_reader::json_reader(json_node const& value, std::string origin, std::string
     : object_(value), origin_(std::move(origin)), path_(std::move(path)) {
   if (value.what != json_node::kind::object)
     fail(origin_, path_, fmt::format("is {}; it must be an object", value.described()));
-  for (auto const& name : value.names)
-    if (std::ranges::count(value.names, name) > 1) refuse(name, "is given twice");
+  auto names = value.names;
+  std::ranges::sort(names);
+  if (auto const twice = std::ranges::adjacent_find(names); twice != names.end())
+    refuse(*twice, "is given twice");
 }
 
 std::string json_reader::path_of(std::string_view field) const {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <ranges>
+#include <tuple>
 
 #include "runtime/os/start_thread.hpp"
 #include "runtime/streams/built/end_actors.hpp"
@@ -63,29 +64,27 @@ bool built_graph::is_source(stage_instance const& s) const {
 bool built_graph::is_ticked(stage_instance const& s) const {
   return is_source(s) && !plan_.stages[s.stage].kind->has_own_ticks;
 }
-bool built_graph::is_sink(stage_instance const& s) const {
-  if (s.transfer != nullptr) return false;
-  return std::ranges::none_of(plan_.stages, [&](planned_stage const& reader) {
-    return std::ranges::any_of(reader.inputs, [&](auto const& in) { return in.from == s.stage; });
-  });
-}
+bool built_graph::is_sink(stage_instance const& s) const { return s.transfer == nullptr && s.writes.empty(); }
 std::uint64_t built_graph::period_ns() const noexcept {
   return options_.rate > 0 ? static_cast<std::uint64_t>(1e9 / options_.rate) : 0;
 }
 
 void built_graph::make_instances() {
+  of_stages_.resize(plan_.stages.size());
   for (auto const number : plan_.order()) {
     auto const& stage = plan_.stages[number];
-    for (std::uint32_t r = 0; r < stage.how.replicas; ++r)
+    for (std::uint32_t r = 0; r < stage.how.replicas; ++r) {
       instances_.push_back({.stage = number,
                             .replica = r,
                             .device = plan_.places()[number],
                             .name = stage.how.replicas > 1
                                         ? fmt::format("{}/{}-{}", options_.name, stage.name, r + 1)
                                         : fmt::format("{}/{}", options_.name, stage.name)});
+      of_stages_[number].push_back(&instances_.back());
+    }
   }
   for (auto const& t : plan_.transfers())
-    for (bool const inlet : {false, true})
+    for (bool const inlet : {false, true}) {
       instances_.push_back(
           {.stage = t.from,
            .transfer = &t,
@@ -93,45 +92,43 @@ void built_graph::make_instances() {
            .device = inlet ? t.to_device : plan_.places()[t.from],
            .name = fmt::format("{}/{} {} {}", options_.name, plan_.output_name(t.from, t.output),
                                inlet ? "at" : "to", plan_.devices()[t.to_device].name)});
+      (inlet ? ends_[&t].inlet : ends_[&t].outlet) = &instances_.back();
+    }
 }
 
-stage_instance& built_graph::instance_of(std::uint32_t stage, std::uint32_t replica) {
-  return *std::ranges::find_if(instances_, [&](auto const& s) {
-    return s.transfer == nullptr && s.stage == stage && s.replica == replica;
-  });
+void built_graph::connect(built_edge edge) {
+  auto& e = edges_.emplace_back(edge);
+  e.writer->writes.push_back(&e);
+  e.reader->reads.push_back(&e);
 }
 
 void built_graph::make_edges() {
-  auto const end_of = [&](planned_transfer const& t, bool inlet) {
-    return &*std::ranges::find_if(instances_,
-                                  [&](auto const& s) { return s.transfer == &t && s.is_inlet == inlet; });
-  };
   for (auto const& t : plan_.transfers())
-    for (std::uint32_t r = 0; r < plan_.stages[t.from].how.replicas; ++r)
-      edges_.push_back({.writer = &instance_of(t.from, r),
-                        .reader = end_of(t, false),
-                        .output = t.output,
-                        .input = 0,
-                        .how = t.how,
-                        .capacity = t.capacity});
+    for (auto* const writer : of_stages_[t.from])
+      connect({.writer = writer,
+               .reader = ends_.at(&t).outlet,
+               .output = t.output,
+               .input = 0,
+               .how = t.how,
+               .capacity = t.capacity});
   for (auto const reader : plan_.order()) {
     auto const& stage = plan_.stages[reader];
     for (std::uint32_t i = 0; i < stage.inputs.size(); ++i) {
       auto const& in = stage.inputs[i];
       if (in.from == no_stage) continue;
       auto const* const transfer = plan_.transfer_to(reader, i);
-      auto const writers = transfer != nullptr ? 1 : plan_.stages[in.from].how.replicas;
-      for (std::uint32_t w = 0; w < writers; ++w)
-        for (std::uint32_t r = 0; r < stage.how.replicas; ++r)
-          edges_.push_back(
-              {.writer = transfer != nullptr ? end_of(*transfer, true) : &instance_of(in.from, w),
-               .reader = &instance_of(reader, r),
-               .output = transfer != nullptr ? 0 : in.output,
-               .input = i,
-               .how = in.how,
-               .capacity = in.capacity});
+      auto const writers = transfer != nullptr ? std::vector{ends_.at(transfer).inlet} : of_stages_[in.from];
+      for (auto* const w : writers)
+        for (auto* const r : of_stages_[reader])
+          connect({.writer = w,
+                   .reader = r,
+                   .output = transfer != nullptr ? 0 : in.output,
+                   .input = i,
+                   .how = in.how,
+                   .capacity = in.capacity});
     }
   }
+  find_holders();
 }
 
 void built_graph::open_host_sides() {
@@ -198,8 +195,8 @@ void built_graph::lay_out_inputs(graph_memory& memory, stage_instance& s) {
   std::uninitialized_value_construct_n(inputs, count);
   for (std::uint32_t i = 0; i < count; ++i) {
     std::vector<edge*> from;  // in the order of the writer's replicas
-    for (auto const& e : edges_)
-      if (e.reader == &s && e.input == i) from.push_back(e.at_device);
+    for (auto const* const e : s.reads)
+      if (e->input == i) from.push_back(e->at_device);
     auto** const edges = memory.take<edge*>(from.size());
     std::ranges::copy(from, edges);
     inputs[i].edges = memory.at_device(edges);
@@ -216,17 +213,15 @@ void built_graph::lay_out_outputs(graph_memory& memory, stage_instance& s) {
   for (std::uint32_t o = 0; o < count; ++o) {
     // Replicas of a reader share its frames, except that each of them has the newest one of an input with `latest`.
     std::vector<std::vector<built_edge const*>> readers;
-    for (auto const& e : edges_) {
-      if (e.writer != &s || e.output != o) continue;
-      auto const same = std::ranges::find_if(readers, [&](auto const& r) {
-        built_edge const& first = *r.front();
-        return first.reader->stage == e.reader->stage && first.reader->transfer == e.reader->transfer &&
-               first.input == e.input && e.how != delivery::latest;
-      });
-      if (same != readers.end())
-        same->push_back(&e);
+    std::map<std::tuple<std::uint32_t, planned_transfer const*, std::uint32_t>, std::size_t> of_input;
+    for (auto const* const e : s.writes) {
+      if (e->output != o) continue;
+      auto const [same, is_new] =
+          of_input.try_emplace({e->reader->stage, e->reader->transfer, e->input}, readers.size());
+      if (!is_new && e->how != delivery::latest)
+        readers[same->second].push_back(e);
       else
-        readers.push_back({&e});
+        readers.push_back({e});
     }
     auto* const groups = memory.take<reader_edges>(readers.size());
     for (std::size_t r = 0; r < readers.size(); ++r) {
@@ -332,9 +327,7 @@ void built_graph::begin(std::function<void(planned_transfer const&, error_code)>
   for (auto const& s : instances_) static_cast<void>(activate(s.actor, block));
   static_cast<void>(activate(clock_, block));
   for (auto const& t : plan_.transfers()) {
-    stage_instance *from = nullptr, *to = nullptr;
-    for (auto& s : instances_)
-      if (s.transfer == &t) (s.is_inlet ? to : from) = &s;
+    auto const [from, to] = ends_.at(&t);
     auto const home_of = [&](stage_instance const& s) { return rt_.buffers(s.device).home(); };
     auto& l = links_.emplace_back(
         link{&t,
@@ -347,8 +340,12 @@ void built_graph::begin(std::function<void(planned_transfer const&, error_code)>
   }
   static_cast<void>(clock_.tell(start_clock{}, {.wait_for_room = true}, block));
   if (std::ranges::none_of(instances_, [&](auto const& s) { return is_ticked(s); })) return;
-  auto const period = period_ns();
-  beats_ = rt_.every(period != 0 ? std::chrono::nanoseconds(period) : 20ms, clock_, beat{});
+  if (auto const period = std::chrono::nanoseconds(period_ns()); period.count() != 0) {
+    auto const ticks = (shortest_period + period - 1ns) / period;
+    beats_ = rt_.every(period * ticks, clock_, beat{static_cast<std::uint32_t>(ticks)});
+  } else {
+    beats_ = rt_.every(20ms, clock_, beat{});
+  }
 }
 
 result<std::uint64_t> built_graph::set_paused(bool paused) {

@@ -21,6 +21,8 @@
 
 namespace rondo::streams {
 
+struct built_edge;
+
 /// An actor of the graph: a stage, one of its replicas, or an end of a transfer.
 struct stage_instance {
   std::uint32_t stage =
@@ -36,6 +38,7 @@ struct stage_instance {
   saved_stage const* saved = nullptr;  // while the graph is made: what it goes on from
   std::uint64_t processed_before = 0;  // ticks, in earlier runs
   stage_actor actor{};
+  std::vector<built_edge*> reads{}, writes{};  // its edges, in their order
 
   // While the memory is laid out: on the host.
   stage_memory* memory = nullptr;
@@ -79,6 +82,8 @@ class built_graph {
   void replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced);
 
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
+  /// The stage itself, or its replicas.
+  std::vector<stage_instance*> const& instances_of(std::uint32_t stage) const { return of_stages_[stage]; }
   std::list<built_edge> const& edges() const noexcept { return edges_; }
   struct link {
     planned_transfer const* transfer;
@@ -103,14 +108,15 @@ class built_graph {
   void open_host_sides();
   void launch();
   void write_ids();
-  stage_instance& instance_of(std::uint32_t stage, std::uint32_t replica);
+  void connect(built_edge edge);
   /// What the stages behind an output need blocks for.
   struct holders {
     std::uint32_t held = 0;       // frames at the same time, at most
     std::uint32_t by_latest = 0;  // inputs that keep their newest frame
     std::uint32_t kept = 0;       // frames that stages keep beyond their ticks
   };
-  void add_holders(stage_instance const& s, std::uint32_t output, holders& all) const;
+  void find_holders();
+  holders find_holders(stage_instance const& s, std::uint32_t output) const;
   bool is_source(stage_instance const& s) const;
   bool is_ticked(stage_instance const& s) const;
   bool is_sink(stage_instance const& s) const;
@@ -122,8 +128,14 @@ class built_graph {
   graph_plan const& plan_;
   graph_options const& options_;
   std::list<stage_instance> instances_;
+  std::vector<std::vector<stage_instance*>> of_stages_;
+  struct transfer_ends {
+    stage_instance *outlet = nullptr, *inlet = nullptr;
+  };
+  std::map<planned_transfer const*, transfer_ends> ends_;
   std::list<built_edge> edges_;
-  std::map<std::uint32_t, std::unique_ptr<graph_memory>> memories_;   // by device
+  std::map<std::pair<stage_instance const*, std::uint32_t>, holders> holders_;  // by output
+  std::map<std::uint32_t, std::unique_ptr<graph_memory>> memories_;             // by device
   std::vector<std::pair<stage_instance const*, frame_pool*>> pools_;  // on the host, with their owners
   std::list<link> links_;
   /// What an instance of a stage that was replaced uses instead of its part of the graph's memory.

@@ -28,15 +28,16 @@ stage_progress progress_of(stage_instance const& s, clock_type::time_point limit
 }  // namespace
 
 std::vector<stage_instance const*> built_graph::in_order_of_frames() const {
+  std::vector<std::vector<stage_instance const*>> ends(plan_.stages.size());
+  for (bool const inlet : {false, true})
+    for (auto const& t : plan_.transfers()) {
+      auto const& both = ends_.at(&t);
+      ends[t.from].push_back(inlet ? both.inlet : both.outlet);
+    }
   std::vector<stage_instance const*> all;
-  auto const add = [&](auto const& which) {
-    for (auto const& s : instances_)
-      if (which(s)) all.push_back(&s);
-  };
   for (auto const stage : plan_.order()) {
-    add([&](auto const& s) { return s.transfer == nullptr && s.stage == stage; });
-    for (bool const inlet : {false, true})
-      add([&](auto const& s) { return s.transfer != nullptr && s.stage == stage && s.is_inlet == inlet; });
+    all.insert(all.end(), of_stages_[stage].begin(), of_stages_[stage].end());
+    all.insert(all.end(), ends[stage].begin(), ends[stage].end());
   }
   return all;
 }
@@ -91,7 +92,7 @@ std::optional<std::uint64_t> built_graph::checkpoint(std::filesystem::path const
   };
   std::optional<saved_graph> saved;
   try {
-    auto const until = clock_type::now() + limit;
+    auto const until = end_of(limit);
     go_on const afterwards{*this, stays_paused};
     auto const made = set_paused(true);
     if (!made) throw std::runtime_error(made.error().message());
@@ -113,16 +114,17 @@ void built_graph::take_over(saved_graph const& saved) {
     throw graph_error(
         fmt::format("{} is a checkpoint of another graph: {}; begin without it", saved.file.string(), why));
   };
+  std::map<std::pair<std::string_view, std::uint32_t>, saved_stage const*> known;  // the first of each
+  for (auto const& of : saved.stages) known.try_emplace({of.name, of.replica}, &of);
   std::size_t found = 0;
   for (auto& s : instances_) {
     if (s.transfer != nullptr) continue;
     auto const& stage = plan_.stages[s.stage];
-    auto const of = std::ranges::find_if(saved.stages, [&](saved_stage const& other) {
-      return other.name == stage.name && other.replica == s.replica;
-    });
-    if (of == saved.stages.end())
+    auto const at = known.find({stage.name, s.replica});
+    if (at == known.end())
       refuse(fmt::format("it has no stage '{}'{}", stage.name,
                          s.replica != 0 ? fmt::format(" {}", s.replica + 1) : ""));
+    auto const* const of = at->second;
     if (of->type != stage.kind->name)
       refuse(fmt::format("its stage '{}' is a {}, and here a {}", stage.name, of->type, stage.kind->name));
     if (auto const needs = stage.scratch_bytes(plan_.shapes()[s.stage]); of->scratch.size() != needs)
@@ -131,7 +133,7 @@ void built_graph::take_over(saved_graph const& saved) {
     if (options_.ticks != 0 && of->own_ticks >= options_.ticks)
       throw graph_error(fmt::format("{} is a checkpoint after {} ticks of '{}', and the graph ends after {}",
                                     saved.file.string(), of->own_ticks, stage.name, options_.ticks));
-    s.saved = &*of;
+    s.saved = of;
     s.processed_before = of->processed;
     ++found;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,10 @@ struct graph_ends {
   std::condition_variable changed;
   std::uint32_t open = 0;                        // actors that have not ended
   std::vector<stage_counts> last;                // by stage
-  std::vector<std::string> open_names;           // of the actors that have not ended
+  std::set<std::string> open_names;              // of the actors that have not ended
   std::map<std::string, stage_reasons> reasons;  // by actor
   std::string why_failed;
+  std::set<std::string> told;  // what it consists of
   error_code failure{};
   bool is_broken = false;  // an actor does not end by itself any more
   bool is_over = false;    // the actors are being terminated
@@ -44,7 +46,7 @@ struct graph_ends {
   void fail(error_code reason, std::string const& why) {
     if ((is_over || failure) && reason != errc::device_lost) return;
     if (!failure) failure = reason;
-    if (why_failed.find(why) == std::string::npos) why_failed += (why_failed.empty() ? "" : "; ") + why;
+    if (told.insert(why).second) why_failed += (why_failed.empty() ? "" : "; ") + why;
   }
   /// The same, and the graph does not end by itself any more.
   void break_off(error_code reason, std::string const& why) {

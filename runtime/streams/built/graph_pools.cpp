@@ -1,5 +1,6 @@
 // The pools of a graph's outputs: how many blocks each has, and where they lie.
 #include <algorithm>
+#include <ranges>
 
 #include "runtime/streams/built/graph_build.hpp"
 
@@ -16,8 +17,7 @@ std::uint32_t blocks_for(std::uint32_t held, std::uint32_t by_latest, std::uint3
 
 frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output) {
   auto const bytes = s.transfer != nullptr ? s.transfer->bytes : plan_.frame_bytes(s.stage, output);
-  holders behind;
-  add_holders(s, output, behind);
+  auto const& behind = holders_.at({&s, output});
   auto const count = blocks_for(behind.held, behind.by_latest, std::max(options_.window, 4u)) + behind.kept;
   auto const* const kind = s.transfer == nullptr ? plan_.stages[s.stage].kind : nullptr;
   auto* const from =
@@ -34,19 +34,42 @@ frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const
   return pool;
 }
 
-void built_graph::add_holders(stage_instance const& s, std::uint32_t output, holders& all) const {
-  for (auto const& e : edges_) {
-    if (e.writer != &s || e.output != output) continue;
-    bool const latest = e.how == delivery::latest;
-    all.by_latest += latest;
-    all.held += latest ? 3 : e.capacity + 1;
-    if (e.reader->transfer != nullptr) continue;
-    auto const& stage = plan_.stages[e.reader->stage];
+/// Those of readers first, because a stage that changes a frame in place passes it on. Readers come after their writers among the
+/// instances, except that inlets are the last.
+void built_graph::find_holders() {
+  auto const find_of = [&](stage_instance const& s) {
+    for (std::uint32_t o = 0; o < output_count(s); ++o) holders_[{&s, o}] = find_holders(s, o);
+  };
+  for (auto const& s : instances_ | std::views::reverse)
+    if (s.transfer == nullptr) find_of(s);
+  for (auto const& s : instances_)
+    if (s.transfer != nullptr) find_of(s);
+}
+
+built_graph::holders built_graph::find_holders(stage_instance const& s, std::uint32_t output) const {
+  holders all;
+  auto const add = [](std::uint32_t& to,
+                      std::uint64_t more) {  // there are as many as ways, which may be many
+    to = static_cast<std::uint32_t>(std::min<std::uint64_t>(to + more, 1u << 24));
+  };
+  for (auto const* const e : s.writes) {
+    if (e->output != output) continue;
+    bool const latest = e->how == delivery::latest;
+    add(all.by_latest, latest);
+    add(all.held, latest ? 3 : e->capacity + 1);
+    if (e->reader->transfer != nullptr) continue;
+    auto const& stage = plan_.stages[e->reader->stage];
     auto const& kind = *stage.kind;
-    if (kind.keeps != nullptr) all.kept += kind.keeps(stage.option_bytes());
-    for (std::uint32_t o = 0; o < kind.outputs.size(); ++o)
-      if (kind.outputs[o].edit_of == kind.inputs[e.input].name) add_holders(*e.reader, o, all);
+    if (kind.keeps != nullptr) add(all.kept, kind.keeps(stage.option_bytes()));
+    for (std::uint32_t o = 0; o < kind.outputs.size(); ++o) {
+      if (kind.outputs[o].edit_of != kind.inputs[e->input].name) continue;
+      auto const& behind = holders_.at({e->reader, o});
+      add(all.by_latest, behind.by_latest);
+      add(all.held, behind.held);
+      add(all.kept, behind.kept);
+    }
   }
+  return all;
 }
 
 }  // namespace rondo::streams

@@ -90,10 +90,9 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next, replac
   auto& memory = *memories_.at(plan_.places()[stage]);
   std::vector<std::pair<stage_instance*, replacement>> changes;
   std::vector<actor_id> actors;
-  for (auto& s : instances_) {
-    if (s.transfer != nullptr || s.stage != stage) continue;
-    changes.emplace_back(&s, prepare(memory, s, next, shapes, keeps_scratch));
-    actors.push_back(s.actor.id());
+  for (auto* const s : of_stages_[stage]) {
+    changes.emplace_back(s, prepare(memory, *s, next, shapes, keeps_scratch));
+    actors.push_back(s->actor.id());
   }
   bool written = false;
   auto const at_safepoint = [&]() -> std::string {

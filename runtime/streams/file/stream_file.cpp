@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "runtime/base/config_fields.hpp"
 #include "runtime/memory/buffer_pool.hpp"
@@ -78,21 +79,25 @@ stream_file::stage read_stage(json_node const& v, std::string const& origin, std
   return s;
 }
 
+/// The stages' places in the file.
+using places_by_name = std::map<std::string, std::uint32_t, std::less<>>;
+
 /// Finds "stage.port", or "stage" if it has one such port that must be connected.
-void find_port(stream_file const& file, json_reader const& from, char const* field, std::string const& given,
-               bool is_input, std::uint32_t& stage, std::uint32_t& port) {
+void find_port(stream_file const& file, places_by_name const& places, json_reader const& from,
+               char const* field, std::string const& given, bool is_input, std::uint32_t& stage,
+               std::uint32_t& port) {
   auto const* const kind_of_port = is_input ? "input" : "output";
   if (given.empty())
     from.refuse(field, fmt::format("is missing; it is an {}, such as stage.video", kind_of_port));
   auto const dot = given.find('.');
   auto const stage_name = given.substr(0, dot);
-  auto const found = std::ranges::find(file.stages, stage_name, &stream_file::stage::name);
-  if (found == file.stages.end())
+  auto const place = places.find(stage_name);
+  if (place == places.end())
     from.refuse(field,
                 fmt::format("there is no stage '{}'; there are {}{}", stage_name,
                             list_of(names_of(file.stages)), did_you_mean(stage_name, names_of(file.stages))));
-  auto const& ports = is_input ? found->kind->inputs : found->kind->outputs;
-  stage = static_cast<std::uint32_t>(found - file.stages.begin());
+  stage = place->second;
+  auto const& ports = is_input ? file.stages[stage].kind->inputs : file.stages[stage].kind->outputs;
   if (dot == std::string::npos) {
     auto const required = [](port_kind const& p) { return !p.is_optional; };
     auto const only = std::ranges::find_if(ports, required);
@@ -111,7 +116,8 @@ void find_port(stream_file const& file, json_reader const& from, char const* fie
 }
 
 stream_file::connection read_connection(json_node const& v, std::string const& origin,
-                                        std::string const& path, stream_file const& file) {
+                                        std::string const& path, stream_file const& file,
+                                        places_by_name const& places) {
   stream_file::connection c;
   json_reader from(v, origin, path);
   std::string output, input, how;
@@ -120,8 +126,8 @@ stream_file::connection read_connection(json_node const& v, std::string const& o
   from.text("delivery", how);
   from.number("capacity", 1, 65'536, c.how.capacity);
   from.done();
-  find_port(file, from, "from", output, false, c.from, c.output);
-  find_port(file, from, "to", input, true, c.to, c.input);
+  find_port(file, places, from, "from", output, false, c.from, c.output);
+  find_port(file, places, from, "to", input, true, c.to, c.input);
   if (!how.empty()) {
     delivery const all[] = {delivery::lossless, delivery::every, delivery::latest};
     c.how.how = all[word(from, "delivery", how, {"lossless", "every", "latest"})];
@@ -175,14 +181,15 @@ stream_file parse_stream_file(std::string const& text, std::string const& origin
   from.object("runtime", [&](json_node const& o, std::string const& path) {
     config_fields::read(f.runtime, o, [&](std::size_t) { return fmt::format("{}: {}", origin, path); });
   });
+  places_by_name places;
   from.list("stages", [&](json_node const& v, std::string const& path) {
     auto s = read_stage(v, origin, path, catalog);
-    if (std::ranges::find(f.stages, s.name, &stream_file::stage::name) != f.stages.end())
+    if (!places.try_emplace(s.name, static_cast<std::uint32_t>(f.stages.size())).second)
       throw config_error(fmt::format("{}: {}.name: there is a stage '{}' already", origin, path, s.name));
     f.stages.push_back(std::move(s));
   });
   from.list("connections", [&](json_node const& v, std::string const& path) {
-    f.connections.push_back(read_connection(v, origin, path, f));
+    f.connections.push_back(read_connection(v, origin, path, f, places));
   });
   from.done();
   if (f.stages.empty()) from.refuse("stages", "is missing or empty; a graph has at least one stage");

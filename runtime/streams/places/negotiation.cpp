@@ -39,9 +39,26 @@ class flow_network {
     boost::put(boost::edge_reverse, network_, there, back);
     boost::put(boost::edge_reverse, network_, back, there);
   }
-  std::int64_t flow(node source, node sink) {
-    return boost::boykov_kolmogorov_max_flow(network_, source, sink);
+  void find_flow(node source, node sink) { boost::boykov_kolmogorov_max_flow(network_, source, sink); }
+
+  /// After find_flow: calls f(node) for all that must be on the source's side if `from` is, and so on; with `upwards`, for all that
+  /// must be on the sink's side if `from` is. `is_known(node)`: nothing new is behind it.
+  template <class Known, class F>
+  void for_each_tied(node from, bool upwards, Known const& is_known, F const& f) const {
+    std::vector<node> left{from};
+    while (!left.empty()) {
+      auto const at = left.back();
+      left.pop_back();
+      if (is_known(at)) continue;
+      f(at);
+      for (auto [e, end] = boost::out_edges(at, network_); e != end; ++e) {
+        auto const way = upwards ? boost::get(boost::edge_reverse, network_, *e) : *e;
+        if (boost::get(boost::edge_residual_capacity, network_, way) > 0)
+          left.push_back(boost::target(*e, network_));
+      }
+    }
   }
+  std::size_t size() const { return boost::num_vertices(network_); }
 
  private:
   network network_;
@@ -85,38 +102,50 @@ class negotiation {
     std::vector<std::optional<place_number>> fixed(stages_.size());
     for (std::size_t i = 0; i < stages_.size(); ++i)
       if (before[i] != a && before[i] != b) fixed[i] = before[i];
-    auto const least = cheapest(a, b, fixed);
+    flow_network net;
+    auto const nodes = make_network(net, a, b, fixed);
+    net.find_flow(source, sink);
+    // A cut is as cheap as can be if no way with capacity left leads from the source's side to the sink's. So each stage that is
+    // still free goes where it prefers, and takes along those that are tied to it.
+    enum class side : std::uint8_t { free, in_a, in_b };
+    std::vector<side> sides(net.size(), side::free);
+    auto const tie = [&](flow_network::node from, side to) {
+      net.for_each_tied(
+          from, to == side::in_b, [&](auto node) { return sides[node] != side::free; },
+          [&](auto node) { sides[node] = to; });
+    };
+    tie(source, side::in_a);
+    tie(sink, side::in_b);
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (fixed[i]) continue;
       auto const* const in_a = find(stages_[i], a);
       auto const* const in_b = find(stages_[i], b);
       bool const prefers_a = in_b == nullptr || (in_a != nullptr && in_a < in_b);
-      fixed[i] = prefers_a ? a : b;
-      if (in_a != nullptr && in_b != nullptr && cheapest(a, b, fixed) != least) fixed[i] = prefers_a ? b : a;
+      tie(nodes[i], prefers_a ? side::in_a : side::in_b);
+      chosen_[i] = sides[nodes[i]] == side::in_a ? a : b;
     }
-    for (std::size_t i = 0; i < stages_.size(); ++i) chosen_[i] = *fixed[i];
     if (rank(chosen_) < rank(before)) return true;
     chosen_ = before;
     return false;
   }
 
-  /// The least cost of what depends on stages in a and b. On the source's side of the cut they are in a, on the other in b.
-  std::int64_t cheapest(place_number a, place_number b,
-                        std::vector<std::optional<place_number>> const& fixed) const {
-    flow_network net;
-    auto const source = net.add(), sink = net.add();
+  static constexpr flow_network::node source = 0, sink = 1;
+
+  /// The network whose cuts cost what depends on stages in a and b. On the source's side of a cut they are in a, on the other in b.
+  /// Stages that are fixed are elsewhere. Returns the nodes of the stages.
+  std::vector<flow_network::node> make_network(flow_network& net, place_number a, place_number b,
+                                               std::vector<std::optional<place_number>> const& fixed) const {
+    net.add(), net.add();
     std::vector<flow_network::node> nodes;
     auto const cost = [](stage_place const* p) {
       return p != nullptr ? static_cast<std::int64_t>(p->ns) : unbounded;
     };
-    auto const is_in_pair = [&](std::uint32_t stage) {
-      return !fixed[stage] || *fixed[stage] == a || *fixed[stage] == b;
-    };
+    auto const is_in_pair = [&](std::uint32_t stage) { return !fixed[stage]; };
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
       nodes.push_back(net.add());
       if (!is_in_pair(i)) continue;
-      net.connect(nodes[i], sink, fixed[i] == b ? unbounded : cost(find(stages_[i], a)));
-      net.connect(source, nodes[i], fixed[i] == a ? unbounded : cost(find(stages_[i], b)));
+      net.connect(nodes[i], sink, cost(find(stages_[i], a)));
+      net.connect(source, nodes[i], cost(find(stages_[i], b)));
     }
     for (auto const& o : outputs_) {
       auto const copy = [&](place_number from, place_number to) {
@@ -146,7 +175,7 @@ class negotiation {
         net.connect(source, nodes[o.from], copy(b, p));
       }
     }
-    return net.flow(source, sink);
+    return nodes;
   }
 
   std::span<negotiating_stage const> stages_;

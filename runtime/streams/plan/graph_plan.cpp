@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "kernels/streams/bad_contents.hpp"
 #include "runtime/os/start_thread.hpp"
@@ -122,27 +123,29 @@ void graph_plan::check_replicas() const {
   }
 }
 
+/// Always the first stage, as they were added, whose writers are all in the order.
 void graph_plan::sort() {
   order_.clear();
-  std::vector<bool> done(stages.size(), false);
-  auto const is_next = [&](std::uint32_t s) {
-    return !done[s] && std::ranges::all_of(stages[s].inputs, [&](planned_input const& in) {
-      return in.from == no_stage || done[in.from];
-    });
-  };
-  while (order_.size() < stages.size()) {
-    std::uint32_t s = 0;
-    while (s < stages.size() && !is_next(s)) ++s;
-    if (s == stages.size()) {
-      std::vector<std::string> circle;
-      for (std::uint32_t k = 0; k < stages.size(); ++k)
-        if (!done[k]) circle.push_back(fmt::format("'{}'", stages[k].name));
-      throw graph_error(fmt::format("these stages depend on each other in a circle, or on one that does: {}",
-                                    fmt::join(circle, ", ")));
-    }
-    done[s] = true;
-    order_.push_back(s);
+  std::vector<std::uint32_t> missing(stages.size(), 0);  // inputs whose writers are not in the order yet
+  std::vector<std::vector<std::uint32_t>> readers(stages.size());
+  std::set<std::uint32_t> ready;
+  for (std::uint32_t s = 0; s < stages.size(); ++s) {
+    for (auto const& in : stages[s].inputs)
+      if (in.from != no_stage) ++missing[s], readers[in.from].push_back(s);
+    if (missing[s] == 0) ready.insert(s);
   }
+  while (!ready.empty()) {
+    auto const s = ready.extract(ready.begin()).value();
+    order_.push_back(s);
+    for (auto const r : readers[s])
+      if (--missing[r] == 0) ready.insert(r);
+  }
+  if (order_.size() == stages.size()) return;
+  std::vector<std::string> circle;
+  for (std::uint32_t s = 0; s < stages.size(); ++s)
+    if (missing[s] != 0) circle.push_back(fmt::format("'{}'", stages[s].name));
+  throw graph_error(fmt::format("these stages depend on each other in a circle, or on one that does: {}",
+                                fmt::join(circle, ", ")));
 }
 
 void graph_plan::find_shapes(bool is_whole) {
@@ -246,16 +249,21 @@ void graph_plan::choose_places() {
   std::vector<negotiating_stage> all(stages.size());
   costs_.assign(stages.size(), {});
   for (std::uint32_t s = 0; s < stages.size(); ++s) all[s].places = possible_places(s);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> readers;  // of each output
+  for (std::uint32_t r = 0; r < stages.size(); ++r)
+    for (auto const& in : stages[r].inputs) {
+      if (in.from == no_stage) continue;
+      auto& of_output = readers[{in.from, in.output}];
+      if (of_output.empty() || of_output.back() != r) of_output.push_back(r);
+    }
   std::vector<negotiating_output> outputs;
   for (std::uint32_t s = 0; s < stages.size(); ++s)
     for (std::uint32_t o = 0; o < stages[s].kind->outputs.size(); ++o) {
-      negotiating_output out{
-          .from = s, .to = {}, .ns = std::vector<std::uint64_t>(std::size_t{count} * count)};
-      for (std::uint32_t r = 0; r < stages.size(); ++r)
-        for (auto const& in : stages[r].inputs)
-          if (in.from == s && in.output == o && std::ranges::find(out.to, r) == out.to.end())
-            out.to.push_back(r);
-      if (out.to.empty()) continue;
+      auto const read = readers.find({s, o});
+      if (read == readers.end()) continue;
+      negotiating_output out{.from = s,
+                             .to = std::move(read->second),
+                             .ns = std::vector<std::uint64_t>(std::size_t{count} * count)};
       auto const bytes = shapes_[s].outputs[o].is_known ? frame_bytes(s, o) : 1u << 20;
       for (std::uint32_t a = 0; a < count; ++a)
         for (std::uint32_t b = 0; b < count; ++b) out.ns[a * count + b] = copy_ns(a, b, bytes);
@@ -266,15 +274,15 @@ void graph_plan::choose_places() {
 
 void graph_plan::find_transfers() {
   transfers_.clear();
+  transfer_at_.clear();
   for (std::uint32_t s = 0; s < stages.size(); ++s)
     for (auto const& in : stages[s].inputs) {
       if (in.from == no_stage || places_[in.from] == places_[s]) continue;
-      auto const found = std::ranges::find_if(transfers_, [&](planned_transfer const& t) {
-        return t.from == in.from && t.output == in.output && t.to_device == places_[s];
-      });
-      if (found != transfers_.end()) {
-        found->how = std::max(found->how, in.how);
-        found->capacity = std::max(found->capacity, in.capacity);
+      auto const [at, is_new] = transfer_at_.try_emplace({in.from, in.output, places_[s]}, transfers_.size());
+      if (!is_new) {
+        auto& t = transfers_[at->second];
+        t.how = std::max(t.how, in.how);
+        t.capacity = std::max(t.capacity, in.capacity);
         continue;
       }
       auto const bytes = frame_bytes(in.from, in.output);
@@ -285,9 +293,8 @@ void graph_plan::find_transfers() {
 
 planned_transfer const* graph_plan::transfer_to(std::uint32_t stage, std::uint32_t input) const noexcept {
   auto const& in = stages[stage].inputs[input];
-  for (auto const& t : transfers_)
-    if (t.from == in.from && t.output == in.output && t.to_device == places_[stage]) return &t;
-  return nullptr;
+  auto const at = transfer_at_.find({in.from, in.output, places_[stage]});
+  return at == transfer_at_.end() ? nullptr : &transfers_[at->second];
 }
 
 std::uint64_t graph_plan::frame_bytes(std::uint32_t stage, std::uint32_t output) const {

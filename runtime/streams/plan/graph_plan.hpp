@@ -3,7 +3,9 @@
 // It knows neither actors nor memory, so it can be made and asked before the graph starts. Threads: one at a time.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -113,6 +115,7 @@ class graph_plan {
   std::vector<std::string> costs_;  // of the stages, for `why`
   std::vector<stage_shapes> shapes_;
   std::vector<planned_transfer> transfers_;
+  std::map<std::array<std::uint32_t, 3>, std::size_t> transfer_at_;  // by stage, output, and device
 };
 
 }  // namespace rondo::streams
