@@ -3,7 +3,7 @@
 //   struct office : rondo::supervisor<rondo::one_for_all<3, 5000>, clerk, printer> {};
 //
 // A child keeps its id and its waiting mail when it restarts; the message that failed it is tried again, see supervision::poison_after.
-// A child that ends in another way is not launched again. Too many restarts fail the supervisor itself: its own rule then says what
+// A child that ends in another way is not launched again. Too many restarts fail the supervisor itself, with too_many_restarts: its own rule then says what
 // follows, and with `escalate` that is up to the supervisor that launched it, or else ends the runtime. All children of a supervisor
 // that restarts or ends are ended.
 // Threads: as every behaviour. The order of restarts is that of the children.
@@ -77,7 +77,7 @@ struct supervisor {
     if (failed == count) return;  // of a state before this one
     auto const now = ctx.now_ns();
     if (restarts_ == 0 || now - window_ns_ > Strategy::within_ms * 1'000'000) window_ns_ = now, restarts_ = 0;
-    if (++restarts_ > Strategy::most) return ctx.fail(m.reason);
+    if (++restarts_ > Strategy::most) return ctx.fail(errc::too_many_restarts);
     for (std::uint32_t i = 0; i < count; ++i)
       if (children_[i].valid() && Strategy::concerns(failed, i)) ctx.restart(children_[i]);
   }

@@ -24,7 +24,7 @@ using namespace rondo;
 using namespace rondo::video;
 using namespace streams_bench;
 
-namespace {
+namespace pipeline_bench {
 
 /// Passes its picture on, and does nothing.
 struct idle_stage {
@@ -115,7 +115,8 @@ void print(std::string const& way, work const& w, std::string const& where, doub
       static_cast<double>(o.p50_latency_ns) / 1e3, o.copies_per_frame, o.us_per_copy);
 }
 
-}  // namespace
+}  // namespace pipeline_bench
+using namespace pipeline_bench;
 
 int main(int argc, char** argv) {
   work w;

@@ -79,23 +79,23 @@ class context : public message_outcome, public host_requests<context>, public se
   /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, or arena_full. The host forwards a message
   /// to another device: ok then means that it is in transit, where it waits for room like a patient sender. If it
   /// cannot be delivered, a request is answered with `rejected`; any other message becomes a dead letter.
-  template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD errc tell(address<Behaviour> to, Message const& m,
-                                                        send_options options = {})
-  noexcept { return send_untyped(to.id, m, header_for<Message>(options, 0, {})); }
+  template <class Behaviour, sent_to<Behaviour> Message>
+  RONDO_HD errc tell(address<Behaviour> to, Message const& m, send_options options = {}) noexcept {
+    return send_untyped(to.id, m, header_for<Message>(options, 0, {}));
+  }
   /// Sends a request. The answer arrives as a message of the reply's type with this `correlation`.
-  template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD errc ask(address<Behaviour> to, Message const& m,
-                                                       std::uint32_t correlation, send_options options = {})
-  noexcept { return send_untyped(to.id, m, header_for<Message>(options, correlation, self_)); }
+  template <class Behaviour, sent_to<Behaviour> Message>
+  RONDO_HD errc ask(address<Behaviour> to, Message const& m, std::uint32_t correlation,
+                    send_options options = {}) noexcept {
+    return send_untyped(to.id, m, header_for<Message>(options, correlation, self_));
+  }
   /// Passes a request or a tell on: sends `m`, usually the message being handled, in its place. It keeps the priority, the deadline,
   /// the correlation, and the asker, who gets the answer from `to`: here the request then counts as answered. Fails as `tell`, and
   /// nothing was sent: the handler may try another actor. Also fails with wrong_state if the request was answered already. If
   /// `to` answers `m` with another type than the message being handled declares, nothing is sent, and the handler fails with
   /// wrong_reply. A tell may be forwarded to several actors.
-  template <class Behaviour, message_type Message>
-  requires takes<Behaviour, Message> RONDO_HD errc forward(address<Behaviour> to, Message const& m)
-  noexcept {
+  template <class Behaviour, sent_to<Behaviour> Message>
+  RONDO_HD errc forward(address<Behaviour> to, Message const& m) noexcept {
     bool const is_request = (header_->flags & flag_wants_reply) != 0;
     if (is_request && answered_) return errc::wrong_state;
     if (is_request && reply_type_ != 0 && reply_type_ != reply_id_of<Behaviour, Message>) [[unlikely]]

@@ -1,14 +1,15 @@
 // A message: a 28-byte header and at most 96 bytes of trivially copyable payload.
 //
-// A message type is any trivially copyable struct. Its identity is the hash of its qualified name, which is
-// the same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
+// A message type is any trivially copyable struct. Its identity is the hash of its qualified name (type_name.hpp), which is the
+// same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
 #pragma once
 
 #include <compare>
-#include <string_view>
+#include <span>
 #include <type_traits>
 
 #include "kernels/base/portable.hpp"
+#include "kernels/base/type_name.hpp"
 
 namespace rondo {
 
@@ -140,64 +141,6 @@ RONDO_HD constexpr std::uint32_t payload_words(std::uint32_t bytes) noexcept {
   return ((bytes < max_payload_bytes ? bytes : static_cast<std::uint32_t>(max_payload_bytes)) + 3) / 4;
 }
 
-/// The qualified name of a message type; schemac specialises it for types generated from a schema.
-template <class Message>
-struct message_name_of {
-  static constexpr char const* value = nullptr;  // null: the name that the compiler spells
-};
-
-namespace detail {
-
-/// Where the first template argument ends in `text`, which begins with it: at a semicolon or at the closing bracket of the whole list.
-/// Brackets of its own (`grid<int [4]>`), and characters (`tag<']'>`), belong to it.
-constexpr std::size_t end_of_argument(std::string_view text) noexcept {
-  int open = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    char const c = text[i];
-    if (c == '\'')
-      for (++i; i < text.size() && text[i] != '\''; ++i) i += text[i] == '\\';
-    else if (c == '[' || c == '(' || c == '{')
-      ++open;
-    else if (open == 0 && (c == ';' || c == ']'))
-      return i;
-    else if (c == ']' || c == ')' || c == '}')
-      --open;
-  }
-  return text.size();
-}
-
-template <class T>
-constexpr std::string_view spelled_name() noexcept {
-  std::string_view text = __PRETTY_FUNCTION__;
-  auto begin = text.find("T = ");
-  begin = begin == std::string_view::npos ? text.find("T=") + 2 : begin + 4;
-  text.remove_prefix(begin);
-  return text.substr(0, end_of_argument(text));
-}
-
-constexpr std::uint32_t fnv1a(std::string_view text) noexcept {
-  std::uint32_t hash = 2166136261u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash;
-}
-
-template <class T>
-struct type_identity_of {
-  static constexpr std::string_view name =
-      message_name_of<T>::value ? message_name_of<T>::value : spelled_name<T>();
-  static constexpr std::uint32_t id = fnv1a(name);
-};
-
-}  // namespace detail
-
-/// The qualified name of a type: of a message or a behaviour.
-template <class T>
-inline constexpr std::string_view type_name = detail::type_identity_of<T>::name;
-
-/// The hash of the name, which identifies the type in headers.
-template <class T>
-inline constexpr std::uint32_t type_id = detail::type_identity_of<T>::id;
-
 /// A type that may be a message. The asserts of `checked_message` say which rule a type breaks.
 template <class T>
 concept message_type = std::is_class_v<T> && std::is_trivially_copyable_v<T> && sizeof(T) <= max_payload_bytes
@@ -269,6 +212,25 @@ struct reply_of<Message, messages<First, Rest...>> {
 template <class Behaviour, class Message>
 concept takes = detail::find_entry<Message, typename Behaviour::messages>::taken;
 
+namespace detail {
+/// Where a message cannot be sent, the first error of the compiler says why.
+template <class Behaviour, class Message>
+struct send_check {
+  static_assert(takes<Behaviour, typename checked_message<Message>::type>,
+                "the actor does not take this message: add it to the `messages` of its behaviour");
+  static constexpr bool done = true;
+};
+template <class Message>
+inline constexpr bool is_span = false;
+template <class Message, std::size_t Extent>
+inline constexpr bool is_span<std::span<Message, Extent>> = true;
+}  // namespace detail
+
+/// What functions that send require of `Message`. It is never false for a single message: a message that may not be sent is an
+/// error.
+template <class Message, class Behaviour>
+concept sent_to = !detail::is_span<Message> && detail::send_check<Behaviour, Message>::done;
+
 /// The reply type of an ask, or void for a message without a reply.
 template <class Behaviour, class Message>
 using reply_to_t = typename detail::reply_of<Message, typename Behaviour::messages>::type;
@@ -278,7 +240,19 @@ template <class Reply>
 inline constexpr std::uint32_t reply_id = type_id<Reply>;
 template <>
 inline constexpr std::uint32_t reply_id<void> = 0;
+
+template <class Behaviour, class Message>
+struct ask_check {
+  static_assert(send_check<Behaviour, Message>::done && !std::is_void_v<reply_to_t<Behaviour, Message>>,
+                "this message has no reply: declare it as rondo::ask<Message, Reply>, or send it with tell");
+  static constexpr bool done = true;
+};
 }  // namespace detail
+
+/// What functions that ask require of `Message`; as sent_to.
+template <class Message, class Behaviour>
+concept asked_of =
+    detail::send_check<Behaviour, Message>::done && detail::ask_check<Behaviour, Message>::done;
 
 /// The type id of the reply of an ask, or 0 for a message without a reply.
 template <class Behaviour, class Message>

@@ -48,6 +48,7 @@ enum class errc : std::uint32_t {
   table_full,  // a router has no place for another member, or topics have none for another subscription
   deadline_too_long,  // a message's deadline is more than a day away
   no_room,  // a reader in another process has as many buffers as it may have; try again when it has given one back
+  too_many_restarts,  // the children of a supervisor failed more often than its strategy allows
 };
 
 }  // namespace rondo

@@ -75,8 +75,11 @@ constexpr std::array entries{
           "rondo::topics"},
     entry{"deadline_too_long", "the deadline is more than a day away: use a nearer one, or none"},
     entry{"no_room", "an importer holds as many announced buffers as it may: wait until it gives one back"},
+    entry{"too_many_restarts",
+          "the supervisor's children failed more often than its strategy allows: their own failure reports "
+          "say why"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::no_room) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::too_many_restarts) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -123,10 +123,14 @@ void observation::on_failure(device_event const& r) {
   }
   auto const type = r.body.header.type;
   auto const thrown = take_thrown(r.actor);
+  // A handler may fail with the reason of another actor, whose exception is in that actor's own report.
+  auto const why = r.reason == errc::exception_thrown && thrown.empty()
+                       ? "it reported an exception that its own code did not throw"
+                       : make_error_code(r.reason).message();
   report(fmt::format("actor '{}' ({}) failed{}{}: {}{}{}; {}", names_.of_actor(r.actor),
                      names_.of_behaviour(r.behaviour), type == 0 ? " at its start" : " in a handler of ",
-                     names_.of_type(type), make_error_code(r.reason).message(), thrown.empty() ? "" : ": ",
-                     thrown, what_followed(static_cast<failure_action>(r.detail))));
+                     names_.of_type(type), why, thrown.empty() ? "" : ": ", thrown,
+                     what_followed(static_cast<failure_action>(r.detail))));
 }
 
 void observation::on_threw(device_event const& r) {

@@ -92,9 +92,8 @@ class actor_ref {
   /// stopped, device_lost, or handler_failed. A message that was accepted is never lost for want of room: on a device with its
   /// own memory it waits in the host until its mailbox takes it. Never overtakes an earlier message of its priority (G2): while
   /// earlier ones wait for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.
-  template <message_type Message>
-  requires takes<Behaviour, Message> error_code try_tell(Message const& m, tell_options options = {})
-  const {
+  template <sent_to<Behaviour> Message>
+  error_code try_tell(Message const& m, tell_options options = {}) const {
     auto const header = header_for<Message>(options);
     if (options.trace != 0) [[unlikely]]
       return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
@@ -102,10 +101,8 @@ class actor_ref {
   }
   /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell; batch_too_large for one that the mailbox never
   /// has room for, and payload_too_large for one that a device with its own memory cannot take at once.
-  template <message_type Message>
-  requires takes<Behaviour, Message> error_code try_tell(std::span<Message const> batch,
-                                                         tell_options options = {})
-  const {
+  template <sent_to<Behaviour> Message>
+  error_code try_tell(std::span<Message const> batch, tell_options options = {}) const {
     return messenger_->try_post_batch(id_, header_for<Message>(options), batch.data(), sizeof(Message),
                                       sizeof(Message), static_cast<std::uint32_t>(batch.size()));
   }
@@ -114,8 +111,7 @@ class actor_ref {
   /// sent in the order of their calls, awaited or not. On a device with its own memory, each is sent once the previous one
   /// has arrived. A message that waits leaves the line with `timed_out` at its deadline, and with `cancelled` through the
   /// token's cancellation slot.
-  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
-  requires takes<Behaviour, Message>
+  template <sent_to<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [how = options](auto handler, messenger* to, outgoing o) {
@@ -125,8 +121,7 @@ class actor_ref {
         token, messenger_, outgoing_for(m, header_for<Message>(options)));
   }
   /// The same for all of `batch`, which is copied: adjacent in the mailbox, or none. Errors also as the try_tell of a batch.
-  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
-  requires takes<Behaviour, Message>
+  template <sent_to<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
   auto tell(std::span<Message const> batch, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [how = options](auto handler, messenger* to, actor_id actor, std::vector<Message> messages) {
@@ -141,9 +136,8 @@ class actor_ref {
 
   /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and timed_out, cancelled, handler_failed,
   /// wrong_reply, exception_thrown, quarantined, terminated, no_reply, device_lost, ask_limit; with `block`, would_deadlock.
-  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
-  requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
-                                                                     Token&& token = {}) const {
+  template <asked_of<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
+  auto ask(Message const& m, ask_options options, Token&& token = {}) const {
     using reply = reply_to_t<Behaviour, Message>;
     auto const request = outgoing_for(m, header_for<Message>({.priority = options.priority}));
     if constexpr (std::is_same_v<std::decay_t<Token>, block_t>) {
@@ -158,7 +152,8 @@ class actor_ref {
     }
   }
   /// The same with a time limit and otherwise default options.
-  template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
+  template <asked_of<Behaviour> Message, class Rep, class Period,
+            class Token = boost::asio::use_awaitable_t<>>
   auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
   }

@@ -32,6 +32,23 @@ TEST_CASE("each accepted message is handled once, and the counters agree", "[G1]
   CHECK(t.dead_letters == 0);
 }
 
+TEST_CASE("the peak depth of an actor counts what has waited for it, however it gets its mail", "[G1]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  auto const asleep = rt->launch<adder>("asleep", {.pinned = pinned, .active = false});
+  for (int i = 0; i < 20; ++i) REQUIRE_FALSE(tell(asleep, add{1}));
+  REQUIRE_FALSE(activate(asleep));
+  CHECK(ask(asleep, get{}, 0).value().value == 20);
+  auto const alone = rt->launch<adder>("alone", {.pinned = pinned});
+  CHECK(ask(alone, get{}).value().value == 0);
+  auto const t = at_rest(*rt);
+  if (!rondo::with_telemetry) return;
+  CHECK(report_of(t, asleep.id()).now.totals.peak_depth >= 20);
+  CHECK(report_of(t, alone.id()).now.totals.peak_depth == 1);
+}
+
 TEST_CASE("a message that its actor does not accept ends as a dead letter or a rejection", "[G1]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

@@ -29,6 +29,19 @@ endforeach()
 foreach(missing CMAKE_DISABLE_FIND_PACKAGE_CLI11=ON CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON PKG_CONFIG_EXECUTABLE=/nonexistent)
   run(${CMAKE_COMMAND} --fresh -S ${source}/project -B ${work}/without_project ${common} -D ${missing})
 endforeach()
+# Whoever requires a component that is missing is told which, and why.
+function(says_why component why)
+  execute_process(COMMAND ${CMAKE_COMMAND} --fresh -S ${source}/missing -B ${work}/missing ${common} -D component=${component} ${ARGN}
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")  # CMake breaks lines
+  if(status EQUAL 0 OR NOT output MATCHES "component ${component}: ${why}" OR output MATCHES "component streams")
+    message(FATAL_ERROR "the missing component ${component} was to be refused because '${why}'; it ended with ${status}:\n${output}")
+  endif()
+endfunction()
+says_why(nonsense "there is none of this name; there are streams, client")
+says_why(client "(it needs|this installation was built without it).*OpenSSL" -D CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON)
+says_why(commands "(it needs|this installation was built without it).*CLI11" -D CMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
+says_why(nats "(it needs|this installation was built without it).*libnats" -D PKG_CONFIG_EXECUTABLE=/nonexistent)
 if(cuda_compiler)
   run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/cuda_project ${common} -D with_cuda=ON
       -D CMAKE_CUDA_COMPILER=${cuda_compiler} -D CMAKE_CUDA_ARCHITECTURES=90)

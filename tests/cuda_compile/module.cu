@@ -5,7 +5,7 @@
 #include "kernels/actor/launch.hpp"
 #include "kernels/actor/ring_kernel.hpp"
 
-namespace {
+namespace cuda_compile {
 
 struct told {
   std::uint32_t value;
@@ -67,7 +67,8 @@ __global__ void run_listeners(rondo::arena_ref arena, rondo::launch_spec spec, r
   rondo::ring_kernel<listeners>{arena, team, host, {.spin_ns = 1000, .park = false}}.run({.messages = 64});
 }
 
-}  // namespace
+}  // namespace cuda_compile
+using namespace cuda_compile;
 
 void launch(rondo::arena_ref arena, rondo::launch_spec const& spec, rondo::host_port host,
             rondo::team_shared* shared) {

@@ -11,7 +11,7 @@
 
 using namespace rondo;
 
-namespace {
+namespace instructions {
 
 struct ball {
   std::uint64_t throws;
@@ -188,7 +188,8 @@ void launch() {
   });
 }
 
-}  // namespace
+}  // namespace instructions
+using namespace instructions;
 
 int main(int argc, char** argv) {
   if (RUNNING_ON_VALGRIND == 0) world::fail("run me under valgrind: compare.py and stalls.py do");

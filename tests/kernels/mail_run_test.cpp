@@ -8,7 +8,7 @@
 
 using namespace rondo_test;
 
-namespace {
+namespace mail_run_test {
 
 enum class act : std::uint32_t {
   none,
@@ -179,7 +179,8 @@ story tell_story(bool as_runs, std::uint32_t start, arena_shape shape, std::uint
   return s;
 }
 
-}  // namespace
+}  // namespace mail_run_test
+using namespace mail_run_test;
 
 TEST_CASE("a run brings what was sent, and leaves every other slot alone", "[run]") {
   random_source random;

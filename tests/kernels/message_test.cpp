@@ -2,6 +2,7 @@
 #include "kernels/base/message.hpp"
 
 #include <set>
+#include <string>
 
 #include "tests/catch.hpp"
 
@@ -83,12 +84,63 @@ static_assert(rondo::type_name<tagged<']'>>.ends_with("']'>"));
 static_assert(rondo::type_name<tagged<'\''>> != rondo::type_name<tagged<';'>>);
 static_assert(rondo::type_name<boxed<tagged<'['>>>.find(';') == std::string_view::npos);
 static_assert(rondo::type_name<decltype(local_of<int[3]>())>.ends_with(">"));
+// What g++ spells is the name for every compiler: checkpoints, services and GPUs know types by it.
+static_assert(rondo::type_name<boxed<unsigned long>> == "message_test::boxed<long unsigned int>");
+static_assert(rondo::type_name<boxed<boxed<short*>>> ==
+              "message_test::boxed<message_test::boxed<short int*> >");
+static_assert(rondo::type_id<boxed<unsigned long long const&>> ==
+              rondo::detail::fnv1a("message_test::boxed<const long long unsigned int&>"));
 // Numbers that another process or an older build computed remain valid only if these do not change.
 static_assert(rondo::detail::fnv1a("") == 2166136261u && rondo::detail::fnv1a("a") == 0xe40c292cu);
 static_assert(rondo::detail::fnv1a("foobar") == 0xbf9cf968u);
 
 static_assert(offsetof(rondo::message, payload) % 16 == 0);
 static_assert(!rondo::actor_id{}.valid() && rondo::actor_id{0, 0}.valid());
+
+TEST_CASE("whatever compiler spells a type, its name is the one that g++ spells", "[message]") {
+  auto const respelled = [](std::string const& from) {
+    std::string to(rondo::detail::respelling(from, nullptr).bytes(), '\0');
+    rondo::detail::respelling(from, to.data());
+    return to;
+  };
+  struct spelling {
+    char const *gcc, *clang, *nvcc;  // null: as g++
+  };
+  for (auto const& s : {
+           spelling{"shop::order", nullptr, nullptr},
+           {"shop::{anonymous}::order", "shop::(anonymous namespace)::order", "shop::<unnamed>::order"},
+           {"box<long unsigned int>", "box<unsigned long>", "box<unsigned long>"},
+           {"box<long long int>", "box<long long>", "box<long long>"},
+           {"box<short unsigned int>", "box<unsigned short>", "box<unsigned short>"},
+           {"box<unsigned int>", nullptr, nullptr},
+           {"box<unsigned char>", nullptr, nullptr},
+           {"box<long double>", nullptr, nullptr},
+           {"box<bool>", nullptr, "box<__nv_bool>"},
+           {"box<const long int*>", "box<const long *>", "box<const long *>"},
+           {"box<int* const>", "box<int *const>", "box<int *const>"},
+           {"box<const shop::order&>", "box<const shop::order &>", "box<const shop::order &>"},
+           {"box<int [4][2]>", "box<int[4][2]>", nullptr},
+           {"box<int (*)[4]>", nullptr, nullptr},
+           {"box<int(long unsigned int, char)>", "box<int (unsigned long, char)>",
+            "box<int (unsigned long, char)>"},
+           {"box<int (*)(long int)>", "box<int (*)(long)>", "box<int (*)(long)>"},
+           {"box<void (shop::till::*)(int) const>", nullptr, nullptr},
+           {"box<box<box<int> > >", "box<box<box<int>>>", "box<box<box<int>>>"},
+           {"pair<box<int>, long int>", "pair<box<int>, long>", "pair<box<int>, long>"},
+           {"std::array<long unsigned int, 4>", "std::array<unsigned long, 4>",
+            "std::array<unsigned long, 4UL>"},
+           {"value<-3>", "value<-3L>", "value<-3L>"},
+           {"value<(shop::kind)7>", nullptr, "value<(shop::kind)7U>"},
+           {"value<shop::kind::b, true>", nullptr, nullptr},
+           {R"(value<'\''>)", nullptr, "value<'''>"},
+           {R"(value<'\012', 'x'>)", R"(value<'\n', 'x'>)", "value<'\n', 'x'>"},
+           {R"(value<'\000'>)", R"(value<'\0'>)", nullptr},
+           {R"(value<'\\', ';', ']'>)", nullptr, nullptr},
+           {"long_int<longest, unsigned_0, u1>", nullptr, nullptr},
+       })
+    for (auto const* const from : {s.gcc, s.clang, s.nvcc})
+      if (from != nullptr) CHECK(respelled(from) == s.gcc);
+}
 
 TEST_CASE("message types of different names have different identities", "[message]") {
   std::set<std::uint32_t> const ids{rondo::type_id<add>,   rondo::type_id<get>,     rondo::type_id<total>,

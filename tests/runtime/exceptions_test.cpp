@@ -8,6 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "actors/supervision/supervisor.hpp"
 #include "runtime/base/guest.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/memory/unified_buffer.hpp"
@@ -17,6 +18,18 @@
 using namespace rondo_test;
 namespace asio = boost::asio;
 using Catch::Matchers::Contains;
+
+namespace exceptions_test {
+
+struct fuse {};
+struct fragile {
+  using messages = rondo::messages<fuse>;
+  RONDO_HD void on(rondo::context&, fuse const&) { throw std::runtime_error("bang"); }
+};
+struct office : rondo::supervisor<rondo::one_for_one<1, 600'000>, fragile> {};
+RONDO_MODULE(offices, office, fragile)
+
+}  // namespace exceptions_test
 
 namespace {
 
@@ -38,6 +51,10 @@ class reports_of {
   /// Whether a report contains `text`, after a while.
   bool say(std::string const& text) const {
     return eventually([&] { return count(text) != 0; });
+  }
+  std::vector<std::string> all() const {
+    std::lock_guard const lock(mutex_);
+    return all_;
   }
   std::size_t count(std::string const& text) const {
     std::lock_guard const lock(mutex_);
@@ -201,4 +218,28 @@ TEST_CASE("handlers that throw while the runtime stops do not keep the others fr
   }
   rt.reset();
   CHECK(calls == 8);
+}
+
+TEST_CASE(
+    "a failure report that points to a text has it, also of an actor that fails because another one did",
+    "[runtime][G9]") {
+  rondo::config settings;
+  settings.device = "cpu";
+  settings.teams = 2;
+  rondo::runtime rt(rondo::use<exceptions_test::offices>, settings);
+  reports_of const reports(rt);
+  auto const office =
+      rt.launch<exceptions_test::office>("office", {.supervise = {.rule = rondo::on_failure::stop}});
+  auto const child = office.ask(rondo::child_at{0}, patience, rondo::block).value();
+  REQUIRE(child.reason == errc::ok);
+  rondo::actor_ref<exceptions_test::fragile> const fragile(office.mail(), child.who);
+  REQUIRE_FALSE(fragile.try_tell(exceptions_test::fuse{}));  // it is tried again, and fails again
+  REQUIRE(reports.say("'office'"));
+  for (auto const& report : reports.all()) {
+    INFO(report);
+    if (report.find("'office'") != std::string::npos)
+      CHECK_THAT(report, Contains("failed more often than its strategy allows") && !Contains("has its text"));
+    else
+      CHECK_THAT(report, Contains("has its text: bang"));
+  }
 }

@@ -10,7 +10,7 @@
 using namespace rondo_test;
 using namespace std::chrono_literals;
 
-namespace {
+namespace handler_test {
 
 struct toil {};
 struct item {};
@@ -70,7 +70,8 @@ rondo::actor_ref<gatherer> with_ten(rondo::runtime& rt, std::string name, rondo:
   return g;
 }
 
-}  // namespace
+}  // namespace handler_test
+using namespace handler_test;
 
 TEST_CASE("a handler learns that its actor is to terminate", "[handler]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");

@@ -19,7 +19,7 @@
 using namespace rondo_test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace log_test {
 
 struct write_down {
   std::uint32_t number;
@@ -74,7 +74,8 @@ rondo::device_event event_of(rondo::log_bits about, std::string const& payload) 
   return e;
 }
 
-}  // namespace
+}  // namespace log_test
+using namespace log_test;
 
 TEST_CASE("a damaged log event is read within its bounds", "[log]") {
   std::string const full(96, '{');

@@ -8,7 +8,7 @@
 #include "runtime/runtime.hpp"
 #include "tests/runtime/result_text.hpp"
 
-namespace {
+namespace pin_teams_test {
 
 using namespace std::chrono_literals;
 
@@ -61,7 +61,8 @@ std::vector<int> cores_of_teams(std::string const& device, std::uint32_t actors)
   return found;
 }
 
-}  // namespace
+}  // namespace pin_teams_test
+using namespace pin_teams_test;
 
 TEST_CASE("pinned teams stay within the cores that the process was given", "[pin_teams]") {
   // Regression: the cores were counted from core 0, so teams left the cores that taskset or a container had set.

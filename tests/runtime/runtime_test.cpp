@@ -14,7 +14,7 @@
 using namespace rondo_test;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace runtime_test {
 
 std::string text_of(std::function<void()> const& f) {
   try {
@@ -45,7 +45,8 @@ struct nothing_to_do {
 /// No source file registers it for the device `emulated`.
 RONDO_MODULE(unregistered, nothing_to_do)
 
-}  // namespace
+}  // namespace runtime_test
+using namespace runtime_test;
 
 static_assert(rondo::message_type<add>);
 static_assert(!rondo::message_type<too_large>, "97 bytes do not fit");

@@ -7,7 +7,7 @@
 using namespace service_test;
 using rondo::service::reporter;
 
-namespace {
+namespace report_running_test {
 
 std::atomic<bool> entered{false}, may_leave{false};
 
@@ -33,7 +33,8 @@ std::unique_ptr<rondo::runtime> start_sluggards(bool polling) {
   return std::make_unique<rondo::runtime>(rondo::use<sluggards>, settings);
 }
 
-}  // namespace
+}  // namespace report_running_test
+using namespace report_running_test;
 
 TEST_CASE("a handler that hangs is named, with a lower bound of its running time", "[report]") {
   entered = may_leave = false;

@@ -13,7 +13,7 @@ using namespace stream_test;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-namespace {
+namespace graph_checkpoint_test {
 
 /// Says where it was told to begin.
 struct resumer {
@@ -140,7 +140,8 @@ std::string refusal_of(F const& f) {
   return {};
 }
 
-}  // namespace
+}  // namespace graph_checkpoint_test
+using namespace graph_checkpoint_test;
 
 RONDO_EMULATED_MODULE(::checkpoint_stages)
 

@@ -179,7 +179,7 @@ TEST_CASE("while a graph is paused no ticks are made, and the frames under way a
   CHECK_FALSE(g.pause());
 }
 
-namespace {
+namespace living_test {
 
 /// Takes the ticks of a clock.
 struct tick_book {
@@ -199,7 +199,8 @@ struct tick_book {
 };
 RONDO_MODULE(clock_and_book, streams::clock, tick_book)
 
-}  // namespace
+}  // namespace living_test
+using namespace living_test;
 
 TEST_CASE("at a set rate the beats of a pause make no ticks, then or later", "[streams][living]") {
   runtime rt{use<clock_and_book>, {.device = "cpu"}};

@@ -16,7 +16,7 @@ using rondo_test::eventually;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace report_test {
 
 stage_report const* stage_of_name(graph_report const& g, std::string_view name) {
   for (auto const& s : g.stages)
@@ -65,7 +65,8 @@ struct stuck_sink {
 
 RONDO_STAGES(gated_stages, counter, stuck_sink)
 
-}  // namespace
+}  // namespace report_test
+using namespace report_test;
 
 TEST_CASE("a report describes a graph's stages, edges and transfers", "[streams][report]") {
   runtime rt{use<test_stages>, {.device = "cpu,emulated"}};

@@ -13,7 +13,7 @@ using namespace stream_test;
 using rondo_test::eventually;
 using namespace std::chrono_literals;
 
-namespace {
+namespace waiting_test {
 
 /// Lets so many ticks through as the test says, and remembers them.
 class sluice {
@@ -102,7 +102,8 @@ struct valve {
 
 RONDO_STAGES(waiting_stages, tap, adder, valve)
 
-}  // namespace
+}  // namespace waiting_test
+using namespace waiting_test;
 RONDO_EMULATED_MODULE(waiting_stages)
 namespace {
 

@@ -3,7 +3,7 @@
 #include "runtime/runtime.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace without_telemetry_test {
 
 using namespace std::chrono_literals;
 
@@ -23,7 +23,8 @@ struct counter {
 };
 RONDO_MODULE(counters, counter)
 
-}  // namespace
+}  // namespace without_telemetry_test
+using namespace without_telemetry_test;
 
 RONDO_EMULATED_MODULE(counters)
 

@@ -133,8 +133,7 @@ class client_ref {
 
   /// Completes with void(error_code): whether the mailbox accepted the message. Errors: those of actor_ref::tell, and
   /// peer_gone, outcome_unknown, service_refuses.
-  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
-  requires takes<Behaviour, Message>
+  template <sent_to<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
         [](auto handler, client* c, actor_id to, Message body, tell_options o) {
@@ -148,9 +147,8 @@ class client_ref {
         token, client_, id_, m, options);
   }
   /// Completes with void(error_code, Reply).
-  template <message_type Message, class Token = boost::asio::use_awaitable_t<>>
-  requires(!std::is_void_v<reply_to_t<Behaviour, Message>>) auto ask(Message const& m, ask_options options,
-                                                                     Token&& token = {}) const {
+  template <asked_of<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
+  auto ask(Message const& m, ask_options options, Token&& token = {}) const {
     using reply = reply_to_t<Behaviour, Message>;
     return boost::asio::async_initiate<Token, void(error_code, reply)>(
         [](auto handler, client* c, actor_id to, Message body, ask_options o) {
@@ -162,7 +160,8 @@ class client_ref {
         token, client_, id_, m, options);
   }
   /// The same with a time limit and otherwise default options.
-  template <message_type Message, class Rep, class Period, class Token = boost::asio::use_awaitable_t<>>
+  template <asked_of<Behaviour> Message, class Rep, class Period,
+            class Token = boost::asio::use_awaitable_t<>>
   auto ask(Message const& m, std::chrono::duration<Rep, Period> timeout, Token&& token = {}) const {
     return ask(m, ask_options{.timeout = timeout}, std::forward<Token>(token));
   }

@@ -15,6 +15,9 @@ struct refund {
 struct price_of {};
 struct price {
   int cents;
+#if RONDO_WRONG == 8
+  std::byte more[96];
+#endif
 };
 #if RONDO_WRONG == 5
 using declared = int;
@@ -28,19 +31,36 @@ struct shop {
 #else
   using messages = rondo::messages<order, rondo::ask<price_of, declared>>;
 #endif
-  RONDO_HD void on(rondo::context&, order const&) {}
+  RONDO_HD void on([[maybe_unused]] rondo::context& ctx, order const&) {
+#if RONDO_WRONG == 7
+    ctx.tell(rondo::address<shop>{}, refund{7});
+#endif
+  }
 #if RONDO_WRONG == 4
   RONDO_HD refund on(rondo::context&, price_of const&) { return {1}; }
 #else
   RONDO_HD price on(rondo::context&, price_of const&) { return {1}; }
 #endif
 };
+#if RONDO_WRONG == 9
+namespace {
+struct hidden {};
+struct cellar {
+  using messages = rondo::messages<hidden>;
+  RONDO_HD void on(rondo::context&, hidden const&) {}
+};
+}  // namespace
+RONDO_MODULE(shops, shop, cellar)
+#else
 RONDO_MODULE(shops, shop)
+#endif
 
 int main() {
   rondo::runtime rt{rondo::use<shops>};
   auto const open = rt.launch<shop>("open");
-#if RONDO_WRONG == 3
+#if RONDO_WRONG == 6
+  return open.ask(order{}, std::chrono::seconds(1), rondo::block).error().value();
+#elif RONDO_WRONG == 3
   return open.try_tell(refund{7}).value();
 #else
   return open.try_tell(order{}).value();
