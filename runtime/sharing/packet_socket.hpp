@@ -11,8 +11,8 @@
 #include <optional>
 #include <span>
 
+#include "runtime/files/file_lock.hpp"
 #include "runtime/os/closed_on_fork.hpp"
-#include "runtime/os/file_lock.hpp"
 #include "runtime/sharing/memfd.hpp"
 
 namespace rondo {

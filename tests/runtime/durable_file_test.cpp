@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "runtime/files/durable_file.hpp"
-#include "runtime/os/file_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 #include "runtime/sharing/memfd_resource.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 

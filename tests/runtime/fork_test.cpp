@@ -5,8 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <cstring>
 
+#include "runtime/files/file_lock.hpp"
 #include "runtime/memory/unified_buffer.hpp"
-#include "runtime/os/file_lock.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/replay.hpp"
 #include "runtime/sharing/adopt.hpp"

@@ -18,7 +18,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/runtime_core.hpp"
-#include "runtime/os/file_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 #include "runtime/os/start_thread.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/service/monitor/http_server.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/os/file_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 #include "runtime/streams/file/stream_file.hpp"
 
 namespace rondo::tools {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <system_error>
 
-#include "runtime/os/file_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 #include "runtime/os/made_here.hpp"
 #include "runtime/service/net/trusted_path.hpp"
 

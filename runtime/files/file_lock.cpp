@@ -1,4 +1,4 @@
-#include "runtime/os/file_lock.hpp"
+#include "runtime/files/file_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
