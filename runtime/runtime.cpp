@@ -76,6 +76,13 @@ result<any_ref> runtime::at(actor_id actor) const {
 std::vector<listed_actor> runtime::list(std::uint32_t from, std::size_t most) const {
   return core_->actors.list(from, most);
 }
+actor_room runtime::room(std::uint32_t device) const { return core_->actors.room(device); }
+std::uint64_t runtime::bytes_of_actor(std::string_view behaviour, actor_options const& options) const {
+  auto const found = std::ranges::find(behaviours(), behaviour, &behaviour_info::name);
+  if (found == behaviours().end() || options.device >= device_count()) return 0;
+  return core_->actors.bytes_of(options.device, found->state_bytes,
+                                options.capacity.value_or(settings().default_capacity));
+}
 result<listed_actor> runtime::listed(actor_id actor) const {
   auto found = core_->actors.find(actor);
   if (!found) return errc::actor_gone;
@@ -98,6 +105,9 @@ timer runtime::every_untyped(std::chrono::nanoseconds period, actor_id to, std::
 // -- observation
 
 telemetry runtime::snapshot() { return core_->watched.snapshot(); }
+std::vector<actor_snapshot> runtime::snapshot_of(std::uint32_t first, std::uint32_t last) {
+  return core_->watched.snapshot_of(first, last);
+}
 graph_reports& runtime::graphs() const noexcept { return core_->watched.graphs(); }
 trace_log& runtime::traces() const noexcept { return core_->traces; }
 subscription runtime::on_dead_letter(std::function<void(dead_letter const&)> handler) {

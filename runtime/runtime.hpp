@@ -159,6 +159,10 @@ class runtime {
   result<any_ref> at(actor_id actor) const;
   /// The living actors in the order of their indices: at most `most`, starting at index `from`.
   std::vector<listed_actor> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
+  /// How much room for further actors is left on a device. Precondition: device < device_count()
+  actor_room room(std::uint32_t device = 0) const;
+  /// How many bytes of that an actor of this behaviour takes; 0 if the module has no such behaviour.
+  std::uint64_t bytes_of_actor(std::string_view behaviour, actor_options const& options) const;
   /// One living actor, or actor_gone.
   result<listed_actor> listed(actor_id actor) const;
   /// The behaviours of the current module.
@@ -184,6 +188,8 @@ class runtime {
 
   /// The counters of all actors and devices, read while they run.
   telemetry snapshot();
+  /// The counters of the actors whose indices lie between `first` and `last`, in their order.
+  std::vector<actor_snapshot> snapshot_of(std::uint32_t first, std::uint32_t last);
   /// The graphs of stages that work here.
   graph_reports& graphs() const noexcept;
   /// The last settings().trace_hops hops of traced messages.

@@ -34,4 +34,10 @@ struct listed_actor {
   std::uint64_t handled_before = 0;  // messages that it had handled when it was restored
 };
 
+/// The room for actors on a device.
+struct actor_room {
+  std::uint64_t actors = 0, free_actors = 0;  // as many as fit, and as many more
+  std::uint64_t bytes = 0, free_bytes = 0;    // for their states, and for mailboxes above default_capacity
+};
+
 }  // namespace rondo

@@ -30,9 +30,10 @@ struct behaviour_info {
   bool is_captured;                                               // its handler is a graph
   std::vector<std::byte>
       arguments;  // the default ones of its on_start, at `arguments_at` in its state; empty: none
-  std::uint64_t arguments_at;  // see arguments
-  bool holds_addresses;        // in its state or launch arguments: no file may have its actors
-  bool saved_apart;            // holds addresses, and checkpoints and recordings leave its actors out
+  std::uint64_t arguments_at;       // see arguments
+  std::string_view arguments_type;  // qualified; empty: none
+  bool holds_addresses;             // in its state or launch arguments: no file may have its actors
+  bool saved_apart;                 // holds addresses, and checkpoints and recordings leave its actors out
 };
 
 namespace detail {
@@ -75,12 +76,14 @@ behaviour_info describe_behaviour(messages<Entries...>) {
                       .is_captured = captured_behaviour<B>,
                       .arguments = {},
                       .arguments_at = align_up(sizeof(B), 16),
+                      .arguments_type = {},
                       .holds_addresses = has_addresses<B>(),
                       .saved_apart = is_saved_apart<B>};
   if constexpr (has_arguments<B>) {
     typename B::arguments const arguments{};
     auto const bytes = std::as_bytes(std::span(&arguments, 1));
     info.arguments.assign(bytes.begin(), bytes.end());
+    info.arguments_type = type_name<typename B::arguments>;
   }
   if constexpr (requires { typename B::upgrades; }) {
     using old = typename B::upgrades;

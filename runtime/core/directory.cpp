@@ -11,16 +11,19 @@ std::optional<arena_heap::piece> arena_heap::take(std::uint64_t bytes, std::uint
   if (auto const found = free_.find(bytes); found != free_.end() && !found->second.empty()) {
     auto const offset = found->second.back();
     found->second.pop_back();
+    used_ += bytes;
     return piece{offset, true};
   }
   auto const offset = align_up(next_, alignment);
   if (offset + bytes > end_) return std::nullopt;
   next_ = offset + bytes;
+  used_ += bytes;
   return piece{offset, false};
 }
 
 void arena_heap::give_back(std::uint64_t offset, std::uint64_t bytes) {
   free_[align_up(bytes, 64)].push_back(offset);
+  used_ -= align_up(bytes, 64);
 }
 
 directory::directory(std::vector<arena_layout> const& arenas) : devices_(arenas.begin(), arenas.end()) {}
@@ -390,6 +393,22 @@ std::size_t directory::free_cells(std::uint32_t device) const {
   std::lock_guard lock(mutex_);
   cells const& d = devices_[device];
   return d.layout.shape.actors - d.records.size() + d.free.size();
+}
+
+actor_room directory::room(std::uint32_t device) const {
+  std::lock_guard lock(mutex_);
+  cells const& d = devices_[device];
+  return {.actors = d.layout.shape.actors,
+          .free_actors = d.layout.shape.actors - d.records.size() + d.free.size(),
+          .bytes = d.heap.bytes(),
+          .free_bytes = d.heap.free_bytes()};
+}
+
+std::uint64_t directory::bytes_of(std::uint32_t device, std::uint64_t state_bytes,
+                                  std::uint32_t capacity) const {
+  auto const state = align_up(state_bytes, 64);  // the layout never changes: no lock
+  if (!devices_[device].has_own_ring(capacity)) return state;
+  return state + align_up(mail_ring_ref::bytes_for(ceil_power_of_two(capacity)), 64);
 }
 
 std::uint32_t directory::alive() const {

@@ -20,18 +20,21 @@ namespace rondo {
 /// An allocator of memory in the arena, for states and dedicated rings. It returns offsets and reuses freed pieces by size.
 class arena_heap {
  public:
-  arena_heap(std::uint64_t offset, std::uint64_t bytes) noexcept : next_(offset), end_(offset + bytes) {}
+  arena_heap(std::uint64_t offset, std::uint64_t bytes) noexcept
+      : begin_(offset), next_(offset), end_(offset + bytes) {}
   struct piece {
     std::uint64_t offset;
     bool used_before;
   };
   std::optional<piece> take(std::uint64_t bytes, std::uint64_t alignment);
   void give_back(std::uint64_t offset, std::uint64_t bytes);
+  std::uint64_t bytes() const noexcept { return end_ - begin_; }
+  std::uint64_t free_bytes() const noexcept { return end_ - begin_ - used_; }
   /// The end of all memory that was ever taken.
   std::uint64_t end_of_used() const noexcept { return next_; }
 
  private:
-  std::uint64_t next_, end_;
+  std::uint64_t begin_, next_, end_, used_ = 0;
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  // by size
 };
 
@@ -109,6 +112,9 @@ class directory {
   /// The number of cells of that device that were ever used; they are the first ones.
   std::uint32_t cells_used(std::uint32_t device) const;
   std::size_t free_cells(std::uint32_t device) const;
+  actor_room room(std::uint32_t device) const;
+  /// What an actor takes of the memory of that device.
+  std::uint64_t bytes_of(std::uint32_t device, std::uint64_t state_bytes, std::uint32_t capacity) const;
   std::uint32_t alive() const;
 
  private:

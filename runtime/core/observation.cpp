@@ -59,6 +59,20 @@ telemetry observation::snapshot() {
   return t;
 }
 
+std::vector<actor_snapshot> observation::snapshot_of(std::uint32_t first, std::uint32_t last) {
+  std::vector<actor_snapshot> all, some;
+  auto const one = [](std::uint32_t index) { return actor_id{index, 0}; };
+  for (auto d = device_of(one(first)); d < devices_.size() && d <= device_of(one(last)); ++d) {
+    auto const begin = d == device_of(one(first)) ? cell_of(one(first)) : 0;
+    auto const used = actors_.cells_used(d);
+    auto const end = d == device_of(one(last)) ? std::min(cell_of(one(last)) + 1, used) : used;
+    if (begin >= end) continue;
+    devices_[d].dev->read_actors(begin, end - begin, some);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
 std::optional<actor_failure> observation::last_failure_of(actor_snapshot const& actor) const {
   if (actor.totals.failures == 0) return std::nullopt;
   std::lock_guard lock(mutex_);

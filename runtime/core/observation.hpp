@@ -42,6 +42,7 @@ class observation {
         watch_timer_(context) {}
 
   telemetry snapshot();
+  std::vector<actor_snapshot> snapshot_of(std::uint32_t first, std::uint32_t last);
   graph_reports& graphs() noexcept { return graphs_; }
   subscription on_dead_letter(std::function<void(dead_letter const&)> handler) {
     return dead_letters_.subscribe(std::move(handler));

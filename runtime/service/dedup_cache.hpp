@@ -2,8 +2,8 @@
 //
 // The cache lives as long as the service. A session's records are kept while the client may still ask for them: until it
 // settles them (`settled_below`), or until nothing was heard from it for `forget_after`. A record that may still be asked
-// for is never evicted: new keys beyond a limit are refused. A peer (all clients of one address or one user) gets at most
-// half of the cache.
+// for is never evicted: new keys beyond a session's limit or its peer's share (quotas.hpp) are refused. A session belongs to
+// one token: a client with another token that chooses the same number has a session of its own.
 //
 // Threads: any; one mutex.
 #pragma once
@@ -14,15 +14,22 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/messaging/completions.hpp"
+#include "runtime/service/net/quotas.hpp"
 
 namespace rondo::service {
 
 class session;
+
+/// Names a client across its connections.
+struct key_session {
+  std::uint64_t id = 0;     // chosen by the client
+  std::uint64_t token = 0;  // token::number; 0: it needs none
+  bool operator==(key_session const&) const = default;
+};
 
 /// A request that waits for an outcome. Its connection may be gone.
 struct key_waiter {
@@ -33,8 +40,6 @@ struct key_waiter {
 class dedup_cache {
  public:
   static constexpr std::size_t keys_per_session = 4096;
-  static constexpr std::size_t sessions_limit = 65'536;
-  static constexpr std::size_t keys_limit = 131'072;  // of all sessions together, about 400 bytes each
   static constexpr std::chrono::minutes forget_after{10};
 
   enum class entry {
@@ -43,16 +48,18 @@ class dedup_cache {
     known,         // sent before and done: `outcome` is set
     settled,       // the client has settled this key
     session_full,  // the session has too many unsettled keys
-    peer_full,     // the peer has too many keys or sessions
-    full,          // the service has too many keys or sessions
+    no_session,    // the peer gets no more sessions
+    no_key,        // the peer gets no more keys
   };
   /// Opens `key` in `session_id`, and forgets that session's keys below `settled_below`.
-  entry open(std::uint64_t session_id, std::uint64_t key, std::uint64_t settled_below,
-             std::string const& peer, key_waiter waiter, answer& outcome);
+  entry open(key_session const& who, std::uint64_t key, std::uint64_t settled_below, quota_peer const& peer,
+             key_waiter waiter, answer& outcome);
+  /// Forgets a fresh key, whose message was not sent.
+  void withdraw(key_session const& who, std::uint64_t key);
   /// Records which ask a fresh key's message became. The ask may have completed already.
-  void note_ask(std::uint64_t session_id, std::uint64_t key, actor_id ask);
+  void note_ask(key_session const& who, std::uint64_t key, actor_id ask);
   /// Records a message's outcome. Returns the requests that wait for it.
-  std::vector<key_waiter> settle(std::uint64_t session_id, std::uint64_t key, answer const& outcome);
+  std::vector<key_waiter> settle(key_session const& who, std::uint64_t key, answer const& outcome);
   /// Forgets sessions that have been silent for `forget_after`; does not visit the others. Returns their asks that still
   /// wait, for the caller to cancel: nobody wants the answers.
   std::vector<actor_id> sweep(std::chrono::steady_clock::time_point now);
@@ -63,30 +70,29 @@ class dedup_cache {
     answer outcome;
     actor_id ask{};
     std::vector<key_waiter> waiters;
-  };
-  struct share {
-    std::size_t sessions = 0, keys = 0;
+    std::size_t next_look = 16;  // with so many waiters, those of closed connections are forgotten
   };
   struct client {
-    std::uint64_t session_id = 0;
+    key_session who;
     std::map<std::uint64_t, record> known;
     std::uint64_t settled_below = 0;
     std::size_t pending = 0;
-    std::string peer;  // the first peer that used the session
+    quota_peer peer;  // the first peer that used the session
     std::chrono::steady_clock::time_point heard{};
   };
   using records = std::map<std::uint64_t, record>;
-  /// Finds or adds the session's client, and moves it to the end of `clients_`. Null if there are too many: `why` is the
-  /// reason.
-  client* heard_of(std::uint64_t session_id, std::string const& peer,
-                   std::chrono::steady_clock::time_point now, entry& why);
-  records::iterator forget(client& c, records::iterator at);
+  struct hash {
+    std::size_t operator()(key_session const& s) const noexcept {
+      return std::hash<std::uint64_t>()(s.id ^ s.token * 0x9e3779b97f4a7c15ull);
+    }
+  };
+  /// Finds or adds the session's client, and moves it to the end of `clients_`. Null if the peer gets no more.
+  client* heard_of(key_session const& who, quota_peer const& peer, std::chrono::steady_clock::time_point now);
+  static records::iterator forget(client& c, records::iterator at);
 
   std::mutex mutex_;
   std::list<client> clients_;  // least recently heard from first
-  std::unordered_map<std::uint64_t, std::list<client>::iterator> by_session_;
-  std::unordered_map<std::string, share> by_peer_;
-  std::size_t keys_ = 0;
+  std::unordered_map<key_session, std::list<client>::iterator, hash> by_session_;
 };
 
 }  // namespace rondo::service

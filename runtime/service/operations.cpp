@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/bind_executor.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +13,7 @@
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/os/clock.hpp"
 #include "runtime/service/json/qualified_names.hpp"
+#include "runtime/service/slow_work.hpp"
 #include "runtime/service/wire/wire.hpp"
 
 namespace rondo::service {
@@ -25,9 +26,19 @@ using peer = std::shared_ptr<session>;
 
 wire::actor_name wire_name(actor_id id) { return {id.index, id.generation}; }
 
+/// A place for an operation on an actor, which may outlive its client. If there is none, responds with the reason.
+quota_place place_of_control(peer const& client, std::uint64_t id) {
+  quota_place place(client->peer(), table::controls);
+  if (!place)
+    client->respond(outcome_frame(id, errc::service_refuses, client->peer()->why_refused(table::controls)));
+  return place;
+}
+
 /// A completion handler that responds with the outcome, from any thread.
-auto outcome_to(peer client, std::uint64_t id) {
-  return asio::bind_executor(asio::system_executor{}, [client = std::move(client), id](error_code ec) {
+auto outcome_to(peer client, std::uint64_t id, quota_place place) {
+  return asio::bind_executor(asio::system_executor{}, [client = std::move(client), id,
+                                                       held = std::move(place)](error_code ec) mutable {
+    held.give_back();
     client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
   });
 }
@@ -62,18 +73,26 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
   if (r.capacity() > limits.capacity)
     return refuse(fmt::format("the mailbox capacity {} exceeds the limit of {} for clients (limits.capacity)",
                               r.capacity(), limits.capacity));
-  if (!core.launched.has_room(core.rt, client->from().peer, limits.actors))
-    return refuse(fmt::format("{} has reached its limit of {} live actors (limits.actors)",
-                              client->from().peer, limits.actors));
   std::string why;
   auto const behaviour = full_behaviour_name(core.rt.behaviours(), text_of(r.behaviour()), why);
   if (behaviour.empty()) return client->respond(outcome_frame(id, errc::unknown_behaviour, why));
   actor_options options{.device = r.device(), .pinned = r.pinned(), .active = r.active()};
   if (r.capacity() != 0) options.capacity = r.capacity();
+  auto const bytes = core.rt.bytes_of_actor(behaviour, options);
+  why = core.launched.refusal(core.rt, core.tables, client->peer(), options.device, bytes, limits.actors);
+  if (!why.empty()) return refuse(why);
   try {
-    auto const made = core.rt.try_launch_untyped(actor, behaviour, options);
+    std::span<std::byte const> arguments;
+    if (r.arguments() != nullptr)
+      arguments = {reinterpret_cast<std::byte const*>(r.arguments()->data()), r.arguments()->size()};
+    auto const& known = core.rt.behaviours();
+    auto const info = std::ranges::find(known, behaviour, &behaviour_info::name);
+    if (!arguments.empty() && info != known.end() && info->holds_addresses)
+      return refuse(
+          "actors of this behaviour hold addresses, which no client can know: launch it without an argument");
+    auto const made = core.rt.try_launch_untyped(actor, behaviour, options, arguments);
     if (!made) return client->respond(outcome_frame(id, static_cast<errc>(made.error().value())));
-    core.launched.add(client->from().peer, *made);
+    core.launched.add(core.rt, client->peer(), *made, bytes);
     auto& b = frame_builder();
     auto const full = b.CreateString(std::string(behaviour));
     auto const name = wire_name(*made);
@@ -83,20 +102,33 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
   }
 }
 
+/// A completion handler of terminate: the place of the actor is free before the client knows it.
+template <class Handler>
+auto forgotten(service_core& core, actor_id actor, Handler then) {
+  return asio::bind_executor(asio::system_executor{},
+                             [&core, actor, then = std::move(then)](error_code ec) mutable {
+                               if (!ec) core.launched.forget(actor);
+                               std::move(then)(ec);
+                             });
+}
+
 void control(service_core& core, peer const& client, std::uint64_t id, wire::control const& r) {
   std::string const actor(text_of(r.name()));
   if (refused(client, id, role::control, actor)) return;
   auto const to = core.rt.find_any(actor);
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
+  auto place = place_of_control(client, id);
+  if (!place) return;
+  auto done = outcome_to(client, id, std::move(place));
   switch (r.kind()) {
     case wire::control_kind_activate:
-      return rondo::activate(*to, outcome_to(client, id));
+      return rondo::activate(*to, std::move(done));
     case wire::control_kind_deactivate:
-      return rondo::deactivate(*to, outcome_to(client, id));
+      return rondo::deactivate(*to, std::move(done));
     case wire::control_kind_terminate_drain:
-      return rondo::terminate(*to, termination::drain, outcome_to(client, id));
+      return rondo::terminate(*to, termination::drain, forgotten(core, to->id(), std::move(done)));
     case wire::control_kind_terminate_discard:
-      return rondo::terminate(*to, termination::discard, outcome_to(client, id));
+      return rondo::terminate(*to, termination::discard, forgotten(core, to->id(), std::move(done)));
   }
   client->respond(outcome_frame(id, errc::service_refuses, "unknown kind of control"));
 }
@@ -112,24 +144,47 @@ Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, listed_actor
                                 now.waiting, now.totals.handled, now.totals.failures);
 }
 
-/// Runs slow work, or work with a large response, on a separate thread, one at a time. The client is not read until it is
-/// done. `work` returns the response; what it throws is reported to the client.
+/// A client whose answer takes long to make, or has many bytes. `work` returns the response; what it throws is reported to the
+/// client.
+template <class Work>
+class slow_read final : public slow_work::reader {
+ public:
+  slow_read(peer const& client, std::uint64_t id, Work work)
+      : client_(client), id_(id), work_(std::move(work)) {}
+
+  bool has_gone() const override {
+    auto const client = client_.lock();
+    return client == nullptr || client->has_gone();
+  }
+  void run() override {
+    auto const client = client_.lock();
+    if (client == nullptr) return;
+    // Looked at just before the work: many clients may have asked while none had unread responses.
+    if (client->short_of_room())
+      return client->respond_held(
+          outcome_frame(id_, errc::service_refuses, client->peer()->why_refused(table::response_bytes)));
+    try {
+      client->respond_held(work_());
+    } catch (std::exception const& e) {
+      client->respond_held(outcome_frame(id_, errc::service_refuses, e.what()));
+    }
+  }
+  void refuse() override {
+    if (auto const client = client_.lock())
+      client->respond_held(outcome_frame(id_, errc::stopped, "the service is stopping"));
+  }
+
+ private:
+  std::weak_ptr<session> client_;
+  std::uint64_t id_;
+  Work work_;
+};
+
+/// Has slow_work make the answer. The client is not read until it is done.
 template <class Work>
 void slowly(service_core& core, peer const& client, std::uint64_t id, Work work) {
-  if (core.short_of_room())
-    return client->respond(outcome_frame(
-        id, errc::service_refuses,
-        fmt::format(
-            "clients have more than {} bytes of unread responses (limits.response_bytes); try again later",
-            core.limits.response_bytes)));
   client->hold();
-  asio::post(core.slow_work, [client, id, work = std::move(work)] {
-    try {
-      client->respond_held(work());
-    } catch (std::exception const& e) {
-      client->respond_held(outcome_frame(id, errc::service_refuses, e.what()));
-    }
-  });
+  core.slow->read(client->peer(), std::make_unique<slow_read<Work>>(client, id, std::move(work)));
 }
 
 std::uint32_t capacity_of(service_core const& core, listed_actor const& e) {
@@ -138,13 +193,15 @@ std::uint32_t capacity_of(service_core const& core, listed_actor const& e) {
 
 /// Responds with one page: at most page_actors actors, and about page_bytes bytes.
 void list(service_core& core, peer const& client, std::uint64_t id, wire::list const& r) {
-  constexpr std::size_t page_actors = 4096, page_bytes = 256 * 1024;
+  constexpr std::size_t page_actors = 1024, page_bytes = 256 * 1024;
   if (client->allows().most < role::read) return void(refused(client, id, role::read));
   slowly(core, client, id, [&core, id, from = r.from(), allows = client->allows()] {
     auto const entries = core.rt.list(from, page_actors);
-    std::unordered_map<std::uint32_t, actor_snapshot const*> by_index;
-    auto const moment = core.rt.snapshot();
-    for (auto const& a : moment.actors) by_index.emplace(a.now.index, &a.now);
+    // Of this page alone: a snapshot of all actors for each page would take N squared time.
+    std::unordered_map<std::uint32_t, actor_snapshot> by_index;
+    if (!entries.empty())
+      for (auto const& a : core.rt.snapshot_of(entries.front().id.index, entries.back().id.index))
+        by_index.emplace(a.index, a);
     auto& b = frame_builder();
     std::vector<Offset<wire::actor_line>> lines;
     std::uint32_t next = entries.size() == page_actors ? entries.back().id.index + 1 : 0;
@@ -155,9 +212,9 @@ void list(service_core& core, peer const& client, std::uint64_t id, wire::list c
       }
       if (!allows.covers(e.name)) continue;
       auto const now = by_index.find(e.id.index);
-      bool const same = now != by_index.end() && now->second->generation == e.id.generation;
+      bool const same = now != by_index.end() && now->second.generation == e.id.generation;
       lines.push_back(line_of(b, e, core.rt.behaviours()[e.behaviour].name, capacity_of(core, e),
-                              same ? *now->second : actor_snapshot{}));
+                              same ? now->second : actor_snapshot{}));
     }
     return response_frame(b, id, wire::Createactors(b, b.CreateVector(lines), next));
   });
@@ -168,25 +225,30 @@ void inspect(service_core& core, peer const& client, std::uint64_t id, wire::ins
   if (refused(client, id, role::read, actor)) return;
   auto const to = core.rt.find_any(actor);
   if (!to) return client->respond(outcome_frame(id, errc::not_found));
-  rondo::inspect(*to, asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id()](
-                                                                       error_code ec, inspection found) {
-    auto const e = core.rt.listed(who);
-    if (!ec && !e) ec = e.error();
-    if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
-    auto& b = frame_builder();
-    actor_report const report{e->name, {}, e->options.device, found.now};
-    std::vector<wire::depth> depths;
-    for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
-    auto const line =
-        line_of(b, *e, core.rt.behaviours()[e->behaviour].name, capacity_of(core, *e), found.now);
-    auto const by_priority = b.CreateVectorOfStructs(depths);
-    auto const& t = found.now.totals;
-    client->respond(
-        response_frame(b, id,
-                       wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
-                                              report.mean_latency_ns(), report.latency_ns(0.5),
-                                              report.latency_ns(0.99), by_priority)));
-  }));
+  auto place = place_of_control(client, id);
+  if (!place) return;
+  rondo::inspect(
+      *to, asio::bind_executor(asio::system_executor{}, [&core, client, id, who = to->id(),
+                                                         held = std::move(place)](error_code ec,
+                                                                                  inspection found) mutable {
+        held.give_back();
+        auto const e = core.rt.listed(who);
+        if (!ec && !e) ec = e.error();
+        if (ec) return client->respond(outcome_frame(id, static_cast<errc>(ec.value())));
+        auto& b = frame_builder();
+        actor_report const report{e->name, {}, e->options.device, found.now};
+        std::vector<wire::depth> depths;
+        for (auto const& d : found.depths) depths.emplace_back(d.priority, d.messages);
+        auto const line =
+            line_of(b, *e, core.rt.behaviours()[e->behaviour].name, capacity_of(core, *e), found.now);
+        auto const by_priority = b.CreateVectorOfStructs(depths);
+        auto const& t = found.now.totals;
+        client->respond(
+            response_frame(b, id,
+                           wire::Createinspection(b, line, t.accepted, t.rejected, t.dead, t.peak_depth,
+                                                  report.mean_latency_ns(), report.latency_ns(0.5),
+                                                  report.latency_ns(0.99), by_priority)));
+      }));
 }
 
 void describe(service_core& core, peer const& client, std::uint64_t id) {
@@ -198,7 +260,11 @@ void describe(service_core& core, peer const& client, std::uint64_t id) {
       messages.push_back(wire::Createmessage_line(b, b.CreateString(std::string(m.name)), m.id, m.bytes,
                                                   m.has_reply, m.reply_id));
     auto const all = b.CreateVector(messages);
-    behaviours.push_back(wire::Createbehaviour_line(b, b.CreateString(std::string(behaviour.name)), all));
+    auto const name = b.CreateString(std::string(behaviour.name));
+    Offset<flatbuffers::String> arguments;
+    if (!behaviour.arguments_type.empty()) arguments = b.CreateString(std::string(behaviour.arguments_type));
+    behaviours.push_back(wire::Createbehaviour_line(b, name, all, arguments,
+                                                    static_cast<std::uint32_t>(behaviour.arguments.size())));
   }
   std::vector<Offset<wire::blob>> schemas;
   for (auto const& schema : core.schemas) schemas.push_back(wire::Createblob(b, b.CreateVector(schema)));
@@ -206,12 +272,19 @@ void describe(service_core& core, peer const& client, std::uint64_t id) {
   client->respond(response_frame(b, id, wire::Createdescription(b, all, b.CreateVector(schemas))));
 }
 
+/// One report serves all clients that asked before it was begun.
 void watch(service_core& core, peer const& client, std::uint64_t id) {
   if (refused(client, id, role::read)) return;
-  slowly(core, client, id, [&core, id] {
-    auto const report = core.report();
+  slowly(core, client, id, [&core, id, asked = core.slow->turn()] {
+    auto& last = core.last_report;
+    if (last.began < asked) {
+      last.began = core.slow->turn();
+      last.bytes = core.report();
+    }
     auto& b = frame_builder();
-    return response_frame(b, id, wire::Createtelemetry_report(b, b.CreateVector(report)));
+    auto const frame = response_frame(b, id, wire::Createtelemetry_report(b, b.CreateVector(last.bytes)));
+    if (core.slow->waiting() == 0) last = {};
+    return frame;
   });
 }
 
@@ -228,7 +301,7 @@ void checkpoint(service_core& core, peer const& client, std::uint64_t id) {
     core.want_checkpoint.emplace_back(client, id);
     if (core.want_checkpoint.size() > 1) return;
   }
-  asio::post(core.slow_work, [&core] {
+  core.slow->control([&core] {
     std::unique_lock lock(core.checkpoint_mutex);
     auto const all = std::exchange(core.want_checkpoint, {});
     lock.unlock();

@@ -11,7 +11,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <future>
 #include <mutex>
 #include <random>
@@ -38,15 +37,33 @@ std::uint64_t random_number() {
   return (std::uint64_t{source()} << 32 | source()) | 1;
 }
 
-std::vector<token> read_tokens(service_config const& c) {
-  std::vector<token> all;
-  if (!c.token_file.empty()) all.push_back({read_token(c.token_file), {}});
-  for (auto const& t : c.tokens) {
-    all.push_back({read_token(t.file), t.allows});
-    for (std::size_t i = 0; i + 1 < all.size(); ++i)
-      if (all[i].word == all.back().word)
-        throw config_error(fmt::format("{}: contains the same token as another file", t.file.string()));
-  }
+/// Throws config_error if a client could not send the word: `hello` must fit into a frame.
+void require_sendable(std::filesystem::path const& file, std::string const& word, std::uint32_t frame_bytes) {
+  auto& b = frame_builder();
+  auto const sent = b.CreateString(word), program = b.CreateString(std::string(64, 'x'));
+  auto const frame =
+      request_frame(b, 1, wire::Createhello(b, wire::protocol_version, 1, sent, program)).size();
+  if (frame - frame_head_bytes <= frame_bytes) return;
+  throw config_error(
+      fmt::format("{}: the token has {} characters; a client would send it in a frame of {} bytes, but "
+                  "limits.frame_bytes "
+                  "is {}; use a shorter token",
+                  file.string(), word.size(), frame - frame_head_bytes, frame_bytes));
+}
+
+std::vector<token_ptr> read_tokens(service_config const& c) {
+  std::vector<token_ptr> all;
+  auto const add = [&](std::filesystem::path const& file, access const& allows) {
+    auto word = read_token(file);
+    require_sendable(file, word, c.limits.frame_bytes);
+    for (auto const& other : all)
+      if (other->word == word)
+        throw config_error(fmt::format("{}: contains the same token as another file", file.string()));
+    all.push_back(std::make_shared<token const>(
+        token{std::move(word), allows, std::hash<std::string>()(file.string()) | 1}));
+  };
+  if (!c.token_file.empty()) add(c.token_file, {});
+  for (auto const& t : c.tokens) add(t.file, t.allows);
   return all;
 }
 
@@ -83,7 +100,7 @@ struct service::parts {
   std::shared_ptr<service_core> core;
   gpu_monitor gpus;
   std::unique_ptr<reporter> watcher;
-  asio::thread_pool slow = started("slow requests", [] { return asio::thread_pool(1); });
+  slow_work slow;
   std::unique_ptr<asio::ssl::context> tls;  // of the network thread, while that runs
   bool has_tls = false;                     // since it began to listen
   std::vector<std::unique_ptr<listener>> listeners;
@@ -97,6 +114,8 @@ struct service::parts {
   std::uint64_t unanswered = 0;
   bool stopped = false;
   std::atomic<bool> listening{false};
+  std::mutex
+      checkpoint_mutex;  // held while a checkpoint is written: clients, timers and the end of a service ask for them
   mutable std::mutex conditions_mutex;
   std::string why_no_checkpoint;  // the last one could not be written; guarded by conditions_mutex
   std::atomic<session::clock::duration> moved{};  // when the network thread last looked at the clock
@@ -114,6 +133,7 @@ struct service::parts {
   std::size_t run_handlers();
   void add(stream_socket socket, client_address from, bool with_tls, bool asks_for_token);
   void make_room_for(session& s);
+  bool drop_a_stranger(session const& newcomer);
   void set_limits(client_limits const& wanted);
   void set_tls(std::unique_ptr<asio::ssl::context> with);
   /// Runs `f` on the network thread and waits for it; here if there is no such thread.
@@ -188,8 +208,8 @@ void service::parts::add(stream_socket socket, client_address from, bool with_tl
   if (!s->ended()) s->start();
 }
 
-/// Connections that have not said hello cannot keep others out: beyond a quarter of all places, the one that has been
-/// silent longest is dropped. If other machines can connect, some places are reserved for local clients, so that an
+/// Connections that have not said hello cannot keep others out: beyond a quarter of all places, or if there is no other
+/// place, one of them is dropped. If other machines can connect, some places are reserved for local clients, so that an
 /// operator can always look in.
 void service::parts::make_room_for(session& s) {
   auto const most = std::size_t{core->limits.clients};
@@ -199,22 +219,36 @@ void service::parts::make_room_for(session& s) {
     return !it || it->ended() || it->greeted();
   };
   while (!strangers.empty() && is_none(strangers.front())) strangers.pop_front();
-  auto const places = std::max(most / 4, std::min<std::size_t>(most, 16));
+  auto const places = core->tables.read(table::strangers).limit;
   if (strangers.size() > places) std::erase_if(strangers, is_none);
-  if (strangers.size() > places)
-    strangers.front().lock()->drop(drop_reason::idle, "it has not said hello, and its place is needed");
+  if (strangers.size() > places) drop_a_stranger(s);
   bool const is_apart = s.from().is_local && !std::ranges::all_of(endpoints, &endpoint::is_unix);
-  if (core->sessions.size() > most + (is_apart ? places_for_local : 0))
+  auto const all = most + (is_apart ? places_for_local : 0);
+  if (core->sessions.size() > all && !drop_a_stranger(s))
     s.drop(drop_reason::too_many_connections,
            fmt::format("this service accepts at most {} connections (limits.clients)", most));
+}
+
+/// Drops the connection that has been silent longest, without hello, of the address that has most of them; not `newcomer`.
+/// False if there is none.
+bool service::parts::drop_a_stranger(session const& newcomer) {
+  std::shared_ptr<session> found;
+  for (auto const& one : core->strangers) {
+    auto const s = one.lock();
+    if (!s || s->ended() || s->greeted() || s.get() == &newcomer) continue;
+    if (!found || s->peer()->held(table::strangers) > found->peer()->held(table::strangers)) found = s;
+  }
+  if (found) found->drop(drop_reason::idle, "it has not said hello, and its place is needed");
+  return found != nullptr;
 }
 
 /// Applies the limits, but allows no more clients than this process may have open files. Throws config_error.
 void service::parts::set_limits(client_limits const& wanted) {
   auto const limit = descriptor_limit();
   auto const shares = share_descriptors(limit, own_descriptors, wanted.clients);
-  core->limits = wanted;
-  core->limits.clients = shares.clients;
+  auto allowed = wanted;
+  allowed.clients = shares.clients;
+  core->set_limits(allowed);
   places_for_local = shares.local;
   if (shares.clients == wanted.clients) return;
   core->log(fmt::format(
@@ -325,8 +359,8 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
   }
   core.checkpoint_file = parts_->config.checkpoint;
   core.log_to(std::move(log));
-  core.limits = parts_->config.limits;
-  core.slow_work = parts_->slow.get_executor();
+  core.set_limits(parts_->config.limits);
+  core.slow = &parts_->slow;
   checkpoint_with([&core, logged = std::vector<std::string>()]() mutable {
     auto left_out = rondo::checkpoint(core.rt, core.checkpoint_file);
     if (left_out == logged) return;
@@ -336,6 +370,7 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
   });
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
                                                &core.counters, &parts_->gpus);
+  parts_->watcher->watch(core.tables);
   core.report = [watcher = parts_->watcher.get()] { return encode(watcher->gather()); };
 }
 
@@ -347,6 +382,8 @@ service::~service() {
 
 void service::checkpoint_with(std::function<void()> write) {
   parts_->core->write_checkpoint = [write = std::move(write), p = parts_.get()] {
+    slow_work::reads_wait const first(p->slow);
+    std::lock_guard const alone(p->checkpoint_mutex);
     auto& counters = p->core->counters;
     auto const note = [p, &counters](std::string const& why) {
       counters.checkpoint_failing.store(!why.empty(), std::memory_order_relaxed);  // relaxed: a report
@@ -408,6 +445,7 @@ std::uint64_t service::stop() {
   if (is_of_parent(parts_)) return p.unanswered;  // its threads and clients are the parent's
   if (std::exchange(p.stopped, true)) return p.unanswered;
   p.listening.store(false, std::memory_order_release);
+  p.slow.stop_reading();
   if (p.thread.joinable()) {
     auto const until = session::clock::now() + p.config.drain;
     p.there([&] {
@@ -429,7 +467,7 @@ std::uint64_t service::stop() {
     p.core->network.restart();
     p.core->network.poll();
   }
-  p.slow.join();
+  p.slow.end();
   return p.unanswered;
 }
 
@@ -449,7 +487,10 @@ void service::reload(service_config const& config) {
   parts_->there([&] {
     parts_->set_limits(config.limits);
     parts_->set_tls(std::move(tls));
-    parts_->core->tokens = std::move(tokens);
+    auto& core = *parts_->core;
+    core.tokens = std::move(tokens);
+    auto const all = core.sessions;  // a copy: dropped sessions leave the set
+    for (auto const& s : all) s->take_new_tokens();
   });
 }
 

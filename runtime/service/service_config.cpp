@@ -36,6 +36,7 @@ client_limits read_limits(json_node const& v, std::string const& origin, std::st
   from.number("requests_per_second", 0, 100'000'000, l.requests_per_second);
   from.number("response_bytes", 1 << 20, std::uint64_t{1} << 40, l.response_bytes);
   from.number("actors", 0, 1 << 24, l.actors);
+  from.number("keys", 16, 1 << 24, l.keys);
   from.number("capacity", 1, 1'048'576, l.capacity);
   read_milliseconds(from, "hello_ms", l.hello);
   read_milliseconds(from, "frame_ms", l.frame);
@@ -104,6 +105,7 @@ service_config parse_service_config(std::string const& text, std::string const& 
   from.object("limits",
               [&](json_node const& o, std::string const& path) { c.limits = read_limits(o, origin, path); });
   read_milliseconds(from, "drain_ms", c.drain);
+  read_milliseconds(from, "stop_limit_ms", c.stop_limit);
   from.text("metrics", c.metrics);
   read_path(from, "checkpoint", c.checkpoint);
   std::uint64_t every = 0;
@@ -167,8 +169,11 @@ tls_certificate   PEM file; required beyond this machine
 tls_key           PEM file; required beyond this machine
 limits            clients ({}), open_requests ({}), frame_bytes ({}), requests_per_second (0: unlimited),
                   response_bytes ({}), hello_ms ({}), frame_ms ({}), reading_ms ({}),
-                  actors ({}) that one peer may launch, capacity ({}) of their mailboxes
-drain_ms          time to answer open requests when stopping; default {}
+                  actors ({}) that one peer may launch, capacity ({}) of their mailboxes,
+                  keys ({}) remembered of messages that must not be handled twice
+drain_ms          time to answer open requests when stopping, at most half of stop_limit_ms; default {}
+stop_limit_ms     time for the whole stop, with the checkpoint; then the process ends with status 1; default {}.
+                  It must be shorter than the time after which a supervisor kills (systemd: TimeoutStopSec)
 metrics           ADDRESS:PORT for /metrics, /healthz, /readyz; default none
 checkpoint        file to restore at start, and to write when stopping and every checkpoint_s seconds
 recording         new file to record all messages to, for rondo replay; default none
@@ -182,7 +187,7 @@ runtime           object with these fields (environment variables in parentheses
       d.name, "unix:$XDG_RUNTIME_DIR/rondo/NAME.sock, or in /tmp/rondo-UID", fmt::join(role_names, ", "),
       d.limits.clients, d.limits.open_requests, d.limits.frame_bytes, d.limits.response_bytes,
       d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.limits.actors,
-      d.limits.capacity, d.drain.count(), d.nats_wait.count());
+      d.limits.capacity, d.limits.keys, d.drain.count(), d.stop_limit.count(), d.nats_wait.count());
 }
 
 }  // namespace rondo::service

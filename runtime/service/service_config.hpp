@@ -15,13 +15,14 @@ namespace rondo::service {
 
 /// Limits on what a client may do and how long it may take.
 struct client_limits {
-  std::uint32_t clients = 1100;           // connections at once
+  std::uint32_t clients = 2200;           // connections at once
   std::uint32_t open_requests = 128;      // per connection; it is not read beyond them
   std::uint32_t frame_bytes = 64 * 1024;  // of a request
   std::uint32_t requests_per_second = 0;  // per connection; it is not read faster; 0: unlimited
   std::uint64_t response_bytes =
       64 << 20;                   // unread by all clients together; beyond it, clients with unread ones wait
   std::uint32_t actors = 10'000;  // live ones launched by one peer: a user, or an address
+  std::uint32_t keys = 131'072;   // of messages that must not be handled twice, remembered at once
   std::uint32_t capacity = 65'536;            // of a mailbox that a client launches, in messages
   std::chrono::milliseconds hello{5'000};     // until the first request
   std::chrono::milliseconds frame{10'000};    // from a frame's first byte to its last
@@ -48,9 +49,10 @@ struct service_config {
     std::filesystem::path file;  // that holds the word
     access allows;               // to its clients
   };
-  std::vector<token_entry> tokens;           // in addition to token_file, which allows everything
-  client_limits limits;                      // for its clients
-  std::chrono::milliseconds drain{5'000};    // when stopping: time to answer open requests
+  std::vector<token_entry> tokens;               // in addition to token_file, which allows everything
+  client_limits limits;                          // for its clients
+  std::chrono::milliseconds drain{5'000};        // when stopping: time to answer open requests
+  std::chrono::milliseconds stop_limit{25'000};  // for the whole stop; half of it is for the checkpoint
   std::string metrics;                       // ADDRESS:PORT for /metrics, /healthz and /readyz; empty: none
   std::filesystem::path checkpoint;          // restored at start if it exists, written when stopping
   std::chrono::seconds checkpoint_every{0};  // 0: only when stopping

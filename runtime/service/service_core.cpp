@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -9,6 +10,20 @@
 #include "runtime/service/session.hpp"
 
 namespace rondo::service {
+
+void service_core::set_limits(client_limits const& wanted) {
+  limits = wanted;
+  auto const asks = rt.settings().asks;
+  tables.set_limit(table::connections, limits.clients);
+  tables.set_limit(table::strangers, std::max(limits.clients / 4, std::min(limits.clients, 16u)));
+  tables.set_limit(table::asks, asks);
+  tables.set_limit(table::waiting_tells, asks);
+  tables.set_limit(table::controls, asks);
+  tables.set_limit(table::keys, limits.keys);
+  tables.set_limit(table::key_sessions, limits.keys / 2);
+  tables.set_limit(table::response_bytes, limits.response_bytes);
+  tables.set_limit(table::traces, std::max(rt.settings().trace_hops / 16, 16u));
+}
 
 bool service_core::take_turns() {
   auto const waited = std::exchange(unfinished, {});
@@ -25,6 +40,7 @@ void service_core::look_at_clock(clock::time_point time) {
     if (auto const n = drops_logged[why].take_left_out(time); n != 0)
       log(fmt::format("{} more clients were dropped ({})", n, name_of(static_cast<drop_reason>(why))));
   if (others_ask != 0) --others_ask;
+  if (time - traces_cleared >= std::chrono::seconds(1)) tables.clear(table::traces), traces_cleared = time;
 }
 
 void service_core::log_drop(drop_reason why, std::string const& line) {

@@ -17,12 +17,14 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/service/dedup_cache.hpp"
+#include "runtime/service/launched_actors.hpp"
 #include "runtime/service/monitor/service_counters.hpp"
 #include "runtime/service/net/access.hpp"
 #include "runtime/service/net/epoll_reactor.hpp"
 #include "runtime/service/net/log_throttle.hpp"
-#include "runtime/service/quotas.hpp"
+#include "runtime/service/net/quotas.hpp"
 #include "runtime/service/service_config.hpp"
+#include "runtime/service/slow_work.hpp"
 
 namespace rondo::service {
 
@@ -34,7 +36,10 @@ struct service_core {
 
   using clock = std::chrono::steady_clock;
 
-  explicit service_core(rondo::runtime& runtime) : rt(runtime) {}
+  explicit service_core(rondo::runtime& runtime) : rt(runtime) { set_limits(limits); }
+
+  /// Sets `limits`, and those of the tables.
+  void set_limits(client_limits const& wanted);
 
   /// Gives each readable or unfinished connection a turn. False if there was none.
   bool take_turns();
@@ -44,15 +49,6 @@ struct service_core {
   void log_drop(drop_reason why, std::string const& line);
   /// Sets `log`. `write` may be empty; what it throws goes to stderr.
   void log_to(std::function<void(std::string const&)> write);
-  /// Relaxed: the number is only compared with a limit.
-  static std::uint32_t relaxed_add(std::atomic<std::uint32_t>& to, int n) noexcept {
-    return to.fetch_add(static_cast<std::uint32_t>(n), std::memory_order_relaxed);
-  }
-  /// Whether clients leave so many response bytes unread that clients with unread ones get no more.
-  bool short_of_room() const noexcept {
-    return untaken_bytes.load(std::memory_order_relaxed) >
-           limits.response_bytes;  // relaxed: a limit, not exact
-  }
   /// Closes all connections at once. Returns how many requests were open.
   std::uint64_t abandon_all();
 
@@ -62,25 +58,29 @@ struct service_core {
   clock::time_point (*now)() noexcept = &clock::now;  // the sessions' clock; any thread
   std::string name;
   client_limits limits;
-  std::vector<token> tokens;  // none: clients need no token
-  quotas launched;
+  std::vector<token_ptr> tokens;  // none: clients need no token
+  quotas tables;                  // any thread
+  launched_actors launched;       // any thread
   std::uint64_t incarnation = 0;
   std::vector<std::vector<std::uint8_t>> schemas;
   std::filesystem::path checkpoint_file;
   std::mutex checkpoint_mutex;
   std::vector<std::pair<std::shared_ptr<session>, std::uint64_t>> want_checkpoint;  // requests; guarded by it
   std::function<void()> write_checkpoint;             // blocks and throws; any thread
-  std::atomic<std::uint64_t> untaken_bytes{0};        // of responses that clients have not read; any thread
-  std::atomic<std::uint32_t> waiting_tells{0};        // for room in mailboxes; any thread
   dedup_cache keys;                                   // any thread
   service_counters counters;                          // any thread
   std::function<std::vector<std::uint8_t>()> report;  // the telemetry report, as a FlatBuffer; any thread
-  std::function<void(std::string const&)> log;        // any thread
+  struct {
+    std::uint64_t began = 0;  // slow_work::turn
+    std::vector<std::uint8_t> bytes;
+  } last_report;  // for clients that asked before it began; only the thread of reads uses it
+  std::function<void(std::string const&)> log;  // any thread
   std::array<log_throttle, drop_reasons> drops_logged{};
-  boost::asio::any_io_executor slow_work;  // for work that blocks: checkpoints, reports
+  slow_work* slow = nullptr;  // set before the first connection; any thread
   std::unordered_set<std::shared_ptr<session>> sessions;
   std::deque<std::weak_ptr<session>> strangers;  // have not said hello; oldest first, with some stale entries
-  int others_ask = 0;  // clock ticks until the last client that does not flood is forgotten
+  int others_ask = 0;                  // clock ticks until the last client that does not flood is forgotten
+  clock::time_point traces_cleared{};  // table::traces holds those since then
   std::vector<std::shared_ptr<session>>
       unfinished;                                  // have more requests; their next turn is after the others'
   bool handling = false;                           // the network thread is running handlers

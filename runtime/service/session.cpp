@@ -20,6 +20,8 @@ session::session(std::shared_ptr<service_core> core, std::unique_ptr<transport> 
       stream_(std::move(stream)),
       from_(std::move(from)),
       asks_for_token_(asks_for_token),
+      peer_(core_.tables.of(from_.peer, 0, standing::client)),
+      connection_(quota_place::counted(peer_, table::strangers)),
       in_(core_.limits.frame_bytes),
       rate_timer_(core_.network) {}
 
@@ -151,7 +153,7 @@ void session::handle(std::span<std::byte const> frame) {
 
 /// Bytes of unread responses above which the client is not read. None while all clients together leave too many unread.
 std::size_t session::allowance() const noexcept {
-  return core_.short_of_room() ? 0 : 4 * std::size_t{core_.limits.frame_bytes};
+  return short_of_room() ? 0 : 4 * std::size_t{core_.limits.frame_bytes};
 }
 
 void session::hold() {
@@ -164,8 +166,17 @@ void session::respond_held(std::span<std::byte const> frame) {
   {
     std::lock_guard lock(mutex_);
     held_ = false;
+    long_output_ = long_output_ || frame.size() > long_response;
   }
   respond(frame);
+  // At once, so that the next long response of another client knows of it.
+  std::lock_guard lock(mutex_);
+  if (!closed_) count_untaken(waiting_bytes());
+}
+
+bool session::has_gone() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 void session::greet(std::uint64_t id, wire::hello const& h) {
@@ -174,14 +185,18 @@ void session::greet(std::uint64_t id, wire::hello const& h) {
                 fmt::format("this service speaks protocol version {}, the client version {}",
                             static_cast<int>(wire::protocol_version), h.version()));
   if (asks_for_token_ && !core_.tokens.empty()) {
-    auto found = access_for(core_.tokens, text_of(h.token()));
-    if (!found)
+    token_ = token_for(core_.tokens, text_of(h.token()));
+    if (!token_)
       return drop(drop_reason::unauthorised,
                   "the token is missing or wrong: see token_file in the service's configuration");
-    allows_ = std::move(*found);
+    allows_ = token_->allows;
   }
+  peer_ = peer_of(token_);
+  connection_ = peer_->who() == standing::owns ? quota_place::counted(peer_, table::connections)
+                                               : quota_place(peer_, table::connections);
+  if (!connection_) return drop(drop_reason::too_many_connections, peer_->why_refused(table::connections));
   greeted_ = true;
-  id_ = h.session();
+  id_ = {h.session(), token_ ? token_->number : 0};
   if (auto const program = clean_text(text_of(h.program()).substr(0, 64)); !program.empty())
     from_.text = fmt::format("{} ({})", program, from_.text);
   auto& b = frame_builder();
@@ -189,6 +204,23 @@ void session::greet(std::uint64_t id, wire::hello const& h) {
   respond(response_frame(b, id,
                          wire::Createwelcome(b, wire::protocol_version, name, core_.incarnation,
                                              core_.limits.frame_bytes, core_.limits.open_requests)));
+}
+
+quota_peer session::peer_of(token_ptr const& t) const {
+  if (!t) return core_.tables.of(from_.peer, 0, standing::owns);
+  return core_.tables.of(from_.peer, t->number,
+                         t->allows.is_operator() ? standing::operates : standing::client);
+}
+
+void session::take_new_tokens() {
+  if (ended_ || !greeted_ || !asks_for_token_) return;
+  if (core_.tokens.empty()) return;  // it keeps its rights
+  auto const now = token_ ? token_for(core_.tokens, token_->word) : nullptr;
+  if (!now)
+    return drop(drop_reason::unauthorised, token_ ? "its token was removed from the service's configuration"
+                                                  : "the service now requires a token");
+  token_ = now;
+  allows_ = now->allows;  // what it holds stays with the peer that it was when it connected
 }
 
 // -- writing
@@ -225,6 +257,7 @@ bool session::write_some() {
     count_untaken(0);
     out_.clear();
     out_begin_ = 0;
+    long_output_ = false;
     if (out_.capacity() > 64 * 1024) out_.shrink_to_fit();
     stuck_since_ = {};
     taken_since_ = 0;
@@ -243,8 +276,7 @@ bool session::write_some() {
 /// Call it under the mutex.
 void session::count_untaken(std::size_t bytes) noexcept {
   if (bytes == counted_bytes_) return;
-  service_counters::add(core_.untaken_bytes,
-                        bytes - counted_bytes_);  // modulo 2^64, so right also for a decrease
+  peer_->add(table::response_bytes, bytes - counted_bytes_);  // modulo 2^64, so right also for a decrease
   counted_bytes_ = bytes;
 }
 
@@ -297,15 +329,18 @@ void session::check_time(clock::time_point now) {
 
 void session::drain() {
   if (ended_) return;
+  bool drops_output = false;
   {
     std::lock_guard lock(mutex_);
     draining_ = true;
-    if (!closed_) {
+    drops_output = long_output_ && open_ == 0;
+    if (!closed_ && !drops_output) {
       auto const bye = outcome_frame(0, errc::stopped, "the service is stopping");
       out_.insert(out_.end(), bye.begin(), bye.end());
     }
   }
   core_.counters.count_drop(drop_reason::shutdown);
+  if (drops_output) return end();  // only a client that looks at the service loses something
   flush();
 }
 
@@ -343,6 +378,7 @@ void session::end() {
     out_ = {};
     out_begin_ = 0;
   }
+  connection_.give_back();
   for (auto const ask : std::exchange(asked_, {})) core_.rt.cancel(ask);
   service_counters::add(core_.counters.connections_open, ~std::uint64_t{0});  // one less
   core_.sessions.erase(shared_from_this());

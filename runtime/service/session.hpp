@@ -51,6 +51,9 @@ class session : public std::enable_shared_from_this<session> {
   void hold();
   access const& allows() const noexcept { return allows_; }
   client_address const& from() const noexcept { return from_; }
+  quota_peer const& peer() const noexcept { return peer_; }
+  /// Goes on with the token that has the same word now; drops the connection if there is none.
+  void take_new_tokens();
   bool greeted() const noexcept { return greeted_; }
   bool ended() const noexcept { return ended_; }
 
@@ -60,6 +63,10 @@ class session : public std::enable_shared_from_this<session> {
   void respond(std::span<std::byte const> frame);
   /// The same for the request that called `hold`.
   void respond_held(std::span<std::byte const> frame);
+  /// Whether the connection is closed.
+  bool has_gone() const;
+  /// Whether so many response bytes are unread, by its peer or by all, that it gets no more while it has unread ones.
+  bool short_of_room() const noexcept { return !peer_->has_room(table::response_bytes); }
 
  private:
   void wait_for_requests();
@@ -70,7 +77,10 @@ class session : public std::enable_shared_from_this<session> {
   void end_turn(int taken);
   void handle(std::span<std::byte const> frame);
   void greet(std::uint64_t id, wire::hello const& h);
+  quota_peer peer_of(token_ptr const& t) const;
   void handle_send(std::uint64_t id, wire::send const& s);
+  std::string why_may_not(wire::send const& s) const;
+  std::uint64_t trace_of(wire::send const& s);
   void remember(actor_id ask);
   bool open_key(std::uint64_t id, wire::send const& s);
   void end();
@@ -83,18 +93,23 @@ class session : public std::enable_shared_from_this<session> {
   static constexpr int requests_per_turn = 32;
   static constexpr int turns_of_a_flood = 8;         // in a row, each with more requests left
   static constexpr int flood_requests_per_turn = 4;  // while others ask; they wait for up to two such turns
-  static constexpr int others_ask_for = 4;           // ticks of the service's clock, after their last request
-  static constexpr std::size_t least_taken = 4096;   // bytes of responses in limits.reading, if so many wait
+  static constexpr std::size_t long_response =
+      4096;                                 // bytes; a longer one may be dropped at the end of the service
+  static constexpr int others_ask_for = 4;  // ticks of the service's clock, after their last request
+  static constexpr std::size_t least_taken = 4096;  // bytes of responses in limits.reading, if so many wait
 
   std::shared_ptr<service_core> shared_core_;  // first, so destroyed last: the socket needs its context
   service_core& core_;
   std::unique_ptr<transport> stream_;
   client_address from_;
   bool asks_for_token_;
+  token_ptr token_;  // null: it needs none
   access allows_;
+  quota_peer peer_;         // of its address until hello, then also of its token
+  quota_place connection_;  // among strangers, then among connections
   frame_reader in_;
   bool greeted_ = false, ended_ = false, reading_ = false, waits_for_room_ = false;
-  std::uint64_t id_ = 0;  // the session id that the client chose
+  key_session id_;  // its number is 0 if the client chose none
   clock::time_point const connected_ = core_.now();
   clock::time_point since_{};  // when its unfinished frame began
   bool filled_ = false;        // the last read filled the buffer
@@ -107,7 +122,7 @@ class session : public std::enable_shared_from_this<session> {
   bool waits_for_token_ = false;
   boost::asio::steady_timer rate_timer_;
 
-  std::mutex mutex_;  // guards everything below, and writes to the stream
+  mutable std::mutex mutex_;  // guards everything below, and writes to the stream
   std::vector<std::byte> out_;
   std::size_t out_begin_ = 0;
   int open_ = 0;  // requests; briefly negative, since a turn adds its own at its end
@@ -117,7 +132,8 @@ class session : public std::enable_shared_from_this<session> {
   bool flush_posted_ = false;        // a flush is posted, or waits for room in the socket
   bool full_ = false;                // not read: too many open requests or unread responses, or held
   bool held_ = false;                // not read until respond_held
-  std::size_t counted_bytes_ = 0;    // its part of the service's untaken_bytes
+  bool long_output_ = false;         // a long response of a held request is among what waits to be sent
+  std::size_t counted_bytes_ = 0;    // its part of table::response_bytes
   clock::time_point stuck_since_{};  // since when the socket takes less than least_taken; zero: it takes all
   std::size_t taken_since_ = 0;      // bytes since then
   bool broken_ = false;              // writing failed for good

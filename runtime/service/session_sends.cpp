@@ -24,12 +24,25 @@ std::span<std::byte const> frame_of(std::uint64_t id, answer const& a) {
 
 }  // namespace
 
+/// Why the client may not send this message, whether its actor exists or not. Empty: it may, or the actor's name decides.
+std::string session::why_may_not(wire::send const& s) const {
+  if (allows_.most >= role::send && (allows_.covers_all() || s.actor() != nullptr)) return {};
+  return allows_.refusal(role::send, s.name() != nullptr ? s.name()->str() : std::string());
+}
+
+/// The trace that the client wants, if it may have one more traced.
+std::uint64_t session::trace_of(wire::send const& s) {
+  return s.trace() != 0 && peer_->take(table::traces) ? s.trace() : 0;
+}
+
 void session::handle_send(std::uint64_t id, wire::send const& s) {
+  if (auto const why = why_may_not(s); !why.empty())
+    return respond(outcome_frame(id, errc::service_refuses, why));
   auto const to = s.actor() != nullptr  ? core_.rt.at({s.actor()->index(), s.actor()->generation()})
                   : s.name() != nullptr ? core_.rt.find_any(s.name()->string_view())
                                         : result<any_ref>(errc::not_found);
   if (!to) return respond(outcome_frame(id, static_cast<errc>(to.error().value())));
-  if (allows_.most < role::send || !allows_.covers_all()) {
+  if (s.actor() != nullptr && !allows_.covers_all()) {
     auto const known = core_.rt.listed(to->id());
     if (auto const why = allows_.refusal(role::send, known ? known->name : std::string()); !why.empty())
       return respond(outcome_frame(id, errc::service_refuses, why));
@@ -40,42 +53,47 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
   if (auto const refused = to->check(s.type(), payload.size()); refused != errc::ok)
     return respond(outcome_frame(id, refused));
 
-  bool const keyed = s.key() != 0 && id_ != 0;
+  bool const keyed = s.key() != 0 && id_.id != 0;
   if (keyed && !open_key(id, s)) return;
-  // Initialised, not assigned: completion handlers of Boost 1.81 must not be assigned.
-  auto handler = keyed ? on_any_thread([core = shared_core_, who = id_, key = s.key()](answer const& a) {
-    for (auto const& w : core->keys.settle(who, key, a))
-      if (auto const client = w.connection.lock()) client->respond(frame_of(w.request, a));
-  })
-                       : on_any_thread([self = shared_from_this(), id](answer const& a) {
-                           self->respond(frame_of(id, a));
-                         });
+  // Asks and waiting tells may outlive their client, so it holds places for them.
+  bool const waits = s.wants_reply() || s.wait_for_room();
+  auto const kind = s.wants_reply() ? table::asks : table::waiting_tells;
+  quota_place place;
+  if (waits && !(place = quota_place(peer_, kind))) {
+    if (keyed) core_.keys.withdraw(id_, s.key());  // so that it can be tried again
+    return respond(
+        outcome_frame(id, s.wants_reply() ? errc::ask_limit : errc::mailbox_full, peer_->why_refused(kind)));
+  }
+  // Initialised, not assigned: completion handlers of Boost 1.81 must not be assigned. The place is free before the client
+  // knows it.
+  auto handler =
+      keyed
+          ? on_any_thread([core = shared_core_, who = id_, key = s.key(),
+                           held = std::move(place)](answer const& a) mutable {
+              held.give_back();
+              for (auto const& w : core->keys.settle(who, key, a))
+                if (auto const client = w.connection.lock()) client->respond(frame_of(w.request, a));
+            })
+          : on_any_thread([self = shared_from_this(), id, held = std::move(place)](answer const& a) mutable {
+              held.give_back();
+              self->respond(frame_of(id, a));
+            });
   std::chrono::microseconds const limit{s.deadline_us()};
+  auto const trace = trace_of(s);
   if (s.wants_reply()) {
     time_limit const timeout =
         s.deadline_us() == 0 ? time_limit() : time_limit(limit);  // on the wire, 0 means none
     auto const ask =
-        to->ask(s.type(), payload, {.timeout = timeout, .priority = s.priority(), .trace = s.trace()},
+        to->ask(s.type(), payload, {.timeout = timeout, .priority = s.priority(), .trace = trace},
                 std::move(handler));
     keyed ? core_.keys.note_ask(id_, s.key(), ask) : remember(ask);
-  } else if (to->is_near() && !s.wait_for_room())
+  } else if (!waits && to->is_near()) {
     std::move(handler)(answer{
-        to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = s.trace()}),
-        {}});
-  else if (!s.wait_for_room())
-    to->tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = s.trace()},
-             std::move(handler));
-  // Waiting tells outlive their client, so there may be at most as many as asks.
-  else if (service_core::relaxed_add(core_.waiting_tells, 1) >= core_.rt.settings().asks) {
-    service_core::relaxed_add(core_.waiting_tells, -1);
-    std::move(handler)(answer{errc::mailbox_full, {}});
+        to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = trace}), {}});
   } else {
     to->tell(s.type(), payload,
-             {.priority = s.priority(), .deadline = limit, .wait_for_room = true, .trace = s.trace()},
-             on_any_thread([core = shared_core_, then = std::move(handler)](answer const& a) mutable {
-               service_core::relaxed_add(core->waiting_tells, -1);
-               std::move(then)(a);
-             }));
+             {.priority = s.priority(), .deadline = limit, .wait_for_room = waits, .trace = trace},
+             std::move(handler));
   }
 }
 
@@ -90,7 +108,8 @@ void session::remember(actor_id ask) {
 /// Whether to send the message of this key. If not, its response was sent, or will be.
 bool session::open_key(std::uint64_t id, wire::send const& s) {
   answer known;
-  switch (core_.keys.open(id_, s.key(), s.settled_below(), from_.peer, {weak_from_this(), id}, known)) {
+  auto const refuse = [&](std::string const& why) { respond(outcome_frame(id, errc::service_refuses, why)); };
+  switch (core_.keys.open(id_, s.key(), s.settled_below(), peer_, {weak_from_this(), id}, known)) {
     case dedup_cache::entry::fresh:
       return true;
     case dedup_cache::entry::pending:
@@ -99,22 +118,16 @@ bool session::open_key(std::uint64_t id, wire::send const& s) {
       respond(frame_of(id, known));
       break;
     case dedup_cache::entry::settled:
-      respond(outcome_frame(id, errc::service_refuses, "the client has already settled this message's key"));
+      refuse("the client has already settled this message's key");
       break;
     case dedup_cache::entry::session_full:
-      respond(
-          outcome_frame(id, errc::service_refuses,
-                        "the session has too many unsettled keys; send settled_below with later messages"));
+      refuse("the session has too many unsettled keys; send settled_below with later messages");
       break;
-    case dedup_cache::entry::peer_full:
-      respond(
-          outcome_frame(id, errc::service_refuses,
-                        "this client's address or user has too many keys or sessions; use one session per "
-                        "client, and send settled_below"));
+    case dedup_cache::entry::no_session:
+      refuse(peer_->why_refused(table::key_sessions));
       break;
-    case dedup_cache::entry::full:
-      respond(outcome_frame(id, errc::service_refuses,
-                            "the service cannot remember any more keys; try again later"));
+    case dedup_cache::entry::no_key:
+      refuse(peer_->why_refused(table::keys));
       break;
   }
   return false;

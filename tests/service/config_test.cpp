@@ -36,7 +36,7 @@ void abandon_socket(std::string const& path) {
 TEST_CASE("a service's configuration is read, including the runtime's", "[service][config]") {
   auto const c = parse_service_config(R"({ // with a comment, as people write it
     "name": "demo", "listen": ["unix:/run/x.sock", "tcp:[::1]:7400"],
-    "limits": {"clients": 3, "hello_ms": 10}, "checkpoint": "file", "checkpoint_s": 5, "recording": "run.rec",
+    "limits": {"clients": 3, "hello_ms": 10, "keys": 77}, "stop_limit_ms": 9000, "checkpoint": "file", "checkpoint_s": 5, "recording": "run.rec",
     "runtime": {"teams": 3, "device": "cpu", "polling": true},
     "actors": [{"name": "a", "behaviour": "counter", "capacity": 7, "pinned": true}]})",
                                       "demo.json");
@@ -46,6 +46,8 @@ TEST_CASE("a service's configuration is read, including the runtime's", "[servic
   REQUIRE(c.listen[1].text() == "tcp:[::1]:7400");
   REQUIRE(c.limits.clients == 3);
   REQUIRE(c.limits.hello == 10ms);
+  REQUIRE(c.limits.keys == 77);
+  REQUIRE(c.stop_limit == 9s);
   REQUIRE(c.runtime.teams == 3);
   REQUIRE(c.runtime.polling);
   REQUIRE(c.actors.at(0).options.capacity == 7u);

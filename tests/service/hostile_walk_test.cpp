@@ -1,5 +1,6 @@
 // Strangers at a TLS port: thousands of random steps of handshakes, logins and requests, cut, split, stalled and reset
-// anywhere, by clients without a token. The service stays up, answers other clients, and does not grow.
+// anywhere, by clients without a token. Between the walks, clients with a token fill every table that clients share. The service
+// stays up, answers operators at a port and at its socket, and does not grow.
 //
 // By hand, for half an hour, which also limits how long other clients may wait: HOSTILE_SECONDS=1800 test_service "[walk]"
 #include <sys/wait.h>
@@ -11,10 +12,12 @@
 
 #include "tests/catch.hpp"
 #include "tests/certificate.hpp"
+#include "tests/eventually.hpp"
 #include "tests/seed.hpp"
 #include "tests/service/serve_process.hpp"
 #include "tests/service/service_fixture.hpp"
 #include "tests/service/strangers.hpp"
+#include "tests/service/table_fillers.hpp"
 
 using namespace rondo_test;
 using rondo::service::endpoint;
@@ -33,15 +36,27 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
   using clock = std::chrono::steady_clock;
   scratch_directory const files("walk");
   auto const folder = files.directory;
-  std::ofstream(folder / "token") << strangers::word;
-  std::filesystem::permissions(folder / "token", std::filesystem::perms::owner_read);
+  std::string const sender = "the word of those who send", launcher = "the word of those who launch";
+  for (auto const& [file, word] : {std::pair<char const*, std::string>{"token", strangers::word},
+                                   {"sender", sender},
+                                   {"launcher", launcher}}) {
+    std::ofstream(folder / file) << word;
+    std::filesystem::permissions(folder / file, std::filesystem::perms::owner_read);
+  }
   write_certificate(folder / "certificate", folder / "key", "rondo.test");
   std::ofstream(folder / "config.json")
-      << "{\"listen\": [\"tcp:127.0.0.1:0\"], \"token_file\": " << folder / "token"
+      << "{\"listen\": [\"tcp:127.0.0.1:0\", \"unix:" << (folder / "socket").string() << "\"]"
+      << ", \"token_file\": " << folder / "token"
+      << ", \"tokens\": [{\"role\": \"send\", \"file\": " << folder / "sender"
+      << "}, {\"role\": \"launch\", \"file\": " << folder / "launcher"
+      << "}]"
       << ", \"tls_certificate\": " << folder / "certificate"
       << ", \"tls_key\": " << folder / "key"
-      << R"(, "limits": {"hello_ms": 500}, "runtime": {"device": "cpu", "teams": 2},
-            "actors": [{"name": "mirror", "behaviour": "echo"}]})";
+      << R"(, "limits": {"hello_ms": 500, "keys": 512},
+            "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 64},
+            "actors": [{"name": "mirror", "behaviour": "echo"},
+                       {"name": "silent", "behaviour": "counter", "active": false},
+                       {"name": "full", "behaviour": "counter", "capacity": 1, "active": false}]})";
   serve_process service(folder / "config.json");
   REQUIRE(service.wait_ready());
   std::string const before_port = "listens on tcp:127.0.0.1:";
@@ -50,12 +65,14 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
   endpoint const at{false, "127.0.0.1",
                     static_cast<std::uint16_t>(std::stoi(service.log().substr(port + before_port.size())))};
 
-  rondo::service::client good({.at = at,
-                               .token = strangers::word,
-                               .tls = true,
-                               .authorities = folder / "certificate",
-                               .server_name = "rondo.test"});
+  rondo::service::client_options const good_options{.at = at,
+                                                    .token = strangers::word,
+                                                    .tls = true,
+                                                    .authorities = folder / "certificate",
+                                                    .server_name = "rondo.test"};
+  rondo::service::client good(good_options);
   auto const mirror = good.find<basics::echo>("mirror").value();
+  rondo::service::client owner({.at = {true, (folder / "socket").string(), 0}});
   std::atomic<bool> ends{false};
   std::atomic<std::uint64_t> asked{0}, wrong{0};
   std::chrono::nanoseconds longest{0};
@@ -82,6 +99,13 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
     strangers all(at, seed + walks);
     for (int i = by_hand != nullptr ? 10'000 : 1'000; i > 0; --i, ++steps) all.step();
     all.leave();
+    {
+      table_fillers crowd(good_options, sender, launcher);
+      crowd.fill();
+      CHECK(eventually([&] { return crowd.refused() > 200; }));
+      auto const answer = owner.find<basics::echo>("mirror").value().ask(basics::ping{7}, 60s, rondo::block);
+      CHECK((answer && answer->number == 7));
+    }
     service.listen();
     auto const now = service.resident_bytes();
     if (walks == 0) after_first_walk = now;  // then every service has allocated its buffers

@@ -6,52 +6,20 @@
 #include <latch>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/service/monitor/report.hpp"
 #include "runtime/service/net/descriptor_shares.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
-#include "tests/service/raw_client.hpp"
+#include "tests/service/guest_client.hpp"
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
 using rondo::service::drop_reason;
 using rondo::service::endpoint;
-
-namespace {
-
-/// A client that has been welcomed.
-struct guest_client : raw_client {
-  explicit guest_client(endpoint const& at, std::string const& token = {}) : raw_client(at) {
-    hello(0, token);
-    auto const* const r = receive();
-    REQUIRE(r != nullptr);
-    REQUIRE(r->body_as_welcome() != nullptr);
-  }
-  /// The reason in the next response if it is a refusal; otherwise "ok".
-  std::string verdict() {
-    auto const* const r = receive();
-    if (r == nullptr) return "hung up";
-    auto const* const o = r->body_as_outcome();
-    return o == nullptr || o->status() == 0 ? "ok" : o->reason()->str();
-  }
-  std::string launch(std::string const& name, std::uint32_t capacity = 0) {
-    request(9, [&](auto& b) {
-      auto const actor = b.CreateString(name), behaviour = b.CreateString("counter");
-      return wire::Createlaunch(b, actor, behaviour, capacity);
-    });
-    return verdict();
-  }
-  std::string terminate(std::string const& name) {
-    request(9, [&](auto& b) {
-      return wire::Createcontrol(b, b.CreateString(name), wire::control_kind_terminate_discard);
-    });
-    return verdict();
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a client's asks end with its connection, whether it is being read or not", "[service][limits]") {
   served s(with_limits({.open_requests = 16}));
@@ -166,7 +134,8 @@ TEST_CASE("clients on TCP never use up the files that a local client needs", "[s
     words = r->body_as_outcome()->reason()->str();
     auto const taken = all.size() - 1;
     CHECK(says(words, "accepts at most " + std::to_string(taken) + " connections"));
-    CHECK(says(s->log(), "accepts at most " + std::to_string(taken) + " connections, not 1100"));
+    CHECK(says(s->log(), "accepts at most " + std::to_string(taken) + " connections, not " +
+                             std::to_string(c.limits.clients)));
     CHECK(own + taken + 2 < few.rlim_cur);
   }
   guest_client who_looks(s->it->listens_at()[0]);
@@ -286,6 +255,26 @@ TEST_CASE("one checkpoint serves all requests that arrive before it begins", "[s
   REQUIRE(s.it->counters().checkpoints_failed == 1);
 }
 
+TEST_CASE("a service writes one checkpoint at a time, however many threads want one", "[service][limits]") {
+  served s(with_limits({}));
+  std::atomic<int> writers{0}, together{0}, written{0};
+  s.it->checkpoint_with([&] {
+    if (++writers > 1) ++together;
+    std::this_thread::yield();
+    ++written;
+    --writers;
+  });
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (int k = 0; k < 100; ++k) s.it->checkpoint();
+      });
+  }
+  CHECK(written == 400);
+  CHECK(together == 0);
+}
+
 TEST_CASE("a checkpoint that cannot be written is a condition until one is written", "[service][limits]") {
   served s(with_limits({}));
   bool is_full = true;
@@ -358,6 +347,10 @@ TEST_CASE("a token allows what its role allows, for the actors of its pattern", 
       launches(at, "the word for launching"), controls(at, "the word for control"),
       may_all(at, "the word for everything"), local(s.it->listens_at()[0]);
   CHECK(says(get(reads), "this requires the role send; the client's token has read"));
+  // What a token does not cover is refused whether it exists or not.
+  CHECK(says(ask(reads, "nobody"), "this requires the role send"));
+  CHECK(says(ask(sends, "nobody"), "limited to the actors 'cl*'"));
+  CHECK(says(ask(sends, "clone"), "not_found"));
   CHECK(listed(reads) == 3);
   CHECK(watch(reads) == "ok");
   CHECK(get(sends) == "ok");
@@ -383,6 +376,54 @@ TEST_CASE("a token allows what its role allows, for the actors of its pattern", 
   // One token has one role.
   c.tokens.push_back({file("again", "the word for reading"), {role::admin, "*"}});
   CHECK_THROWS_WITH(served(c), Catch::Contains("the same token as another file"));
+}
+
+TEST_CASE("a reload reaches connections: a removed token loses them, and a changed one its rights",
+          "[service][limits]") {
+  scratch_directory const folder("reload");
+  rondo::service::service_config c;
+  c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
+  auto const write = [&](std::string const& name, std::string const& word) {
+    auto const path = folder.directory / name;
+    std::ofstream(path) << word;
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);
+    return path;
+  };
+  using rondo::service::role;
+  c.tokens = {{write("one", "the word of the first"), {role::send, "*"}},
+              {write("two", "the word of the second"), {role::send, "*"}},
+              {write("three", "the word of the third"), {role::send, "*"}}};
+  served s(c);
+  auto const at = s.it->listens_at()[1];
+  guest_client stays(at, "the word of the first"), replaced(at, "the word of the second"),
+      removed(at, "the word of the third"), local(s.it->listens_at()[0]);
+  auto const ask = [](guest_client& who) {
+    REQUIRE(who.send(who.frame_for(2, "mirror", basics::ping{1}, true)));
+    return who.verdict();
+  };
+  write("two", "another word of the second");
+  c.tokens.pop_back();
+  c.tokens[0].allows = {role::read, "*"};
+  s.it->reload(c);
+  CHECK(says(removed.last_words(), "its token was removed"));
+  CHECK(says(replaced.last_words(), "its token was removed"));
+  CHECK(says(ask(stays), "this requires the role send; the client's token has read"));
+  CHECK(ask(local) == "ok");
+  guest_client again(at, "another word of the second");
+  CHECK(ask(again) == "ok");
+}
+
+TEST_CASE("a token that no client could send is refused, at start and at a reload", "[service][limits]") {
+  scratch_directory const folder("long-token");
+  rondo::service::service_config c;
+  c.token_file = folder.directory / "token";
+  std::ofstream(c.token_file) << std::string(5000, 'x');
+  REQUIRE(::chmod(c.token_file.c_str(), 0600) == 0);
+  served s(c);
+  c.limits.frame_bytes = 5000;
+  CHECK_THROWS_WITH(s.it->reload(c), Catch::Contains("the token has 5000 characters") &&
+                                         Catch::Contains("limits.frame_bytes is 5000"));
+  CHECK_THROWS_WITH(served(c), Catch::Contains("use a shorter token"));
 }
 
 TEST_CASE("tokens are read from the configuration", "[service][config]") {

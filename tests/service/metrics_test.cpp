@@ -57,6 +57,9 @@ TEST_CASE("an actor's counters carry its name, behaviour and device", "[metrics]
   CHECK_THAT(text, Contains("rondo_messages_handled_total 1500\n"));  // includes those of terminated actors
   CHECK_THAT(text, Contains("rondo_connections_dropped_total{reason=\"slow_reader\"} 2\n"));
   CHECK_THAT(text, Contains("rondo_certificate_expiry_timestamp_seconds 1900000000\n"));
+  CHECK_THAT(text, Contains("rondo_table_used{table=\"asks\"} 2\n"));
+  CHECK_THAT(text, Contains("rondo_table_limit{table=\"asks\"} 4096\n"));
+  CHECK_THAT(text, Contains("rondo_table_refused_total{table=\"asks\"} 5\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_total 12\n"));
   CHECK_THAT(text, Contains("rondo_checkpoints_failed_total 1\n"));
   CHECK_THAT(text, Contains("rondo_recordings_failed_total 0\n"));

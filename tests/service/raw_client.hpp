@@ -22,8 +22,8 @@ namespace wire = rondo::wire;
 
 class raw_client {
  public:
-  /// Connects to a Unix socket, or to a port of this machine.
-  explicit raw_client(rondo::service::endpoint const& at)
+  /// Connects to a Unix socket, or to a port of this machine, from the address 127.0.0.`from`.
+  explicit raw_client(rondo::service::endpoint const& at, std::uint8_t from = 1)
       : socket_(::socket(at.is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un path{};
     path.sun_family = AF_UNIX;
@@ -32,6 +32,11 @@ class raw_client {
     port.sin_family = AF_INET;
     port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     port.sin_port = htons(at.port);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(0x7f000000u + from);
+    if (!at.is_unix && ::bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own) != 0)
+      throw std::runtime_error("cannot bind");
     auto const* const to =
         at.is_unix ? reinterpret_cast<sockaddr*>(&path) : reinterpret_cast<sockaddr*>(&port);
     if (::connect(socket_, to, at.is_unix ? sizeof path : sizeof port) != 0)
@@ -88,14 +93,14 @@ class raw_client {
   /// A frame with one message for the actor of that name.
   template <class Message>
   std::string frame_for(std::uint64_t id, char const* actor, Message const& m, bool wants_reply,
-                        std::uint64_t key = 0) {
+                        std::uint64_t key = 0, bool wait_for_room = false, std::uint64_t trace = 0) {
     auto& b = rondo::service::frame_builder();
     auto const name = b.CreateString(actor);
     auto const payload = b.CreateVector(reinterpret_cast<std::uint8_t const*>(&m), sizeof m);
-    auto const bytes =
-        rondo::service::request_frame(b, id,
-                                      wire::Createsend(b, nullptr, name, rondo::type_id<Message>, 128,
-                                                       wants_reply, false, 0, key, 0, payload));
+    auto const bytes = rondo::service::request_frame(
+        b, id,
+        wire::Createsend(b, nullptr, name, rondo::type_id<Message>, 128, wants_reply, wait_for_room, 0, key,
+                         0, payload, trace));
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
   }
 

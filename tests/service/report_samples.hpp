@@ -173,6 +173,12 @@ inline rondo::service::report sample_report() {
   drop->reason = "slow_reader";
   drop->connections = 2;
   r.connections->dropped.push_back(std::move(drop));
+  auto asks = std::make_unique<reports::shared_tableT>();
+  asks->name = "asks";
+  asks->used = 2;
+  asks->limit = 4096;
+  asks->refused = 5;
+  r.tables.push_back(std::move(asks));
   r.files = std::make_unique<reports::kept_filesT>();
   r.files->checkpoints = 12;
   r.files->checkpoints_failed = 1;

@@ -22,6 +22,7 @@ class serve_process {
 
   /// Waits until it reports that it is ready; false if it ends before that, or takes half a minute.
   bool wait_ready();
+  pid_t pid() const noexcept { return pid_; }
   /// Sends the signal and waits for its end. Returns the status of waitpid.
   int end(int signal);
   /// Stops it with SIGSTOP; none of its threads continues. False if it has ended instead.

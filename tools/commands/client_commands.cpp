@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/mail/trace.hpp"
+#include "runtime/service/json/qualified_names.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/commands/look_commands.hpp"
@@ -124,24 +125,48 @@ void add_control_command(CLI::App& app, char const* name, char const* help, wire
   c.footer(fmt::format("Example:\n  rondo {} clicks\n", name));
 }
 
+/// The bytes of a launch argument. Throws command_error.
+std::vector<std::byte> argument_of(service_session& with, std::string const& behaviour,
+                                   std::string const& json) {
+  auto const* const all = with.description().behaviours();
+  if (all != nullptr)
+    for (auto const* const b : *all) {
+      auto const name = text_of(b->name());
+      if (!is_called(name, behaviour, "::")) continue;
+      auto const type = dotted(text_of(b->arguments()));
+      if (type.empty())
+        throw command_error(exit_usage, fmt::format("--argument: {} takes no launch argument", name));
+      return with.payload({.name = type, .bytes = b->argument_bytes()}, json);
+    }
+  throw command_error(
+      exit_usage, fmt::format("--argument: the service has no behaviour {}; see rondo describe", behaviour));
+}
+
 void add_launch_command(CLI::App& app, int& exit_status) {
   struct arguments {
     connection_options where;
-    std::string actor, behaviour;
+    std::string actor, behaviour, argument;
     std::uint32_t capacity = 0, device = 0;
     bool pinned = false, inactive = false;
   };
   auto const a = std::make_shared<arguments>();
   auto& c = add_command(app, "launch", "Launch an actor", exit_status, [a] {
     service_session with(a->where);
+    std::vector<std::byte> argument;
+    if (!a->argument.empty()) argument = argument_of(with, a->behaviour, a->argument);
     auto& b = frame_builder();
     auto const name = b.CreateString(a->actor), behaviour = b.CreateString(a->behaviour);
+    auto const bytes =
+        b.CreateVector(reinterpret_cast<std::uint8_t const*>(argument.data()), argument.size());
     auto const& f = with.request<wire::found>(request_frame(
-        b, 1, wire::Createlaunch(b, name, behaviour, a->capacity, a->device, a->pinned, !a->inactive)));
+        b, 1,
+        wire::Createlaunch(b, name, behaviour, a->capacity, a->device, a->pinned, !a->inactive, bytes)));
     fmt::print("{} is a {}\n", a->actor, f.behaviour() != nullptr ? f.behaviour()->string_view() : "?");
   });
   c.add_option("actor", a->actor, "the actor's name")->required();
   c.add_option("behaviour", a->behaviour, "actor type, as listed by rondo describe")->required();
+  c.add_option("--argument", a->argument,
+               "its launch argument: the fields of its type as a JSON object; omitted fields are 0");
   add_number(c, "--capacity", a->capacity, "capacity of the mailbox, in messages", 1, 1'048'576);
   add_number(c, "--device", a->device, "index of the device in the service's list", 0, max_devices - 1);
   c.add_flag("--pinned", a->pinned, "give the actor a team of its own, for the lowest latency");

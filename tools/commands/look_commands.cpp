@@ -119,7 +119,11 @@ void print_behaviour(service_session& with, wire::behaviour_line const& b) {
     return with.schemas().knows(name) ? with.schemas().describe(name)
                                       : fmt::format("{} ({} bytes)", name, bytes);
   };
-  fmt::print("{}\n", text_of(b.name()));
+  auto const argument = dotted(text_of(b.arguments()));
+  if (argument.empty())
+    fmt::print("{}\n", text_of(b.name()));
+  else
+    fmt::print("{}, launched with {}\n", text_of(b.name()), text(argument, b.argument_bytes()));
   if (b.messages() == nullptr) return;
   for (auto const* m : *b.messages()) {
     auto const reply = m->has_reply() ? with.name_of_type(m->reply_id()) : std::string();
@@ -142,7 +146,11 @@ std::string json_of(service_session& with, wire::behaviour_line const& b) {
                               : reply.empty() ? R"(, "reply": null)"
                                               : R"(, "reply": )" + json_string(reply));
     }
-  return fmt::format(R"({{"behaviour": {}, "messages": [{}]}})", text_of_member(b.name()), messages);
+  auto const argument = b.arguments() != nullptr
+                            ? fmt::format(R"(, "argument": {})", json_string(dotted(text_of(b.arguments()))))
+                            : std::string();
+  return fmt::format(R"({{"behaviour": {}{}, "messages": [{}]}})", text_of_member(b.name()), argument,
+                     messages);
 }
 
 void describe(look_arguments const& a) {

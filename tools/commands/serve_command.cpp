@@ -10,11 +10,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/runtime_core.hpp"
@@ -127,6 +131,7 @@ service_config configure(serve_arguments const& a) {
   }
   check_service_config(c);
   require_own_files(files_of(a, c));
+  c.drain = std::min(c.drain, c.stop_limit / 2);  // the checkpoint needs time, too
   return c;
 }
 
@@ -159,6 +164,47 @@ std::unique_ptr<rondo::runtime> start(served_module const& m, config const& sett
   throw command_error(exit_unavailable, e.what());
 }
 
+/// Ends the process when its stop takes too long: otherwise a supervisor would kill it, and the log would not say why. Its thread
+/// starts with the service, since a stop must not depend on getting one.
+class stop_limit {
+ public:
+  stop_limit() : waits_(start_thread("the limit of a stop", [this] { run(); })) {}
+  ~stop_limit() {
+    {
+      std::lock_guard const lock(mutex_);
+      done_ = true;
+      changed_.notify_one();
+    }
+    waits_.join();
+  }
+  stop_limit(stop_limit const&) = delete;
+  stop_limit& operator=(stop_limit const&) = delete;
+
+  /// The process ends after that time, unless this object does. `late` is called just before, on another thread.
+  void begin(std::chrono::milliseconds most, std::function<void()> late) {
+    std::lock_guard const lock(mutex_);
+    until_ = std::chrono::steady_clock::now() + most;
+    late_ = std::move(late);
+    changed_.notify_one();
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_ || late_; });
+    if (changed_.wait_until(lock, until_, [this] { return done_; })) return;
+    late_();
+    std::_Exit(exit_failed);
+  }
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::chrono::steady_clock::time_point until_{};
+  std::function<void()> late_;  // empty: no stop has begun
+  std::thread waits_;
+};
+
 /// One run of the service, from its start to SIGTERM or SIGINT.
 class server {
  public:
@@ -173,8 +219,8 @@ class server {
 
   int run() {
     raise_file_limit();
-    guard_checkpoint();
     require_writable(config_.checkpoint);
+    guard_checkpoint();
     restore();  // a signal kills until here
     loop_.emplace(true);
     begin_recording();
@@ -192,7 +238,7 @@ class server {
     notify_system("READY=1");
     follow_signals();
     if (config_.checkpoint_every.count() != 0)
-      loop_->every(config_.checkpoint_every, [this] { checkpoint(); });
+      loop_->every(config_.checkpoint_every, [this] { checkpoint_aside(); });
     loop_->every(std::chrono::seconds(1), [this] { log_left_out(); });
     loop_->run();
     return finish();
@@ -218,13 +264,18 @@ class server {
     if (auto const n = failures_logged_.take_left_out(std::chrono::steady_clock::now()); n != 0)
       log(fmt::format("{} more actor failures; `rondo top` shows which actors fail", n));
   }
-  /// Locks the checkpoint of durable actors, which belongs to one process.
-  void guard_checkpoint() {
-    if (std::ranges::any_of(config_.actors, &actor_entry::durable)) lock_.emplace(config_.checkpoint);
+
+  /// Locks the checkpoint: it belongs to one process, and another one would overwrite what this one has acknowledged.
+  void guard_checkpoint() try {
+    if (!config_.checkpoint.empty()) lock_.emplace(config_.checkpoint);
+  } catch (std::runtime_error const& e) {
+    throw command_error(exit_bad_config, fmt::format("checkpoint: {}", e.what()));
   }
 
   void restore() try {
     if (config_.checkpoint.empty() || !std::filesystem::exists(config_.checkpoint)) return;
+    if (auto const why = why_not_own(config_.checkpoint); !why.empty())
+      throw command_error(exit_bad_config, fmt::format("checkpoint: {}", why));
     notes_ = rondo::restore(*runtime_, config_.checkpoint);
     log(fmt::format("restored {}", config_.checkpoint.string()));
   } catch (std::runtime_error const& e) {
@@ -293,15 +344,26 @@ class server {
       log(signal == SIGTERM ? "SIGTERM: stopping" : "interrupted: stopping");
       loop_->end();
     });
-    loop_->on_signal(SIGHUP, [this] {
-      try {
-        auto const next = configure(arguments_);
-        service_.reload(next);
-        log("SIGHUP: reloaded limits, tokens and certificate for new connections; other changes need a "
-            "restart");
-      } catch (std::exception const& e) {
-        log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
-      }
+    loop_->on_signal(SIGHUP, [this] { boost::asio::post(aside_, [this] { reload(); }); });
+  }
+
+  void reload() {
+    try {
+      auto const next = configure(arguments_);
+      service_.reload(next);
+      log("SIGHUP: reloaded limits, tokens and, for new connections, the certificate; connections whose "
+          "token is gone were dropped; other changes need a restart");
+    } catch (std::exception const& e) {
+      log(fmt::format("SIGHUP: {}; nothing was changed", e.what()));
+    }
+  }
+
+  /// A checkpoint may take long, and signals are heard all the time.
+  void checkpoint_aside() {
+    if (writes_.exchange(true)) return;  // the last one is not done yet
+    boost::asio::post(aside_, [this] {
+      checkpoint();
+      writes_ = false;
     });
   }
 
@@ -315,12 +377,25 @@ class server {
     }
   }
 
+  /// Answers what is open within drain_ms, then writes the checkpoint, and does it all within stop_limit_ms.
   int finish() {
+    stop_limit_.begin(config_.stop_limit, [this] {
+      log(fmt::format("not stopped within {} ms (stop_limit_ms), while {}; the process ends now",
+                      config_.stop_limit.count(), stage_.load()));
+    });
+    auto const until = std::chrono::steady_clock::now() + config_.drain;
     notify_system("STOPPING=1");
     ready_ = false;
     auto left = service_.stop();
-    if (nats_) left += nats_->drain(config_.drain);
+    if (nats_) {
+      auto const rest =
+          std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      left += nats_->drain(std::max(rest, std::chrono::milliseconds(100)));
+    }
+    stage_ = "writing the checkpoint";
+    aside_.join();
     bool const kept = config_.checkpoint.empty() || checkpoint();
+    stage_ = "stopping the actors";
     if (http_) http_->stop();
     monitor_io_.join();
     work_.join();
@@ -356,8 +431,13 @@ class server {
   std::atomic<bool> ready_{false};
   boost::asio::thread_pool monitor_io_ = started("metrics", [] { return boost::asio::thread_pool(1); });
   boost::asio::thread_pool work_ = started("metrics", [] { return boost::asio::thread_pool(1); });
+  boost::asio::thread_pool aside_ =
+      started("checkpoints and reloads", [] { return boost::asio::thread_pool(1); });
+  std::atomic<bool> writes_{false};  // a periodic checkpoint is being written, or waits
+  std::atomic<char const*> stage_{"answering open requests"};  // of the stop, for its limit
   std::optional<http_server> http_;
   std::optional<tools::command_loop> loop_;  // until its end, a second signal kills
+  stop_limit stop_limit_;
 };
 
 }  // namespace

@@ -240,6 +240,19 @@ void write_connections(metric_text& to, reports::clientsT const& c) {
              c.certificate_expires_s);
 }
 
+void write_tables(metric_text& to, report const& r) {
+  auto const each = [&](char const* name, char const* type, char const* help,
+                        std::uint64_t reports::shared_tableT::*value) {
+    to.family(name, type, help);
+    for (auto const& t : r.tables) to.sample({{"table", t->name}}, (*t).*value);
+  };
+  using table = reports::shared_tableT;
+  each("rondo_table_used", "gauge", "Places taken in a table that all clients share; docs/security.md.",
+       &table::used);
+  each("rondo_table_limit", "gauge", "Places in that table.", &table::limit);
+  each("rondo_table_refused_total", "counter", "Requests that got no place in that table.", &table::refused);
+}
+
 void write_files(metric_text& to, reports::kept_filesT const& f) {
   to.counter("rondo_checkpoints_total", "Checkpoints written.", f.checkpoints);
   to.counter("rondo_checkpoints_failed_total",
@@ -309,6 +322,7 @@ std::string to_metrics(report const& r, metrics_options const& options) {
   write_pools(to, r);
   if (!r.graphs.empty()) write_graphs(to, r);
   if (r.connections) write_connections(to, *r.connections);
+  if (!r.tables.empty()) write_tables(to, r);
   if (r.files) write_files(to, *r.files);
   if (r.nats) write_nats(to, *r.nats);
   if (!r.gpus.empty()) write_gpus(to, r);

@@ -11,6 +11,7 @@
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/service/net/quotas.hpp"
 #include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
@@ -153,6 +154,7 @@ report reporter::gather() {
   add_memory(r);
   if (counters_ != nullptr) add_connections(r);
   if (nats_ != nullptr) add_nats(r);
+  if (tables_ != nullptr) add_tables(r);
   if (gpus_ != nullptr) add_gpus(r, gpus_->read());
   return r;
 }
@@ -279,6 +281,28 @@ void reporter::add_nats(report& to) const {
       nats_->login_refused.load(std::memory_order_relaxed);  // relaxed: a report, as the next two
   out.has_durable = nats_->has_durable.load(std::memory_order_relaxed);
   out.durable_ready = nats_->durable_ready.load(std::memory_order_relaxed);
+}
+
+void reporter::add_tables(report& to) const {
+  for (std::size_t i = 0; i < table_count; ++i) {
+    auto const t = static_cast<table>(i);
+    auto now = tables_->read(t);
+    if (t == table::actors || t == table::actor_bytes) {  // the runtime keeps them
+      now.used = now.limit = 0;
+      for (std::uint32_t d = 0; d < runtime_.device_count(); ++d) {
+        auto const room = runtime_.room(d);
+        auto const all = t == table::actors ? room.actors : room.bytes;
+        now.limit += all;
+        now.used += all - (t == table::actors ? room.free_actors : room.free_bytes);
+      }
+    }
+    auto line = std::make_unique<reports::shared_tableT>();
+    line->name = name_of(t);
+    line->used = now.used;
+    line->limit = now.limit;
+    line->refused = now.refused;
+    to.tables.push_back(std::move(line));
+  }
 }
 
 }  // namespace rondo::service

@@ -29,6 +29,7 @@ namespace rondo::service {
 /// The report as a struct.
 using report = reports::reportT;
 
+class quotas;
 struct gathered;  // from a runtime at one moment
 
 /// Which service it is.
@@ -46,6 +47,7 @@ class reporter {
 
   /// Reports these, too. They outlive it. Not beside `gather`.
   void watch(nats_counters const& nats) noexcept { nats_ = &nats; }
+  void watch(quotas const& tables) noexcept { tables_ = &tables; }
   /// One moment. Takes as long as a device needs to answer, and as gpu_monitor::read: not for a thread that serves others.
   report gather();
 
@@ -60,6 +62,7 @@ class reporter {
   void add_memory(report& to) const;
   void add_connections(report& to) const;
   void add_nats(report& to) const;
+  void add_tables(report& to) const;
   void add_graphs(report& to) const;
 
   runtime& runtime_;
@@ -67,6 +70,7 @@ class reporter {
   service_counters const* counters_;
   gpu_monitor* gpus_;
   nats_counters const* nats_ = nullptr;
+  quotas const* tables_ = nullptr;
   std::uint64_t began_ns_;
   std::mutex mutex_;
   std::vector<std::vector<look>> looks_;  // by device and team; guarded by mutex_

@@ -31,12 +31,12 @@ std::string access::refusal(role needed, std::string const& actor) const {
              : fmt::format("the client's token is limited to the actors '{}'", names);
 }
 
-std::optional<access> access_for(std::vector<token> const& tokens, std::string_view word) noexcept {
-  token const* found = nullptr;
+token_ptr token_for(std::vector<token_ptr> const& tokens, std::string_view word) noexcept {
+  token_ptr const* found = nullptr;
   for (auto const& t : tokens)
-    if (t.word.size() == word.size() && CRYPTO_memcmp(t.word.data(), word.data(), word.size()) == 0)
+    if (t->word.size() == word.size() && CRYPTO_memcmp(t->word.data(), word.data(), word.size()) == 0)
       found = &t;
-  return found != nullptr ? std::optional(found->allows) : std::nullopt;
+  return found != nullptr ? *found : nullptr;
 }
 
 }  // namespace rondo::service

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,17 +33,23 @@ struct access {
   bool covers_all() const noexcept { return names == "*"; }
   /// Whether it covers the actor with this name.
   bool covers(std::string const& actor) const noexcept;
+  /// Whether it has the highest role, for all actors.
+  bool is_operator() const noexcept { return most == role::admin && covers_all(); }
+  bool operator==(access const&) const = default;
   /// Why this access does not include the role `needed` for `actor` (empty: for all actors). Empty if it does.
   std::string refusal(role needed, std::string const& actor) const;
 };
 
 /// A secret word, and the access of clients that send it.
 struct token {
-  std::string word;  // the secret
-  access allows;     // to its clients
+  std::string word;          // the secret
+  access allows;             // to its clients
+  std::uint64_t number = 0;  // not 0; stays when its file gets another word
 };
+/// Connections share them with the service.
+using token_ptr = std::shared_ptr<token const>;
 
-/// The access of the token with this word, or none. A wrong word takes as long as a right one.
-std::optional<access> access_for(std::vector<token> const& tokens, std::string_view word) noexcept;
+/// The token with this word, or null. A wrong word takes as long as a right one.
+token_ptr token_for(std::vector<token_ptr> const& tokens, std::string_view word) noexcept;
 
 }  // namespace rondo::service

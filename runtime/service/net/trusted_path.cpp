@@ -28,4 +28,22 @@ std::string why_not_trusted(std::filesystem::path const& folder) {
   }
 }
 
+std::string why_not_own(std::filesystem::path const& file) {
+  struct stat link {
+  }, about{};
+  if (::lstat(file.c_str(), &link) != 0 || ::stat(file.c_str(), &about) != 0)
+    return fmt::format("{}: {}", file.string(), std::strerror(errno));
+  if (!S_ISREG(about.st_mode)) return fmt::format("{} is not a regular file", file.string());
+  for (auto const owner : {link.st_uid, about.st_uid})
+    if (owner != ::geteuid() && owner != 0)
+      return fmt::format(
+          "{} belongs to user {}; it must belong to this user or to root, who would then have "
+          "written it: run chown on it if you trust its contents",
+          file.string(), owner);
+  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return fmt::format("{} is writable by other users; run chmod 600 on it if you trust its contents",
+                       file.string());
+  return {};
+}
+
 }  // namespace rondo::service

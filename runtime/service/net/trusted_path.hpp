@@ -11,4 +11,8 @@ namespace rondo::service {
 /// why.
 std::string why_not_trusted(std::filesystem::path const& folder);
 
+/// The same for a file whose contents this process obeys: it, and a link to it, must belong to this user or to root, and nobody else
+/// may write to it. Its folder is not checked.
+std::string why_not_own(std::filesystem::path const& file);
+
 }  // namespace rondo::service
