@@ -18,6 +18,7 @@
 #include "actors/video_files/video_reader.hpp"
 #include "actors/video_files/video_writer.hpp"
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 
 namespace command_test {
 
@@ -136,5 +137,10 @@ class command {
   std::string out_, err_;
   pid_t process_ = -1;
 };
+
+/// Its exit status; -1: it does not end.
+inline int end_of(command& c) {
+  return rondo_test::eventually([&] { return c.ended(); }) ? c.wait() : -1;
+}
 
 }  // namespace command_test

@@ -27,7 +27,7 @@
 using namespace rondo;
 using namespace std::chrono_literals;
 
-namespace {
+namespace growth {
 
 struct note {
   std::uint32_t number;
@@ -63,7 +63,8 @@ struct waker {
   count on(context&, get const&) { return {0}; }
 };
 
-}  // namespace
+}  // namespace growth
+using namespace growth;
 
 namespace {
 RONDO_MODULE(world, quiet, watcher, waker)

@@ -16,7 +16,7 @@
 using namespace rondo_test;
 namespace asio = boost::asio;
 
-namespace {
+namespace tokens_test {
 
 /// Has the sum with which it was launched.
 struct starter {
@@ -39,7 +39,8 @@ struct other_thread {
   bool is_this() { return context.get_executor().running_in_this_thread(); }
 };
 
-}  // namespace
+}  // namespace tokens_test
+using namespace tokens_test;
 
 TEST_CASE(
     "launch and launch_many complete with any token: a callback, use_future, deferred, block, and "

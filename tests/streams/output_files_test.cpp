@@ -25,10 +25,6 @@ std::string graph_with(folder const& dir, std::string const& extra = {},
   return dir / "graph.json";
 }
 
-int end_of(command& c) {
-  return eventually([&] { return c.ended(); }) ? c.wait() : -1;
-}
-
 }  // namespace
 
 TEST_CASE("one file with two names is found, whatever the names are", "[command]") {
