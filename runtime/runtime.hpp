@@ -135,6 +135,7 @@ class runtime {
           return result<std::vector<actor_ref<Behaviour>>>(launch_many<Behaviour>(count, options));
         });
   }
+  /// One actor for each of `arguments`, which are copied.
   template <class Behaviour,
             detail::operation_token<void(error_code, std::vector<actor_ref<Behaviour>>)> Token>
   auto launch_many(std::span<typename Behaviour::arguments const> arguments, actor_options const& options,
@@ -230,6 +231,7 @@ class runtime {
   config const& settings() const noexcept;
   /// The runtime's own thread, on which completion handlers run by default.
   boost::asio::any_io_executor executor();
+  /// The thread on which operations with a completion token wait; completion handlers do not run there.
   boost::asio::any_io_executor operations();
   /// Stops the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. The report names team
   /// and actor if a team does not stop. Idempotent.

@@ -36,8 +36,10 @@ struct listed_actor {
 
 /// The room for actors on a device.
 struct actor_room {
-  std::uint64_t actors = 0, free_actors = 0;  // as many as fit, and as many more
-  std::uint64_t bytes = 0, free_bytes = 0;    // for their states, and for mailboxes above default_capacity
+  std::uint64_t actors = 0;       // as many as fit
+  std::uint64_t free_actors = 0;  // as many more fit
+  std::uint64_t bytes = 0;        // for their states, and for mailboxes above default_capacity
+  std::uint64_t free_bytes = 0;   // what is left of them
 };
 
 }  // namespace rondo

@@ -18,9 +18,10 @@ enum exit_code : int {
 
 /// One row of the table that holds for all commands. The help, the manual page and docs/service.md show it.
 struct exit_status_row {
-  exit_code code;
-  char const* meaning;
+  exit_code code;       // of the process
+  char const* meaning;  // as a phrase without a full stop
 };
+/// All of them, in their order.
 inline constexpr exit_status_row exit_statuses[] = {
     {exit_done, "done, also after Ctrl-C or SIGTERM"},
     {exit_failed, "the service or an actor refused, or a replay differs"},

@@ -38,8 +38,8 @@ struct http_answer {
 
 /// Makes the response for a path. If it throws, the response is 500.
 struct http_route {
-  std::function<http_answer()> answer;
-  bool is_quick = false;  // it never blocks
+  std::function<http_answer()> answer;  // called for each request
+  bool is_quick = false;                // it never blocks
 };
 using http_routes = std::map<std::string, http_route, std::less<>>;  // by path
 

@@ -47,6 +47,7 @@ class reporter {
 
   /// Reports these, too. They outlive it. Not beside `gather`.
   void watch(nats_counters const& nats) noexcept { nats_ = &nats; }
+  /// How full these tables are. They outlive it. Not beside `gather`.
   void watch(quotas const& tables) noexcept { tables_ = &tables; }
   /// One moment. Takes as long as a device needs to answer, and as gpu_monitor::read: not for a thread that serves others.
   report gather();
