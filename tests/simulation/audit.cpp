@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runtime/base/errc.hpp"
+#include "tests/simulation/behaviours.hpp"
 
 namespace simulation {
 
@@ -127,6 +128,72 @@ void check_letters(ledger const& l, bool complete) {
            fmt::format("message {} of the same sender was sent before it, and handled after it",
                        before->number));
     before = &m;
+  }
+}
+
+namespace {
+
+/// Whether the ledger has no letter of it: an answer to an actor, or a tick.
+bool is_unwritten(rondo::message const& body) {
+  return body.header.type == rondo::type_id<answered> ||
+         body.header.type == rondo::type_id<rondo::rejected> || body.header.type == rondo::type_id<tick>;
+}
+
+letter const& letter_of(ledger const& l, rondo::message const& body) {
+  std::uint32_t number = 0;
+  __builtin_memcpy(&number, body.payload, sizeof number);
+  if (number >= l.letters.size()) fail("G1: a checkpoint has a message that nobody has sent");
+  return l.letters[number];
+}
+
+/// Checks the mail of one actor, and adds it to `saved`, by number.
+void check_mail(ledger const& l, rondo::saved_actor const& a, std::uint64_t begun, std::vector<bool>& saved) {
+  auto const index = l.find(a.id);
+  if (index == nobody) return;  // its launch has not returned
+  if (a.totals.accepted != a.totals.handled + a.totals.rejected + a.totals.dead + a.mail.size())
+    fail(fmt::format(
+        "G1: in a checkpoint, life {} has accepted {}, but handled {}, rejected {}, {} are dead, {} wait",
+        index, a.totals.accepted, a.totals.handled, a.totals.rejected, a.totals.dead, a.mail.size()));
+  std::map<std::tuple<std::uint32_t, std::uint8_t>, std::uint32_t> last;  // by sender, priority
+  for (auto const* part : {&a.mail, &a.arriving})
+    for (auto const& s : *part) {
+      if (is_unwritten(s.body)) continue;
+      auto const& m = letter_of(l, s.body);
+      if (m.life != index) fail("G7", m, fmt::format("a checkpoint has it in the mail of life {}", index));
+      if (saved[m.number]) fail("G1", m, "it is twice in a checkpoint");
+      saved[m.number] = true;
+      if (m.finished < begun) fail("G1", m, "it had ended, and is in the mail of a checkpoint begun later");
+      if (m.how == manner::later) continue;
+      auto const [before, first] = last.try_emplace({m.sender, m.priority}, m.number);
+      if (!first && before->second > m.number)
+        fail("G2", m,
+             fmt::format("in a checkpoint, message {} of the same sender is before it", before->second));
+      before->second = m.number;
+    }
+}
+
+}  // namespace
+
+void check_checkpoint(ledger const& l, rondo::checkpoint_image const& image, std::uint64_t begun) {
+  std::vector<bool> saved(l.letters.size()), lives(l.lives.size());
+  for (auto const& a : image.actors) {
+    check_mail(l, a, begun, saved);
+    if (auto const index = l.find(a.id); index != nobody) lives[index] = true;
+  }
+  for (auto const& r : image.requests) {
+    if (r.kind != rondo::event_kind::send_later || is_unwritten(r.body)) continue;
+    auto const& m = letter_of(l, r.body);
+    if (saved[m.number]) fail("G1", m, "it is twice in a checkpoint, once as a timer's");
+    saved[m.number] = true;
+  }
+  for (auto const& m : l.letters) {
+    bool const was_accepted = m.how != manner::asked && m.how != manner::requested &&
+                              m.how != manner::later && m.outcomes != 0 && m.outcome == errc::ok &&
+                              m.told_at < begun;
+    if (!was_accepted || m.finished != never || m.life == nobody || !lives[m.life]) continue;
+    auto const& life = l.lives[m.life];
+    if (life.discarded || life.gone || life.may_end_itself() || l.may_be_dead(m, life)) continue;
+    if (!saved[m.number]) fail("G1", m, "it was accepted, has not ended, and is not in the checkpoint");
   }
 }
 

@@ -158,8 +158,6 @@ bool ledger::may_hide(letter const& earlier, letter const& m) const {
   return earlier.life == m.life && earlier.begun < m.committed && earlier.returned > lives[m.life].left;
 }
 
-/// Whether the report that it will not be handled (again) may be on its way: it is late, or has failed too often. An injected
-/// fault is an attempt that no handler has seen.
 bool ledger::may_be_dead(letter const& m, life const& l) const {
   return m.deadline_us != 0 || m.attempts + (of->faults.fail_handler != 0 ? 1 : 0) >= l.how.poison_after;
 }

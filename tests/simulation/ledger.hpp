@@ -125,12 +125,15 @@ class ledger {
 
   void dead_letter(std::uint32_t number, rondo::actor_id to, rondo::errc why);
 
+  /// Whether the report that it will not be handled (again) may be on its way: it is late, or has failed too often. An injected
+  /// fault is an attempt that no handler has seen.
+  bool may_be_dead(letter const& m, life const& l) const;
+
  private:
   void check_full(letter const& m) const;
   std::uint64_t most_since(letter const& m) const;
   void resume(letter& m) const;
   bool may_hide(letter const& earlier, letter const& m) const;
-  bool may_be_dead(letter const& m, life const& l) const;
   void count_overtakes(letter const& m, life const& l);
   void check_priority(letter const& m, life const& l) const;
   [[noreturn]] void fail(char const* guarantee, letter const& m, std::string const& what) const;

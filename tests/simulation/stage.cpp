@@ -2,8 +2,11 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/make_device.hpp"
+#include "runtime/core/runtime_core.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
+#include "runtime/state/checkpoint_file.hpp"
+#include "tests/simulation/audit.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -147,9 +150,10 @@ void stage::terminate(operation const& o, rondo::termination how) {
 
 void stage::checkpoint() {
   auto const file = checkpoint_file();
-  auto const begun = world::get().now_ns(), jumped = world::get().jumped_ns();
+  auto const begun = world::get().now_ns(), jumped = world::get().jumped_ns(), step = world::get().steps();
   try {
     rondo::checkpoint(*rt_, file);
+    check_checkpoint(book_, rondo::read_checkpoint(file, rt_->core().behaviours()), step);
     count("checkpoint ok");
   } catch (std::runtime_error const& e) {
     count("checkpoint refused");
@@ -178,8 +182,10 @@ void stage::stop() {
 /// G8, G9: writes a checkpoint, and continues with all actors, their states and their mail in a second runtime.
 void stage::restart() {
   auto const file = checkpoint_file();
+  auto const step = world::get().steps();
   try {
     rondo::checkpoint(*rt_, file);
+    check_checkpoint(book_, rondo::read_checkpoint(file, rt_->core().behaviours()), step);
   } catch (std::runtime_error const& e) {
     if (!ended()) world::get().fail(std::string("G10: no safepoint was found at rest: ") + e.what());
     return;  // the device was lost meanwhile
