@@ -48,7 +48,11 @@ class lane_crew {
   /// Lane 0: makes the other lanes return from `serve`.
   RONDO_HD void dismiss() const { tell(handler_call::what::leave); }
   /// Lane 0: makes the other lanes call the function that they have passed to `serve`.
-  RONDO_HD void join() const { tell(handler_call::what::join); }
+  RONDO_HD void join() const {
+    tell(handler_call::what::join);
+    team_
+        .sync();  // the function need not sync: a lane of another warp would read the next call instead of this one
+  }
   /// Lanes other than 0: run published calls until dismissed.
   template <class Join>
   RONDO_CALL RONDO_HD void serve(Join const& join) const {
@@ -58,6 +62,7 @@ class lane_crew {
       __builtin_memcpy(&call, team_.shared()->command, sizeof call);
       if (call.kind == handler_call::what::leave) return;
       if (call.kind == handler_call::what::join) {
+        team_.sync();
         join();
         continue;
       }

@@ -144,7 +144,7 @@ TEST_CASE("a writer that is never closed leaves a video that plays", "[video]") 
     p.paint(n % 60);
     writer.write(p.view);
   }
-  fs::copy_file(path, dir.file("copy.mp4"));  // the file that a killed process would have left
+  fs::copy_file(path + ".part", dir.file("copy.mp4"));  // the file that a killed process would have left
   video::video_reader reader(dir.file("copy.mp4"));
   int frames = 0;
   while (reader.read(p.view)) ++frames;

@@ -78,11 +78,15 @@ void warp::wake() {
   // Each barrier is looked at once, so that lanes that wait together go on together.
   std::uint32_t looked_at = ~0u;
   std::uint64_t generation = 0;
+  bool is_late = false;
   for_each_lane(at_barrier_, [&](std::uint32_t lane) {
     auto& b = sm_.barrier(masks_[lane]);
-    if (looked_at != masks_[lane]) generation = b.generation.load(std::memory_order_acquire);
+    if (looked_at != masks_[lane]) {
+      generation = b.generation.load(std::memory_order_acquire);
+      is_late = grid_.how.late != 0 && random_.chance(grid_.how.late);
+    }
     looked_at = masks_[lane];
-    if (generation == generations_[lane]) return;
+    if (generation == generations_[lane] || is_late) return;
     floors_[lane] = std::max(floors_[lane], b.released_floor);
     at_barrier_ &= ~(1u << lane);
     ready_ |= 1u << lane;
