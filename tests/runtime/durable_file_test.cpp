@@ -3,7 +3,10 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <thread>
+#include <vector>
 
 #include "runtime/files/durable_file.hpp"
 #include "runtime/files/file_lock.hpp"
@@ -118,4 +121,27 @@ TEST_CASE("what the limit on the size of files refuses is an error that names it
   CHECK(sigismember(&after, SIGXFSZ) == sigismember(&before, SIGXFSZ));
   CHECK(sigismember(&pending, SIGXFSZ) == 0);
   std::signal(SIGXFSZ, handler);
+}
+
+TEST_CASE("a lock's file is removed at a clean end, and however often, one at a time holds the lock",
+          "[durable_file]") {
+  scratch s;
+  constexpr int holders = 4, times = 500;
+  std::atomic<int> inside{0}, overlaps{0};
+  auto const hold = [&] {
+    for (int held = 0; held < times;) try {
+        rondo::file_lock const lock(s.file);
+        overlaps += inside.fetch_add(1) != 0;
+        std::this_thread::yield();
+        inside.fetch_sub(1);
+        ++held;
+      } catch (std::runtime_error const&) {  // another one holds it
+        std::this_thread::yield();
+      }
+  };
+  std::vector<std::thread> all;
+  for (int i = 0; i < holders; ++i) all.emplace_back(hold);
+  for (auto& t : all) t.join();
+  CHECK(overlaps == 0);
+  CHECK(s.files() == 0);
 }
