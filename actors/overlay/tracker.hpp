@@ -76,8 +76,8 @@ RONDO_HD inline bool visible(tracker_params const& p, track const& t) {
 }
 
 /// Updates the tracks with one frame's regions. `scale` is the number of frame pixels per mask pixel.
-RONDO_CALL RONDO_HD void update_tracks(tracker_state& state, tracker_params const& params,
-                                       region_list const& regions, std::int32_t scale);
+RONDO_HD void update_tracks(tracker_state& state, tracker_params const& params, region_list const& regions,
+                            std::int32_t scale);
 
 static_assert(std::is_trivially_copyable_v<tracker_state>);
 
