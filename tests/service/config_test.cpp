@@ -10,6 +10,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cstring>
 #include <fstream>
+#include <regex>
 #include <thread>
 
 #include "tests/catch.hpp"
@@ -31,7 +32,53 @@ void abandon_socket(std::string const& path) {
   boost::asio::local::stream_protocol::acceptor const left(io, path);
 }
 
+std::string file_text(std::string const& path) {
+  std::ifstream in(std::string(RONDO_SOURCE_DIR "/") + path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The keys of the object in which a configuration has the wrong key "zzz".
+std::vector<std::string> keys_where_wrong(std::string const& configuration) {
+  std::string why;
+  try {
+    parse_service_config(configuration, "x");
+  } catch (rondo::config_error const& e) {
+    why = e.what();
+  }
+  std::smatch list;
+  if (!std::regex_search(why, list, std::regex("zzz: unknown field; expected one of ([a-z_, ]+)"))) return {};
+  std::vector<std::string> keys;
+  auto const all = list[1].str();
+  std::regex const word("[a-z_]+");
+  for (std::sregex_iterator at(all.begin(), all.end(), word), end; at != end; ++at) keys.push_back(at->str());
+  return keys;
+}
+
 }  // namespace
+
+TEST_CASE("the fuzzers of configurations know each key that there is", "[service][config]") {
+  auto const misses = [](std::string const& dictionary, std::vector<std::string> const& keys) {
+    auto const words = file_text("tests/fuzz/" + dictionary);
+    std::string missing;
+    for (auto const& key : keys)
+      if (words.find("\"\\\"" + key + "\\\"\"\n") == std::string::npos) missing += key + ' ';
+    return missing;
+  };
+  std::vector<std::string> of_runtime;
+  auto const schema = file_text("schemas/config.fbs");
+  std::regex const field("\n  ([a-z_]+):[a-z_]+ ");
+  for (std::sregex_iterator at(schema.begin(), schema.end(), field), end; at != end; ++at)
+    of_runtime.push_back((*at)[1].str());
+  REQUIRE(of_runtime.size() > 30);
+  CHECK(misses("config.dict", of_runtime) == "");
+  for (auto const* const wrong : {R"({"zzz": 1})", R"({"limits": {"zzz": 1}})", R"({"tokens": [{"zzz": 1}]})",
+                                  R"({"actors": [{"zzz": 1}]})"}) {
+    INFO(wrong);
+    auto const keys = keys_where_wrong(wrong);
+    REQUIRE(keys.size() >= 3);
+    CHECK(misses("service_config.dict", keys) == "");
+  }
+}
 
 TEST_CASE("a service's configuration is read, including the runtime's", "[service][config]") {
   auto const c = parse_service_config(R"({ // with a comment, as people write it
