@@ -4,6 +4,7 @@
 
 #include "actors/video_files/ffmpeg.hpp"
 #include "runtime/files/part_file.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo::video {
 
@@ -21,7 +22,7 @@ ffmpeg::frame to_rgb(std::string const& path, overlay::frame_view const& view, i
                                              nullptr, nullptr));
   if (av_frame_get_buffer(rgb.get(), 0) < 0 || !scaler)
     throw video_error(fmt::format(
-        "cannot write the picture '{}': a picture of {}x{} pixels cannot be created", path, w, h));
+        "cannot write the picture '{}': a picture of {}x{} pixels cannot be created", shown_url(path), w, h));
   int const* const table = sws_getCoefficients(colour_matrix);
   sws_setColorspaceDetails(scaler.get(), table, 0, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
                            1 << 16);
@@ -36,7 +37,7 @@ void write_png(std::string const& path, overlay::frame_view const& frame, int co
   ffmpeg::frame const rgb = to_rgb(path, frame, colour_matrix);
   AVCodec const* const codec = avcodec_find_encoder(AV_CODEC_ID_PNG);
   if (codec == nullptr)
-    throw video_error(fmt::format("cannot write '{}': this FFmpeg has no PNG encoder", path));
+    throw video_error(fmt::format("cannot write '{}': this FFmpeg has no PNG encoder", shown_url(path)));
   ffmpeg::codec_context const encoder(avcodec_alloc_context3(codec));
   ffmpeg::packet const packet(av_packet_alloc());
   if (!encoder || !packet) throw std::bad_alloc();
@@ -49,7 +50,8 @@ void write_png(std::string const& path, overlay::frame_view const& frame, int co
   if (result >= 0) result = avcodec_send_frame(encoder.get(), nullptr);
   if (result >= 0) result = avcodec_receive_packet(encoder.get(), packet.get());
   if (result < 0)
-    throw video_error(fmt::format("cannot encode the picture '{}': {}", path, ffmpeg::text(result)));
+    throw video_error(
+        fmt::format("cannot encode the picture '{}': {}", shown_url(path), ffmpeg::text(result)));
 
   try {
     write_output(path, {reinterpret_cast<char const*>(packet->data), static_cast<std::size_t>(packet->size)});

@@ -38,10 +38,11 @@ void check_device(std::string const& device) {
   if (status.type() == fs::file_type::not_found)
     throw video_open_error(fmt::format(
         "cannot open the camera '{}': there is no such device; is it plugged in? `ls /dev/video*` lists them",
-        device));
+        shown_url(device)));
   if (!fs::is_character_file(status))
-    throw video_open_error(fmt::format(
-        "cannot open the camera '{}': it is not a device; use the stage file_source for files", device));
+    throw video_open_error(
+        fmt::format("cannot open the camera '{}': it is not a device; use the stage file_source for files",
+                    shown_url(device)));
 }
 
 }  // namespace
@@ -73,12 +74,13 @@ ffmpeg::input open_file(std::string const& source, server_patience& patience) {
 
 ffmpeg::input open_camera(camera_settings const& camera) {
   check_device(camera.device);
+  auto const shown = shown_url(camera.device);
   av_log_set_level(AV_LOG_FATAL);
   avdevice_register_all();
   AVInputFormat const* const v4l2 = av_find_input_format("v4l2");
   if (v4l2 == nullptr)
     throw video_open_error(
-        fmt::format("cannot open the camera '{}': this FFmpeg is built without v4l2", camera.device));
+        fmt::format("cannot open the camera '{}': this FFmpeg is built without v4l2", shown));
   AVDictionary* options = nullptr;
   av_dict_set(&options, "video_size", fmt::format("{}x{}", camera.width, camera.height).c_str(), 0);
   if (camera.rate > 0) av_dict_set(&options, "framerate", fmt::format("{}", camera.rate).c_str(), 0);
@@ -87,13 +89,13 @@ ffmpeg::input open_camera(camera_settings const& camera) {
   av_dict_free(&options);
   ffmpeg::input input(raw);
   if (result == AVERROR(ENOTTY) || result == AVERROR(ENODEV))
-    throw video_open_error(fmt::format("cannot open the camera '{}': the device is no camera ({})",
-                                       camera.device, ffmpeg::text(result)));
+    throw video_open_error(fmt::format("cannot open the camera '{}': the device is no camera ({})", shown,
+                                       ffmpeg::text(result)));
   if (result < 0)
     throw video_open_error(
         fmt::format("cannot open the camera '{}' with {}x{} pixels: {}; `v4l2-ctl --list-formats-ext` shows "
                     "what it can do",
-                    camera.device, camera.width, camera.height, ffmpeg::text(result)));
+                    shown, camera.width, camera.height, ffmpeg::text(result)));
   return input;
 }
 

@@ -12,6 +12,7 @@
 #include "actors/video_files/ffmpeg.hpp"
 #include "runtime/files/file_size_errors.hpp"
 #include "runtime/files/part_file.hpp"
+#include "runtime/text/shown_url.hpp"
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -20,7 +21,7 @@ extern "C" {
 namespace rondo::video {
 
 struct video_writer::state {
-  std::string path;
+  std::string path, shown;  // shown: for messages
   std::optional<part_file> file;
   AVFormatContext* output = nullptr;
   ffmpeg::codec_context encoder;
@@ -75,14 +76,14 @@ void video_writer::state::fail(char const* what, int error) {
   } catch (std::system_error const&) {  // it does so as NAME.part
   }
   file.reset();
-  throw video_error(fmt::format("cannot {} the video '{}' after {} frames: {}", what, path, frames, advice));
+  throw video_error(fmt::format("cannot {} the video '{}' after {} frames: {}", what, shown, frames, advice));
 }
 
 void video_writer::state::open_encoder(int threads, int quality) {
   AVCodec const* codec = avcodec_find_encoder_by_name("libx264");
   if (codec == nullptr) codec = avcodec_find_encoder(AV_CODEC_ID_MPEG4);
   if (codec == nullptr)
-    throw video_error(fmt::format("cannot write '{}': this FFmpeg has neither libx264 nor mpeg4", path));
+    throw video_error(fmt::format("cannot write '{}': this FFmpeg has neither libx264 nor mpeg4", shown));
   encoder.reset(avcodec_alloc_context3(codec));
   if (!encoder) throw std::bad_alloc();
   AVRational const rate = av_d2q(format.frames_per_second, 100000);
@@ -120,13 +121,13 @@ void video_writer::state::open(int threads, int quality) {
   av_log_set_level(AV_LOG_FATAL);  // errors are reported by this class, with the file's name
   if (format.width < 2 || format.height < 2 || !(format.frames_per_second > 0))
     throw video_error(fmt::format("cannot write the video '{}': {}x{} pixels at {} frames/s is not a video",
-                                  path, format.width, format.height, format.frames_per_second));
+                                  shown, format.width, format.height, format.frames_per_second));
   try {
     file.emplace(path);
   } catch (std::system_error const& e) {
     auto const error = AVERROR(e.code().value());
     if (error == AVERROR(ENOENT) || error == AVERROR(EACCES)) fail("create", error);
-    throw video_error(fmt::format("cannot create the video '{}': {}", path, e.what()));
+    throw video_error(fmt::format("cannot create the video '{}': {}", shown, e.what()));
   }
   // The muxer opens it again by this name, to put the index in front.
   auto const url = path == "-" ? std::string("pipe:1") : file->path();
@@ -185,7 +186,7 @@ void video_writer::state::finish() {
   try {
     file->finish();
   } catch (std::system_error const& e) {
-    throw video_error(fmt::format("cannot finish the video '{}': {}", path, e.what()));
+    throw video_error(fmt::format("cannot finish the video '{}': {}", shown, e.what()));
   }
   file.reset();
 }
@@ -202,6 +203,7 @@ video_writer::video_writer(std::string const& path, video_format const& format, 
     : state_(make_process_ptr<state>()) {
   file_size_errors const errors;
   state_->path = path;
+  state_->shown = shown_url(path);
   state_->format = format;
   state_->open(encoder_threads, quality);
 }
@@ -220,10 +222,10 @@ video_writer& video_writer::operator=(video_writer&&) noexcept = default;
 void video_writer::write(overlay::frame_view const& frame, std::optional<std::int64_t> time_stamp) {
   state& s = *state_;
   if (s.output == nullptr)
-    throw video_error(fmt::format("cannot write to the video '{}': it is closed", s.path));
+    throw video_error(fmt::format("cannot write to the video '{}': it is closed", s.shown));
   if (frame.y.width != s.format.width || frame.y.height != s.format.height)
     throw video_error(fmt::format("cannot write to the video '{}': the frame is {}x{}, the video {}x{}",
-                                  s.path, frame.y.width, frame.y.height, s.format.width, s.format.height));
+                                  s.shown, frame.y.width, frame.y.height, s.format.width, s.format.height));
   file_size_errors const errors;
   s.check("encode", av_frame_make_writable(s.picture.get()));
   ffmpeg::planes from(frame);

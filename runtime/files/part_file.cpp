@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "runtime/files/file_size_errors.hpp"
+#include "runtime/text/shown_url.hpp"
 
 namespace rondo {
 
@@ -157,7 +158,7 @@ void write_output(std::string const& name, std::string_view bytes) try {
   }
   out.finish();
 } catch (std::system_error const& e) {
-  throw std::runtime_error(fmt::format("{}: cannot be written: {}", name, e.what()));
+  throw std::runtime_error(fmt::format("{}: cannot be written: {}", shown_url(name), e.what()));
 }
 
 }  // namespace rondo
