@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/text/clean_text.hpp"
+
 namespace rondo {
 
 double actor_report::latency_ns(double q) const {
@@ -63,6 +65,7 @@ std::string to_table(telemetry const& t) {
   std::ranges::stable_sort(
       rows, [](auto const& a, auto const& b) { return a.now.totals.handled > b.now.totals.handled; });
   std::size_t width = 5;
+  for (auto& r : rows) r.name = clean_text(r.name);
   for (auto const& r : rows) width = std::max(width, r.name.size());
   auto text = fmt::format("{:<{}}  {:>10} {:>9} {:>6} {:>9} {:>11} {:>11} {:>6}\n", "actor", width, "handled",
                           "rejected", "dead", "failures", "mean", "p99", "peak");

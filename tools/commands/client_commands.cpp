@@ -4,6 +4,7 @@
 
 #include "kernels/mail/trace.hpp"
 #include "runtime/service/json/qualified_names.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/commands/look_commands.hpp"
@@ -161,7 +162,8 @@ void add_launch_command(CLI::App& app, int& exit_status) {
     auto const& f = with.request<wire::found>(request_frame(
         b, 1,
         wire::Createlaunch(b, name, behaviour, a->capacity, a->device, a->pinned, !a->inactive, bytes)));
-    fmt::print("{} is a {}\n", a->actor, f.behaviour() != nullptr ? f.behaviour()->string_view() : "?");
+    fmt::print("{} is a {}\n", clean_text(a->actor),
+               f.behaviour() != nullptr ? clean_text(text_of(f.behaviour())) : "?");
   });
   c.add_option("actor", a->actor, "the actor's name")->required();
   c.add_option("behaviour", a->behaviour, "actor type, as listed by rondo describe")->required();
@@ -181,7 +183,7 @@ void add_checkpoint_command(CLI::App& app, int& exit_status) {
     service_session with(*where);
     auto& b = frame_builder();
     auto const& done = with.request<wire::checkpoint_done>(request_frame(b, 1, wire::Createcheckpoint(b)));
-    fmt::print("{}\n", text_of(done.file()));
+    fmt::print("{}\n", clean_text(text_of(done.file())));
   });
   where->add_to(c);
 }

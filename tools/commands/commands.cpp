@@ -51,7 +51,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_status) 
     to_stderr(
         fmt::format("rondo: unknown command '{}'; see {} --help\n", clean_text(shown_url(argv[1])), program));
   else
-    to_stderr(fmt::format("rondo: {}; see {}{} --help\n", shown_words(e.what()), program,
+    to_stderr(fmt::format("rondo: {}; see {}{} --help\n", clean_text(shown_words(e.what())), program,
                           commands.empty() ? "" : " " + commands.front()->get_name()));
   return exit_usage;
 }

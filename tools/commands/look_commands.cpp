@@ -42,7 +42,8 @@ std::string members_of(wire::actor_line const& l) {
 
 void print_line(wire::actor_line const& l) {
   fmt::print("{:<24} {:<28} {:<12} {:>8} {:>12} {:>9}\n", clean_text(text_of(l.name())),
-             clean_text(text_of(l.behaviour())), text_of(l.state()), l.waiting(), l.handled(), l.failures());
+             clean_text(text_of(l.behaviour())), clean_text(text_of(l.state())), l.waiting(), l.handled(),
+             l.failures());
 }
 
 void list(look_arguments const& a) {
@@ -71,7 +72,7 @@ void list(look_arguments const& a) {
 void print_inspection(wire::inspection const& i) {
   if (auto const* const l = i.line(); l != nullptr) {
     fmt::print("actor       {}\nbehaviour   {}\nstate       {}\n", clean_text(text_of(l->name())),
-               clean_text(text_of(l->behaviour())), text_of(l->state()));
+               clean_text(text_of(l->behaviour())), clean_text(text_of(l->state())));
     if (l->actor() != nullptr)
       fmt::print("id          {{\"index\": {}, \"generation\": {}}}\n", l->actor()->index(),
                  l->actor()->generation());
@@ -116,14 +117,14 @@ void inspect(look_arguments const& a) {
 
 void print_behaviour(service_session& with, wire::behaviour_line const& b) {
   auto const text = [&](std::string const& name, std::uint32_t bytes) {
-    return with.schemas().knows(name) ? with.schemas().describe(name)
-                                      : fmt::format("{} ({} bytes)", name, bytes);
+    return clean_text(with.schemas().knows(name) ? with.schemas().describe(name)
+                                                 : fmt::format("{} ({} bytes)", name, bytes));
   };
   auto const argument = dotted(text_of(b.arguments()));
   if (argument.empty())
-    fmt::print("{}\n", text_of(b.name()));
+    fmt::print("{}\n", clean_text(text_of(b.name())));
   else
-    fmt::print("{}, launched with {}\n", text_of(b.name()), text(argument, b.argument_bytes()));
+    fmt::print("{}, launched with {}\n", clean_text(text_of(b.name())), text(argument, b.argument_bytes()));
   if (b.messages() == nullptr) return;
   for (auto const* m : *b.messages()) {
     auto const reply = m->has_reply() ? with.name_of_type(m->reply_id()) : std::string();

@@ -5,6 +5,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/replay.hpp"
 #include "runtime/state/replayer.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/commands/commands.hpp"
@@ -51,7 +52,7 @@ int replay(replay_arguments const& a, served_module const& module) {
   } catch (std::runtime_error const& e) {
     throw command_error(exit_no_output, e.what());
   }
-  for (auto const& line : found.differences) fmt::print("{}\n", line);
+  for (auto const& line : found.differences) fmt::print("{}\n", clean_text(line));
   if (found.differing > found.differences.size())
     fmt::print("... and {} more\n", found.differing - found.differences.size());
   fmt::print(

@@ -11,6 +11,7 @@
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/observe/otlp_trace.hpp"
 #include "runtime/os/clock.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
 
@@ -108,7 +109,7 @@ void write_trace(service_session& with, std::uint64_t trace, std::string const& 
   write_text(file, for_collectors ? otlp_trace(hops, devices, {with.link().service_name(), offset})
                                   : chrome_trace(hops, devices));
   if (file != "-")
-    to_stderr(fmt::format("{} hops in {}{}\n", hops.size(), file,
+    to_stderr(fmt::format("{} hops in {}{}\n", hops.size(), clean_text(file),
                           for_collectors ? ", as OTLP/JSON" : ": open it at ui.perfetto.dev"));
 }
 

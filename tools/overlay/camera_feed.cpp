@@ -11,6 +11,7 @@
 #include "runtime/files/part_file.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/os/start_thread.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/shown_url.hpp"
 
 namespace rondo::tools {
@@ -42,7 +43,7 @@ camera_feed::~camera_feed() {
 
 std::string camera_feed::name() const {
   return fmt::format("camera {} ({})", options_.camera,
-                     std::filesystem::path(shown_url(options_.input)).filename().string());
+                     clean_text(std::filesystem::path(shown_url(options_.input)).filename().string()));
 }
 
 std::size_t camera_feed::frame_buffers() const {

@@ -16,12 +16,20 @@
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/os/start_thread.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/overlay/overlay_summary.hpp"
 
 RONDO_EMULATED_MODULE(rondo::overlay::overlay_module)
 
 namespace rondo::tools {
+
+namespace {
+
+/// A line on standard error. Names of files in it may be anything.
+void complain(std::string_view text) { to_stderr(fmt::format("rondo overlay: {}\n", clean_text(text))); }
+
+}  // namespace
 
 std::string output_of(overlay_options const& options, std::uint32_t camera) {
   if (options.no_output) return {};
@@ -37,16 +45,16 @@ int run_overlay(overlay_options const& options) {
   try {
     if (job.open()) job.run();
   } catch (config_error const& e) {
-    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
+    complain(e.what());
     return exit_bad_config;
   } catch (overlay_job::device_error const& e) {
-    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
+    complain(e.what());
     return exit_unavailable;
   } catch (no_thread const& e) {
-    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
+    complain(e.what());
     return exit_unavailable;
   } catch (std::exception const& e) {
-    to_stderr(fmt::format("rondo overlay: {}\n", e.what()));
+    complain(e.what());
     return exit_internal;
   }
   return job.status();
@@ -57,7 +65,7 @@ int run_overlay(overlay_options const& options) {
 bool overlay_job::open() {
   auto const wanted = settings();  // first: a wrong configuration is reported before anything is opened
   if (auto const why = files().conflict(); !why.empty()) {
-    to_stderr(fmt::format("rondo overlay: {}\n", why));
+    complain(why);
     status_ = exit_usage;
     return false;
   }
@@ -169,7 +177,7 @@ void overlay_job::prepare_cameras(bool restored) {
 void overlay_job::report(std::string const& camera, exit_code code, std::string const& reason) {
   if (progress_shown_) to_stderr("\n");
   progress_shown_ = false;
-  to_stderr(fmt::format("rondo overlay: {}: {}\n", camera, reason));
+  complain(fmt::format("{}: {}", camera, reason));
   if (status_ == exit_done) status_ = code;
 }
 
@@ -281,7 +289,7 @@ void overlay_job::print_summary() {
   if (progress_shown_) to_stderr("\r\x1b[K");
   auto text = summary_text(feeds_, *runtime_, now);
   for (auto const& f : feeds_)
-    for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", picture);
+    for (auto const& picture : f->pictures()) text += fmt::format("picture {}\n", clean_text(picture));
   if (options_.explain) text += fmt::format("\n{}", explanation(feeds_, *runtime_, claims_));
   if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0)
     report("table", exit_no_output,

@@ -2,6 +2,8 @@
 
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "runtime/text/clean_text.hpp"
+#include "runtime/text/shown_url.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +56,8 @@ std::string summary_text(std::vector<std::unique_ptr<camera_feed>> const& feeds,
     frames += p.done;
     seconds = std::max(seconds, p.seconds);
     text += fmt::format("{:<{}}  {:>7} {:>9.2f} {:>9.1f} {:>5}  {}\n", f->name(), width, p.done, p.seconds,
-                        rate(p), p.ids, f->options().output.empty() ? "none" : f->options().output);
+                        rate(p), p.ids,
+                        f->options().output.empty() ? "none" : clean_text(shown_url(f->options().output)));
     if (p.earlier != 0)
       text += fmt::format("{:<{}}  {:>7} frames were done before the checkpoint\n", "", width, p.earlier);
     if (p.overflow != 0)

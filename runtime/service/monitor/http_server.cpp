@@ -15,6 +15,7 @@
 #include <list>
 
 #include "runtime/service/monitor/metrics.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
 
@@ -252,8 +253,10 @@ http_routes monitoring_routes(std::function<std::string()> metrics, std::functio
                          std::function<std::vector<std::string>()> const& more = {}) {
     auto const answer = [good, why_not, more] {
       auto const why = why_not();
-      auto said = why.empty() ? http_answer{.body = good} : http_answer{.status = 503, .body = why + "\n"};
-      for (auto const& line : more ? more() : std::vector<std::string>{}) said.body += line + '\n';
+      auto said = why.empty() ? http_answer{.body = good}
+                              : http_answer{.status = 503, .body = clean_text(why) + "\n"};
+      for (auto const& line : more ? more() : std::vector<std::string>{})
+        said.body += clean_text(line) + '\n';
       return said;
     };
     return http_route{answer, true};
