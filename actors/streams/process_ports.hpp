@@ -127,13 +127,28 @@ struct from_process {
     // Another process may say anything.
     if (f.type != type_id<Frame> || __builtin_memcmp(f.about, &shape, sizeof shape) != 0 ||
         f.bytes < shape.bytes() || reinterpret_cast<std::uintptr_t>(f.data) % 64 != 0) {
-      ctx.log(log_level::warning, "a frame of {} bytes is not of the shape here, of {}: set both alike",
-              f.bytes, shape.bytes());
+      say_what_is_wrong(ctx, f, shape);
       return ctx.fail(errc::wrong_size);
     }
     if (f.origin.session != 0) ctx.comes_from(f.origin);
     if (auto const block = ctx.template lend<Port>(shape, f.data); block != frame_pool::none)
       reader.lend(block);
+  }
+
+ private:
+  static void say_what_is_wrong(auto& ctx, process_frame const& f, Frame const& shape) {
+    if (f.type != type_id<Frame>)
+      return ctx.log(log_level::warning,
+                     "a frame is of another type than those here: connect ports of one type");
+    if constexpr (requires { shape.width, shape.height; }) {
+      Frame found;
+      __builtin_memcpy(&found, f.about, sizeof found);
+      if (found.width != shape.width || found.height != shape.height)
+        return ctx.log(log_level::warning, "a frame of {}x{} does not fit {}x{} here: set both alike",
+                       found.width, found.height, shape.width, shape.height);
+    }
+    ctx.log(log_level::warning, "a frame of {} bytes is not of the shape here, of {}: set both alike",
+            f.bytes, shape.bytes());
   }
 };
 

@@ -41,7 +41,10 @@ constexpr std::array entries{
     entry{"buffer_out_of_bounds", "the range lies outside the buffer"},
     entry{"buffer_in_use", "a lease on the buffer forbids this access now"},
     entry{"double_release", "the buffer was already released"},
-    entry{"pool_exhausted", "the pool's cap is reached: release buffers or raise buffer_bytes_cap"},
+    entry{"pool_exhausted",
+          "the pool's cap is reached: release buffers, or raise buffer_bytes_cap in the runtime's "
+          "configuration (or "
+          "RONDO_BUFFER_BYTES_CAP)"},
     entry{"ask_limit", "too many asks are pending: raise asks"},
     entry{
         "buffer_elsewhere",
@@ -54,7 +57,9 @@ constexpr std::array entries{
           "rondo::capture_graph, before or after a restore"},
     entry{"peer_gone", "the process on the other side has exited or was disconnected: reconnect"},
     entry{"wrong_size",
-          "the payload's size does not match its message type: build both sides from the same schema"},
+          "the size of a payload, or the shape of a frame, is not that of its type: build both sides from "
+          "the same "
+          "schema, and set both shapes alike"},
     entry{"outcome_unknown",
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},

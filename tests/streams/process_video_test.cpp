@@ -1,8 +1,11 @@
 // Pictures between graphs of two processes, with options by name, as files give them.
+#include <mutex>
+
 #include "actors/video/process_ports.hpp"
 #include "actors/video/video_module.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
+#include "tests/eventually.hpp"
 #include "tests/scratch_directory.hpp"
 
 using namespace rondo;
@@ -64,4 +67,34 @@ TEST_CASE("pictures pass from one process to another, with options by name", "[p
   CHECK(reads.counts(screen).last_number == 19);
   CHECK(reads.counts(in).skipped == 0);
   CHECK(writes.counts(out).copied == 0);
+}
+
+TEST_CASE("a picture of another size than the source has is refused with both sizes", "[process]") {
+  rondo_test::scratch_directory const d("process_video");
+  auto const socket = (d.directory / "frames").string();
+  runtime rt{use<picture_stages>, {.device = "cpu", .buffer_bytes_cap = 64 << 20, .share_buffers = true}};
+  std::mutex mutex;
+  std::string said;
+  auto const lines = rt.on_log([&](log_line const& line) {
+    std::lock_guard const lock(mutex);
+    said += to_text(line) + '\n';
+  });
+  streams::graph writes{rt, {.name = "writes", .ticks = 3}}, reads{rt, {.name = "reads"}};
+  auto const pattern = writes.add<video::test_pattern>("pattern", {.width = 64, .height = 48});
+  auto const out =
+      writes.add<video::process_sink>("out", options_with<video::process_sink>({{"listen", socket}}));
+  auto const in = reads.add<video::process_source>(
+      "in", options_with<video::process_source>({{"connect", socket}, {"width", "32"}, {"height", "16"}}));
+  auto const screen = reads.add<video::null_sink>("screen");
+  writes.connect(pattern.out<"video">(), out.in<"video">());
+  reads.connect(in.out<"video">(), screen.in<"video">());
+  writes.start();
+  reads.start();
+  CHECK_FALSE(writes.wait(60s));
+  CHECK_FALSE(reads.wait(60s));
+  CHECK(reads.counts(screen).processed == 0);
+  CHECK(rondo_test::eventually([&] {
+    std::lock_guard const lock(mutex);
+    return said.find("a frame of 64x48 does not fit 32x16 here") != std::string::npos;
+  }));
 }
