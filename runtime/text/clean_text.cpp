@@ -1,6 +1,9 @@
 #include "runtime/text/clean_text.hpp"
 
+#include <fmt/format.h>
+
 #include <boost/locale/utf.hpp>
+#include <cstdint>
 #include <iterator>
 
 namespace rondo {
@@ -19,6 +22,12 @@ char32_t take_valid(std::string_view& text) {
   return valid ? char32_t{c} : U'?';
 }
 
+bool is_shown(char32_t c) {
+  // Of ASCII, and of the C1 range (U+0080 to U+009F), which terminals also obey.
+  bool const is_control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+  return !is_control && c != 0xfffe && c != 0xffff;
+}
+
 template <class Take>
 std::string replaced(std::string_view text, Take take) {
   std::string out;
@@ -31,9 +40,20 @@ std::string replaced(std::string_view text, Take take) {
 
 char32_t take_character(std::string_view& text) {
   auto const c = take_valid(text);
-  // Of ASCII, and of the C1 range (U+0080 to U+009F), which terminals also obey.
-  bool const is_control = c < 0x20 || (c >= 0x7f && c < 0xa0);
-  return is_control ? U'?' : c;
+  return is_shown(c) ? c : U'?';
+}
+
+std::string why_no_name(std::string_view text) {
+  constexpr auto rule = "a name is UTF-8 text without control characters";
+  while (!text.empty()) {
+    auto const byte = static_cast<unsigned char>(text.front());
+    auto const c = take_valid(text);
+    if (c == U'?' && byte != '?')
+      return fmt::format("has the byte 0x{:02x}, which is no UTF-8; {}", byte, rule);
+    if (!is_shown(c))
+      return fmt::format("has the character U+{:04X}; {}", static_cast<std::uint32_t>(c), rule);
+  }
+  return {};
 }
 
 std::string clean_text(std::string_view text) { return replaced(text, take_character); }

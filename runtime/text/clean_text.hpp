@@ -10,8 +10,12 @@ namespace rondo {
 /// characters themselves.
 std::string valid_utf8(std::string_view text);
 
-/// The same, with each control character replaced by '?', too. For terminals and logs.
+/// The same, with each control character replaced by '?', too, and each of the two that no XML may have. For terminals, logs and pictures.
 std::string clean_text(std::string_view text);
+
+/// Why `text` is no name that everything can show as it is, as the end of a sentence; empty: it is one. A name has nothing that clean_text
+/// replaces.
+std::string why_no_name(std::string_view text);
 
 /// Takes the first character off `text`, which is not empty. U'?' for each control character and each byte that clean_text
 /// replaces.

@@ -121,3 +121,20 @@ TEST_CASE("control characters in a name are shown as question marks", "[report]"
   CHECK(r.actors.at(0)->name == "bad??");
   CHECK_NOTHROW(rondo::service::to_json(r));
 }
+
+TEST_CASE("a name is what everything can show as it is: nothing that clean_text replaces", "[report]") {
+  for (auto const* const name : {"plain Käfer 算", "a?b", "", "\xef\xbf\xbd"})
+    CHECK(rondo::why_no_name(name) == "");
+  for (auto const& [name, why] :
+       {std::pair{std::string("a\x1b[2J"), "has the character U+001B; a name is UTF-8"},
+        {"a\nb", "has the character U+000A"},
+        {"\x7f", "has the character U+007F"},
+        {"\xc2\x9b!", "has the character U+009B"},
+        {"\xef\xbf\xbf", "has the character U+FFFF"},
+        {std::string("a\0b", 3), "has the character U+0000"},
+        {"?\xff", "has the byte 0xff, which is no UTF-8"},
+        {"\xed\xa0\x80", "has the byte 0xed, which is no UTF-8"}}) {
+    CHECK_THAT(rondo::why_no_name(name), Catch::Contains(why));
+    CHECK(rondo::clean_text(name) != name);
+  }
+}

@@ -9,6 +9,8 @@
 #include "generated/stream_bfbs_generated.h"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/file/stream_file.hpp"
+#include "runtime/streams/plan/graph_plan.hpp"
+#include "runtime/streams/plan/graph_svg.hpp"
 #include "runtime/text/config_error.hpp"
 #include "tests/catch.hpp"
 #include "tests/streams/stages.hpp"
@@ -237,4 +239,33 @@ TEST_CASE("a graph is drawn as well-formed XML, whatever its stages are called",
   REQUIRE_NOTHROW(boost::property_tree::read_xml(text, tree));
   REQUIRE(tree.get_child("svg").count("rect") == 3);
   REQUIRE_THAT(g.svg(), Catch::Contains("copied"));
+}
+
+TEST_CASE("names that a picture, JSON or a terminal cannot show are refused of programs, too", "[streams]") {
+  runtime rt{use<video::video_stages>, {.device = "cpu"}};
+  streams::graph g{rt};
+  for (auto const& [name, why] : {std::pair{std::string("a\x1b[2J"), "'a?[2J'"},
+                                  {"a\xff", "0xff"},
+                                  {std::string("a\0b", 3), "U+0000"}}) {
+    auto const error_of = [](auto const& work) -> std::string {
+      try {
+        work();
+      } catch (std::invalid_argument const& e) {
+        return e.what();
+      }
+      return {};
+    };
+    CHECK_THAT(error_of([&] { streams::graph{rt, {.name = name}}; }), Catch::Contains(why));
+    CHECK_THAT(error_of([&] { g.add<video::null_sink>(name); }), Catch::Contains(why));
+  }
+}
+
+TEST_CASE("whatever text a graph's picture has, it is XML", "[streams]") {
+  streams::graph_plan const nothing({}, streams::backend::automatic, {});
+  auto const svg = streams::graph_svg(nothing, "a\x1b\xff\xef\xbf\xbf<&\"b");
+  CHECK_THAT(svg, Catch::Contains(">a???&lt;&amp;&quot;b</text>"));
+  std::istringstream text(svg);
+  boost::property_tree::ptree tree;
+  boost::property_tree::read_xml(text, tree);
+  CHECK(tree.count("svg") == 1);
 }

@@ -13,6 +13,7 @@
 
 #include "runtime/base/config_fields.hpp"
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/json_reader.hpp"
 #include "runtime/text/nearest_name.hpp"
 #include "runtime/text/shown_url.hpp"
@@ -52,6 +53,12 @@ std::size_t word(json_reader const& from, char const* field, std::string const& 
   return static_cast<std::size_t>(found - words.begin());
 }
 
+/// Throws config_error.
+void require_name(json_reader const& from, std::string const& name) {
+  if (auto const why = why_no_name(name); !why.empty())
+    from.refuse("name", fmt::format("'{}' {}", clean_text(name), why));
+}
+
 stream_file::stage read_stage(json_node const& v, std::string const& origin, std::string const& path,
                               stage_catalog const& catalog) {
   stream_file::stage s;
@@ -61,6 +68,7 @@ stream_file::stage read_stage(json_node const& v, std::string const& origin, std
   from.text("stage", type);
   if (s.name.empty() || s.name.find('.') != std::string::npos)
     from.refuse("name", "is missing, or has a dot in it; connections name the stage by it");
+  require_name(from, s.name);
   if (type.empty()) from.refuse("stage", "is missing; it is a type of stages");
   s.kind = catalog.find(type);
   if (s.kind == nullptr)
@@ -165,6 +173,7 @@ stream_file parse_stream_file(std::string const& text, std::string const& origin
   json_reader from(root, origin);
   from.text("name", f.graph.name);
   if (f.graph.name.empty()) from.refuse("name", "is empty; leave it out, or name the graph");
+  require_name(from, f.graph.name);
   from.real("rate", 0, 1e6, f.graph.rate);
   from.number("ticks", 0, largest_number, f.graph.ticks);
   from.number("window", 1, 1024, f.graph.window);

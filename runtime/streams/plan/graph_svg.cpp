@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/text/clean_text.hpp"
+
 namespace rondo::streams {
 
 namespace {
@@ -14,9 +16,10 @@ constexpr char const* colours[] = {"#2f6fde", "#1f9d61", "#b3530f",
                                    "#8a3fc7", "#b8264c", "#0d8a94"};  // of devices
 constexpr char const* copied_colour = "#d1460b";
 
+/// As text of an XML document, which is UTF-8 and has no control characters, not even escaped ones.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (char const c : text) switch (c) {
+  for (char const c : clean_text(text)) switch (c) {
       case '<':
         out += "&lt;";
         break;
