@@ -23,7 +23,7 @@ struct camera {
   static constexpr auto where = streams::works::on_host;
   static std::string shapes(options const& o, streams::shapes_of<camera>& s);
   static std::shared_ptr<picture_source> open(options const& o, streams::shapes_of<camera> const& s);
-  static std::string why_failed(picture_source const& p) { return p.why_failed(); }
+  static streams::stage_error why_failed(picture_source const& p);
 
   /// The graph fails if the camera does, for instance because it is unplugged.
   void process(streams::stage_context<camera>& ctx, streams::tick const& t) { give_next_picture(ctx, t); }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+#include <system_error>
+
 #include "actors/media/window.hpp"
 #include "kernels/streams/shapes.hpp"
 
@@ -16,10 +19,18 @@ std::string display::shapes(options const& o, streams::shapes_of<display>&) {
 }
 std::shared_ptr<window> display::open(options const& o, streams::shapes_of<display> const& s) {
   auto const& picture = *s.in<"video">();
-  return std::make_shared<window>(o.title.c_str(), o.width != 0 ? o.width : picture.width,
-                                  o.height != 0 ? o.height : picture.height, picture);
+  try {
+    return std::make_shared<window>(o.title.c_str(), o.width != 0 ? o.width : picture.width,
+                                    o.height != 0 ? o.height : picture.height, picture);
+  } catch (std::system_error const&) {  // no thread
+    throw;
+  } catch (std::runtime_error const& e) {
+    throw streams::stage_error(streams::fault::unavailable, e.what());
+  }
 }
-std::string display::why_failed(window const& w) { return w.why_failed(); }
+streams::stage_error display::why_failed(window const& w) {
+  return {streams::fault::unavailable, w.why_failed()};
+}
 void display::process(streams::stage_context<display>& ctx, streams::tick const&) {
   auto& shown = ctx.host_side<window>();
   auto const in = ctx.input<"video">();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "actors/video/image.hpp"
+#include "kernels/streams/fault.hpp"
 #include "kernels/streams/option_text.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -27,7 +28,7 @@ struct display {
   static constexpr auto where = streams::works::on_host;
   static std::string shapes(options const& o, streams::shapes_of<display>& s);
   static std::shared_ptr<window> open(options const& o, streams::shapes_of<display> const& s);
-  static std::string why_failed(window const& w);
+  static streams::stage_error why_failed(window const& w);
 
   /// The graph ends at the next picture after the window was closed, also by the keys Escape and q.
   void process(streams::stage_context<display>& ctx, streams::tick const& t);

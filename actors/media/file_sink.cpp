@@ -72,7 +72,9 @@ std::shared_ptr<video_file> file_sink::open(options const& o, streams::shapes_of
   if (first != 0) part_file::finish_left(o.file.c_str());
   return std::make_shared<video_file>(o, name_from(o.file.c_str(), first), *s.in<"video">());
 }
-std::string file_sink::why_failed(video_file const& f) { return f.why_failed(); }
+streams::stage_error file_sink::why_failed(video_file const& f) {
+  return {streams::fault::output_refused, f.why_failed()};
+}
 void file_sink::process(streams::stage_context<file_sink>& ctx, streams::tick const& t) {
   auto const in = ctx.input<"video">();
   if (!ctx.host_side<video_file>().write(in.about, in.data, t)) ctx.fail_graph();

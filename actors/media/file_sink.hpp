@@ -5,6 +5,7 @@
 #include <string>
 
 #include "actors/video/image.hpp"
+#include "kernels/streams/fault.hpp"
 #include "kernels/streams/option_text.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -35,7 +36,7 @@ struct file_sink {
   /// had them (video_writer.hpp).
   static std::shared_ptr<video_file> open(options const& o, streams::shapes_of<file_sink> const& s,
                                           streams::host_link& link);
-  static std::string why_failed(video_file const& f);
+  static streams::stage_error why_failed(video_file const& f);
 
   /// A picture is shown at the time of its tick, so ticks without one do not shift the others. The graph fails if the file cannot be
   /// written; what was written up to there plays.

@@ -28,7 +28,7 @@ struct file_source {
   /// In a graph that goes on from a checkpoint, decodes again what was processed before, and leaves it out.
   static std::shared_ptr<picture_source> open(options const& o, streams::shapes_of<file_source> const& s,
                                               streams::host_link& link);
-  static std::string why_failed(picture_source const& p) { return p.why_failed(); }
+  static streams::stage_error why_failed(picture_source const& p) { return p.why_failed(); }
 
   /// The graph ends with the video. It fails if the video is cut short.
   void process(streams::stage_context<file_source>& ctx, streams::tick const& t) {

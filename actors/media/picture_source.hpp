@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "actors/video/image.hpp"
+#include "kernels/streams/fault.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::video {
@@ -31,7 +31,7 @@ class picture_source {
   /// Damaged packets and pictures so far. Damaged pictures are passed on as well as they could be decoded.
   std::uint64_t damaged() const noexcept;
   /// Why there is no next picture.
-  std::string const& why_failed() const noexcept { return why_; }
+  streams::stage_error const& why_failed() const noexcept { return why_; }
 
  private:
   std::function<video_reader()> open_;
@@ -40,7 +40,7 @@ class picture_source {
   std::unique_ptr<video_reader> reader_;
   std::uint64_t pictures_ = 0;        // since the video began
   std::uint64_t damaged_before_ = 0;  // until it began
-  std::string why_;
+  streams::stage_error why_{streams::fault::stage, ""};
 };
 
 /// What a stage does with it at a tick. At the end of the video the tick has no picture.

@@ -20,7 +20,9 @@ std::shared_ptr<still_files> still_sink::open(options const& o, streams::shapes_
   if (o.file.empty()) throw std::invalid_argument("it has no file: name one");
   return std::make_shared<still_files>(still_files{o.file.c_str(), {}});
 }
-std::string still_sink::why_failed(still_files const& f) { return f.why; }
+streams::stage_error still_sink::why_failed(still_files const& f) {
+  return {streams::fault::output_refused, f.why};
+}
 void still_sink::process(streams::stage_context<still_sink>& ctx, streams::tick const& t) {
   if (t.number % std::max(ctx.options().every, 1u) != 0) return;
   auto& files = ctx.host_side<still_files>();

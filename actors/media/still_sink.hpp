@@ -5,6 +5,7 @@
 #include <string>
 
 #include "actors/video/image.hpp"
+#include "kernels/streams/fault.hpp"
 #include "kernels/streams/option_text.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -25,7 +26,7 @@ struct still_sink {
   };
   static constexpr auto where = streams::works::on_host;
   static std::shared_ptr<still_files> open(options const& o, streams::shapes_of<still_sink> const& s);
-  static std::string why_failed(still_files const& f);
+  static streams::stage_error why_failed(still_files const& f);
 
   /// The graph fails if a file cannot be written.
   void process(streams::stage_context<still_sink>& ctx, streams::tick const& t);

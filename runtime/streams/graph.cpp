@@ -19,6 +19,7 @@
 #include "runtime/streams/plan/graph_plan.hpp"
 #include "runtime/streams/plan/graph_svg.hpp"
 #include "runtime/streams/plan/measure_copies.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 
 namespace rondo::streams {
@@ -35,6 +36,12 @@ std::vector<planned_device> devices_of(runtime& rt) {
     if (has_memory && rt.device_count() > 1) measure_copies(rt.buffers(d), device);
   }
   return all;
+}
+
+/// Throws std::invalid_argument.
+void require_name(char const* of, std::string const& name) {
+  if (auto const why = why_no_name(name); !why.empty())
+    throw std::invalid_argument(fmt::format("the name '{}' of a {} {}", clean_text(name), of, why));
 }
 
 }  // namespace
@@ -83,6 +90,7 @@ graph::graph(runtime& rt, graph_options options) : impl_(make_process_ptr<impl>(
     throw std::invalid_argument(
         fmt::format("a graph's rate is 0 to 1000000 ticks per second, not {}", o.rate));
   if (o.name.empty()) throw std::invalid_argument("a graph needs a name: its actors' names begin with it");
+  require_name("graph", o.name);
 }
 
 graph::~graph() {
@@ -97,6 +105,7 @@ std::uint32_t graph::add_untyped(stage_kind const& kind, std::string name, void 
                                  stage_options const& how) {
   impl_->require_not_started("a stage was added");
   if (name.empty()) throw std::invalid_argument("a stage needs a name");
+  require_name("stage", name);
   if (how.replicas == 0)
     throw std::invalid_argument(
         fmt::format("the stage '{}' is to have no replicas: there is at least one", name));
@@ -172,9 +181,13 @@ void graph::impl::follow_end(stage_instance const& s) {
                 --shared->open;
                 shared->open_names.erase(name);
                 if (stage != no_stage) add_to(shared->last[stage], counts);
-                if (counts.gave_up != 0)
+                if (counts.gave_up != 0) {
+                  auto const e = shared->reasons.at(name).error();
+                  std::string const why = e.what();
                   shared->fail(errc::handler_failed,
-                               fmt::format("'{}' cannot go on{}", name, shared->reasons.at(name).text()));
+                               fmt::format("'{}' cannot go on{}{}", name, why.empty() ? "" : ": ", why),
+                               e.of);
+                }
                 shared->changed.notify_all();
               });
 }
@@ -408,6 +421,11 @@ std::string graph::svg() const {
 std::string graph::why_failed() const {
   std::lock_guard const lock(impl_->all_ends->mutex);
   return impl_->all_ends->why_failed;
+}
+
+fault graph::failed_by() const {
+  std::lock_guard const lock(impl_->all_ends->mutex);
+  return impl_->all_ends->failed_by;
 }
 
 }  // namespace rondo::streams

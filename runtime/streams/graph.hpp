@@ -199,6 +199,8 @@ class graph {
   std::string svg() const;
   /// Which stage has failed first, and how; empty: none.
   std::string why_failed() const;
+  /// Whether it was the stage itself that failed, or something outside the graph. fault::stage if none has failed.
+  fault failed_by() const;
 
  private:
   void start(saved_graph const* from);

@@ -5,25 +5,12 @@
 #include "tests/actors/on_terminal.hpp"
 #include "tests/actors/pipe_camera.hpp"
 #include "tests/eventually.hpp"
+#include "tests/streams/endless_graph.hpp"
 
 using namespace command_test;
 using rondo_test::eventually;
 
 namespace {
-
-std::string const endless_graph = R"({
-  "rate": 200,
-  "stages": [
-    {"name": "pattern", "stage": "test_pattern", "options": {"width": 64, "height": 48}},
-    {"name": "screen", "stage": "null_sink"}
-  ],
-  "connections": [{"from": "pattern", "to": "screen"}]
-})";
-
-std::string graph_file(folder const& dir, std::string const& text) {
-  std::ofstream(dir / "graph.json") << text;
-  return dir / "graph.json";
-}
 
 /// Variables of this process, and so of those that it starts, for a while.
 struct variables {
@@ -62,7 +49,7 @@ TEST_CASE("a command ends when its work or a signal says so, however late each o
   };
   folder const dir;
   auto const clip = make_clip(dir, "clip.mp4", 20);
-  auto const graph = graph_file(dir, endless_graph);
+  auto const graph = graph_file(dir);
   std::vector<std::string> const stream{"stream", graph, "--metrics", "127.0.0.1:0"};
   std::vector<run> const runs{
       {"stream that has ended", {"stream", graph, "--ticks", "20", "--rate", "0"}, "", 0},
@@ -99,7 +86,7 @@ TEST_CASE("a command ends when its work or a signal says so, however late each o
 TEST_CASE("a command whose messages cannot be written ends like any other", "[command]") {
   folder const dir;
   fs::create_symlink("/dev/full", dir / "stderr");
-  command c(dir, {"stream", graph_file(dir, endless_graph), "--listen", "unix:" + (dir / "watch.sock")});
+  command c(dir, {"stream", graph_file(dir), "--listen", "unix:" + (dir / "watch.sock")});
   REQUIRE(eventually([&] { return fs::exists(dir / "watch.sock"); }));
   c.signal(SIGINT);
   CHECK(end_of(c) == 0);
@@ -110,10 +97,8 @@ TEST_CASE("a second signal ends a command at once, whatever its threads wait for
   folder const dir;
   auto const pipe = dir / "video";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // nobody reads it, so the graph cannot start
-  auto text = endless_graph;
-  text.replace(text.find("null_sink"), 9, "file_sink");
-  command c(dir,
-            {"stream", graph_file(dir, text), "--set", "screen.file=" + pipe, "--metrics", "127.0.0.1:0"});
+  command c(dir, {"stream", graph_file(dir, endless_graph("file_sink")), "--set", "screen.file=" + pipe,
+                  "--metrics", "127.0.0.1:0"});
   REQUIRE(eventually([&] { return c.err().find("metrics at") != std::string::npos; }));
   CHECK(eventually([&] {
     c.signal(SIGINT);
@@ -135,7 +120,7 @@ TEST_CASE("a command in the background is not stopped by keys, and does not chan
   // The overlay first: the feed ends with it.
   for (auto const& words :
        {std::vector<std::string>{"overlay", "--input", dir / "endless.y4m", "--output", output},
-        std::vector<std::string>{"stream", graph_file(dir, endless_graph), "--metrics", "127.0.0.1:0"}}) {
+        std::vector<std::string>{"stream", graph_file(dir), "--metrics", "127.0.0.1:0"}}) {
     INFO(words.front());
     std::vector<std::string> all{"sh", "-c", "cd " + dir.path.string() + "; " + run_in_background, "sh",
                                  RONDO_COMMAND};
@@ -163,12 +148,11 @@ TEST_CASE("a command in the background is not stopped by keys, and does not chan
 TEST_CASE("a command in the foreground reads keys, and ends in order when its terminal is closed",
           "[command]") {
   folder const dir;
-  auto text = endless_graph;
-  text.replace(text.find("null_sink"), 9, "file_sink");
   auto const output = dir / "out.mp4", part = output + ".part";
   // Its table has another place than the terminal, which will be gone.
   on_terminal rondo({"sh", "-c", "exec \"$@\" >" + (dir / "table"), "sh", RONDO_COMMAND, "stream",
-                     graph_file(dir, text), "--set", "screen.file=" + output, "--set", "screen.rate=25"});
+                     graph_file(dir, endless_graph("file_sink")), "--set", "screen.file=" + output, "--set",
+                     "screen.rate=25"});
   rondo.type("p\n");
   REQUIRE(rondo.shows("; paused"));
   auto const paused_at = fs::file_size(part);

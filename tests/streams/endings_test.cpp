@@ -44,7 +44,7 @@ struct breaker {
   static std::shared_ptr<outside> open(options const& o, streams::shapes_of<breaker> const&) {
     return std::shared_ptr<outside>(new outside{"", o.closed});
   }
-  static std::string why_failed(outside const& o) { return o.why; }
+  static streams::stage_error why_failed(outside const& o) { return {streams::fault::unavailable, o.why}; }
   void process(streams::stage_context<breaker>& ctx, streams::tick const& t) {
     if (t.number == ctx.options().breaks_at) fail(ctx, "the device is on fire");
   }
@@ -155,6 +155,7 @@ TEST_CASE("a stage that cannot go on fails its graph, with its text, and what it
   g.start();
   CHECK(g.wait(60s) == errc::handler_failed);
   CHECK(g.why_failed() == "'graph/to' cannot go on: " + text);
+  CHECK(g.failed_by() == streams::fault::unavailable);
   CHECK(g.counts(to).gave_up == 1);
   CHECK(g.counts(other).processed == g.counts(from).processed);  // the others lose nothing
   CHECK(closed);

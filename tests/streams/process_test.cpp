@@ -228,6 +228,7 @@ TEST_CASE("frames of another type or shape are refused, and counted", "[process]
 
 TEST_CASE("a port to a process says what is wrong with its options", "[process]") {
   rondo::runtime rt(rondo::use<process_stages>, settings(false));
+  auto of = streams::fault::stage;
   auto const error_of = [&](number_sink::options const& to,
                             number_source::options const& from) -> std::string {
     streams::graph g(rt);
@@ -238,6 +239,7 @@ TEST_CASE("a port to a process says what is wrong with its options", "[process]"
       g.start();
       return {};
     } catch (streams::graph_error const& e) {
+      of = e.of;
       return e.what();
     }
   };
@@ -249,6 +251,7 @@ TEST_CASE("a port to a process says what is wrong with its options", "[process]"
              Contains("blocks is 0"));
   CHECK_THAT(error_of({.listen = "/tmp"}, {.connect = "/none/there", .shape = {1}, .wait_ms = 1}),
              Contains("'in' cannot open what it needs") && Contains("/none/there"));
+  CHECK(of == streams::fault::unavailable);
 }
 
 TEST_CASE("a paused graph takes no frames of another process, and misses none", "[process]") {

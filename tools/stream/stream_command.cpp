@@ -9,7 +9,6 @@
 
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/files/part_file.hpp"
-#include "runtime/streams/kinds/open_errors.hpp"
 #include "runtime/text/nearest_name.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
@@ -53,9 +52,6 @@ std::unique_ptr<runtime> make_runtime(config const& settings) try {
 void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog) {
   auto const file = load(a, catalog);
   auto const rt = make_runtime(file.runtime);
-  auto const fails = [&a](exit_code code, std::exception const& e) {
-    throw command_error(code, fmt::format("{}: {}", a.file, e.what()));
-  };
   try {
     stream_run graphs(*rt, file);
     auto const uses = graphs.files(a);
@@ -65,7 +61,7 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
     if (!a.svg.empty()) write_file(a.svg, graphs.svg());
     if (a.explain || !a.svg.empty()) return;
     std::optional<stream_watch> watch;
-    auto const failure = graphs.run(a, [&] {
+    auto const outcome = graphs.run(a, [&] {
       if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
     });
     // Standard output may be a video.
@@ -73,15 +69,9 @@ void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog
       to_stderr(graphs.summary());
     else if (!a.quiet)
       std::fputs(graphs.summary().c_str(), stdout);
-    if (!failure.empty()) throw command_error(exit_internal, failure);
-  } catch (streams::source_missing const& e) {
-    fails(exit_no_input, e);
-  } catch (streams::source_malformed const& e) {
-    fails(exit_bad_data, e);
-  } catch (streams::sink_refused const& e) {
-    fails(exit_no_output, e);
+    if (outcome.status != exit_done) throw command_error(outcome.status, outcome.why);
   } catch (streams::graph_error const& e) {
-    fails(exit_bad_config, e);
+    throw command_error(status_of(e.of, exit_bad_config), fmt::format("{}: {}", a.file, e.what()));
   }
 }
 

@@ -7,10 +7,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "runtime/observe/graph_reports.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/service/net/endpoint.hpp"
+#include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_end.hpp"
 
@@ -26,6 +29,22 @@ streams::stream_file load(stream_arguments const& a, streams::stage_catalog cons
   if (a.rate >= 0) file.graph.rate = a.rate;
   if (a.ticks != 0) file.graph.ticks = a.ticks;
   return file;
+}
+
+exit_code status_of(streams::fault what, exit_code of_stage) noexcept {
+  switch (what) {
+    case streams::fault::input_missing:
+      return exit_no_input;
+    case streams::fault::input_malformed:
+      return exit_bad_data;
+    case streams::fault::output_refused:
+      return exit_no_output;
+    case streams::fault::unavailable:
+      return exit_unavailable;
+    case streams::fault::stage:
+      break;
+  }
+  return of_stage;
 }
 
 struct stream_run::stage_row {
@@ -104,6 +123,14 @@ std::filesystem::path stream_run::checkpoint_of(std::uint32_t graph, std::string
          fmt::format("{}-{}{}", path.stem().string(), graph + 1, path.extension().string());
 }
 
+void stream_run::lock(std::filesystem::path const& checkpoint) try {
+  locks_.emplace_back(checkpoint);
+} catch (std::system_error const& e) {  // it cannot be written there
+  throw streams::graph_error(e.what(), streams::fault::output_refused);
+} catch (std::runtime_error const& e) {  // another process has it
+  throw streams::graph_error(e.what());
+}
+
 void stream_run::start(stream_arguments const& a) {
   for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
     if (a.checkpoint.empty()) {
@@ -111,17 +138,19 @@ void stream_run::start(stream_arguments const& a) {
       continue;
     }
     auto const from = checkpoint_of(n, a.checkpoint);
+    lock(from);
+    if (!std::filesystem::exists(from)) {
+      graphs_[n]->start();
+      continue;
+    }
     try {
-      locks_.emplace_back(from);
-      if (!std::filesystem::exists(from)) {
-        graphs_[n]->start();
-        continue;
-      }
       auto const next = graphs_[n]->start_from(from);
       if (!a.quiet)
         to_stderr(fmt::format("{}: goes on with tick {}, from {}\n",
-                              streams::options_of_copy(file_, n, rt_).name, next, from.string()));
+                              streams::options_of_copy(file_, n, rt_).name, next, clean_text(from.string())));
     } catch (streams::graph_error const&) {
+      throw;
+    } catch (no_thread const&) {
       throw;
     } catch (std::runtime_error const& e) {  // the file
       throw streams::graph_error(e.what());
@@ -129,10 +158,13 @@ void stream_run::start(stream_arguments const& a) {
   }
 }
 
-std::string stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
+stream_outcome stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
   bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
   command_loop loop;
-  std::string failure;
+  stream_outcome outcome;
+  auto const fail = [&outcome](exit_code status, std::string const& why) {
+    if (outcome.why.empty()) outcome = {status, why};
+  };
   auto open = graphs_.size();
   auto const begun = clock::now();
   auto const line = [shows](std::string const& text) {
@@ -164,8 +196,8 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
     waiting.emplace_back([&, n] {
       auto const ec = graphs_[n]->wait();
       loop.post([&, n, ec] {
-        if (ec && failure.empty())
-          failure = graphs_[n]->why_failed().empty() ? ec.message() : graphs_[n]->why_failed();
+        if (auto const why = graphs_[n]->why_failed(); ec)
+          fail(status_of(graphs_[n]->failed_by(), exit_internal), why.empty() ? ec.message() : why);
         if (--open == 0) loop.end();
       });
     });
@@ -177,8 +209,7 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
       stopping.emplace_back([&, n] {
         if (!a.checkpoint.empty()) {
           static_cast<void>(graphs_[n]->pause());  // so that nothing is processed after it
-          if (auto const why = save(n); !why.empty())
-            loop.post([&failure, why] { failure = failure.empty() ? why : failure; });
+          if (auto const why = save(n); !why.empty()) loop.post([&fail, why] { fail(exit_no_output, why); });
         }
         static_cast<void>(graphs_[n]->stop());
       });
@@ -195,7 +226,7 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
         for (std::uint32_t n = 0; n < graphs_.size(); ++n)
           if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
             line("");
-            to_stderr(fmt::format("rondo: {}\n", why));
+            to_stderr(fmt::format("rondo: {}\n", clean_text(why)));
           }
     });
   loop.every(std::chrono::milliseconds(500), [&] {
@@ -213,10 +244,10 @@ std::string stream_run::run(stream_arguments const& a, std::function<void()> con
   if (saving.joinable()) {
     saving.request_stop();
     saving.join();
-    for (std::uint32_t n = 0; n < graphs_.size() && !loop.is_asked_to_stop() && failure.empty(); ++n)
+    for (std::uint32_t n = 0; n < graphs_.size() && !loop.is_asked_to_stop() && outcome.why.empty(); ++n)
       std::filesystem::remove(checkpoint_of(n, a.checkpoint));
   }
-  return failure;
+  return outcome;
 }
 
 std::string stream_run::summary() const {

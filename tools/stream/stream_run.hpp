@@ -10,6 +10,7 @@
 
 #include "runtime/files/file_lock.hpp"
 #include "runtime/streams/file/stream_file.hpp"
+#include "tools/commands/exit_codes.hpp"
 
 namespace rondo::tools {
 
@@ -30,6 +31,15 @@ struct stream_arguments {
 /// The file, with what the command line changes. Throws config_error.
 streams::stream_file load(stream_arguments const& a, streams::stage_catalog const& catalog);
 
+/// The status for what has failed; `of_stage` if it is a stage or the graph itself.
+exit_code status_of(streams::fault what, exit_code of_stage) noexcept;
+
+/// How graphs have ended.
+struct stream_outcome {
+  exit_code status = exit_done;
+  std::string why;  // empty: nothing has failed
+};
+
 /// The graphs of a file, on one runtime. Threads: one.
 class stream_run {
  public:
@@ -46,8 +56,8 @@ class stream_run {
   /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress on a terminal. With a
   /// checkpoint, goes on from it if it is there, and writes it now and then; it is removed when the graphs have ended by themselves.
   /// `before` is called when signals are caught already, and the graphs have not started. Throws graph_error if one cannot start, and
-  /// std::runtime_error for a checkpoint that cannot be read. Returns what has failed; empty: nothing.
-  std::string run(stream_arguments const& a, std::function<void()> const& before);
+  /// std::runtime_error for a checkpoint that cannot be read. Returns what has failed first.
+  stream_outcome run(stream_arguments const& a, std::function<void()> const& before);
   /// What each stage has done, as a table.
   std::string summary() const;
 
@@ -57,12 +67,13 @@ class stream_run {
   std::string progress() const;
   std::filesystem::path checkpoint_of(std::uint32_t graph, std::string const& file) const;
   void start(stream_arguments const& a);
+  void lock(std::filesystem::path const& checkpoint);
 
   runtime& rt_;
   streams::stream_file const& file_;
+  std::list<file_lock> locks_;  // on the checkpoints of the graphs, which end before
   std::vector<std::unique_ptr<streams::graph>> graphs_;
-  std::list<file_lock> locks_;  // on their checkpoints
-  double seconds_ = 0;          // of the run
+  double seconds_ = 0;  // of the run
   bool paused_ = false;
 };
 

@@ -17,15 +17,15 @@ namespace rondo::streams {
 
 /// Where the text comes from if a stage cannot go on. It changes when the stage is replaced.
 struct stage_reasons {
-  std::string (*why_failed)(void const* host_side) = nullptr;
+  stage_error (*why_failed)(void const* host_side) = nullptr;
   std::weak_ptr<void> host_side{};
 
   stage_reasons() = default;
   stage_reasons(stage_kind const& kind, std::shared_ptr<void> const& opened)
       : why_failed(kind.why_failed), host_side(opened) {}
-  std::string text() const {
+  stage_error error() const {
     auto const opened = host_side.lock();
-    return why_failed != nullptr && opened ? ": " + why_failed(opened.get()) : "";
+    return why_failed != nullptr && opened ? why_failed(opened.get()) : stage_error(fault::stage, "");
   }
 };
 
@@ -37,15 +37,16 @@ struct graph_ends {
   std::set<std::string> open_names;              // of the actors that have not ended
   std::map<std::string, stage_reasons> reasons;  // by actor
   std::string why_failed;
+  fault failed_by = fault::stage;
   std::set<std::string> told;  // what it consists of
   error_code failure{};
   bool is_broken = false;  // an actor does not end by itself any more
   bool is_over = false;    // the actors are being terminated
 
   /// The first failure stays; what else was lost with a device is added to its text. The caller holds the mutex.
-  void fail(error_code reason, std::string const& why) {
+  void fail(error_code reason, std::string const& why, fault of = fault::stage) {
     if ((is_over || failure) && reason != errc::device_lost) return;
-    if (!failure) failure = reason;
+    if (!failure) failure = reason, failed_by = of;
     if (told.insert(why).second) why_failed += (why_failed.empty() ? "" : "; ") + why;
   }
   /// The same, and the graph does not end by itself any more.

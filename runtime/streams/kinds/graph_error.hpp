@@ -2,13 +2,18 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+
+#include "kernels/streams/fault.hpp"
 
 namespace rondo::streams {
 
-/// The text says what is wrong, and at which stage or connection.
+/// The text says what is wrong, and at which stage or connection; `of`, whether it lies outside the graph.
 class graph_error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit graph_error(std::string const& why, fault what = fault::stage)
+      : std::runtime_error(why), of(what) {}
+  fault of;
 };
 
 }  // namespace rondo::streams

@@ -9,8 +9,9 @@
 //       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
 //       text is part of the graph's error. With a third parameter, streams::host_link&, threads of the program can wake the stage and keep
 //       frames. What `open` has returned is destroyed after the graph's actors, and before its memory.
-//   static std::string why_failed(HostSide const&);
-//       The graph's error after stage_context::fail_graph. Called on another thread, when the stage does nothing more.
+//   static streams::stage_error why_failed(HostSide const&);
+//       The graph's error after stage_context::fail_graph, and what has failed (kernels/streams/fault.hpp); a std::string: the stage has.
+//       Called on another thread, when the stage does nothing more.
 //   static std::uint32_t keeps(options const&);
 //       Of a stage that keeps frames of its inputs beyond their ticks (stage_context::keep): how many.
 //   static lender& lender_of(HostSide&);
@@ -26,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/streams/fault.hpp"
 #include "kernels/streams/host_link.hpp"
 #include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
@@ -63,7 +65,7 @@ struct stage_kind {
   std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
   std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
   std::shared_ptr<void> (*open)(void const* options, stage_shapes&, host_link&) = nullptr;
-  std::string (*why_failed)(void const* host_side) = nullptr;
+  stage_error (*why_failed)(void const* host_side) = nullptr;
   lender* (*lender_of)(void* host_side) = nullptr;  // of a stage whose frames lie in memory of somebody else
   std::uint32_t (*keeps)(void const* options) = nullptr;
   bool has_own_ticks = false;
@@ -148,8 +150,12 @@ stage_kind make_kind() {
                                                       std::declval<shapes_of<Stage> const&>(),
                                                       std::declval<host_link&>()))::element_type;
     if constexpr (requires(host_side const& h) { Stage::why_failed(h); })
-      k.why_failed = [](void const* h) -> std::string {
-        return Stage::why_failed(*static_cast<host_side const*>(h));
+      k.why_failed = [](void const* h) -> stage_error {
+        auto const why = Stage::why_failed(*static_cast<host_side const*>(h));
+        if constexpr (std::is_same_v<decltype(why), stage_error const>)
+          return why;
+        else
+          return {fault::stage, why};
       };
     if constexpr (requires(host_side & h) { Stage::lender_of(h); })
       k.lender_of = [](void* h) -> lender* { return &Stage::lender_of(*static_cast<host_side*>(h)); };

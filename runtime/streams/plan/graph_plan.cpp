@@ -6,9 +6,8 @@
 #include <cstring>
 #include <set>
 
-#include "kernels/streams/bad_contents.hpp"
 #include "runtime/os/start_thread.hpp"
-#include "runtime/streams/kinds/open_errors.hpp"
+#include "runtime/streams/kinds/graph_error.hpp"
 
 namespace rondo::streams {
 
@@ -33,11 +32,10 @@ char const* name_of(backend use) {
 /// Throws what a stage has thrown as the graph_error that says whose fault it is. A stage throws std::invalid_argument for its options.
 [[noreturn]] void refuse(planned_stage const& s, std::string const& text, std::exception const& e) {
   bool const is_source = s.kind->inputs.empty(), is_sink = s.kind->outputs.empty();
+  if (auto const* const known = dynamic_cast<stage_error const*>(&e)) throw graph_error(text, known->of);
   if (is_source == is_sink || dynamic_cast<std::invalid_argument const*>(&e) != nullptr)
     throw graph_error(text);
-  if (is_sink) throw sink_refused(text);
-  if (dynamic_cast<bad_contents const*>(&e) != nullptr) throw source_malformed(text);
-  throw source_missing(text);
+  throw graph_error(text, is_sink ? fault::output_refused : fault::input_missing);
 }
 
 }  // namespace

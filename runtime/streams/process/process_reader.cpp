@@ -3,6 +3,7 @@
 #include <mutex>
 #include <thread>
 
+#include "kernels/streams/fault.hpp"
 #include "kernels/streams/process_host.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
 #include "runtime/streams/built/stage_link.hpp"
@@ -23,8 +24,8 @@ std::unique_ptr<buffer_importer> connect(process_connecting const& how, host_lin
                                         .arrived = [&link] { link.wake(); }};
   for (;;) try {
       return std::make_unique<buffer_importer>(how.path, options);
-    } catch (std::runtime_error const&) {
-      if (std::chrono::steady_clock::now() >= limit) throw;
+    } catch (std::runtime_error const& e) {
+      if (std::chrono::steady_clock::now() >= limit) throw stage_error(fault::unavailable, e.what());
       std::this_thread::sleep_for(5ms);
     }
 }
