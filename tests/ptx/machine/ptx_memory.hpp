@@ -38,7 +38,8 @@ struct weakness {
   std::uint64_t seed = 1;
   std::uint32_t drain = 96;   // that a store leaves a buffer when another one enters, or its lane loads
   std::uint32_t stale = 224;  // that a weak load takes a copy that the L1 has
-  std::uint32_t late = 0;     // that lanes look at an open barrier and do not go on yet; only where each warp has a thread
+  std::uint32_t late =
+      0;  // that lanes look at an open barrier and do not go on yet; only where each warp has a thread
 };
 
 /// xorshift64* (Vigna, 2016).
