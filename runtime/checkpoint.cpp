@@ -1,6 +1,7 @@
 #include "runtime/checkpoint.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -196,6 +197,13 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
   if (failure) std::rethrow_exception(failure);
   write_checkpoint(file, image, core.behaviours());
   return left_out;
+}
+
+void detail::checkpoint_and_report(runtime& rt, std::filesystem::path const& file,
+                                   std::span<std::byte const> notes) {
+  if (auto const left_out = checkpoint(rt, file, notes); !left_out.empty())
+    rt.core().watched.report(fmt::format("the checkpoint {} leaves out the actors of graphs: {}",
+                                         file.string(), fmt::join(left_out, ", ")));
 }
 
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file) {

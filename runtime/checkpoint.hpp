@@ -25,12 +25,19 @@ struct checkpoint_image;
 std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& file,
                                     std::span<std::byte const> notes = {});
 
-/// The same for a caller that does not wait: completes with void(std::exception_ptr), which has what the call would throw.
+namespace detail {
+/// The same; what was left out becomes a failure report (runtime::on_failure_report).
+void checkpoint_and_report(runtime& rt, std::filesystem::path const& file, std::span<std::byte const> notes);
+}  // namespace detail
+
+/// The same for a caller that does not wait: completes with void(std::exception_ptr), which has what the call would throw. A failure
+/// report names the actors that were left out.
 template <detail::operation_token<void(std::exception_ptr)> Token>
 requires(!std::is_convertible_v<Token, std::span<std::byte const>>) auto checkpoint(
     runtime& rt, std::filesystem::path file, Token&& token) {
-  return detail::operate_or_throw(rt, std::forward<Token>(token),
-                                  [&rt, file = std::move(file)] { checkpoint(rt, file); });
+  return detail::operate_or_throw(rt, std::forward<Token>(token), [&rt, file = std::move(file)] {
+    detail::checkpoint_and_report(rt, file, {});
+  });
 }
 /// The same with notes, which are copied.
 template <detail::operation_token<void(std::exception_ptr)> Token>
@@ -38,7 +45,7 @@ auto checkpoint(runtime& rt, std::filesystem::path file, std::span<std::byte con
   return detail::operate_or_throw(
       rt, std::forward<Token>(token),
       [&rt, file = std::move(file), kept = std::vector(notes.begin(), notes.end())] {
-        checkpoint(rt, file, kept);
+        detail::checkpoint_and_report(rt, file, kept);
       });
 }
 

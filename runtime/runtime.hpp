@@ -198,8 +198,9 @@ class runtime {
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription is destroyed.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
   /// The same for each failure of an actor, for what completion handlers and subscribers throw on threads of the runtime, and for
-  /// each handler that runs longer than handler_limit_ms. A build without telemetry (kernels/base/telemetry.hpp) does not detect
-  /// the latter. If `handler` itself throws, stderr says so once.
+  /// each handler of an actor that runs longer than handler_limit_ms, which a build without telemetry (kernels/base/telemetry.hpp) does
+  /// not detect. A completion handler or a subscriber that waits on the runtime's own thread for so long is reported on stderr at once,
+  /// and here when it has returned. If `handler` itself throws, stderr says so once.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
   /// The same for each line that a handler logs (context::log) at settings().log_level or above. Lines that nobody subscribes to

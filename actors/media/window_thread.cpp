@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "runtime/os/start_thread.hpp"
+
 namespace rondo::video {
 
 std::shared_ptr<window_thread> window_thread::shared() {
@@ -22,7 +24,7 @@ std::shared_ptr<window_thread> window_thread::shared() {
 window_thread::window_thread() {
   // Shared, here and below: the one who waits may go on before the other has returned from set_value.
   auto const ready = std::make_shared<std::promise<std::string>>();
-  thread_ = make_process_ptr<std::thread>([this, ready] { run(*ready); });
+  thread_ = make_process_ptr<std::thread>(start_thread("windows", [this, ready] { run(*ready); }));
   auto const why = ready->get_future().get();
   if (why.empty()) return;
   thread_->join();

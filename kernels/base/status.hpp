@@ -30,7 +30,7 @@ enum class errc : std::uint32_t {
   buffer_out_of_bounds,  // the range lies outside the buffer
   buffer_in_use,         // a lease forbids this access
   double_release,        // the buffer was already released
-  pool_exhausted,        // the pool's cap is reached
+  pool_exhausted,        // the pool's cap of bytes is reached
   ask_limit,             // too many asks are pending; raise `asks`
   buffer_elsewhere,      // the buffer is in the memory of another device or of the host
   buffer_empty,          // nothing has been written to the buffer yet
@@ -41,7 +41,7 @@ enum class errc : std::uint32_t {
   outcome_unknown,       // the service stopped with the message in flight; it may have been handled
   service_refuses,       // the service does not allow this client to do this; its text says why
   would_deadlock,     // the calling thread would wait for itself, or for threads that a fork has left behind
-  batch_too_large,    // the batch has more messages than the mailbox holds
+  batch_too_large,    // the batch has more messages than the mailbox, or the queue to the device, holds
   wrong_reply,        // the handler replied with another type than its message declares
   exception_thrown,   // the handler threw an exception, on a host thread
   unknown_behaviour,  // the runtime's module does not have this behaviour
@@ -49,6 +49,7 @@ enum class errc : std::uint32_t {
   deadline_too_long,  // a message's deadline is more than a day away
   no_room,  // a reader in another process has as many buffers as it may have; try again when it has given one back
   too_many_restarts,  // the children of a supervisor failed more often than its strategy allows
+  slots_exhausted,    // all slots of the pool or the exporter are in use, whatever their sizes
 };
 
 }  // namespace rondo

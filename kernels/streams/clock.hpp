@@ -39,6 +39,8 @@ struct ticks_made {
 struct clock_memory {
   actor_id* sources = nullptr;
   std::uint64_t* done = nullptr;  // of each sink: ticks up to this number, not with it, are done
+  std::uint64_t least_done = 0;   // the least of them, unless at_least is 0
+  std::uint32_t at_least = 0;     // how many sinks are there; 0: not counted
   actor_id* actors = nullptr;     // all stages, and the ends of transfers
   std::uint32_t source_count = 0, sink_count = 0, actor_count = 0;
   std::uint32_t ticked_count = 0;  // of the sources, the first so many; the others have ticks of their own
@@ -78,8 +80,7 @@ struct clock {
     memory->made_at_beat = memory->made;
   }
   RONDO_HD void on(context& ctx, tick_done const& t) {
-    auto& done = memory->done[t.sink];
-    if (t.number + 1 > done) done = t.number + 1;
+    set_done(t.sink, t.number + 1);
     if (memory->period_ns == 0) go_on(ctx);
   }
   RONDO_HD void on(context& ctx, room const&) { stop_sources(ctx); }
@@ -88,7 +89,7 @@ struct clock {
     return {memory->made};
   }
   RONDO_HD void on(context& ctx, sink_ended const& m) {
-    memory->done[m.sink] = ~0ull;
+    set_done(m.sink, ~0ull);
     if (all_done() == ~0ull) stop(ctx);
   }
   /// The next tick has the number after the last one, so what did not happen while it was paused is not skipped.
@@ -114,12 +115,23 @@ struct clock {
     ctx.reply_to(memory->asker, memory->failure);
     memory->asker = {};
   }
-  /// Ticks up to this number, not with it, are done by all sinks.
-  RONDO_HD std::uint64_t all_done() const {
-    std::uint64_t done = ~0ull;
-    for (std::uint32_t i = 0; i < memory->sink_count; ++i)
-      if (memory->done[i] < done) done = memory->done[i];
-    return done;
+  RONDO_HD void set_done(std::uint32_t sink, std::uint64_t done) {
+    auto& before = memory->done[sink];
+    if (done <= before) return;
+    if (memory->at_least != 0 && before == memory->least_done) --memory->at_least;
+    before = done;
+  }
+  /// Ticks up to this number, not with it, are done by all sinks. Looks at them only when the last of the slowest ones has gone on: once
+  /// a tick, not once a message.
+  RONDO_HD std::uint64_t all_done() {
+    if (memory->at_least != 0) return memory->least_done;
+    memory->least_done = ~0ull;
+    for (std::uint32_t i = 0; i < memory->sink_count; ++i) {
+      auto const done = memory->done[i];
+      if (done < memory->least_done) memory->least_done = done, memory->at_least = 0;
+      if (done == memory->least_done) ++memory->at_least;
+    }
+    return memory->least_done;
   }
   RONDO_HD void go_on(context& ctx) {
     auto const done = all_done();

@@ -42,6 +42,7 @@ struct config {
   std::uint32_t submission_slots = 1024;                    // from host to device; a power of two
   std::uint32_t completion_slots = 1024;                    // from device to host; a power of two
   std::uint64_t buffer_bytes_cap = std::uint64_t{1} << 30;  // maximum for the host and for each device
+  std::uint32_t buffer_slots = 4096;                        // buffers at once, likewise
   std::uint64_t pinned_bytes = std::uint64_t{64} << 20;     // pinned host memory for unified buffers
   bool share_buffers = false;                               // other processes can be given read access
 

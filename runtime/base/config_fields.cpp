@@ -43,6 +43,7 @@ constexpr binding bindings[] = {
     RONDO_BIND(submission_slots),
     RONDO_BIND(completion_slots),
     RONDO_BIND(buffer_bytes_cap),
+    RONDO_BIND(buffer_slots),
     RONDO_BIND(pinned_bytes),
     RONDO_BIND(share_buffers),
     RONDO_BIND(quota),

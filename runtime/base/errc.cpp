@@ -42,9 +42,8 @@ constexpr std::array entries{
     entry{"buffer_in_use", "a lease on the buffer forbids this access now"},
     entry{"double_release", "the buffer was already released"},
     entry{"pool_exhausted",
-          "the pool's cap is reached: release buffers, or raise buffer_bytes_cap in the runtime's "
-          "configuration (or "
-          "RONDO_BUFFER_BYTES_CAP)"},
+          "the pool's cap of bytes is reached: release buffers, or raise buffer_bytes_cap in the runtime's "
+          "configuration (or RONDO_BUFFER_BYTES_CAP; cap_bytes of a pool of your own)"},
     entry{"ask_limit", "too many asks are pending: raise asks"},
     entry{
         "buffer_elsewhere",
@@ -68,7 +67,8 @@ constexpr std::array entries{
           "use "
           "a callback or a coroutine instead of rondo::block; after a fork, make a new runtime or client"},
     entry{"batch_too_large",
-          "the batch has more messages than the mailbox holds: send smaller batches, or raise the capacity"},
+          "the batch has more messages than the mailbox, or the queue to the device, ever has room for: send "
+          "smaller batches, or raise the mailbox's capacity or submission_slots"},
     entry{"wrong_reply",
           "the handler replied with another type than its message declares: reply with the type that "
           "rondo::ask names"},
@@ -83,8 +83,11 @@ constexpr std::array entries{
     entry{"too_many_restarts",
           "the supervisor's children failed more often than its strategy allows: their own failure reports "
           "say why"},
+    entry{"slots_exhausted",
+          "all slots for buffers are in use, whatever their sizes: release buffers, or raise buffer_slots "
+          "(slots of a pool or an exporter of your own)"},
 };
-static_assert(entries.size() == static_cast<std::size_t>(errc::too_many_restarts) + 1);
+static_assert(entries.size() == static_cast<std::size_t>(errc::slots_exhausted) + 1);
 
 entry const& entry_of(int value) noexcept {
   static constexpr entry unknown{"unknown", "unknown error"};

@@ -25,6 +25,7 @@ device_set::device_set(std::vector<chosen_device> chosen) {
                             .home_number = static_cast<std::uint32_t>(all_.size())});
     if (home->host_memory_bytes() != 0)
       d.pinned = std::make_unique<buffer_pool>(buffer_pool_options{.cap_bytes = home->host_memory_bytes(),
+                                                                   .slots = home->slots(),
                                                                    .where = place::pinned_host,
                                                                    .upstream = &home->host_memory()});
   }

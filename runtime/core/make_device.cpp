@@ -44,6 +44,7 @@ queue_device_options queue_options_for(config const& c) {
   o.submission_slots = c.submission_slots;
   o.completion_slots = c.completion_slots;
   o.buffer_bytes = c.buffer_bytes_cap;
+  o.buffer_slots = c.buffer_slots;
   o.pinned_bytes = c.pinned_bytes;
   return o;
 }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <ctime>
 
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
@@ -74,6 +76,44 @@ void require_no_parent(std::string_view what, actor_options const& options, bool
   if (many && options.pinned) refuse("a pinned actor has a team of its own; launch it alone");
 }
 
+constexpr clockid_t no_clock = CLOCK_REALTIME;  // which is no thread's
+
+/// How much the thread with this clock has run. 0: not known.
+std::chrono::nanoseconds run_time(clockid_t of) {
+  timespec t{};
+  if (of == no_clock || ::clock_gettime(of, &t) != 0) return {};
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+/// Every `period`, `watching` posts a task to the thread of `watched`. If that has not run a period later, and the thread has hardly run
+/// either, as one that is only busy has, calls `report`, and not again until the task has run.
+timer watch_handlers(boost::asio::any_io_executor watched, boost::asio::any_io_executor const& watching,
+                     std::chrono::nanoseconds period, std::function<void()> report) {
+  struct pulse {
+    std::atomic<bool> waits = false;
+    std::atomic<clockid_t> clock = no_clock;  // of the thread, once the task has run there
+  };
+  return timer(watching, period,
+               [watched = std::move(watched), period, report = std::move(report), said = false,
+                ran = std::chrono::nanoseconds(), p = std::make_shared<pulse>()]() mutable {
+                 // Relaxed, all of them: numbers of their own.
+                 auto const now = run_time(p->clock.load(std::memory_order_relaxed));
+                 bool const is_idle = now - std::exchange(ran, now) < period / 10;
+                 if (p->waits.load(std::memory_order_relaxed)) {
+                   if (is_idle && !std::exchange(said, true)) report();
+                   return true;
+                 }
+                 said = false;
+                 p->waits.store(true, std::memory_order_relaxed);
+                 boost::asio::post(watched, [p] {
+                   if (clockid_t mine; ::pthread_getcpuclockid(::pthread_self(), &mine) == 0)
+                     p->clock.store(mine, std::memory_order_relaxed);
+                   p->waits.store(false, std::memory_order_relaxed);
+                 });
+                 return true;
+               });
+}
+
 std::vector<arena_layout> arenas_of(device_set const& devices) {
   std::vector<arena_layout> arenas;
   for (auto const& d : devices) arenas.push_back(detail::plan_arena(d.dev->shape()));
@@ -92,6 +132,7 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
                                            : nullptr),
       host_buffers(buffer_pool_options{
           .cap_bytes = settings.buffer_bytes_cap,
+          .slots = settings.buffer_slots,
           .upstream = shared_memory ? static_cast<std::pmr::memory_resource*>(shared_memory.get())
                                     : std::pmr::new_delete_resource()}),
       asks(settings.asks, context.get_executor()),
@@ -115,6 +156,7 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
   start_devices();
   if (with_telemetry && settings.handler_limit_ms != 0)
     watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
+  if (settings.handler_limit_ms != 0) watch_own_threads(std::chrono::milliseconds(settings.handler_limit_ms));
   auto const runs = [this] {
     prepare_thread("rondo-service", -1);
     own_threads::scope const own(&threads);
@@ -134,6 +176,28 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
     for (auto& d : devices) d.dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
     throw;
   }
+}
+
+/// Reports handlers that block the threads on which completion handlers run.
+void runtime_core::watch_own_threads(std::chrono::milliseconds limit) {
+  auto const text = [limit](char const* whose, char const* thread) {
+    return fmt::format(
+        "{} has waited for more than {} ms (handler_limit_ms) in a completion handler or a subscriber, and "
+        "calls no other one until it returns. If it waits for what only this thread completes, such as a "
+        "future that another handler sets, it waits for ever: use a callback or a coroutine there, or bind "
+        "handlers that wait to an executor of their own (boost::asio::bind_executor). A debugger shows where "
+        "it waits: the thread is '{}'",
+        whose, limit.count(), thread);
+  };
+  watches_service_ = watch_handlers(context.get_executor(), copier_.get_executor(), limit,
+                                    [this, line = text("the runtime's own thread", "rondo-service")] {
+                                      // At once: subscribers are called on that very thread, when it goes on.
+                                      std::fprintf(stderr, "rondo: %s\n", line.c_str());
+                                      watched.report(line);
+                                    });
+  watches_copier_ = watch_handlers(
+      copier_.get_executor(), context.get_executor(), limit,
+      [this, line = text("the runtime's thread for copies", "rondo-copier")] { watched.report(line); });
 }
 
 void runtime_core::start_devices() {
@@ -162,6 +226,8 @@ void runtime_core::start_devices() {
 
 void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
   if (core->threads.are_of_parent()) return keep_for_ever(std::move(core));
+  core->watches_service_.cancel();  // from here on its own thread may have to wait
+  core->watches_copier_.cancel();
   auto const report = core->stop();
   for (auto const& line : report.stuck)
     std::fprintf(stderr, "rondo: did not stop within %u ms (stop_timeout_ms): %s\n",
@@ -284,7 +350,8 @@ boost::asio::any_io_executor runtime_core::operations() {
   std::lock_guard const lock(operating_);
   if (!operates_) return context.get_executor();
   if (!operator_)
-    operator_.emplace(copying, [this](char const* text) { watched.on_thrown("a completion handler", text); });
+    operator_.emplace("rondo-waits", copying,
+                      [this](char const* text) { watched.on_thrown("a completion handler", text); });
   return operator_->get_executor();
 }
 
@@ -325,12 +392,16 @@ result<actor_id> runtime_core::launch_held(std::string name, std::string_view be
   if (!spec) return spec.error();
   auto const& given = arguments.empty() ? std::span<std::byte const>(info.arguments) : arguments;
   record_launch(*spec, given);
-  if (auto const refused = devices[options.device].launch(*spec, arguments_for(*spec, info, given));
-      refused != errc::ok) {
+  auto refused = errc::ok;
+  try {
+    refused = devices[options.device].launch(*spec, arguments_for(*spec, info, given));
+  } catch (...) {  // its pinned team has no thread
     forget_launch(spec->id);
-    return refused;
+    throw;
   }
-  return spec->id;
+  if (refused == errc::ok) return spec->id;
+  forget_launch(spec->id);
+  return refused;
 }
 
 result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behaviour, std::size_t count,

@@ -148,6 +148,7 @@ class runtime_core {
   bool is_recorded(actor_id actor) const;
   static void bury(std::unique_ptr<runtime_core> core);
   void start_devices();
+  void watch_own_threads(std::chrono::milliseconds limit);
   void on_event(std::uint32_t device, device_event const& event);
   void on_terminated(device_event const& event);
   void on_ended(device_event const& event);
@@ -168,7 +169,9 @@ class runtime_core {
   std::mutex operating_;                  // guards the two below
   std::optional<task_thread> operator_;   // from the first operation on
   bool operates_ = true;                  // false: the runtime ends
-  task_thread copier_{copying, [this](char const* text) { watched.on_thrown("a completion handler", text); }};
+  task_thread copier_{"rondo-copier", copying,
+                      [this](char const* text) { watched.on_thrown("a completion handler", text); }};
+  timer watches_service_, watches_copier_;  // from the other one; last: they end before both threads
 };
 
 }  // namespace rondo

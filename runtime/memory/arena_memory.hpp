@@ -19,9 +19,10 @@ class arena_memory {
     void* const p =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-      throw std::system_error(errno, std::generic_category(),
-                              "mapping an arena of " + std::to_string(bytes) +
-                                  " bytes (actors, mail_blocks, state_bytes; or buffers: buffer_bytes_cap)");
+      throw std::system_error(
+          errno, std::generic_category(),
+          "mapping an arena of " + std::to_string(bytes) +
+              " bytes (actors, mail_blocks, state_bytes; or buffers: buffer_bytes_cap, buffer_slots)");
     base_ = static_cast<std::byte*>(p);
   }
   ~arena_memory() { munmap(base_, bytes_); }

@@ -103,7 +103,7 @@ boost::system::result<buffer> buffer_pool::adopt_foreign(std::span<std::byte con
   if (options_.home != nullptr) return make_error_code(errc::buffer_elsewhere);
   collect_returned();
   auto const slot = claim_without_block();
-  if (slot == slot_stack::none) return make_error_code(errc::pool_exhausted);
+  if (slot == slot_stack::none) return make_error_code(errc::slots_exhausted);
   note_origin(slot, source);
   return buffer(*this, nullptr, table_.open_foreign(slot, bytes.data(), bytes.size(), from));
 }
@@ -230,6 +230,7 @@ buffer_pool_statistics buffer_pool::statistics() const {
   s.peak_bytes = peak_bytes_;
   s.misses = misses_;
   s.refusals = refusals_;
+  s.slots = options_.slots;
   s.retired_slots = retired_slots_;
   std::uint64_t uses = 0;
   for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
@@ -253,6 +254,14 @@ buffer_pool_statistics buffer_pool::statistics() const {
   }
   s.hits = uses > misses_ + adopted_ ? uses - misses_ - adopted_ : 0;
   return s;
+}
+
+std::string buffer_pool::describe_room() const {
+  auto const now = statistics();
+  return std::to_string(now.in_use_bytes >> 20) + " of " + std::to_string(options_.cap_bytes >> 20) +
+         " MiB (buffer_bytes_cap) and " +
+         std::to_string(now.buffers_in_use + now.foreign_buffers + now.retired_slots) + " of " +
+         std::to_string(now.slots) + " slots (buffer_slots) are in use";
 }
 
 std::string buffer_pool::describe(buffer_ref ref) const {
@@ -287,9 +296,9 @@ std::uint32_t buffer_pool::take(std::uint32_t size_class) noexcept {
 std::uint32_t buffer_pool::claim(std::uint32_t size_class, errc& refusal) {
   auto const bytes = size_classes::bytes_of(size_class);
   auto const lock = std::lock_guard(mutex_);
-  refusal = errc::pool_exhausted;
   while (bytes > options_.cap_bytes - claimed_bytes_ || unbound_.empty()) {
     if (bytes > options_.cap_bytes || unbind_largest() == 0) {
+      refusal = bytes > options_.cap_bytes - claimed_bytes_ ? errc::pool_exhausted : errc::slots_exhausted;
       ++refusals_;
       return slot_stack::none;
     }

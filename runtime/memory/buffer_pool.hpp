@@ -58,6 +58,7 @@ struct buffer_pool_statistics {
   std::uint64_t hits = 0;             // acquires that a cached block served
   std::uint64_t misses = 0;           // those that took a block from the upstream
   std::uint64_t refusals = 0;         // those that failed
+  std::uint64_t slots = 0;            // the most buffers at once, retired slots included
   std::uint64_t retired_slots = 0;    // their generations are used up
   std::uint64_t foreign_buffers = 0;  // in use, of somebody else's memory; in no other number
 };
@@ -74,7 +75,7 @@ class buffer_pool {
   ~buffer_pool();
 
   /// A buffer of `bytes` with unspecified contents, aligned to 64 bytes, or to 4 KiB from 16 KiB on.
-  /// Errors: pool_exhausted (cap or slots), out_of_memory (the upstream has none); in a device's pool also
+  /// Errors: pool_exhausted (the cap), slots_exhausted, out_of_memory (the upstream has none); in a device's pool also
   /// device_busy, device_lost, and stopped.
   [[nodiscard]] boost::system::result<buffer_ref> acquire(
       std::uint64_t bytes, boost::source_location const& from = BOOST_CURRENT_LOCATION);
@@ -86,7 +87,7 @@ class buffer_pool {
 
   /// A buffer in memory of somebody else, for reading alone: leases for writing fail with buffer_in_use, and its `span` is empty. Nothing is
   /// copied, and the cap does not count it. `from` gets it back once, when it was released and its last lease has ended. Errors:
-  /// pool_exhausted (no slot), buffer_elsewhere (this is a device's pool).
+  /// slots_exhausted, buffer_elsewhere (this is a device's pool).
   [[nodiscard]] boost::system::result<buffer> adopt_foreign(
       std::span<std::byte const> bytes, lender& from,
       boost::source_location const& source = BOOST_CURRENT_LOCATION);
@@ -131,6 +132,8 @@ class buffer_pool {
   /// The kind of its memory.
   place where() const noexcept { return options_.where; }
 
+  /// For error texts: "12 of 1024 MiB (buffer_bytes_cap) and 4096 of 4096 slots (buffer_slots) are in use".
+  std::string describe_room() const;
   /// One line for error texts: what the handle names, and where its buffer was last acquired.
   std::string describe(buffer_ref ref) const;
 

@@ -100,7 +100,7 @@ class actor_ref {
     return messenger_->try_post(id_, header, &m, sizeof m);
   }
   /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell; batch_too_large for one that the mailbox never
-  /// has room for, and payload_too_large for one that a device with its own memory cannot take at once.
+  /// has room for, or that the queue to a device with its own memory cannot take at once (submission_slots).
   template <sent_to<Behaviour> Message>
   error_code try_tell(std::span<Message const> batch, tell_options options = {}) const {
     return messenger_->try_post_batch(id_, header_for<Message>(options), batch.data(), sizeof(Message),

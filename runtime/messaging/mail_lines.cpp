@@ -262,7 +262,8 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   if (!l.by_priority.contains(mail.header.priority)) return {};
   if (l.full) return errc::mailbox_full;
   if (l.waiting_messages.size() >= line_limit) return errc::device_busy;
-  if (mail.bytes > max_payload_bytes || !route_.takes(mail.count)) return errc::payload_too_large;
+  if (mail.bytes > max_payload_bytes) return errc::payload_too_large;
+  if (!route_.takes(mail.count)) return errc::batch_too_large;
   auto w = entry_of(mail);
   w.ack = ack;
   w.patient = w.kept = !ack.valid() && !is_ask(mail.header);

@@ -62,7 +62,7 @@ class route {
   bool takes(std::uint32_t count) const noexcept { return is_near() || count <= far_->largest_batch(); }
 
   /// Sends all of `mail` or nothing, without waiting. Errors on a near route: actor_gone, mailbox_full, arena_full; on a far
-  /// route: device_busy, payload_too_large, and stopped or device_lost once it is closed. On a far route, ok means that the
+  /// route: device_busy, payload_too_large, batch_too_large, and stopped or device_lost once it is closed. On a far route, ok means that the
   /// messages are in transit, and `terms`, which a near route ignores, say what follows a refusal.
   /// With `want_room`, if the mailbox of a near route is full, the host is notified (event_kind::room) when there is room.
   errc post(mail_view const& mail, far_terms const& terms = {}, bool want_room = false) const {

@@ -11,6 +11,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/nats/nats_target.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {
@@ -52,6 +53,7 @@ durable_intake::durable_intake(rondo::runtime& rt, nats_link& link, durable_opti
       log_(log),
       refusals_(log, "durable messages were refused"),
       losses_(log, "durable messages could not be acknowledged; they are redelivered, and recognised"),
+      left_out_(log),
       owner_(owner_name()) {
   try {
     notes_ = decode_notes(options_.notes);
@@ -66,7 +68,8 @@ void durable_intake::start() {
   open(true);
   options_.counters.durable_ready.store(true, std::memory_order_relaxed);  // relaxed: likewise
   std::lock_guard lock(mutex_);  // checkpoint() asks whether there is a thread
-  thread_ = make_process_ptr<std::jthread>([this](std::stop_token const& stop) { run(stop); });
+  thread_ = make_process_ptr<std::jthread>(
+      start_jthread("durable messages of NATS", [this](std::stop_token const& stop) { run(stop); }));
 }
 
 void durable_intake::drain() {
@@ -278,7 +281,7 @@ bool durable_intake::is_due() const {
 
 /// Called only while no message is on its way to a mailbox, so that set and states agree.
 void durable_intake::write() {
-  rondo::checkpoint(rt_, options_.checkpoint, encode(notes_));
+  left_out_.take(rondo::checkpoint(rt_, options_.checkpoint, encode(notes_)));
   wrote_ = clock::now();
   while (!taken_.empty()) {
     auto const m = taken_.begin();

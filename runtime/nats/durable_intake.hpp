@@ -46,6 +46,7 @@
 #include "runtime/nats/durable_notes.hpp"
 #include "runtime/nats/nats_stream.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/service/left_out_log.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
 #include "runtime/service/net/log_throttle.hpp"
 
@@ -114,6 +115,7 @@ class durable_intake {
   durable_options const options_;
   std::function<void(std::string const&)> const log_;
   throttled_log refusals_, losses_;
+  left_out_log left_out_;
   std::string const owner_;
 
   // -- used by the thread, and by `start` before it

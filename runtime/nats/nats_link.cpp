@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/nats/nats_servers.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo::service {
 namespace {
@@ -312,19 +313,15 @@ void nats_subscription::drain(std::chrono::milliseconds timeout) {
 nats_subscription::nats_subscription(process_ptr<state> made) noexcept : state_(std::move(made)) {}
 
 nats_link::nats_link(nats_link_options options) : state_(make_process_ptr<state>(std::move(options))) {
-  static made_here const library;  // cnats has threads of its own, from its first connection on
-  if (!library)
-    throw nats_error(
-        NATS_ILLEGAL_STATE,
-        "connecting to NATS: this process was forked from one that has connected; call exec, or connect "
-        "only in the child");
+  open_nats_library();
   auto& s = *state_;
   if (!s.options.patient) {
     check_nats(s.connect(), fmt::format("connecting to NATS at '{}'", s.servers.shown), is_there);
     s.obstacle = {};
     s.look();
   }
-  s.thread = std::jthread([&s](std::stop_token const& stop) { s.keep_connected(stop); });
+  s.thread =
+      start_jthread("a connection to NATS", [&s](std::stop_token const& stop) { s.keep_connected(stop); });
 }
 
 nats_link::~nats_link() {

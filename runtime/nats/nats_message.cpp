@@ -6,6 +6,7 @@
 #include <limits>
 #include <system_error>
 
+#include "runtime/os/made_here.hpp"
 #include "runtime/text/shown_url.hpp"
 
 namespace rondo::service {
@@ -52,8 +53,18 @@ void check_nats(natsStatus status, std::string_view tried, std::string_view advi
     throw nats_error(status, fmt::format("{}: {}; {}", tried, nats_reason(status), advice));
 }
 
+void open_nats_library() {
+  static made_here const library;
+  if (!library)
+    throw nats_error(NATS_ILLEGAL_STATE,
+                     "using NATS: this process was forked from one that has used it; call exec, or use it "
+                     "only in the child");
+  check_nats(nats_Open(-1), "starting the library of NATS", "free some memory or threads");
+}
+
 nats_message::nats_message(std::string const& subject, std::span<std::byte const> payload,
                            nats_headers const& headers, std::string const& reply_to) {
+  open_nats_library();
   natsMsg* made = nullptr;
   if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw nats_error(NATS_MAX_PAYLOAD,

@@ -2,7 +2,7 @@
 //
 //   Rondo-Type         the payload's type: its number, or its qualified name, rondo.basics.add
 //   Rondo-Priority     0 to 255; if missing: default_priority
-//   Rondo-Deadline-Us  microseconds after which the message is not handled; 0 or missing: none
+//   Rondo-Deadline-Us  microseconds after which the message is not handled, at most a day; 0 or missing: none
 //
 // and in a response:
 //
@@ -33,10 +33,14 @@ struct nats_error : std::runtime_error {
   natsStatus status;
 };
 
+/// Begins the use of cnats: what is used before crashes. Idempotent; threads: any. Throws nats_error, also in a child forked from a
+/// process that has used it, because it has threads of its own.
+void open_nats_library();
+
 struct nats_headers {
   std::string type;
   std::uint8_t priority = default_priority;
-  std::uint32_t deadline_us = 0;
+  std::uint64_t deadline_us = 0;
   std::optional<std::uint32_t> status = {};  // of a response
   std::string reason = {};
 };

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "runtime/os/start_thread.hpp"
 #include "runtime/service/net/log_throttle.hpp"
 #include "runtime/text/clean_text.hpp"
 
@@ -165,7 +166,8 @@ nats_requests::nats_requests(rondo::runtime& rt, nats_link& link, std::string co
     : state_(std::make_shared<state>(rt, link, log, counters, open_limit)) {
   subscription_ = link.subscribe(fmt::format("rondo.{}.*", service), "rondo." + service,
                                  [s = state_.get()](nats_message m) { s->take(std::move(m)); });
-  responder_ = make_process_ptr<std::thread>([s = state_.get()] { s->respond_until_the_end(); });
+  responder_ = make_process_ptr<std::thread>(
+      start_thread("answers over NATS", [s = state_.get()] { s->respond_until_the_end(); }));
 }
 
 nats_requests::~nats_requests() {

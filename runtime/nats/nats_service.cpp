@@ -8,6 +8,7 @@
 #include "runtime/nats/durable_intake.hpp"
 #include "runtime/nats/nats_requests.hpp"
 #include "runtime/nats/nats_servers.hpp"
+#include "runtime/service/left_out_log.hpp"
 
 namespace rondo::service {
 namespace {
@@ -71,7 +72,7 @@ class nats_service : public bridge {
     if (durable_)
       durable_->checkpoint();
     else
-      rondo::checkpoint(parts_.rt, parts_.config.checkpoint, parts_.notes);
+      left_out_.take(rondo::checkpoint(parts_.rt, parts_.config.checkpoint, parts_.notes));
   }
 
   std::vector<std::string> conditions() const override {
@@ -104,6 +105,7 @@ class nats_service : public bridge {
   bridge_parts parts_;
   nats_servers servers_;
   throttled_log troubles_;
+  left_out_log left_out_{parts_.log};
   std::optional<nats_link> link_;
   std::optional<durable_intake> durable_;
   std::optional<nats_requests> requests_;

@@ -60,6 +60,8 @@ std::variant<nats_target, nats_refusal> find_target(rondo::runtime const& rt, st
   } catch (nats_error const& e) {
     return nats_refusal{errc::service_refuses, clean_text(e.what())};
   }
+  if (headers.deadline_us > message_header::longest_deadline_us)
+    return nats_refusal{errc::deadline_too_long, make_error_code(errc::deadline_too_long).message()};
   auto const to = rt.find_any(actor);
   if (!to)
     return nats_refusal{static_cast<errc>(to.error().value()),

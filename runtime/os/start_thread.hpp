@@ -38,5 +38,10 @@ template <class F>
 std::thread start_thread(std::string_view what, F&& f) {
   return started(what, [&] { return std::thread(std::forward<F>(f)); });
 }
+/// The same, with the stop token of a std::jthread if `f` takes one.
+template <class F>
+std::jthread start_jthread(std::string_view what, F&& f) {
+  return started(what, [&] { return std::jthread(std::forward<F>(f)); });
+}
 
 }  // namespace rondo

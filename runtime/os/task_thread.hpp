@@ -3,10 +3,12 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <functional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "runtime/os/own_threads.hpp"
+#include "runtime/os/prepare_thread.hpp"
 #include "runtime/os/run_handlers.hpp"
 #include "runtime/os/start_thread.hpp"
 
@@ -15,11 +17,12 @@ namespace rondo {
 /// Threads: get_executor from any; everything else from one. A forked child's copy does nothing.
 class task_thread {
  public:
-  /// `report` gets the text of each exception, on this thread, which is one of `own`.
-  task_thread(own_threads const& own, std::function<void(char const*)> report)
+  /// `name`: for debuggers. `report` gets the text of each exception, on this thread, which is one of `own`.
+  task_thread(std::string name, own_threads const& own, std::function<void(char const*)> report)
       : parts_(make_process_ptr<parts>()) {
-    parts_->thread =
-        start_thread("completion handlers", [p = parts_.get(), &own, report = std::move(report)] {
+    parts_->thread = start_thread(
+        "completion handlers", [p = parts_.get(), name = std::move(name), &own, report = std::move(report)] {
+          prepare_thread(name, -1);
           own_threads::scope const scope(&own);
           run_handlers(p->context, report);
         });

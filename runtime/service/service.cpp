@@ -1,7 +1,6 @@
 #include "runtime/service/service.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/os/start_thread.hpp"
 #include "runtime/service/json/qualified_names.hpp"
+#include "runtime/service/left_out_log.hpp"
 #include "runtime/service/monitor/report.hpp"
 #include "runtime/service/net/credentials.hpp"
 #include "runtime/service/net/descriptor_shares.hpp"
@@ -361,13 +361,9 @@ service::service(rondo::runtime& rt, service_config config, std::vector<std::spa
   core.log_to(std::move(log));
   core.set_limits(parts_->config.limits);
   core.slow = &parts_->slow;
-  checkpoint_with([&core, logged = std::vector<std::string>()]() mutable {
-    auto left_out = rondo::checkpoint(core.rt, core.checkpoint_file);
-    if (left_out == logged) return;
-    logged = std::move(left_out);
-    if (!logged.empty())
-      core.log(fmt::format("checkpoints leave out the actors of graphs: {}", fmt::join(logged, ", ")));
-  });
+  checkpoint_with([&core, left_out = left_out_log([&core](std::string const& line) {
+                            core.log(line);
+                          })]() mutable { left_out.take(rondo::checkpoint(core.rt, core.checkpoint_file)); });
   parts_->watcher = std::make_unique<reporter>(rt, service_identity{core.name, core.incarnation},
                                                &core.counters, &parts_->gpus);
   parts_->watcher->watch(core.tables);

@@ -17,7 +17,7 @@
 namespace rondo {
 
 /// Takes the lease over; if it fails, the lease has ended. Threads: any. Errors: stale_buffer (not a lease), buffer_elsewhere (the bytes
-/// are in a device's memory, or the pool is), pool_exhausted (no slot is free).
+/// are in a device's memory, or the pool is), slots_exhausted.
 inline result<buffer> adopt(buffer_pool& pool, shared_lease lease) {
   struct lent_lease : lender {
     explicit lent_lease(shared_lease l) noexcept

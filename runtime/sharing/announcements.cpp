@@ -43,7 +43,6 @@ result<std::uint32_t> buffer_exporter::announce(shared_buffer_ref ref, std::uint
   std::uint32_t reached = 0;
   for (auto const& [number, c] : s.connections)
     if (c->welcomed) reached += s.put(*c, {.ref = ref, .tag = tag, .note = note});
-  s.table.sweep();  // what was replaced
   return reached;
 }
 
@@ -56,9 +55,7 @@ errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref,
   if (!s.table.is_open(ref)) return errc::stale_buffer;
   auto& c = *found->second;
   if (c.how == streams::delivery::lossless && !s.has_room(c)) return errc::no_room;
-  bool const placed = s.put(c, {.ref = ref, .tag = tag, .note = note});
-  s.table.sweep();
-  return placed ? errc::ok : errc::no_room;
+  return s.put(c, {.ref = ref, .tag = tag, .note = note}) ? errc::ok : errc::no_room;
 }
 
 std::vector<importer_holding> buffer_exporter::importers() const {

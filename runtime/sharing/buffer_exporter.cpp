@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/sharing/exporter_state.hpp"
 
 namespace rondo {
@@ -49,7 +50,7 @@ buffer_exporter::state::state(memfd_resource& m, buffer_exporter_options o)
       clock(io) {
   wait_at_door();
   tick();
-  thread = std::thread([this] {
+  thread = start_thread("an exporter of buffers", [this] {
     own_threads::scope const own(&threads);
     run_handlers(io, say_thrown);
   });

@@ -104,10 +104,10 @@ class buffer_exporter {
   /// A buffer outside the exporter's memory is copied into it, in its current state. A buffer in a device's memory is
   /// shared in place if the device is options.device and all importers can open it; otherwise it is copied. Precondition for
   /// a device's buffer: the caller owns it, and it is not written until it is withdrawn, or while it is copied. Errors: those
-  /// of a read; pool_exhausted (slots or copies_bytes), out_of_memory (the shared memory is full), device_lost.
+  /// of a read; slots_exhausted, pool_exhausted (copies_bytes), out_of_memory (the shared memory is full), device_lost.
   result<shared_buffer_ref> export_buffer(buffer_pool& pool, buffer_ref ref);
   /// The same for bytes in the exporter's memory that no pool knows of. `keeps` is destroyed, on any thread, when they are withdrawn and
-  /// no longer leased; until then they must not be written. Errors: buffer_elsewhere (they lie outside), pool_exhausted (slots).
+  /// no longer leased; until then they must not be written. Errors: buffer_elsewhere (they lie outside), slots_exhausted.
   result<shared_buffer_ref> export_bytes(std::span<std::byte const> bytes, std::shared_ptr<void> keeps);
 
   /// Refuses new leases; existing and announced leases stay valid. Errors: double_release, stale_buffer (never exported here).

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "runtime/os/run_handlers.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/sharing/packet_socket.hpp"
 
 namespace rondo {
@@ -84,7 +85,7 @@ struct buffer_importer::state {
         beat_every(std::clamp<std::uint64_t>(beat_ns, 1'000'000, 3'600'000'000'000)) {
     beat();
     listen();
-    thread = std::thread([this] {
+    thread = start_thread("an importer of buffers", [this] {
       own_threads::scope const own(&threads);
       run_handlers(io, [](char const* text) {
         std::fprintf(stderr, "rondo: a receiver of buffer_importer threw an exception: %s\n", text);

@@ -35,7 +35,7 @@ export_table::~export_table() {
 
 result<shared_buffer_ref> export_table::open(std::uint64_t offset, std::uint64_t bytes, keeper keeps) {
   if (free_.empty()) sweep();
-  if (free_.empty()) return make_error_code(errc::pool_exhausted);
+  if (free_.empty()) return make_error_code(errc::slots_exhausted);
   auto const index = free_.back();
   free_.pop_back();
   auto& s = slots_[index];
@@ -59,9 +59,18 @@ errc export_table::close(shared_buffer_ref ref) {
   s.withdrawn = std::chrono::steady_clock::now();
   directory_.close(ref.slot, s.generation);
   --open_;
-  closing_.push_back(ref.slot);
-  sweep();
+  if (leased(ref.slot)) {
+    s.at = static_cast<std::uint32_t>(closing_.size());
+    closing_.push_back(ref.slot);
+  } else {
+    free(ref.slot);
+  }
   return errc::ok;
+}
+
+void export_table::take_back(std::uint32_t row, std::uint32_t slot) {
+  --rows_[row].granted[slot];
+  if (slots_[slot].now == phase::closing && !leased(slot)) free_closing(slot);
 }
 
 bool export_table::is_open(shared_buffer_ref ref) const noexcept {
@@ -70,13 +79,17 @@ bool export_table::is_open(shared_buffer_ref ref) const noexcept {
 }
 
 void export_table::sweep() {
-  for (std::size_t i = closing_.size(); i-- > 0;) {
-    auto const slot = closing_[i];
-    if (leased(slot)) continue;
-    closing_[i] = closing_.back();
-    closing_.pop_back();
-    free(slot);
-  }
+  // Backwards: free_closing puts the last one, which was looked at, into the place.
+  for (auto i = closing_.size(); i-- > 0;)
+    if (auto const slot = closing_[i]; !leased(slot)) free_closing(slot);
+}
+
+void export_table::free_closing(std::uint32_t slot) {
+  auto const last = closing_.back();
+  closing_[slots_[slot].at] = last;
+  slots_[last].at = slots_[slot].at;
+  closing_.pop_back();
+  free(slot);
 }
 
 bool export_table::leased(std::uint32_t slot) const noexcept {

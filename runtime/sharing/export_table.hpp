@@ -40,18 +40,18 @@ class export_table {
   /// The directory's descriptor, which importers map for reading.
   int fd() const noexcept { return fd_.get(); }
 
-  /// Exports a range. Errors: pool_exhausted if no slot is free.
+  /// Exports a range. Errors: slots_exhausted.
   result<shared_buffer_ref> open(std::uint64_t offset, std::uint64_t bytes, keeper keeps);
   /// Refuses new leases; the slot becomes free at once or when its last lease ends. Errors: double_release, stale_buffer.
   errc close(shared_buffer_ref ref);
   bool is_open(shared_buffer_ref ref) const noexcept;
   /// Counts a lease of the slot for an importer, which an announcement will tell it. Precondition: the slot is open.
   void grant(std::uint32_t row, std::uint32_t slot) noexcept { ++rows_[row].granted[slot]; }
-  /// Takes a granted lease back, of which the importer was not told.
-  void take_back(std::uint32_t row, std::uint32_t slot) noexcept { --rows_[row].granted[slot]; }
+  /// Takes a granted lease back, of which the importer was not told. Frees the slot if that was its last one.
+  void take_back(std::uint32_t row, std::uint32_t slot);
   /// How many granted leases the importer says that it has ended.
   std::uint64_t returned(std::uint32_t row) const noexcept;
-  /// Frees the closing slots that are no longer leased.
+  /// Frees the closing slots whose last lease an importer has ended. Looks at all of them.
   void sweep();
 
   /// A row for a new importer, which gets the descriptor `row`; nullopt if all rows are in use. Throws std::system_error.
@@ -81,6 +81,7 @@ class export_table {
     std::uint32_t generation = 1;
     phase now = phase::free;
     keeper keeps;
+    std::uint32_t at = 0;  // while it closes: its place in closing_
     std::chrono::steady_clock::time_point withdrawn{};
   };
 
@@ -92,6 +93,7 @@ class export_table {
 
   bool leased(std::uint32_t slot) const noexcept;
   void free(std::uint32_t slot);
+  void free_closing(std::uint32_t slot);
 
   std::uint64_t share_;
   std::uint32_t open_ = 0;

@@ -1,4 +1,6 @@
 // G9: a failing handler fails only its actor, and the supervision rule decides what follows.
+#include <algorithm>
+
 #include "runtime/observe/telemetry.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -179,8 +181,11 @@ TEST_CASE("the watchdog names an actor whose handler runs too long", "[G9]") {
   auto const subscription = rt->on_failure_report(reports.handler());
   auto const actor = rt->launch<adder>("slow");
   hold_at(actor, at);
-  REQUIRE(reports.wait_for(1));
-  CHECK_THAT(reports.all().front(), Contains("slow") && Contains("hold"));
+  REQUIRE(eventually([&] {  // on a busy machine, 2 ms may be too short for the runtime's own thread, too
+    return std::ranges::any_of(reports.all(), [](std::string const& report) {
+      return report.find("slow") != report.npos && report.find("hold") != report.npos;
+    });
+  }));
 }
 
 // Regression: a pinned actor whose team polled for mail was reported as stuck at every check.
@@ -206,5 +211,5 @@ TEST_CASE("the watchdog does not report a pinned actor that waits for mail", "[G
   auto const subscription = rt->on_failure_report(reports.handler());
   hold_at(rt->launch<adder>("slow"), at);
   REQUIRE(reports.wait_for(4));
-  for (auto const& report : reports.all()) CHECK_THAT(report, Contains("slow"));
+  for (auto const& report : reports.all()) CHECK_THAT(report, !Contains("waiter"));
 }

@@ -20,8 +20,11 @@
 #include "runtime/lifecycle.hpp"
 #include "runtime/messaging/completions.hpp"
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/sharing/buffer_exporter.hpp"
+#include "runtime/sharing/buffer_importer.hpp"
 #include "runtime/streams/graph.hpp"
 #include "runtime/streams/places/negotiation.hpp"
+#include "tests/scratch_directory.hpp"
 #include "tests/streams/stages.hpp"
 
 using namespace rondo;
@@ -63,7 +66,14 @@ struct waker {
   count on(context&, get const&) { return {0}; }
 };
 
-RONDO_MODULE(world, quiet, watcher, waker)
+/// A source of a graph's clock.
+struct ticked {
+  using messages = rondo::messages<streams::tick_due, streams::stop_source>;
+  void on(context&, streams::tick_due const&) {}
+  void on(context&, streams::stop_source const&) {}
+};
+
+RONDO_MODULE(world, quiet, watcher, waker, ticked, streams::clock)
 
 }  // namespace growth
 
@@ -251,11 +261,53 @@ void graphs() {
   streams::graph planned{rt, once};
   count_instructions("build_graph", [&] { add_stages(planned, n); });
   count_instructions("explain_graph", [&] { static_cast<void>(planned.explain() + planned.svg()); });
-  // A pool has not blocks enough for so many stages that work.
+  // A quarter of the stages, for CI's time.
   streams::graph g{rt, once};
   add_stages(g, n / 4);
   count_instructions("start_graph", [&] { g.start(); });
   count_instructions("end_graph", [&] { require(!g.wait(1h), "the graph has failed"); });
+}
+
+/// Sinks tell the clock of their graph what they have done.
+void clocks() {
+  runtime rt{use<world>, settings()};
+  auto const source = rt.launch<ticked>("source");
+  auto from = source.id();
+  std::vector<std::uint64_t> done(n);
+  streams::clock_memory memory;
+  memory.sources = &from;
+  memory.done = done.data();
+  memory.source_count = memory.ticked_count = 1;
+  memory.sink_count = n;
+  auto const clock = rt.launch<streams::clock>("clock", {.capacity = 2 * n + 10}, {&memory});
+  static_cast<void>(clock.try_tell(streams::start_clock{}));
+  count_instructions("tick_done", [&] {
+    for (std::uint64_t tick = 0; tick < 2; ++tick)
+      for (std::uint32_t i = 0; i < n; ++i)
+        require(!clock.try_tell(streams::tick_done{tick, i}), "the clock has no room");
+    auto const made = clock.ask(streams::pause_clock{true}, 1h, block);
+    require(made && made->count == memory.window + 2, "the clock has made other ticks");
+  });
+}
+
+/// Buffers are withdrawn while an importer leases them.
+void exports() {
+  rondo_test::scratch_directory const folder("growth");
+  memfd_resource memory(1ull << 30);
+  buffer_pool pool({.slots = n, .upstream = &memory});
+  buffer_exporter exporter(memory, {.path = folder.directory / "buffers", .slots = n});
+  buffer_importer importer(folder.directory / "buffers");
+  std::vector<shared_buffer_ref> exported;
+  std::vector<shared_lease> leases;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    auto const one = pool.acquire_buffer(64).value();
+    exported.push_back(exporter.export_buffer(pool, one.ref()).value());
+    leases.push_back(importer.lease(exported.back()).value());
+  }
+  count_instructions("withdraw", [&] {
+    for (auto const& one : exported) require(exporter.withdraw(one) == errc::ok, "an export is gone");
+  });
+  require(exporter.statistics().closing == n, "a leased buffer is not kept");
 }
 
 /// A chain of stages on two devices.
@@ -283,5 +335,7 @@ int main(int argc, char** argv) {
   requests();
   traces();
   graphs();
+  clocks();
+  exports();
   places();
 }

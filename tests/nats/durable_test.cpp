@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "runtime/checkpoint.hpp"
+#include "runtime/nats/durable_intake.hpp"
 #include "runtime/nats/durable_notes.hpp"
 #include "tests/nats/publisher.hpp"
 #include "tests/seed.hpp"
@@ -19,6 +20,19 @@
 
 using namespace rondo::service;
 using namespace rondo_test;
+
+namespace durable_test {
+
+struct note {};
+/// Is not in checkpoints, as the actors of graphs.
+struct apart {
+  static constexpr bool saved_apart = true;
+  using messages = rondo::messages<note>;
+  void on(rondo::context&, note const&) {}
+};
+RONDO_MODULE(cast, apart)
+
+}  // namespace durable_test
 
 namespace {
 
@@ -389,4 +403,27 @@ TEST_CASE("periodic checkpoints continue while durable messages arrive", "[nats]
   to.add(1, "second");
   REQUIRE(to.emptied());
   CHECK(to.sum() == 2);
+}
+
+TEST_CASE(
+    "the actors that checkpoints of durable messages leave out are logged by name, whenever they change",
+    "[nats]") {
+  linked at("left-out");
+  scratch_directory const folder("left-out");
+  rondo::runtime rt{rondo::use<durable_test::cast>, {.device = "cpu", .teams = 1}};
+  rt.launch<durable_test::apart>("first");
+  inbox log;
+  nats_counters counters;
+  durable_intake intake(
+      rt, at.link,
+      {.counters = counters, .service = "left-out", .checkpoint = folder.directory / "checkpoint"},
+      [&](std::string const& line) { log.put(line); });
+  intake.start();
+  intake.checkpoint();
+  intake.checkpoint();
+  CHECK(log.sorted() == std::vector<std::string>{"checkpoints leave out the actors of graphs: first"});
+  rt.launch<durable_test::apart>("second");
+  intake.checkpoint();
+  REQUIRE(log.size() == 2);
+  CHECK(log.sorted().back() == "checkpoints leave out the actors of graphs: first, second");
 }

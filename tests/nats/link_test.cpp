@@ -69,7 +69,16 @@ TEST_CASE(
   CHECK(link->connected());
 }
 
-TEST_CASE("headers that are not numbers are refused by name", "[nats]") {
+// Regression: run before any connection was made, it crashed.
+TEST_CASE("a message can be made, read and destroyed before any connection", "[nats][serverless]") {
+  nats_message const m("a", bytes_of("b"), {.type = "t", .priority = 7, .deadline_us = 1ull << 63});
+  CHECK(m.headers().type == "t");
+  CHECK(m.headers().priority == 7);
+  CHECK(m.headers().deadline_us == 1ull << 63);
+  CHECK(text_of(m.payload()) == "b");
+}
+
+TEST_CASE("headers that are not numbers are refused by name", "[nats][serverless]") {
   nats_message m("a", {});
   for (auto const* const wrong : {"256", "-1", "high", "1.5", "18446744073709551616"}) {
     REQUIRE(natsMsgHeader_Set(m.get(), "Rondo-Priority", wrong) == NATS_OK);

@@ -105,6 +105,24 @@ TEST_CASE("invalid messages are answered with the reason", "[nats]") {
   CHECK(service.counters.requests_refused == 7);
 }
 
+TEST_CASE("each deadline that is too long is refused as that, and a day is not", "[nats]") {
+  linked at("deadlines");
+  answering const service(at.link);
+  auto const status_of = [&](std::uint64_t deadline_us) {
+    return static_cast<errc>(*at.link
+                                  .request({"rondo.demo.mirror",
+                                            bytes(basics::ping{1}),
+                                            {.type = "rondo.basics.ping", .deadline_us = deadline_us}},
+                                           patience)
+                                  .headers()
+                                  .status);
+  };
+  constexpr std::uint64_t day_us = 86'400'000'000;
+  CHECK(status_of(day_us) == errc::ok);
+  for (auto const us : {day_us + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}})
+    CHECK(status_of(us) == errc::deadline_too_long);
+}
+
 TEST_CASE("requests beyond the limit are refused, and none is left open at the end", "[nats]") {
   linked at("limit");
   nats_link other({.url = at.server.url()});

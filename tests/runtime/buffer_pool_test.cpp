@@ -166,11 +166,27 @@ TEST_CASE("the cap limits all blocks, and cached blocks of other sizes make room
   CHECK(pool.release(other) == errc::ok);
 }
 
+TEST_CASE("each limit of a pool is refused as itself, and the text has both with their values", "[buffer]") {
+  buffer_pool pool({.cap_bytes = 1 << 20, .slots = 2});
+  auto const first = pool.acquire(64).value();
+  CHECK(pool.acquire(2 << 20).error() == errc::pool_exhausted);  // a slot is free
+  auto const second = pool.acquire(64).value();
+  CHECK(pool.acquire(64).error() == errc::slots_exhausted);  // bytes are free
+  using Catch::Matchers::Contains;
+  auto const text = rondo::make_error_code(errc::slots_exhausted).message();
+  CHECK_THAT(text, Contains("slots") && Contains("buffer_slots") && !Contains("bytes"));
+  CHECK_THAT(rondo::make_error_code(errc::pool_exhausted).message(), Contains("buffer_bytes_cap"));
+  CHECK(pool.describe_room() == "0 of 1 MiB (buffer_bytes_cap) and 2 of 2 slots (buffer_slots) are in use");
+  CHECK(pool.statistics().slots == 2);
+  CHECK(pool.release(first) == errc::ok);
+  CHECK(pool.release(second) == errc::ok);
+}
+
 TEST_CASE("slots limit the buffers, and cached blocks free their slots", "[buffer]") {
   buffer_pool pool({.slots = 2});
   auto const first = pool.acquire(64).value();
   auto const second = pool.acquire(128).value();
-  CHECK(pool.acquire(64).error() == errc::pool_exhausted);
+  CHECK(pool.acquire(64).error() == errc::slots_exhausted);
   CHECK(pool.release(first) == errc::ok);
   auto const third = pool.acquire(256).value();
   CHECK(third.slot == first.slot);
@@ -315,7 +331,7 @@ TEST_CASE("slots close to their last generation are retired instead of wrapping 
       CHECK(pool.release(ref) == errc::ok);
     }
   }
-  CHECK(pool.acquire(64).error() == errc::pool_exhausted);
+  CHECK(pool.acquire(64).error() == errc::slots_exhausted);
   CHECK(pool.statistics().retired_slots == 2);
   CHECK(pool.statistics().hits == 4);
   CHECK(pool.statistics().cached_bytes == 0);

@@ -1,6 +1,8 @@
 // Actors that no file may have: those that hold addresses are refused by name, and those that are saved apart are left out, as if
 // they had ended.
 #include <array>
+#include <boost/asio/use_future.hpp>
+#include <future>
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
@@ -267,6 +269,19 @@ TEST_CASE("an id of an actor that had ended before the checkpoint reaches nobody
   REQUIRE_FALSE(c.tell(note{9}, rondo::tell_options{}, rondo::block));
   REQUIRE(eventually([&] { return got_by(c).notes == 1; }));
   CHECK(successor.ask(question{}, 10s, rondo::block).value().value == 0);
+}
+
+TEST_CASE("a checkpoint whose caller does not wait reports by name what it leaves out",
+          "[checkpoint][addresses]") {
+  scratch s;
+  auto const rt = begin();
+  rt->launch<apart>("apart");
+  std::promise<std::string> said;
+  auto const listening = rt->on_failure_report([&](std::string const& text) { said.set_value(text); });
+  rondo::checkpoint(*rt, s.file, boost::asio::use_future).get();
+  auto heard = said.get_future();
+  REQUIRE(heard.wait_for(60s) == std::future_status::ready);
+  CHECK_THAT(heard.get(), Contains(s.file.string()) && Contains("leaves out") && Contains("apart"));
 }
 
 TEST_CASE("a recording leaves out actors that hold addresses, and can be replayed",

@@ -56,7 +56,7 @@ TEST_CASE("emulated: an ack reports the mailbox's answer, and a batch goes in as
   CHECK(d.reply(4).reason == errc::actor_gone);
   CHECK(send(nullptr, sizeof(note), 0) == errc::ok);
   CHECK(send(nullptr, 97, 1) == errc::payload_too_large);
-  CHECK(send(nullptr, sizeof(note), 1025) == errc::payload_too_large);
+  CHECK(send(nullptr, sizeof(note), 1025) == errc::batch_too_large);
   CHECK(d.count(event_kind::dead_letter) == 0);
   REQUIRE(d->signal(s.id, control_activate) == errc::ok);
   CHECK(eventually([&] { return d.look(s.id).totals.handled == 19; }));
@@ -76,7 +76,7 @@ TEST_CASE("emulated: a full submission ring is reported, and the messages it too
   CHECK(sent >= 8);
   CHECK(d.tell(to, note{0, sent}) == errc::device_busy);
   auto const header = note_header();
-  CHECK(d->mail().post({to, header, nullptr, sizeof(note), 0, 9}) == errc::payload_too_large);
+  CHECK(d->mail().post({to, header, nullptr, sizeof(note), 0, 9}) == errc::batch_too_large);
   d->hold_submissions(false);
   CHECK(eventually([&] { return d.look(to).totals.handled == sent; }));
 }

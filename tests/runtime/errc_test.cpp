@@ -10,7 +10,7 @@ using rondo::errc;
 
 TEST_CASE("each error has its own name and text in the category rondo", "[errc]") {
   std::set<std::string> names, texts;
-  int const last = static_cast<int>(errc::no_room);
+  int const last = static_cast<int>(errc::slots_exhausted);
   for (int i = 0; i <= last; ++i) {
     auto const e = static_cast<errc>(i);
     rondo::error_code const code = e;

@@ -13,6 +13,7 @@
 
 #include "runtime/recording.hpp"
 #include "runtime/replay.hpp"
+#include "tests/caught_stderr.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/scratch_directory.hpp"
 
@@ -36,35 +37,6 @@ struct scribe {
 RONDO_MODULE(scribes, scribe)
 
 rondo::config const scribes_settings{.device = "cpu", .teams = 1, .guest_teams = 1};
-
-/// What is written to stderr during its lifetime.
-class caught_stderr {
- public:
-  explicit caught_stderr(std::filesystem::path file) : file_(std::move(file)), before_(::dup(2)) {
-    std::fflush(stderr);
-    auto* const to = std::fopen(file_.c_str(), "w");
-    REQUIRE(to != nullptr);
-    ::dup2(::fileno(to), 2);
-    std::fclose(to);
-  }
-  ~caught_stderr() {
-    std::fflush(stderr);
-    ::dup2(before_, 2);
-    ::close(before_);
-  }
-  caught_stderr(caught_stderr const&) = delete;
-  caught_stderr& operator=(caught_stderr const&) = delete;
-  std::string text() const {
-    std::fflush(stderr);
-    std::stringstream all;
-    all << std::ifstream(file_).rdbuf();
-    return all.str();
-  }
-
- private:
-  std::filesystem::path file_;
-  int before_;
-};
 
 rondo::device_event event_of(rondo::log_bits about, std::string const& payload) {
   rondo::device_event e{.kind = rondo::event_kind::logged, .actor = {3, 1}, .detail = rondo::now_ns()};

@@ -6,9 +6,14 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "runtime/os/start_thread.hpp"
+#include "runtime/sharing/buffer_exporter.hpp"
+#include "runtime/sharing/buffer_importer.hpp"
 #include "tests/runtime/counter_fixture.hpp"
+#include "tests/scratch_directory.hpp"
 
 using namespace rondo_test;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -60,4 +65,29 @@ TEST_CASE("a runtime throws, whichever of its threads cannot be started", "[runt
   }
   CHECK(rt);
   CHECK(attempts > c.teams);
+}
+
+TEST_CASE("whatever finds no thread says what it was for and what to raise, and is there once it finds one",
+          "[runtime]") {
+  auto const require_refused = [](char const* what, auto make) {
+    little_space const limit(stack_bytes / 2);
+    try {
+      make();
+      FAIL("a thread was found for " << what);
+    } catch (rondo::no_thread const& e) {
+      CHECK_THAT(e.what(), Contains(what) && Contains("ulimit -u"));
+    }
+  };
+  auto const rt = start({.device = "cpu", .teams = 1, .pinned_teams = 1});
+  auto const launch = [&] { return rt->launch<counter>("pinned", {.pinned = true}); };
+  require_refused("a team", launch);
+  CHECK(launch().ask(get{}, patience, rondo::block));
+
+  scratch_directory const folder("no-thread");
+  auto const path = folder.directory / "buffers";
+  rondo::memfd_resource memory(1 << 20);
+  require_refused("an exporter", [&] { rondo::buffer_exporter(memory, {.path = path}); });
+  rondo::buffer_exporter const exporter(memory, {.path = path});
+  require_refused("an importer", [&] { rondo::buffer_importer{path}; });
+  CHECK_NOTHROW(rondo::buffer_importer{path});
 }

@@ -78,7 +78,7 @@ TEST_CASE("slots of foreign buffers are reused in new generations, beside the po
   // A lease that finds no slot is given back.
   auto const a = pool.acquire_buffer(64).value(), b = pool.acquire_buffer(64).value();
   auto news = next_of(e, importer, 1);
-  CHECK(rondo::adopt(pool, std::move(news.lease)).error() == errc::pool_exhausted);
+  CHECK(rondo::adopt(pool, std::move(news.lease)).error() == errc::slots_exhausted);
   CHECK(rondo::adopt(pool, {}).error() == errc::stale_buffer);
   CHECK(e.all_back());
 }

@@ -106,7 +106,7 @@ TEST_CASE("a slot is reused in a new generation", "[share]") {
   CHECK(gone.back().generation > 1);
   auto const a = e.export_filled(1), b = e.export_filled(2);
   auto const c = filled(e.pool, 3, 1);
-  CHECK(e.exporter.export_buffer(e.pool, c->ref()).error() == errc::pool_exhausted);
+  CHECK(e.exporter.export_buffer(e.pool, c->ref()).error() == errc::slots_exhausted);
   CHECK(e.exporter.withdraw(a) == errc::ok);
   CHECK(e.exporter.withdraw(b) == errc::ok);
 }

@@ -83,7 +83,7 @@ class comparison {
     auto const shared = exporter_.export_buffer(pool_, b.ref());
     REQUIRE(shared.has_value() == room);
     if (!room) {
-      REQUIRE(shared.error() == errc::pool_exhausted);
+      REQUIRE(shared.error() == errc::slots_exhausted);
       return;
     }
     exports_.push_back({*shared, b.ref(), tag});

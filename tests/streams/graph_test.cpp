@@ -269,6 +269,35 @@ TEST_CASE("a stage works where it was measured to be fast, and the graph says so
   CHECK(failing.explain().find("measured") == std::string::npos);
 }
 
+TEST_CASE(
+    "a graph that needs more blocks than a pool has slots says so, with the setting, and works with more",
+    "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  constexpr std::uint32_t few = 4, enough = 1000, stages = 30;
+  auto const run_with = [&](std::uint32_t slots) {
+    runtime rt{use<test_stages>, {.device = device, .teams = 1, .buffer_slots = slots}};
+    auto const quietly = rt.on_log([](log_line const&) {});
+    streams::graph g{rt, {.ticks = 10}};
+    auto const from = g.add<counter>("from");
+    auto out = from.out<"numbers">();
+    for (std::uint32_t i = 0; i < stages; ++i) {
+      auto const next = g.add<adder>("adder " + std::to_string(i), {.by = 1});
+      g.connect(out, next.in<"numbers">());
+      out = next.out<"numbers">();
+      auto const reader = g.add<checker>("checker " + std::to_string(i), {.added = i + 1});
+      g.connect(out, reader.in<"numbers">());
+    }
+    g.start();
+    REQUIRE(!g.wait(60s));
+    return g.counts(from).processed;
+  };
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(run_with(few), Contains("all slots for buffers are in use") &&
+                                       Contains("4 of 4 slots (buffer_slots)") &&
+                                       Contains("RONDO_BUFFER_SLOTS"));
+  CHECK(run_with(enough) == 10);
+}
+
 TEST_CASE("a graph that cannot start says why, and where", "[streams]") {
   using Catch::Matchers::Contains;
   bed b("cpu,emulated");

@@ -1,5 +1,6 @@
 // The command replay: handles a service's recorded messages again, without the service.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "runtime/checkpoint.hpp"
@@ -48,7 +49,10 @@ int replay(replay_arguments const& a, served_module const& module) {
     throw command_error(exit_bad_data, e.what());
   }
   try {
-    if (!a.checkpoint.empty()) rondo::checkpoint(*rt, a.checkpoint);
+    if (!a.checkpoint.empty())
+      if (auto const left_out = rondo::checkpoint(*rt, a.checkpoint); !left_out.empty())
+        to_stderr(
+            fmt::format("the checkpoint leaves out the actors of graphs: {}\n", fmt::join(left_out, ", ")));
   } catch (std::runtime_error const& e) {
     throw command_error(exit_no_output, e.what());
   }

@@ -25,6 +25,7 @@
 #include "runtime/files/file_lock.hpp"
 #include "runtime/os/start_thread.hpp"
 #include "runtime/recording.hpp"
+#include "runtime/service/left_out_log.hpp"
 #include "runtime/service/monitor/http_server.hpp"
 #include "runtime/service/monitor/metrics.hpp"
 #include "runtime/service/monitor/report.hpp"
@@ -309,7 +310,7 @@ class server {
   /// Without NATS the notes are kept as they are, for a later run with it.
   void write_checkpoint() {
     if (nats_) return nats_->checkpoint();
-    rondo::checkpoint(*runtime_, config_.checkpoint, notes_);
+    left_out_.take(rondo::checkpoint(*runtime_, config_.checkpoint, notes_));
   }
 
   /// Starts before the service accepts clients, so that it is seen as alive and not ready.
@@ -425,7 +426,8 @@ class server {
   nats_counters nats_counters_;
   service service_;
   bridge_maker const& make_nats_;
-  std::vector<std::byte> notes_;   // of the restored checkpoint
+  std::vector<std::byte> notes_;  // of the restored checkpoint
+  left_out_log left_out_{[this](std::string const& text) { log(text); }};
   std::optional<file_lock> lock_;  // before the bridge, which writes the file
   std::unique_ptr<bridge> nats_;
   std::atomic<bool> ready_{false};

@@ -257,7 +257,8 @@ void overlay_job::checkpoint() {
   if (options_.checkpoint.empty() || paused_) return;  // a paused camera keeps its frames
   for (auto& f : feeds_) f->hold();
   try {
-    rondo::checkpoint(*runtime_, options_.checkpoint);
+    static_cast<void>(
+        rondo::checkpoint(*runtime_, options_.checkpoint));  // it has no graphs, so all actors are in it
   } catch (std::runtime_error const& e) {
     report("checkpoint", exit_no_output, e.what());
     options_.checkpoint.clear();

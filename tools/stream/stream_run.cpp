@@ -191,49 +191,48 @@ stream_outcome stream_run::run(stream_arguments const& a, std::function<void()> 
       return e.what();
     }
   };
-  std::vector<std::jthread> waiting;  // after all that their functions refer to
-  for (std::size_t n = 0; n < graphs_.size(); ++n)
-    waiting.emplace_back([&, n] {
-      auto const ec = graphs_[n]->wait();
-      loop.post([&, n, ec] {
-        if (auto const why = graphs_[n]->why_failed(); ec)
-          fail(status_of(graphs_[n]->failed_by(), exit_internal), why.empty() ? ec.message() : why);
-        if (--open == 0) loop.end();
-      });
-    });
-  std::vector<std::jthread> stopping;
+  std::vector<std::jthread> waiting, stopping;  // after all that their functions refer to
+  std::jthread saving;
   loop.on_stop([&](int) {
     line("");
     if (!a.quiet) to_stderr("stopping: frames under way arrive first\n");
     for (std::uint32_t n = 0; n < graphs_.size(); ++n)
-      stopping.emplace_back([&, n] {
+      stopping.push_back(start_jthread("the stop of a graph", [&, n] {
         if (!a.checkpoint.empty()) {
           static_cast<void>(graphs_[n]->pause());  // so that nothing is processed after it
           if (auto const why = save(n); !why.empty()) loop.post([&fail, why] { fail(exit_no_output, why); });
         }
         static_cast<void>(graphs_[n]->stop());
-      });
+      }));
   });
-  std::jthread saving;
-  if (!a.checkpoint.empty())
-    saving = std::jthread([&](std::stop_token const& stops) {
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any ends;
-      auto const period = std::chrono::duration<double>(a.checkpoint_every);
-      std::string said;  // once, not every time
-      while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); }))
-        for (std::uint32_t n = 0; n < graphs_.size(); ++n)
-          if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
-            line("");
-            to_stderr(fmt::format("rondo: {}\n", clean_text(why)));
-          }
-    });
+  auto const save_often = [&](std::stop_token const& stops) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any ends;
+    auto const period = std::chrono::duration<double>(a.checkpoint_every);
+    std::string said;  // once, not every time
+    while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); }))
+      for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+        if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
+          line("");
+          to_stderr(fmt::format("rondo: {}\n", clean_text(why)));
+        }
+  };
   loop.every(std::chrono::milliseconds(500), [&] {
     seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
     if (shows) line(progress());
   });
   try {
+    for (std::size_t n = 0; n < graphs_.size(); ++n)
+      waiting.push_back(start_jthread("the end of a graph", [&, n] {
+        auto const ec = graphs_[n]->wait();
+        loop.post([&, n, ec] {
+          if (auto const why = graphs_[n]->why_failed(); ec)
+            fail(status_of(graphs_[n]->failed_by(), exit_internal), why.empty() ? ec.message() : why);
+          if (--open == 0) loop.end();
+        });
+      }));
+    if (!a.checkpoint.empty()) saving = start_jthread("checkpoints of graphs", save_often);
     loop.run();
   } catch (...) {  // the threads wait for the graphs
     for (auto const& g : graphs_) static_cast<void>(g->stop());

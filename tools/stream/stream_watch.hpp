@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/os/start_thread.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/monitor/http_server.hpp"
 #include "runtime/service/service.hpp"
@@ -22,7 +23,10 @@ class stream_watch {
  private:
   service::service_config config_;
   std::optional<service::service> service_;
-  boost::asio::thread_pool io_{1}, work_{1};
+  static boost::asio::thread_pool one_thread() {
+    return started("metrics", [] { return boost::asio::thread_pool(1); });
+  }
+  boost::asio::thread_pool io_ = one_thread(), work_ = one_thread();
   std::optional<service::http_server> http_;
 };
 

@@ -12,6 +12,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/device/team_program.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo {
 
@@ -34,7 +35,7 @@ class team_threads {
         crew_(std::make_shared<crew>(arena, options)),
         threads_(crew_->ends.size()) {}
 
-  /// Starts the pool teams, and the teams of pinned actors. Precondition: stopped. Throws std::system_error if a thread
+  /// Starts the pool teams, and the teams of pinned actors. Precondition: stopped. Throws no_thread if a thread
   /// cannot be started; `stop` then ends the others.
   void start(host_port const& host) {
     host_ = host;
@@ -140,13 +141,13 @@ class team_threads {
     }
   }
 
-  /// Throws std::system_error if the system has no thread left.
+  /// Throws no_thread if the system has none left.
   void start_team(std::uint32_t index) {
     int const core = cores_.empty() ? -1 : cores_[index % cores_.size()];
     std::lock_guard const counting(crew_->mutex);  // the thread does not end before it is counted
     crew_->ends[index] = false;
-    threads_[index] = std::thread([program = program_, crew = crew_, host = host_, options = options_, index,
-                                   core, owner = owner_] {
+    threads_[index] = start_thread("a team", [program = program_, crew = crew_, host = host_,
+                                              options = options_, index, core, owner = owner_] {
       prepare_thread("rondo-" + std::to_string(index), core);
       own_threads::scope const own(owner);
       auto idle = options.idle;

@@ -13,7 +13,7 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
   void* p = nullptr;
   // Stream-ordered, because cudaMalloc may wait for the grid of another machine. Arenas are page-aligned.
   check(cudaMallocAsync(&p, bytes + 4096, s.copies),
-        "allocating device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap)");
+        "allocating device memory (actors, mail_blocks, state_bytes, buffer_bytes_cap, buffer_slots)");
   s.device.push_back(p);
   check(cudaMemsetAsync(p, 0, bytes + 4096, s.copies), "clearing device memory");
   check(cudaStreamSynchronize(s.copies), "clearing device memory");

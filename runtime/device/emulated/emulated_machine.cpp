@@ -1,5 +1,6 @@
 #include "runtime/device/emulated/emulated_machine.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/start_thread.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -68,9 +69,9 @@ void emulated_machine::start_threads(grid<bus> const& g) {
   shared_ = std::vector<team_shared>(g.teams());
   for (std::uint32_t t = 0; t < g.teams(); ++t)
     for (std::uint32_t lane = 0; lane < lanes_; ++lane)
-      threads_.emplace_back([this, t, lane] { serve(part::worker, t, lane); });
-  threads_.emplace_back([this] { serve(part::io, 0, 0); });
-  threads_.emplace_back([this] { serve(part::keeper, 0, 0); });
+      threads_.push_back(start_thread("a lane", [this, t, lane] { serve(part::worker, t, lane); }));
+  threads_.push_back(start_thread("a device's I/O", [this] { serve(part::io, 0, 0); }));
+  threads_.push_back(start_thread("a device's keeper", [this] { serve(part::keeper, 0, 0); }));
 }
 
 void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane) {

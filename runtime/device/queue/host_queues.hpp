@@ -18,6 +18,7 @@
 #include "runtime/messaging/route.hpp"
 #include "runtime/os/own_threads.hpp"
 #include "runtime/os/prepare_thread.hpp"
+#include "runtime/os/start_thread.hpp"
 
 namespace rondo {
 
@@ -62,10 +63,11 @@ class host_queues final : public far_mail {
     f(queues_.down);
   }
 
-  /// Fails with payload_too_large for a batch larger than the ring.
+  /// Fails with batch_too_large for one larger than the ring.
   errc submit(mail_view const& mail, far_terms const& terms) override {
     if (mail.count == 0) return errc::ok;
-    if (mail.bytes > max_payload_bytes || mail.count > largest_batch()) return errc::payload_too_large;
+    if (mail.bytes > max_payload_bytes) return errc::payload_too_large;
+    if (mail.count > largest_batch()) return errc::batch_too_large;
     auto const* const payloads = static_cast<std::byte const*>(mail.payloads);
     std::optional<bool> late;  // known when there is a ticket
     auto const outcome = push(mail.to, mail.header.priority, mail.count, [&](std::uint32_t i, submission& s) {
@@ -137,7 +139,7 @@ class host_queues final : public far_mail {
       poller_.run(sink);
     });
     ended_ = task.get_future();
-    thread_ = std::thread(std::move(task));
+    thread_ = start_thread("a device's completions", std::move(task));
   }
   own_threads const* owner() const noexcept { return owner_; }
   /// Ends the poller once it has drained all completions. Precondition: no more completions are written, or the caller

@@ -17,17 +17,18 @@ class queue_buffers final : public buffer_home {
  public:
   /// Allocates memory of the machine; must precede its first launch. `number`: see buffer_home_shift. Throws as the machine
   /// does.
-  queue_buffers(Machine& machine, queues& way, std::uint64_t bytes, std::uint64_t pinned_bytes,
-                std::uint32_t number)
+  queue_buffers(Machine& machine, queues& way, std::uint64_t bytes, std::uint32_t slots,
+                std::uint64_t pinned_bytes, std::uint32_t number)
       : machine_(machine),
         way_(way),
         bytes_(bytes),
+        slots_(slots),
         pinned_bytes_(pinned_bytes),
         base_(machine.buffer_memory(bytes)),
         pinned_(pinned_bytes != 0 ? machine.pinned_memory(pinned_bytes) : nullptr, pinned_bytes) {
     auto* const entries =
-        reinterpret_cast<buffer_entry*>(machine.device_memory(slot_count * sizeof(buffer_entry)));
-    table_ = {entries, slot_count,
+        reinterpret_cast<buffer_entry*>(machine.device_memory(slots * sizeof(buffer_entry)));
+    table_ = {entries, slots,
               reinterpret_cast<atomic<std::uint32_t, scope::system>*>(machine.device_memory(64)), number};
   }
 
@@ -36,7 +37,7 @@ class queue_buffers final : public buffer_home {
 
   std::byte* base() const noexcept override { return base_; }
   std::uint64_t bytes() const noexcept override { return bytes_; }
-  std::uint32_t slots() const noexcept override { return slot_count; }
+  std::uint32_t slots() const noexcept override { return slots_; }
   errc open(buffer_ref ref, std::byte* at) noexcept override {
     return way_.order(submission_kind::open_buffer, {ref, reinterpret_cast<std::uintptr_t>(at)});
   }
@@ -49,11 +50,11 @@ class queue_buffers final : public buffer_home {
   bool mark_ready() override { return machine_.mark_ready(); }
 
  private:
-  static constexpr std::uint32_t slot_count = 4096;
-
   Machine& machine_;
   queues& way_;
-  std::uint64_t bytes_, pinned_bytes_;
+  std::uint64_t bytes_;
+  std::uint32_t slots_;
+  std::uint64_t pinned_bytes_;
   std::byte* base_;
   region_resource pinned_;
   buffer_table_ref table_;

@@ -59,7 +59,7 @@ class queue_device : public device {
         image_(shape),
         owners_(options.pinned_teams, shape.first_actor, shape.actors),
         queues_(make_queues(), owners_, options.idle, Machine::rings ? 0 : options.nap_ns),
-        buffers_(machine_, queues_, options.buffer_bytes, options.pinned_bytes,
+        buffers_(machine_, queues_, options.buffer_bytes, options.buffer_slots, options.pinned_bytes,
                  (shape.first_actor >> device_shift) + 1),
         control_(*of_pinned<control_block>(1)),
         keeper_(control_, [this] {

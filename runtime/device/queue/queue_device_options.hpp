@@ -14,6 +14,7 @@ struct queue_device_options {
   std::uint32_t submission_slots = 1024,
                 completion_slots = 1024;  // powers of two; submission_slots is also the largest batch
   std::uint64_t buffer_bytes = 1 << 20;   // for buffers in the device's memory
+  std::uint32_t buffer_slots = 4096;      // for as many of them
   std::uint64_t pinned_bytes = 1 << 20;   // of host memory, for copies in both directions
 };
 

@@ -219,6 +219,7 @@ void write_pools(metric_text& to, report const& r) {
   each("rondo_pool_peak_bytes", "gauge", "Most bytes ever in use and cached.", &pool::peak_bytes);
   each("rondo_pool_waste_bytes", "gauge", "Bytes in use beyond the requested sizes.", &pool::waste_bytes);
   each("rondo_pool_buffers", "gauge", "Buffers in use.", &pool::buffers_in_use);
+  each("rondo_pool_slots", "gauge", "Most buffers at once.", &pool::slots);
   each("rondo_pool_hits_total", "counter", "Allocations served from the cache.", &pool::hits);
   each("rondo_pool_misses_total", "counter", "Allocations that claimed new memory.", &pool::misses);
   each("rondo_pool_refusals_total", "counter", "Allocations refused.", &pool::refusals);

@@ -85,6 +85,7 @@ std::unique_ptr<reports::poolT> to_report(char const* place, std::uint32_t devic
   out->hits = s.hits;
   out->misses = s.misses;
   out->refusals = s.refusals;
+  out->slots = s.slots;
   return out;
 }
 

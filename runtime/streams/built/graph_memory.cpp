@@ -20,16 +20,24 @@ void graph_memory::lay_out(std::function<void(graph_memory&)> const& make) {
   make(*this);
   measuring_.release();
 
-  auto owned = pool_.acquire_buffer(used_ + 64);
-  if (!owned)
-    throw graph_error(fmt::format("no memory for the graph's structures: {}", owned.error().message()));
-  structures_ = std::move(*owned);
+  structures_ = acquire(used_ + 64);
   base_ = pool_.address_of(structures_->ref());
   image_.assign(used_, std::byte{0});
   is_final_ = true;
   used_ = 0;
   next_block_ = 0;
   make(*this);
+}
+
+buffer graph_memory::acquire(std::uint64_t bytes) {
+  auto owned = pool_.acquire_buffer(bytes);
+  if (owned) return std::move(*owned);
+  throw graph_error(fmt::format(
+      "no memory for a block of {} MiB, with {} MiB in {} blocks of the graph: {}; {}; the limits "
+      "are set with \"runtime\": {{\"buffer_bytes_cap\": N, \"buffer_slots\": N}} in a graph's "
+      "file, or RONDO_BUFFER_BYTES_CAP=N and RONDO_BUFFER_SLOTS=N",
+      megabytes(bytes), megabytes(block_bytes_), blocks_.size(), owned.error().message(),
+      pool_.describe_room()));
 }
 
 void* graph_memory::place(std::size_t offset, std::size_t bytes, std::size_t alignment) {
@@ -65,20 +73,14 @@ void graph_memory::copy_back(std::byte* to, std::byte const* from, std::uint64_t
 
 std::byte* graph_memory::block(std::uint64_t bytes, bool zero) {
   if (is_final_) return block_addresses_[next_block_++];
-  auto owned = pool_.acquire_buffer(bytes);
-  if (!owned)
-    throw graph_error(
-        fmt::format("no memory for a block of {} MiB, with {} MiB in use by the graph: {}; the limit is "
-                    "buffer_bytes_cap: \"runtime\": {{\"buffer_bytes_cap\": N}} in a graph's file, or "
-                    "RONDO_BUFFER_BYTES_CAP=N",
-                    megabytes(bytes), megabytes(block_bytes_), owned.error().message()));
-  auto* const at = pool_.address_of(owned->ref());
+  auto owned = acquire(bytes);
+  auto* const at = pool_.address_of(owned.ref());
   if (zero) {
     std::vector<std::byte> const nothing(bytes);
     copy(at, nothing.data(), bytes);
   }
   block_bytes_ += bytes;
-  blocks_.push_back(std::move(*owned));
+  blocks_.push_back(std::move(owned));
   block_addresses_.push_back(at);
   return at;
 }

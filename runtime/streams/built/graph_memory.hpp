@@ -53,6 +53,8 @@ class graph_memory {
   std::uint64_t block_bytes() const noexcept { return block_bytes_; }
 
  private:
+  /// Throws graph_error, which names the limits and their values.
+  buffer acquire(std::uint64_t bytes);
   void* place(std::size_t offset, std::size_t bytes, std::size_t alignment);
 
   buffer_pool& pool_;
