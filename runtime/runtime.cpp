@@ -76,7 +76,9 @@ result<any_ref> runtime::at(actor_id actor) const {
 std::vector<listed_actor> runtime::list(std::uint32_t from, std::size_t most) const {
   return core_->actors.list(from, most);
 }
-actor_room runtime::room(std::uint32_t device) const { return core_->actors.room(device); }
+actor_room runtime::room(std::uint32_t device) const {
+  return core_->actors.room(device, info(device).pinned_teams);
+}
 std::uint64_t runtime::bytes_of_actor(std::string_view behaviour, actor_options const& options) const {
   auto const found = std::ranges::find(behaviours(), behaviour, &behaviour_info::name);
   if (found == behaviours().end() || options.device >= device_count()) return 0;

@@ -13,6 +13,7 @@ struct device_info {
   std::string description;  // "2 teams of 1 lane, persistent"
   /// The first teams take any actor; each of the others serves one pinned actor.
   std::uint32_t pool_teams = 0;
+  std::uint32_t pinned_teams = 0;  // so many pinned actors fit
 };
 
 /// The traffic of a queue pair as its host sees it. Only the device knows how many completions wait.

@@ -68,6 +68,7 @@ directory::record* directory::cells::begin(std::uint32_t cell, std::uint16_t beh
        .active = options.active,
        .ring_has_past = ring.used_before,
        .gave_capacity = options.capacity.has_value()};
+  pinned += options.pinned;
   return &r;
 }
 
@@ -77,6 +78,7 @@ void directory::cells::end(record& r) {
   if (r.ring_offset != 0)
     heap.give_back(r.ring_offset, mail_ring_ref::bytes_for(ceil_power_of_two(r.capacity)));
   r.live = false;
+  pinned -= r.pinned;
 }
 
 void directory::cells::add_free(std::uint32_t cell) {
@@ -395,13 +397,17 @@ std::size_t directory::free_cells(std::uint32_t device) const {
   return d.layout.shape.actors - d.records.size() + d.free.size();
 }
 
-actor_room directory::room(std::uint32_t device) const {
+actor_room directory::room(std::uint32_t device, std::uint32_t pinned_teams) const {
   std::lock_guard lock(mutex_);
   cells const& d = devices_[device];
   return {.actors = d.layout.shape.actors,
           .free_actors = d.layout.shape.actors - d.records.size() + d.free.size(),
           .bytes = d.heap.bytes(),
-          .free_bytes = d.heap.free_bytes()};
+          .free_bytes = d.heap.free_bytes(),
+          .pinned_teams = pinned_teams,
+          .free_pinned_teams = pinned_teams - std::min(pinned_teams, d.pinned),
+          .rings = d.layout.shape.rings,
+          .ring_slots = d.layout.shape.ring_slots};
 }
 
 std::uint64_t directory::bytes_of(std::uint32_t device, std::uint64_t state_bytes,

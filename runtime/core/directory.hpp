@@ -112,7 +112,8 @@ class directory {
   /// The number of cells of that device that were ever used; they are the first ones.
   std::uint32_t cells_used(std::uint32_t device) const;
   std::size_t free_cells(std::uint32_t device) const;
-  actor_room room(std::uint32_t device) const;
+  /// `pinned_teams`: as many as that device has.
+  actor_room room(std::uint32_t device, std::uint32_t pinned_teams) const;
   /// What an actor takes of the memory of that device.
   std::uint64_t bytes_of(std::uint32_t device, std::uint64_t state_bytes, std::uint32_t capacity) const;
   std::uint32_t alive() const;
@@ -165,6 +166,7 @@ class directory {
     std::vector<record> records;
     std::vector<std::uint32_t> free;
     std::uint32_t begins_above = 0;  // the generation
+    std::uint32_t pinned = 0;        // living actors that are
   };
   record const* living(actor_id id) const;
   record* living(actor_id id) { return const_cast<record*>(std::as_const(*this).living(id)); }

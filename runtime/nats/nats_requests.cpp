@@ -31,18 +31,22 @@ std::chrono::microseconds limit_of(nats_headers const& h) {
 
 struct nats_requests::state : std::enable_shared_from_this<state> {
   state(rondo::runtime& runtime, nats_link& l, std::function<void(std::string const&)> const& to,
-        nats_counters& counts, std::uint32_t limit)
+        nats_counters& counts, std::shared_ptr<quotas> all, std::uint32_t limit)
       : rt(runtime),
         refusals(to, "messages from NATS were refused"),
         losses(to, "responses to NATS were lost"),
         link(l),
         counters(counts),
+        tables(std::move(all)),
+        peer(tables->of("NATS", 0, standing::client)),
         open_limit(limit) {}
 
   rondo::runtime& rt;
   throttled_log refusals, losses;
   nats_link& link;  // late handlers do not use it: they only `put`
   nats_counters& counters;
+  std::shared_ptr<quotas> const tables;  // late handlers give their places back
+  quota_peer const peer;                 // all senders of requests
   std::uint32_t const open_limit;
 
   struct outcome {
@@ -72,6 +76,11 @@ void nats_requests::state::take(nats_message m) {
   std::string const reply_to(m.reply_to());
   auto const found = find_target(rt, last_word(m.subject()), m);
   if (auto const* const why = std::get_if<nats_refusal>(&found)) return refuse(reply_to, m.subject(), *why);
+  auto const& to = std::get<nats_target>(found);
+  bool const asks = to.has_reply && !reply_to.empty();
+  quota_place place;  // as in session_sends.cpp
+  if ((asks || !to.actor.is_near()) && !(place = quota_place(peer, table::asks)))
+    return refuse(reply_to, m.subject(), {errc::ask_limit, peer->why_refused(table::asks)});
   bool full = false;
   {
     std::lock_guard lock(mutex);
@@ -85,14 +94,15 @@ void nats_requests::state::take(nats_message m) {
          fmt::format(
              "this service already has {} open requests; try again, or start another process of its name",
              open_limit)});
-  auto const& to = std::get<nats_target>(found);
   // Runs on the thread that makes the answer, which must not wait for the network.
-  auto settled = boost::asio::bind_executor(
-      boost::asio::system_executor{},
-      [self = shared_from_this(), reply_to, subject = std::string(m.subject())](answer const& a) {
-        self->put({reply_to, subject, a});
-      });
-  send(to, m.payload(), to.has_reply && !reply_to.empty(), answer_handler(std::move(settled)));
+  auto settled =
+      boost::asio::bind_executor(boost::asio::system_executor{},
+                                 [self = shared_from_this(), reply_to, subject = std::string(m.subject()),
+                                  held = std::move(place)](answer const& a) mutable {
+                                   held.give_back();
+                                   self->put({reply_to, subject, a});
+                                 });
+  send(to, m.payload(), asks, answer_handler(std::move(settled)));
 }
 
 void nats_requests::state::send(nats_target const& to, std::span<std::byte const> payload, bool ask,
@@ -162,8 +172,8 @@ void nats_requests::state::respond(std::string const& reply_to, std::span<std::b
 
 nats_requests::nats_requests(rondo::runtime& rt, nats_link& link, std::string const& service,
                              std::function<void(std::string const&)> const& log, nats_counters& counters,
-                             std::uint32_t open_limit)
-    : state_(std::make_shared<state>(rt, link, log, counters, open_limit)) {
+                             std::shared_ptr<quotas> tables, std::uint32_t open_limit)
+    : state_(std::make_shared<state>(rt, link, log, counters, std::move(tables), open_limit)) {
   subscription_ = link.subscribe(fmt::format("rondo.{}.*", service), "rondo." + service,
                                  [s = state_.get()](nats_message m) { s->take(std::move(m)); });
   responder_ = make_process_ptr<std::thread>(

@@ -8,8 +8,9 @@
 // that the mailbox has the message. A refusal is a response with Rondo-Status and Rondo-Reason. Without a reply subject all
 // messages are told, and refusals are logged, ten a second at most. Delivery is at most once, as always in core NATS.
 //
-// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. Each ends after its
-// Rondo-Deadline-Us, or after `longest`.
+// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. So are those that
+// get no place among the asks that all clients of the service share (quotas.hpp), of which all of NATS is one. Each ends after its Rondo-Deadline-Us, or after
+// `longest`.
 //
 // Threads: construction, `drain` and destruction from one. Messages arrive on a thread of cnats. A separate thread sends
 // the responses, so that no team waits for the network.
@@ -22,6 +23,7 @@
 #include "runtime/nats/nats_link.hpp"
 #include "runtime/nats/nats_target.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
+#include "runtime/service/net/quotas.hpp"
 
 namespace rondo::service {
 
@@ -30,10 +32,10 @@ class nats_requests {
   static constexpr std::uint32_t default_open_limit = 4096;
   static constexpr std::chrono::seconds longest{60};
 
-  /// `rt`, `link` and `counters` outlive it. Throws nats_error.
+  /// `rt`, `link` and `counters` outlive it. Its requests are one peer of `tables`. Throws nats_error.
   nats_requests(rondo::runtime& rt, nats_link& link, std::string const& service,
                 std::function<void(std::string const&)> const& log, nats_counters& counters,
-                std::uint32_t open_limit = default_open_limit);
+                std::shared_ptr<quotas> tables, std::uint32_t open_limit = default_open_limit);
   /// Answers that come later are dropped.
   ~nats_requests();
   nats_requests(nats_requests const&) = delete;

@@ -57,7 +57,7 @@ class nats_service : public bridge {
                       "`nats`, or raise `nats_wait_ms`",
                       servers_.shown, c.nats_wait.count(), link_->obstacle().why));
     if (durable_) durable_->start();
-    requests_.emplace(parts_.rt, *link_, c.name, parts_.log, parts_.counters);
+    requests_.emplace(parts_.rt, *link_, c.name, parts_.log, parts_.counters, parts_.tables);
     parts_.log(fmt::format("{} answers rondo.{}.ACTOR at {}", c.name, c.name, servers_.shown));
   }
 

@@ -15,6 +15,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
+#include "runtime/service/net/quotas.hpp"
 #include "runtime/service/service_config.hpp"
 
 namespace rondo::service {
@@ -41,6 +42,7 @@ struct bridge_parts {
   std::vector<std::byte> notes;                 // of the checkpoint that was restored, if any
   std::function<void(std::string const&)> log;  // from any thread
   nats_counters& counters;                      // outlives the bridge
+  std::shared_ptr<quotas> tables;               // of the service
 };
 /// Throws config_error for settings that cannot work. Does not wait for the server.
 using bridge_maker = std::function<std::unique_ptr<bridge>(bridge_parts)>;

@@ -78,8 +78,8 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
   if (behaviour.empty()) return client->respond(outcome_frame(id, errc::unknown_behaviour, why));
   actor_options options{.device = r.device(), .pinned = r.pinned(), .active = r.active()};
   if (r.capacity() != 0) options.capacity = r.capacity();
-  auto const bytes = core.rt.bytes_of_actor(behaviour, options);
-  why = core.launched.refusal(core.rt, core.tables, client->peer(), options.device, bytes, limits.actors);
+  auto const needs = launched_actors::needs_of(core.rt, behaviour, options);
+  why = core.launched.refusal(core.rt, core.tables, client->peer(), needs, limits.actors);
   if (!why.empty()) return refuse(why);
   try {
     std::span<std::byte const> arguments;
@@ -92,7 +92,7 @@ void launch(service_core& core, peer const& client, std::uint64_t id, wire::laun
           "actors of this behaviour hold addresses, which no client can know: launch it without an argument");
     auto const made = core.rt.try_launch_untyped(actor, behaviour, options, arguments);
     if (!made) return client->respond(outcome_frame(id, static_cast<errc>(made.error().value())));
-    core.launched.add(core.rt, client->peer(), *made, bytes);
+    core.launched.add(core.rt, client->peer(), *made, needs);
     auto& b = frame_builder();
     auto const full = b.CreateString(std::string(behaviour));
     auto const name = wire_name(*made);
@@ -160,9 +160,11 @@ class slow_read final : public slow_work::reader {
     auto const client = client_.lock();
     if (client == nullptr) return;
     // Looked at just before the work: many clients may have asked while none had unread responses.
-    if (client->short_of_room())
+    if (client->short_of_room()) {
+      client->peer()->count_refusal(table::response_bytes);
       return client->respond_held(
           outcome_frame(id_, errc::service_refuses, client->peer()->why_refused(table::response_bytes)));
+    }
     try {
       client->respond_held(work_());
     } catch (std::exception const& e) {

@@ -238,8 +238,10 @@ bool service::parts::drop_a_stranger(session const& newcomer) {
     if (!s || s->ended() || s->greeted() || s.get() == &newcomer) continue;
     if (!found || s->peer()->held(table::strangers) > found->peer()->held(table::strangers)) found = s;
   }
-  if (found) found->drop(drop_reason::idle, "it has not said hello, and its place is needed");
-  return found != nullptr;
+  if (!found) return false;
+  core->tables.count_refusal(table::strangers);
+  found->drop(drop_reason::idle, "it has not said hello, and its place is needed");
+  return true;
 }
 
 /// Applies the limits, but allows no more clients than this process may have open files. Throws config_error.
@@ -470,6 +472,7 @@ std::uint64_t service::stop() {
 std::vector<endpoint> const& service::listens_at() const noexcept { return parts_->endpoints; }
 service_counters const& service::counters() const noexcept { return parts_->core->counters; }
 reporter& service::watcher() noexcept { return *parts_->watcher; }
+std::shared_ptr<quotas> service::tables() const noexcept { return {parts_->core, &parts_->core->tables}; }
 std::size_t service::connections() const {
   return parts_->there([&] { return parts_->core->sessions.size(); });
 }

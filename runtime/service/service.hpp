@@ -25,6 +25,7 @@
 
 namespace rondo::service {
 
+class quotas;
 class reporter;
 
 class service {
@@ -58,6 +59,8 @@ class service {
   service_counters const& counters() const noexcept;
   /// Gathers the reports that clients see with `rondo top`.
   reporter& watcher() noexcept;
+  /// The tables that its clients share, for other ways to reach its actors. Any thread.
+  std::shared_ptr<quotas> tables() const noexcept;
   /// How many connections are open.
   std::size_t connections() const;
   /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get no

@@ -19,6 +19,9 @@ void service_core::set_limits(client_limits const& wanted) {
   tables.set_limit(table::asks, asks);
   tables.set_limit(table::waiting_tells, asks);
   tables.set_limit(table::controls, asks);
+  std::uint64_t rings = 0;
+  for (std::uint32_t d = 0; d < rt.device_count(); ++d) rings += rt.room(d).rings;
+  tables.set_limit(table::mail_rings, rings);
   tables.set_limit(table::keys, limits.keys);
   tables.set_limit(table::key_sessions, limits.keys / 2);
   tables.set_limit(table::response_bytes, limits.response_bytes);

@@ -55,14 +55,16 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
 
   bool const keyed = s.key() != 0 && id_.id != 0;
   if (keyed && !open_key(id, s)) return;
-  // Asks and waiting tells may outlive their client, so it holds places for them.
+  // Asks and waiting tells may outlive their client, so it holds places for them. A tell to a device with its own memory takes an
+  // ask of the runtime until that device has reported the mailbox's verdict.
   bool const waits = s.wants_reply() || s.wait_for_room();
-  auto const kind = s.wants_reply() ? table::asks : table::waiting_tells;
+  bool const is_done_here = !waits && to->is_near();
+  auto const kind = s.wants_reply() || !waits ? table::asks : table::waiting_tells;
   quota_place place;
-  if (waits && !(place = quota_place(peer_, kind))) {
+  if (!is_done_here && !(place = quota_place(peer_, kind))) {
     if (keyed) core_.keys.withdraw(id_, s.key());  // so that it can be tried again
-    return respond(
-        outcome_frame(id, s.wants_reply() ? errc::ask_limit : errc::mailbox_full, peer_->why_refused(kind)));
+    return respond(outcome_frame(id, kind == table::asks ? errc::ask_limit : errc::mailbox_full,
+                                 peer_->why_refused(kind)));
   }
   // Initialised, not assigned: completion handlers of Boost 1.81 must not be assigned. The place is free before the client
   // knows it.
@@ -87,7 +89,7 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
         to->ask(s.type(), payload, {.timeout = timeout, .priority = s.priority(), .trace = trace},
                 std::move(handler));
     keyed ? core_.keys.note_ask(id_, s.key(), ask) : remember(ask);
-  } else if (!waits && to->is_near()) {
+  } else if (is_done_here) {
     std::move(handler)(answer{
         to->try_tell(s.type(), payload, {.priority = s.priority(), .deadline = limit, .trace = trace}), {}});
   } else {

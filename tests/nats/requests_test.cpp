@@ -24,12 +24,14 @@ struct answering {
   explicit answering(nats_link& link, std::uint32_t open_limit = nats_requests::default_open_limit)
       : rt(start_basics(small())),
         it(
-            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, counters, open_limit) {
+            *rt, link, "demo", [this](std::string const& line) { log.put(line); }, counters, tables,
+            open_limit) {
     rt->launch<basics::counter>("clicks");
     rt->launch<basics::echo>("mirror");
   }
   inbox log;
   nats_counters counters;
+  std::shared_ptr<quotas> tables = std::make_shared<quotas>();  // without limits, until a test sets them
   std::unique_ptr<rondo::runtime> rt;
   nats_requests it;
 };
@@ -141,6 +143,36 @@ TEST_CASE("requests beyond the limit are refused, and none is left open at the e
   CHECK(service.it.drain(patience) == 0);
   REQUIRE(heard.wait_for(5));
   CHECK(heard.sorted()[1] == "0");
+}
+
+TEST_CASE("requests hold places among the asks of all clients, and leave some for others", "[nats][quotas]") {
+  linked at("places");
+  nats_link other({.url = at.server.url()});
+  answering service(at.link);
+  service.tables->set_limit(table::asks, 32);
+  auto const asks = [&] { return service.tables->read(table::asks); };
+  auto const silent = service.rt->find<basics::echo>("mirror").value();
+  REQUIRE_FALSE(rondo::deactivate(silent, rondo::block));
+  inbox heard;
+  auto const replies = other.subscribe("replies", "", [&](nats_message const& m) {
+    auto const h = m.headers();
+    heard.put(h.status == 0u ? "ok" : h.reason);
+  });
+  for (int i = 0; i < 40; ++i)
+    other.publish({"rondo.demo.mirror", bytes(basics::ping{}), {.type = "rondo.basics.ping"}, "replies"});
+  REQUIRE(heard.wait_for(25));
+  CHECK(heard.sorted()[0].starts_with("NATS holds 15 of 32 open asks"));
+  CHECK(asks().used == 15);
+  CHECK(asks().refused == 25);
+  auto const owner = service.tables->of("owner", 0, standing::owns);
+  CHECK(quota_place(owner, table::asks));
+  // A message without a reply takes none, and all come back.
+  CHECK(other.request({"rondo.demo.clicks", bytes(basics::add{5}), {.type = "rondo.basics.add"}}, patience)
+            .headers()
+            .status == 0u);
+  REQUIRE_FALSE(rondo::activate(silent, rondo::block));
+  REQUIRE(heard.wait_for(40));
+  CHECK(asks().used == 0);
 }
 
 TEST_CASE("two services of one name share the load of a queue group", "[nats]") {

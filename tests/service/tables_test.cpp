@@ -24,14 +24,16 @@ constexpr std::uint8_t two_addresses[] = {1, 2};
 
 /// A service with small tables and a token for each role.
 struct site {
+  explicit site(std::uint32_t mail_blocks = 0) : s(configuration(mail_blocks)) {}
+
   scratch_directory folder{"tables"};
-  served s{configuration()};
+  served s;
   endpoint local = s.it->listens_at()[0], port = s.it->listens_at()[1];
 
   static std::string word(role r) {
     return "the word for the role " + std::string(rondo::service::role_names[static_cast<std::size_t>(r)]);
   }
-  rondo::service::service_config configuration() const {
+  rondo::service::service_config configuration(std::uint32_t mail_blocks) const {
     auto c = with_limits(
         {.clients = 96, .open_requests = 1024, .response_bytes = 1 << 20, .keys = 64, .reading = 1h});
     c.listen = {{true, (folder.directory / "socket").string(), 0},
@@ -47,6 +49,7 @@ struct site {
                 {"full", "counter", {.capacity = 1, .active = false}}};
     c.runtime.asks = 256;
     c.runtime.actors = 64;
+    c.runtime.mail_blocks = mail_blocks;
     c.runtime.state_bytes = 4 << 20;
     c.runtime.trace_hops = 1024;
     return c;
@@ -187,6 +190,66 @@ TEST_CASE("clients that fill the table of actors, or their memory, keep nobody e
   all.for_others(role::launch, [&](guest_client& who) { CHECK(launch(who) == "ok"); });
 }
 
+TEST_CASE("clients that fill the teams of pinned actors keep nobody else out", "[service][limits][quotas]") {
+  site all;
+  int n = 0;
+  auto const launch = [&](guest_client& who) {
+    who.request(9, [&](auto& b) {
+      auto const actor = b.CreateString("p" + std::to_string(++n)), behaviour = b.CreateString("counter");
+      return wire::Createlaunch(b, actor, behaviour, 0, 0, true);
+    });
+    return who.verdict();
+  };
+  for (auto const from : two_addresses) {
+    guest_client who(all.port, site::word(role::control), from);
+    std::string said;
+    while ((said = launch(who)) == "ok") REQUIRE(n < 32);
+    INFO(said);
+    REQUIRE(says(said, "pinned actors that fit"));
+    if (from != 1) continue;
+    REQUIRE(who.terminate("p1") == "ok");
+    CHECK(launch(who) == "ok");
+  }
+  all.require_full("pinned_teams");
+  all.for_others(role::launch, [&](guest_client& who) { CHECK(launch(who) == "ok"); });
+}
+
+TEST_CASE("clients whose actors all have mail leave mail rings for the mail of others",
+          "[service][limits][quotas]") {
+  site all(32);
+  int n = 0;
+  auto const launch = [&](guest_client& who, bool active) {
+    who.request(9, [&](auto& b) {
+      auto const actor = b.CreateString("r" + std::to_string(++n)), behaviour = b.CreateString("counter");
+      return wire::Createlaunch(b, actor, behaviour, 0, 0, false, active);
+    });
+    return who.verdict();
+  };
+  for (auto const from : two_addresses) {
+    guest_client who(all.port, site::word(role::control), from);
+    std::string said;
+    while ((said = launch(who, false)) == "ok") {
+      REQUIRE(n < 64);
+      auto const name = "r" + std::to_string(n);
+      REQUIRE(who.send(who.frame_for(2, name.c_str(), basics::add{1}, false)));
+      REQUIRE(who.verdict() == "ok");
+    }
+    INFO(said);
+    REQUIRE(says(said, "runtime.mail_blocks"));
+    if (from != 1) continue;
+    REQUIRE(who.terminate("r1") == "ok");
+    CHECK(launch(who, false) == "ok");
+  }
+  all.require_full("mail_rings");
+  all.for_others(role::launch, [&](guest_client& who) {
+    CHECK(ask(who) == "ok");
+    CHECK(launch(who, true) == "ok");
+    auto const name = "r" + std::to_string(n);
+    REQUIRE(who.send(who.frame_for(2, name.c_str(), basics::get{}, true)));
+    CHECK(who.verdict() == "ok");
+  });
+}
+
 TEST_CASE("clients that fill the table of connections, with or without hello, keep nobody else out",
           "[service][limits][quotas]") {
   site all;
@@ -209,6 +272,7 @@ TEST_CASE("clients that fill the table of connections, with or without hello, ke
   REQUIRE(eventually([&] {
     return all.s.it->counters().dropped[static_cast<std::size_t>(drop_reason::idle)].load() > 100;
   }));
+  CHECK(all.table("strangers").refused > 100);
   patient.hello(0, site::word(role::send));
   auto const* const r = patient.receive();
   REQUIRE(r != nullptr);
@@ -233,6 +297,7 @@ TEST_CASE("clients that leave responses unread are refused themselves, and nobod
     watch(probe);
     return says(probe.verdict(), "limits.response_bytes");
   }));
+  CHECK(all.table("response_bytes").refused > 0);
   all.for_others(role::read, [&](guest_client& who) {
     watch(who);
     CHECK(who.verdict() == "ok");

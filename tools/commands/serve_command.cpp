@@ -302,8 +302,8 @@ class server {
       throw config_error(
           "nats: this program was built without NATS; install libnats (Debian: libnats-dev) and "
           "rebuild");
-    nats_ = make_nats_(
-        {*runtime_, config_, notes_, [this](std::string const& text) { log(text); }, nats_counters_});
+    nats_ = make_nats_({*runtime_, config_, notes_, [this](std::string const& text) { log(text); },
+                        nats_counters_, service_.tables()});
     service_.watcher().watch(nats_counters_);
   }
 

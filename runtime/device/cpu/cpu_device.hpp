@@ -33,7 +33,7 @@ class cpu_device final : public device {
     return {"cpu",
             std::to_string(options_.teams) + " teams of 1 lane, " +
                 (options_.round.messages != 0 || options_.round.ns != 0 ? "bounded rounds" : "persistent"),
-            options_.teams};
+            options_.teams, options_.pinned_teams};
   }
   arena_shape const& shape() const override { return arena_.shape(); }
   route mail() noexcept override { return route(arena_); }

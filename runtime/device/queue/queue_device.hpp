@@ -87,7 +87,7 @@ class queue_device : public device {
   device_info info() const override {
     auto const how = rounds() ? ", bounded rounds, behind a queue pair" : ", persistent, behind a queue pair";
     return {machine_.name(), machine_.description(options_.teams, options_.pinned_teams) + how,
-            options_.teams};
+            options_.teams, options_.pinned_teams};
   }
   arena_shape const& shape() const override { return image_.arena().shape(); }
   Machine& machine() noexcept { return machine_; }

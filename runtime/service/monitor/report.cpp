@@ -288,15 +288,17 @@ void reporter::add_tables(report& to) const {
   for (std::size_t i = 0; i < table_count; ++i) {
     auto const t = static_cast<table>(i);
     auto now = tables_->read(t);
-    if (t == table::actors || t == table::actor_bytes) {  // the runtime keeps them
+    auto const in_runtime = [&](std::uint64_t actor_room::*all, std::uint64_t actor_room::*free) {
       now.used = now.limit = 0;
       for (std::uint32_t d = 0; d < runtime_.device_count(); ++d) {
         auto const room = runtime_.room(d);
-        auto const all = t == table::actors ? room.actors : room.bytes;
-        now.limit += all;
-        now.used += all - (t == table::actors ? room.free_actors : room.free_bytes);
+        now.limit += room.*all;
+        now.used += room.*all - room.*free;
       }
-    }
+    };
+    if (t == table::actors) in_runtime(&actor_room::actors, &actor_room::free_actors);
+    if (t == table::actor_bytes) in_runtime(&actor_room::bytes, &actor_room::free_bytes);
+    if (t == table::pinned_teams) in_runtime(&actor_room::pinned_teams, &actor_room::free_pinned_teams);
     auto line = std::make_unique<reports::shared_tableT>();
     line->name = name_of(t);
     line->used = now.used;

@@ -20,6 +20,8 @@ constexpr words words_of[table_count] = {
     {"operations on actors", "wait until some are done"},
     {"actors", "terminate some, or raise runtime.actors"},
     {"bytes of actors", "terminate some, launch smaller mailboxes, or raise runtime.state_bytes"},
+    {"pinned actors", "terminate some, or raise runtime.pinned_teams"},
+    {"actors that share mail rings", "terminate some, or raise runtime.mail_blocks"},
     {"remembered keys", "send settled_below, or raise limits.keys"},
     {"sessions with keys", "use one session per client, or raise limits.keys"},
     {"bytes of unread responses", "read them, or raise limits.response_bytes"},

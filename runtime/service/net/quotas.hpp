@@ -28,18 +28,20 @@ enum class table : std::uint8_t {
   controls,        // lifecycle operations and inspections in progress
   actors,          // of the runtime, which keeps this table and the next
   actor_bytes,     // of their states and large mailboxes
+  pinned_teams,    // of the runtime: each serves one pinned actor
+  mail_rings,      // of the runtime: clients' actors that share them
   keys,            // remembered
   key_sessions,    // with keys
   response_bytes,  // that clients have not read
   traces,          // messages that clients had traced in the last second
 };
-inline constexpr std::size_t table_count = 11;
+inline constexpr std::size_t table_count = 13;
 
 /// As in the source: a label of the metrics.
 constexpr char const* name_of(table t) noexcept {
   constexpr char const* names[table_count] = {
-      "strangers",   "connections", "asks",         "waiting_tells",  "controls", "actors",
-      "actor_bytes", "keys",        "key_sessions", "response_bytes", "traces"};
+      "strangers",    "connections", "asks", "waiting_tells", "controls",       "actors", "actor_bytes",
+      "pinned_teams", "mail_rings",  "keys", "key_sessions",  "response_bytes", "traces"};
   return names[static_cast<std::size_t>(t)];
 }
 
@@ -72,6 +74,7 @@ class quotas {
     /// For a table of which a client may take more than is left: whether it may begin to. What clients take does not keep
     /// operators out.
     bool has_room(table t) const noexcept;
+    void count_refusal(table t) noexcept { all_.count_refusal(t); }
     /// Why it got no place, for the client.
     std::string why_refused(table t) const;
 
