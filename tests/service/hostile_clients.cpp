@@ -52,58 +52,63 @@ class insider {
   void say(std::string const& frames) {
     if (!line_.send(line_.sealed(frames))) throw std::runtime_error("hung up");
   }
-  /// Reads what has come; returns how many requests were refused.
-  std::uint64_t refusals() {
-    std::uint64_t refused = 0;
+  /// Takes the responses that have come.
+  void read() {
     bool const open = line_.take_what_came();
-    auto const text = line_.take_text();
-    auto const room = in_.room(text.size());
-    std::ranges::copy(std::as_bytes(std::span(text)), room.begin());
-    in_.came(text.size());
-    std::span<std::byte const> one;
-    while (in_.next(one) == rondo::service::frame_reader::state::frame)
-      if (auto const* const r = rondo::service::verified<wire::response>(one))
-        if (auto const* const o = r->body_as_outcome()) refused += o->status() != 0;
+    line_.take_text();
     if (!open) throw std::runtime_error("hung up");
-    return refused;
   }
 
  private:
   tls_peer line_;
-  rondo::service::frame_reader in_{16 << 20};
 };
 
-/// Has several insiders and lets one of them send some requests, until the table is full; and goes on.
+/// Has several insiders and lets one of them, or all, send some requests, again and again.
 class filler : public hostile_client {
  public:
-  filler(hostile_target const& at, std::size_t insiders) : at_(at), most_(insiders) {}
+  filler(hostile_target const& at, std::size_t insiders, std::uint64_t first)
+      : next_(first | 2), at_(at), most_(insiders) {}
   void act(std::mt19937_64& random) final {
     if (all_.size() < most_) return void(all_.push_back(std::make_unique<insider>(at_, random() | 1)));
-    auto& one = all_[random() % all_.size()];
-    try {
-      if (random() % 512 == 0) throw std::runtime_error("leaves");
-      one->say(requests(random));
-      if (reads_) refused_ += one->refusals();
-    } catch (std::runtime_error const&) {
-      one = std::make_unique<insider>(at_, random() | 1);
-      if (!reads_) ++refused_;  // it was cut off
-    }
+    if (!together_) return act_as(all_[random() % all_.size()], random);
+    for (auto& one : all_) act_as(one, random);
   }
-  bool has_filled() const final { return refused_ != 0; }
 
  protected:
   virtual std::string requests(std::mt19937_64& random) = 0;
-  bool reads_ = true;
-  std::uint64_t next_ = 2;  // id, key, and number of a name
+  bool reads_ = true, together_ = false;
+  std::uint64_t next_;  // id, key, and number of a name that no other filler uses
 
  private:
+  void act_as(std::unique_ptr<insider>& one, std::mt19937_64& random) {
+    try {
+      if (random() % 512 == 0) throw std::runtime_error("leaves");
+      one->say(requests(random));
+      if (reads_) one->read();
+    } catch (std::runtime_error const&) {
+      one = std::make_unique<insider>(at_, random() | 1);
+    }
+  }
+
   hostile_target at_;
   std::size_t most_;
   std::vector<std::unique_ptr<insider>> all_;
-  std::uint64_t refused_ = 0;
 };
 
-/// Asks an actor that does not answer: the table of asks.
+std::string launch(std::uint64_t id, std::string const& actor, std::uint32_t capacity = 0,
+                   bool pinned = false) {
+  return frame(id, [&](auto& b) {
+    auto const name = b.CreateString(actor), behaviour = b.CreateString("counter");
+    return wire::Createlaunch(b, name, behaviour, capacity, 0, pinned);
+  });
+}
+std::string terminate(std::uint64_t id, std::string const& actor) {
+  return frame(id, [&](auto& b) {
+    return wire::Createcontrol(b, b.CreateString(actor), wire::control_kind_terminate_discard);
+  });
+}
+
+/// Asks an actor that does not answer.
 struct asks_in_vain final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64&) override {
@@ -123,64 +128,113 @@ struct waits_for_room final : filler {
   }
 };
 
-/// Keys that it never settles, in many sessions: the tables of keys and of sessions.
+/// Keys that it never settles, in a few sessions.
 struct keeps_keys final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64&) override {
     std::string all;
-    for (int i = 0; i < 256; ++i) all += message(next_, "clicks", basics::add{1}, false, next_), ++next_;
+    for (int i = 0; i < 64; ++i) all += message(next_, "clicks", basics::add{1}, false, next_), ++next_;
     return all;
   }
 };
 
-/// The table of actors: launches, and now and then terminates one.
+/// One key in each of many sessions.
+struct has_many_sessions final : hostile_client {
+  explicit has_many_sessions(hostile_target where) : at(std::move(where)) {}
+  void act(std::mt19937_64& random) override {
+    all.push_back(std::make_unique<insider>(at, random() | 1));
+    all.back()->say(message(2, "clicks", basics::add{1}, false, 1));
+    if (all.size() > 8) all.pop_front();  // by then its message has been taken
+  }
+  hostile_target at;
+  std::deque<std::unique_ptr<insider>> all;
+};
+
+/// Connections, until the service hangs up on some; then it begins again, so that other clients with its token can connect.
+struct connects final : hostile_client {
+  explicit connects(hostile_target where) : at(std::move(where)) {}
+  void act(std::mt19937_64&) override {
+    try {
+      if (!all.empty()) all.back()->read();
+    } catch (std::runtime_error const&) {
+      all.pop_back();
+      if (++refused % 16 == 0) all.clear();
+    }
+    all.push_back(std::make_unique<insider>(at, 0));
+  }
+  hostile_target at;
+  std::vector<std::unique_ptr<insider>> all;
+  std::uint64_t refused = 0;
+};
+
+/// Actors, of which some share mail rings and some have their own. It terminates a few, so that it goes on.
 struct launches final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64& random) override {
     std::string all;
-    for (int i = 0; i < 16; ++i, ++next_)
-      all += frame(next_, [&](auto& b) {
-        auto const name = b.CreateString("actor " + std::to_string(next_)),
-                   behaviour = b.CreateString("counter");
-        return wire::Createlaunch(b, name, behaviour);
-      });
-    all += frame(next_, [&](auto& b) {
-      auto const name = b.CreateString("actor " + std::to_string(2 + random() % next_));
-      return wire::Createcontrol(b, name, wire::control_kind_terminate_discard);
-    });
+    for (int i = 0; i < 16; ++i) {
+      names.push_back("actor " + std::to_string(next_));
+      all += launch(next_++, names.back(), i % 2 == 0 ? 0 : 64);
+    }
+    for (int i = 0; i < 2; ++i) all += terminate(next_++, names[random() % names.size()]);
+    if (names.size() > 4096) names.erase(names.begin(), names.begin() + 2048);
     return all;
   }
+  std::vector<std::string> names;
 };
 
-/// Operations on an actor that does not get round to them.
-struct operates final : filler {
-  using filler::filler;
+/// Actors that each take much of something: a few at a time, and then none for a while, so that others get the rest.
+struct launches_costly final : filler {
+  launches_costly(hostile_target const& at, std::uint64_t first, std::uint32_t of, bool are_pinned)
+      : filler(at, 1, first), capacity(of), pinned(are_pinned) {}
   std::string requests(std::mt19937_64&) override {
     std::string all;
-    for (int i = 0; i < 32; ++i)
-      all += frame(next_++, [&](auto& b) {
-        return wire::Createcontrol(b, b.CreateString("full"), wire::control_kind_terminate_drain);
-      });
+    if (turn++ % 8 == 0)
+      for (int i = 0; i < 16; ++i) {
+        names.push_back("costly " + std::to_string(next_));
+        all += launch(next_++, names.back(), capacity, pinned);
+      }
+    else
+      for (auto const& name : std::exchange(names, {})) all += terminate(next_++, name);
+    all += frame(next_++, [](auto& b) { return wire::Createfind(b, b.CreateString("nobody")); });
+    return all;
+  }
+  std::uint32_t capacity;
+  bool pinned;
+  std::uint64_t turn = 0;
+  std::vector<std::string> names;
+};
+
+/// Very many operations at once.
+struct operates final : filler {
+  operates(hostile_target const& at, std::size_t n, std::uint64_t first) : filler(at, n, first) {
+    together_ = true;
+  }
+  std::string requests(std::mt19937_64&) override {
+    std::string all;
+    for (int i = 0; i < 64; ++i)
+      all += frame(next_++, [&](auto& b) { return wire::Createinspect(b, b.CreateString("clicks")); });
     return all;
   }
 };
 
-/// The table of traces.
+/// Has all its messages traced, and sometimes looks at the traces.
 struct traces final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64& random) override {
     std::string all;
-    for (int i = 0; i < 32; ++i)
+    for (int i = 0; i < 64; ++i)
       all += message(next_++, "clicks", basics::add{1}, false, 0, false, random() | 1);
-    all += frame(next_++, [](auto& b) { return wire::Createtraces(b); });
+    if (random() % 64 == 0) all += frame(next_++, [](auto& b) { return wire::Createtraces(b); });
     return all;
   }
-  traces(hostile_target const& at, std::size_t n) : filler(at, n) { reads_ = false; }
 };
 
-/// Wants long answers, and reads none: the bytes of unread answers, and the queue of slow work.
+/// Wants long responses, and reads none: their bytes, and the queue of slow work.
 struct reads_nothing final : filler {
-  using filler::filler;
+  reads_nothing(hostile_target const& at, std::size_t n, std::uint64_t first) : filler(at, n, first) {
+    reads_ = false;
+  }
   std::string requests(std::mt19937_64&) override {
     std::string all;
     for (int i = 0; i < 16; ++i) {
@@ -190,7 +244,6 @@ struct reads_nothing final : filler {
     }
     return all;
   }
-  reads_nothing(hostile_target const& at, std::size_t n) : filler(at, n) { reads_ = false; }
 };
 
 /// A good token, and then bytes that are no requests.
@@ -204,7 +257,7 @@ struct talks_junk final : hostile_client {
       damaged[random() % damaged.size()] = static_cast<char>(random());
       one.say(damaged);
     }
-    one.refusals();
+    one.read();
   }
   hostile_target at;
 };
@@ -234,6 +287,18 @@ struct updates_keys final : hostile_client {
   }
   endpoint at;
   std::optional<tls_peer> line;
+};
+
+/// TLS 1.2: a handshake, and another one on the same connection.
+struct renegotiates final : hostile_client {
+  explicit renegotiates(endpoint where) : at(std::move(where)) {}
+  void act(std::mt19937_64&) override {
+    tls_peer line(at, TLS1_2_VERSION);
+    line.limit_sends();
+    if (!line.shake_hands()) return;
+    if (line.send(line.renegotiation())) line.receive();  // a refusal, or the end of the connection
+  }
+  endpoint at;
 };
 
 /// The beginning of a handshake, byte by byte.
@@ -275,22 +340,40 @@ struct walks final : hostile_client {
 
 }  // namespace
 
-std::vector<named_hostile_client> hostile_clients(hostile_target const& at, std::uint64_t seed) {
+std::vector<named_hostile_client> table_fillers(hostile_target const& at, std::uint64_t seed) {
+  using rondo::service::table;
   std::vector<named_hostile_client> all;
-  auto const add = [&](char const* name, std::unique_ptr<hostile_client> client) {
-    all.push_back({name, std::move(client)});
+  auto const add = [&](char const* name, table t, auto client) {
+    all.push_back({name, t, std::move(client)});
   };
-  add("asks in vain", std::make_unique<asks_in_vain>(at, 64));
-  add("waits for room", std::make_unique<waits_for_room>(at, 16));
-  add("keeps keys", std::make_unique<keeps_keys>(at, 8));
-  add("launches", std::make_unique<launches>(at, 8));
-  add("operates", std::make_unique<operates>(at, 16));
-  add("traces", std::make_unique<traces>(at, 4));
-  add("reads nothing", std::make_unique<reads_nothing>(at, 16));
+  auto first = [n = seed << 32]() mutable { return n += std::uint64_t{1} << 28; };
+  add("asks in vain", table::asks, std::make_unique<asks_in_vain>(at, 4, first()));
+  add("waits for room", table::waiting_tells, std::make_unique<waits_for_room>(at, 4, first()));
+  add("operates", table::controls, std::make_unique<operates>(at, 8, first()));
+  add("launches large mailboxes", table::actor_bytes,
+      std::make_unique<launches_costly>(at, first(), 65'536, false));
+  add("launches pinned actors", table::pinned_teams, std::make_unique<launches_costly>(at, first(), 0, true));
+  add("launches", table::actors, std::make_unique<launches>(at, 4, first()));
+  add("launches on shared rings", table::mail_rings, std::make_unique<launches>(at, 1, first()));
+  add("keeps keys", table::keys, std::make_unique<keeps_keys>(at, 2, first()));
+  add("has many sessions", table::key_sessions, std::make_unique<has_many_sessions>(at));
+  add("reads nothing", table::response_bytes, std::make_unique<reads_nothing>(at, 4, first()));
+  add("traces", table::traces, std::make_unique<traces>(at, 2, first()));
+  add("connects", table::connections, std::make_unique<connects>(at));
+  return all;
+}
+
+hostile_crowd hostile_clients(hostile_target const& at, std::uint64_t seed) {
+  hostile_crowd all{table_fillers(at, seed), {}};
+  all.fillers.push_back(
+      {"silent at the port", rondo::service::table::strangers, std::make_unique<says_nothing>(at.port, 200)});
+  auto const add = [&](char const* name, std::unique_ptr<hostile_client> client) {
+    all.others.emplace_back(name, std::move(client));
+  };
   add("talks junk", std::make_unique<talks_junk>(at));
-  add("silent at the port", std::make_unique<says_nothing>(at.port, 600));
   add("silent at the metrics", std::make_unique<says_nothing>(at.metrics, 48));
   add("updates keys", std::make_unique<updates_keys>(at.port));
+  add("renegotiates", std::make_unique<renegotiates>(at.port));
   add("dribbles", std::make_unique<dribbles>(at.port));
   add("scrapes", std::make_unique<scrapes>(at.metrics));
   add("walks at random", std::make_unique<walks>(at.port, seed));

@@ -5,8 +5,10 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "runtime/service/net/quotas.hpp"
 #include "runtime/service/service_config.hpp"
 
 namespace rondo_test {
@@ -21,18 +23,26 @@ struct hostile_target {
 class hostile_client {
  public:
   virtual ~hostile_client() = default;
-  /// Does one thing, which takes seconds at most. May throw: the service has hung up, and the client begins again.
+  /// Does one thing, which takes seconds at most. May throw std::runtime_error: the service has hung up, and the client begins again.
   virtual void act(std::mt19937_64& random) = 0;
-  /// Whether the service has refused something because this client has filled its table. True for clients that fill none.
-  virtual bool has_filled() const { return true; }
 };
 
 struct named_hostile_client {
   char const* name;
+  rondo::service::table
+      fills;  // a table that all clients share; rondo_table_* of the metrics say whether it is full
   std::unique_ptr<hostile_client> it;
 };
 
-/// One of each kind. Each is used by one thread at a time.
-std::vector<named_hostile_client> hostile_clients(hostile_target const& at, std::uint64_t seed);
+/// One that fills each table that clients with a token can fill, again and again. They need actors `clicks`, `silent` with a large
+/// mailbox, and `full` with one message; the latter two are inactive. Each is used by one thread at a time.
+std::vector<named_hostile_client> table_fillers(hostile_target const& at, std::uint64_t seed);
+
+/// These and all others.
+struct hostile_crowd {
+  std::vector<named_hostile_client> fillers;
+  std::vector<std::pair<char const*, std::unique_ptr<hostile_client>>> others;
+};
+hostile_crowd hostile_clients(hostile_target const& at, std::uint64_t seed);
 
 }  // namespace rondo_test

@@ -25,11 +25,17 @@ std::string drain(BIO* bio) {
   return all;
 }
 
+SSL_CTX* made_for(int version) {
+  auto* const context = SSL_CTX_new(TLS_client_method());
+  SSL_CTX_set_max_proto_version(context, version);
+  return context;
+}
+
 }  // namespace
 
-tls_peer::tls_peer(rondo::service::endpoint const& at)
+tls_peer::tls_peer(rondo::service::endpoint const& at, int version)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
-      context_(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free),
+      context_(made_for(version), &SSL_CTX_free),
       ssl_(SSL_new(context_.get()), &SSL_free),
       in_(BIO_new(BIO_s_mem())),
       out_(BIO_new(BIO_s_mem())) {
@@ -99,6 +105,11 @@ std::string tls_peer::key_updates(std::size_t count) {
     SSL_do_handshake(ssl_.get());
   }
   return drain(out_);
+}
+
+std::string tls_peer::renegotiation() {
+  require(SSL_renegotiate(ssl_.get()) == 1, "the handshake does not begin again");
+  return step();
 }
 
 void tls_peer::limit_sends() {

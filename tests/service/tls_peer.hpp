@@ -14,8 +14,8 @@ namespace rondo_test {
 /// Trusts any certificate. Errors of TLS or of the system throw std::runtime_error, unless stated otherwise.
 class tls_peer {
  public:
-  /// `at` is a TCP address on this machine.
-  explicit tls_peer(rondo::service::endpoint const& at);
+  /// `at` is a TCP address on this machine. `version`: the latest of TLS that it speaks, such as TLS1_2_VERSION; 0: any.
+  explicit tls_peer(rondo::service::endpoint const& at, int version = 0);
   ~tls_peer();
   tls_peer(tls_peer const&) = delete;
   tls_peer& operator=(tls_peer const&) = delete;
@@ -32,6 +32,8 @@ class tls_peer {
   std::string sealed(std::string_view text);
   /// So many KeyUpdates of TLS 1.3, which contain no data.
   std::string key_updates(std::size_t count);
+  /// Begins the handshake again, as TLS 1.2 allows.
+  std::string renegotiation();
   /// From now on a send fails when the service has taken nothing for two seconds.
   void limit_sends();
   /// The text of what was passed to TLS so far.
