@@ -36,13 +36,14 @@ struct listed_actor {
 
 /// The room for actors on a device.
 struct actor_room {
-  std::uint64_t actors = 0;       // as many as fit
-  std::uint64_t free_actors = 0;  // as many more fit
-  std::uint64_t bytes = 0;        // for their states, and for mailboxes above default_capacity
-  std::uint64_t free_bytes = 0;   // what is left of them
-  std::uint64_t pinned_teams = 0, free_pinned_teams = 0;  // for pinned actors
-  std::uint64_t rings =
-      0;  // shared mail rings; an actor with mail holds one, unless its mailbox is larger than a ring
+  std::uint64_t actors = 0;             // as many as fit
+  std::uint64_t free_actors = 0;        // as many more fit
+  std::uint64_t bytes = 0;              // for their states, and for mailboxes above default_capacity
+  std::uint64_t free_bytes = 0;         // what is left of them
+  std::uint64_t pinned_teams = 0;       // each serves one pinned actor
+  std::uint64_t free_pinned_teams = 0;  // that serve none
+  /// Shared mail rings. An actor with mail holds one, unless its mailbox is larger than a ring.
+  std::uint64_t rings = 0;
   std::uint32_t ring_slots = 0;  // messages in such a ring
 };
 

@@ -17,23 +17,23 @@ using rondo::service::role;
 
 namespace controls_test {
 
-std::atomic<bool> entered{false}, may_leave{false};
+std::atomic<bool> is_plodding{false}, may_stop_plodding{false};
 
-struct wait_there {};
-struct sluggard {
-  using messages = rondo::messages<wait_there>;
-  void on(rondo::context&, wait_there const&) {
-    entered = true;
-    while (!may_leave) std::this_thread::yield();
+struct plod {};
+struct plodder {
+  using messages = rondo::messages<plod>;
+  void on(rondo::context&, plod const&) {
+    is_plodding = true;
+    while (!may_stop_plodding) std::this_thread::yield();
   }
 };
-RONDO_MODULE(sluggish_module, sluggard)
+RONDO_MODULE(plodding_module, plodder)
 
-struct let_go {
-  ~let_go() { may_leave = true; }
+struct stops_plodding {
+  ~stops_plodding() { may_stop_plodding = true; }
 };
 
-std::string inspect(guest_client& who, char const* actor) {
+std::string verdict_on_inspect(guest_client& who, char const* actor) {
   who.request(2, [&](auto& b) { return wire::Createinspect(b, b.CreateString(actor)); });
   return who.verdict();
 }
@@ -43,7 +43,7 @@ using namespace controls_test;
 
 TEST_CASE("clients that fill the table of operations in progress keep nobody else out",
           "[service][limits][quotas]") {
-  entered = may_leave = false;
+  is_plodding = may_stop_plodding = false;
   scratch_directory const folder("controls");
   rondo::service::service_config c;
   c.listen = {{true, (folder.directory / "socket").string(), 0}, endpoint::parse("tcp:127.0.0.1:0", "test")};
@@ -58,14 +58,14 @@ TEST_CASE("clients that fill the table of operations in progress keep nobody els
   c.runtime.teams = 1;
   c.runtime.guest_teams = 0;  // the service's thread runs no handler
   c.runtime.asks = 64;
-  rondo::runtime rt(rondo::use<sluggish_module>, c.runtime);
-  let_go const at_the_end;
+  rondo::runtime rt(rondo::use<plodding_module>, c.runtime);
+  stops_plodding const at_the_end;
   rondo::service::service s(rt, c, {});
   s.start();
   auto const port = s.listens_at()[1];
-  rt.launch<sluggard>("idle");
-  REQUIRE_FALSE(rt.launch<sluggard>("busy", {.pinned = true}).try_tell(wait_there{}));
-  REQUIRE(eventually([] { return entered.load(); }));
+  rt.launch<plodder>("idle");
+  REQUIRE_FALSE(rt.launch<plodder>("busy", {.pinned = true}).try_tell(plod{}));
+  REQUIRE(eventually([] { return is_plodding.load(); }));
   auto const table = [&] {
     for (auto const& t : s.watcher().gather().tables)
       if (t->name == "controls") return *t;
@@ -88,11 +88,11 @@ TEST_CASE("clients that fill the table of operations in progress keep nobody els
   CHECK(table().used < 64);
   guest_client other(port, word(role::control), 9), with_token(port, word(role::admin)),
       on_socket(s.listens_at()[0]);
-  for (auto* const who : {&other, &with_token, &on_socket}) CHECK(inspect(*who, "idle") == "ok");
+  for (auto* const who : {&other, &with_token, &on_socket}) CHECK(verdict_on_inspect(*who, "idle") == "ok");
   // An operation outlives its client, and so does its place.
   fillers.clear();
   REQUIRE(eventually([&] { return s.connections() == 3; }));
   CHECK(table().used > 32);
-  may_leave = true;
+  may_stop_plodding = true;
   CHECK(eventually([&] { return table().used == 0; }));
 }

@@ -63,6 +63,32 @@ TEST_CASE("a keyed ask outlives its connection, and the next connection gets its
   REQUIRE(t.value == 5);
 }
 
+TEST_CASE("the outcome of a key belongs to the token that sent it, whichever session another one chooses",
+          "[service][limits]") {
+  scratch_directory const folder("keys");
+  rondo::service::service_config c;
+  c.listen = {endpoint::parse("tcp:127.0.0.1:0", "test")};
+  for (auto const* const who : {"first", "second"}) {
+    auto const file = folder.directory / who;
+    std::ofstream(file) << "the word of the " << who;
+    REQUIRE(::chmod(file.c_str(), 0600) == 0);
+    c.tokens.push_back({file, {rondo::service::role::send, "*"}});
+  }
+  served s(c);
+  auto const total = [&](char const* word) {
+    guest_client who(s.it->listens_at().front(), word, 1, 77);
+    REQUIRE(who.send(who.frame_for(2, "clicks", basics::add_and_get{5}, true, 1)));
+    auto const* const o = who.receive()->body_as_outcome();
+    REQUIRE(o->status() == 0);
+    basics::total t{};
+    std::memcpy(&t, o->payload()->data(), sizeof t);
+    return t.value;
+  };
+  CHECK(total("the word of the first") == 5);
+  CHECK(total("the word of the first") == 5);
+  CHECK(total("the word of the second") == 10);
+}
+
 TEST_CASE("silent clients keep nobody out", "[service][limits]") {
   served s(with_limits({.clients = 20, .hello = 1h}));
   auto const at = s.it->listens_at().front();

@@ -86,8 +86,9 @@ bool serve_process::stop() {
 }
 
 int serve_process::wait() {
-  while (read(30'000)) {
+  while (read(60'000)) {
   }
+  if (!silent_) ::kill(pid_, SIGKILL);  // it hangs; its status says so
   int status = 0;
   ::waitpid(pid_, &status, 0);
   pid_ = -1;

@@ -27,7 +27,7 @@ class serve_process {
   int end(int signal);
   /// Stops it with SIGSTOP; none of its threads continues. False if it has ended instead.
   bool stop();
-  /// Waits for its end.
+  /// Waits for its end. Kills it if it has said nothing for a minute.
   int wait();
   /// The bytes of memory that it uses.
   std::size_t resident_bytes() const;

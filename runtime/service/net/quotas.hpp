@@ -74,6 +74,7 @@ class quotas {
     /// For a table of which a client may take more than is left: whether it may begin to. What clients take does not keep
     /// operators out.
     bool has_room(table t) const noexcept;
+    /// Of one that `has_room` has turned away.
     void count_refusal(table t) noexcept { all_.count_refusal(t); }
     /// Why it got no place, for the client.
     std::string why_refused(table t) const;
