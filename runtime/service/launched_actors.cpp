@@ -52,8 +52,11 @@ std::string launched_actors::refusal(rondo::runtime const& rt, quotas& tables, q
           "{} has launched {} of the {} pinned actors that fit, {} are free, and nobody gets more than are "
           "free; terminate some, do without `pinned`, or raise runtime.pinned_teams",
           of->name(), mine.teams, room.pinned_teams, room.free_pinned_teams);
-    // The owner may have more actors than rings. Its clients' actors leave it some.
-    auto const rings = tables.read(table::mail_rings).used;
+    // The owner may have more actors than rings. Half of the rings is for actors that no client has launched.
+    auto const alive = room.actors - room.free_actors;
+    auto const own =
+        std::min<std::uint64_t>(alive - std::min<std::uint64_t>(alive, owners_.size()), room.rings / 2);
+    auto const rings = std::min(tables.read(table::mail_rings).used + own, room.rings);
     if (wanted.ring && room.rings < room.actors && of->who() != standing::owns &&
         !quotas::admits(of->who(), of->held(table::mail_rings), rings, room.rings)) {
       which = table::mail_rings;
@@ -61,7 +64,7 @@ std::string launched_actors::refusal(rondo::runtime const& rt, quotas& tables, q
           "{} has launched {} actors that share {} mail rings, {} are left, and nobody gets more than are "
           "left; "
           "terminate some, or raise runtime.mail_blocks",
-          of->name(), of->held(table::mail_rings), room.rings, room.rings - std::min(room.rings, rings));
+          of->name(), of->held(table::mail_rings), room.rings, room.rings - rings);
     }
     return {};
   };

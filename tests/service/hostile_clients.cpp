@@ -167,36 +167,36 @@ struct connects final : hostile_client {
   std::uint64_t refused = 0;
 };
 
-/// Actors, of which some share mail rings and some have their own. It terminates a few, so that it goes on.
+/// Actors, of which some share mail rings and some have their own. Sometimes it terminates all, so that others get their turn.
 struct launches final : filler {
   using filler::filler;
-  std::string requests(std::mt19937_64& random) override {
+  std::string requests(std::mt19937_64&) override {
     std::string all;
+    if (names.size() >= 1024)
+      for (auto const& name : std::exchange(names, {})) all += terminate(next_++, name);
     for (int i = 0; i < 16; ++i) {
       names.push_back("actor " + std::to_string(next_));
       all += launch(next_++, names.back(), i % 2 == 0 ? 0 : 64);
     }
-    for (int i = 0; i < 2; ++i) all += terminate(next_++, names[random() % names.size()]);
-    if (names.size() > 4096) names.erase(names.begin(), names.begin() + 2048);
     return all;
   }
   std::vector<std::string> names;
 };
 
-/// Actors that each take much of something: a few at a time, and then none for a while, so that others get the rest.
+/// Actors that each take much of something: it has many for a while, and then none, so that others get the rest.
 struct launches_costly final : filler {
   launches_costly(hostile_target const& at, std::uint64_t first, std::uint32_t of, bool are_pinned)
       : filler(at, 1, first), capacity(of), pinned(are_pinned) {}
   std::string requests(std::mt19937_64&) override {
-    std::string all;
-    if (turn++ % 8 == 0)
-      for (int i = 0; i < 16; ++i) {
+    auto all = frame(next_++, [](auto& b) { return wire::Createfind(b, b.CreateString("nobody")); });
+    auto const now = turn++ % 8;
+    if (now < 4)
+      for (int i = 0; i < 8; ++i) {
         names.push_back("costly " + std::to_string(next_));
         all += launch(next_++, names.back(), capacity, pinned);
       }
-    else
+    if (now == 6)
       for (auto const& name : std::exchange(names, {})) all += terminate(next_++, name);
-    all += frame(next_++, [](auto& b) { return wire::Createfind(b, b.CreateString("nobody")); });
     return all;
   }
   std::uint32_t capacity;
@@ -346,10 +346,12 @@ std::vector<named_hostile_client> table_fillers(hostile_target const& at, std::u
   auto const add = [&](char const* name, table t, auto client) {
     all.push_back({name, t, std::move(client)});
   };
+  auto operating = at;
+  operating.token = at.operating_token;
   auto first = [n = seed << 32]() mutable { return n += std::uint64_t{1} << 28; };
   add("asks in vain", table::asks, std::make_unique<asks_in_vain>(at, 4, first()));
   add("waits for room", table::waiting_tells, std::make_unique<waits_for_room>(at, 4, first()));
-  add("operates", table::controls, std::make_unique<operates>(at, 8, first()));
+  add("operates", table::controls, std::make_unique<operates>(operating, 8, first()));
   add("launches large mailboxes", table::actor_bytes,
       std::make_unique<launches_costly>(at, first(), 65'536, false));
   add("launches pinned actors", table::pinned_teams, std::make_unique<launches_costly>(at, first(), 0, true));

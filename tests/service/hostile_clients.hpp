@@ -18,6 +18,7 @@ struct hostile_target {
   rondo::service::endpoint port;     // with TLS
   rondo::service::endpoint metrics;  // HTTP
   std::string token;                 // that allows everything but `admin`
+  std::string operating_token;  // likewise: a peer of its own, so that the others' operations are not refused
 };
 
 class hostile_client {

@@ -82,9 +82,10 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
   using clock = std::chrono::steady_clock;
   scratch_directory const files("walk");
   auto const folder = files.directory;
-  std::string const filler = "the word of those who fill tables";
-  for (auto const& [file, word] :
-       {std::pair<char const*, std::string>{"token", strangers::word}, {"filler", filler}}) {
+  std::string const filler = "the word of those who fill tables", operating = "the word of one who operates";
+  for (auto const& [file, word] : {std::pair<char const*, std::string>{"token", strangers::word},
+                                   {"filler", filler},
+                                   {"operating", operating}}) {
     std::ofstream(folder / file) << word;
     std::filesystem::permissions(folder / file, std::filesystem::perms::owner_read);
   }
@@ -93,6 +94,7 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
       << "{\"listen\": [\"tcp:127.0.0.1:0\", \"unix:" << (folder / "socket").string() << "\"]"
       << ", \"token_file\": " << folder / "token"
       << ", \"tokens\": [{\"role\": \"control\", \"file\": " << folder / "filler"
+      << "}, {\"role\": \"control\", \"file\": " << folder / "operating"
       << "}]"
       << ", \"tls_certificate\": " << folder / "certificate"
       << ", \"tls_key\": " << folder / "key"
@@ -144,7 +146,8 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
     strangers all(at, seed + walks);
     for (int i = by_hand != nullptr ? 10'000 : 1'000; i > 0; --i, ++steps) all.step();
     all.leave();
-    fill_tables({.port = at, .metrics = {}, .token = filler}, seed + walks, owner);
+    fill_tables({.port = at, .metrics = {}, .token = filler, .operating_token = operating}, seed + walks,
+                owner);
     service.listen();
     auto const now = service.resident_bytes();
     if (walks == 0) after_first_walk = now;  // then every service has allocated its buffers

@@ -36,6 +36,7 @@ namespace {
 
 constexpr auto admin_word = "the word of the operator";
 constexpr auto guest_word = "the word of the hostile clients";
+constexpr auto operating_word = "the word of the hostile client that operates";
 constexpr auto good_word = "the word of the good client";
 
 constexpr double most_p99_9_ms = 100, most_ms = 1000, most_growth_mb = 16;
@@ -56,6 +57,7 @@ struct soaked_service {
         << "{\"listen\": [\"tcp:127.0.0.1:0\", \"unix:" << (folder / "socket").string()
         << "\"], \"token_file\": " << word_file("admin", admin_word)
         << ", \"tokens\": [{\"file\": " << word_file("guest", guest_word)
+        << ", \"role\": \"control\"}, {\"file\": " << word_file("operating", operating_word)
         << ", \"role\": \"control\"}, {\"file\": " << word_file("good", good_word)
         << ", \"role\": \"send\"}], \"tls_certificate\": " << folder / "certificate"
         << ", \"tls_key\": " << folder / "key"
@@ -74,7 +76,8 @@ struct soaked_service {
     at = {.port = {false, "127.0.0.1",
                    static_cast<std::uint16_t>(std::stoi(process->log().substr(found + before.size())))},
           .metrics = {false, "127.0.0.1", port},
-          .token = guest_word};
+          .token = guest_word,
+          .operating_token = operating_word};
   }
   static std::uint16_t free_port() {
     boost::asio::io_context io;
