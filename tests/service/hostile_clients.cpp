@@ -167,20 +167,21 @@ struct connects final : hostile_client {
   std::uint64_t refused = 0;
 };
 
-/// Actors, of which some share mail rings and some have their own. Sometimes it terminates all, so that others get their turn.
+/// Actors, of which some share mail rings and some have their own. Sometimes it terminates all, so that others get their turn. Its names
+/// are always the same: what was lost with a connection is made up for later.
 struct launches final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64&) override {
     std::string all;
-    if (names.size() >= 1024)
-      for (auto const& name : std::exchange(names, {})) all += terminate(next_++, name);
-    for (int i = 0; i < 16; ++i) {
-      names.push_back("actor " + std::to_string(next_));
-      all += launch(next_++, names.back(), i % 2 == 0 ? 0 : 64);
-    }
+    if (turn++ % 64 == 63)
+      for (int i = 0; i < 1024; ++i) all += terminate(next_++, name(i));
+    for (int i = 0; i < 16; ++i, ++last) all += launch(next_++, name(last % 1024), last % 2 == 0 ? 0 : 64);
     return all;
   }
-  std::vector<std::string> names;
+  std::string name(int i) const { return "actor " + std::to_string(own) + " " + std::to_string(i); }
+  std::uint64_t const own = next_;
+  std::uint64_t turn = 0;
+  int last = 0;
 };
 
 /// Actors that each take much of something: it has many for a while, and then none, so that others get the rest.
@@ -189,20 +190,17 @@ struct launches_costly final : filler {
       : filler(at, 1, first), capacity(of), pinned(are_pinned) {}
   std::string requests(std::mt19937_64&) override {
     auto all = frame(next_++, [](auto& b) { return wire::Createfind(b, b.CreateString("nobody")); });
-    auto const now = turn++ % 8;
-    if (now < 4)
-      for (int i = 0; i < 8; ++i) {
-        names.push_back("costly " + std::to_string(next_));
-        all += launch(next_++, names.back(), capacity, pinned);
-      }
-    if (now == 6)
-      for (auto const& name : std::exchange(names, {})) all += terminate(next_++, name);
+    bool const has = turn++ % 8 < 4;
+    for (int i = 0; i < 24; ++i) {
+      auto const name = "costly " + std::to_string(own) + " " + std::to_string(i);
+      all += has ? launch(next_++, name, capacity, pinned) : terminate(next_++, name);
+    }
     return all;
   }
+  std::uint64_t const own = next_;
   std::uint32_t capacity;
   bool pinned;
   std::uint64_t turn = 0;
-  std::vector<std::string> names;
 };
 
 /// Very many operations at once.
