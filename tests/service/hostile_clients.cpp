@@ -173,7 +173,7 @@ struct launches final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64&) override {
     std::string all;
-    if (turn++ % 64 == 63)
+    if (turn++ % 256 == 255)
       for (int i = 0; i < 1024; ++i) all += terminate(next_++, name(i));
     for (int i = 0; i < 16; ++i, ++last) all += launch(next_++, name(last % 1024), last % 2 == 0 ? 0 : 64);
     return all;
@@ -190,7 +190,7 @@ struct launches_costly final : filler {
       : filler(at, 1, first), capacity(of), pinned(are_pinned) {}
   std::string requests(std::mt19937_64&) override {
     auto all = frame(next_++, [](auto& b) { return wire::Createfind(b, b.CreateString("nobody")); });
-    bool const has = turn++ % 8 < 4;
+    bool const has = turn++ % 16 < 4;
     for (int i = 0; i < 24; ++i) {
       auto const name = "costly " + std::to_string(own) + " " + std::to_string(i);
       all += has ? launch(next_++, name, capacity, pinned) : terminate(next_++, name);
