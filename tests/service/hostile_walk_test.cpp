@@ -1,5 +1,5 @@
 // Strangers at a TLS port: thousands of random steps of handshakes, logins and requests, cut, split, stalled and reset
-// anywhere, by clients without a token. Between the walks, clients with a token fill every table that clients share. The service
+// anywhere, by clients without a token. Between the walks, clients with a token fill the tables that clients share. The service
 // stays up, answers operators at a port and at its socket, and does not grow.
 //
 // By hand, for half an hour, which also limits how long other clients may wait: HOSTILE_SECONDS=1800 test_service "[walk]"
