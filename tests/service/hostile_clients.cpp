@@ -351,8 +351,9 @@ std::vector<named_hostile_client> table_fillers(hostile_target const& at, std::u
   add("waits for room", table::waiting_tells, std::make_unique<waits_for_room>(at, 4, first()));
   add("operates", table::controls, std::make_unique<operates>(operating, 8, first()));
   add("launches large mailboxes", table::actor_bytes,
-      std::make_unique<launches_costly>(at, first(), 65'536, false));
-  add("launches pinned actors", table::pinned_teams, std::make_unique<launches_costly>(at, first(), 0, true));
+      std::make_unique<launches_costly>(operating, first(), 65'536, false));
+  add("launches pinned actors", table::pinned_teams,
+      std::make_unique<launches_costly>(operating, first(), 0, true));
   add("launches", table::actors, std::make_unique<launches>(at, 4, first()));
   add("launches on shared rings", table::mail_rings, std::make_unique<launches>(at, 1, first()));
   add("keeps keys", table::keys, std::make_unique<keeps_keys>(at, 2, first()));

@@ -18,7 +18,8 @@ struct hostile_target {
   rondo::service::endpoint port;     // with TLS
   rondo::service::endpoint metrics;  // HTTP
   std::string token;                 // that allows everything but `admin`
-  std::string operating_token;  // likewise: a peer of its own, so that the others' operations are not refused
+  std::string
+      operating_token;  // likewise: another peer, so that what some fill does not refuse the others first
 };
 
 class hostile_client {
