@@ -63,7 +63,7 @@ struct soaked_service {
         << ", \"tls_key\": " << folder / "key"
         << ", \"metrics\": \"127.0.0.1:" << port
         << R"(", "limits": {"clients": 400, "keys": 2048, "response_bytes": 1048576},
-            "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 1024, "mail_blocks": 512,
+            "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 1024, "mail_blocks": 512, "default_capacity": 32,
                         "state_bytes": 67108864, "trace_hops": 4096},
             "actors": [{"name": "mirror", "behaviour": "echo"}, {"name": "clicks", "behaviour": "counter"},
                        {"name": "silent", "behaviour": "counter", "capacity": 65536, "active": false},
