@@ -66,8 +66,12 @@ long syscall(long number, ...) noexcept {
 }
 
 int clock_gettime(clockid_t clock, timespec* t) noexcept {
-  if (!world::active() || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
-    return static_cast<int>(real_syscall(SYS_clock_gettime, clock, t));
+  if (!world::active()) return static_cast<int>(real_syscall(SYS_clock_gettime, clock, t));
+  if (clock != CLOCK_MONOTONIC &&
+      clock != CLOCK_REALTIME) {  // how much a thread has run, which no seed determines
+    *t = {};
+    return 0;
+  }
   auto& w = world::get();
   w.point("clock_gettime");
   auto const now = w.now_ns() + (clock == CLOCK_REALTIME ? simulation::realtime_offset_ns : 0);
