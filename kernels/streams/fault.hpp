@@ -8,6 +8,7 @@
 
 namespace rondo::streams {
 
+/// See above.
 enum class fault : std::uint8_t {
   stage,            // the stage itself, its options, or the graph
   input_missing,    // an input does not exist, or cannot be opened
@@ -20,8 +21,9 @@ enum class fault : std::uint8_t {
 /// std::invalid_argument means that the stage's options are wrong, and any other exception that a source's input is missing, or a sink's
 /// output refused.
 struct stage_error : std::runtime_error {
+  /// `why`: text, shown to users behind the stage's name.
   stage_error(fault what, auto const& why) : std::runtime_error(why), of(what) {}
-  fault of;
+  fault of;  // what has failed
 };
 
 }  // namespace rondo::streams
