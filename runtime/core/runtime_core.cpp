@@ -11,6 +11,7 @@
 
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
+#include "runtime/os/handler_memory.hpp"
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/os/run_handlers.hpp"
 #include "runtime/os/start_thread.hpp"
@@ -86,30 +87,35 @@ std::chrono::nanoseconds run_time(clockid_t of) {
 }
 
 /// Every `period`, `watching` posts a task to the thread of `watched`. If that has not run a period later, and the thread has hardly run
-/// either, as one that is only busy has, calls `report`, and not again until the task has run.
-timer watch_handlers(boost::asio::any_io_executor watched, boost::asio::any_io_executor const& watching,
-                     std::chrono::nanoseconds period, std::function<void()> report) {
+/// either, as one that is only busy has, calls `report`, and not again until the task has run. Allocates nothing.
+timer watch_handlers(boost::asio::io_context::executor_type const& watched,
+                     boost::asio::any_io_executor const& watching, std::chrono::nanoseconds period,
+                     std::function<void()> report) {
   struct pulse {
-    std::atomic<bool> waits = false;
-    std::atomic<clockid_t> clock = no_clock;  // of the thread, once the task has run there
+    std::atomic<bool> waits = false;  // a task
+    clockid_t clock = no_clock;       // of the thread, once a task has run there
+    handler_memory memory;            // of the task
   };
   return timer(watching, period,
-               [watched = std::move(watched), period, report = std::move(report), said = false,
+               [watched, period, report = std::move(report), said = false, clock = no_clock,
                 ran = std::chrono::nanoseconds(), p = std::make_shared<pulse>()]() mutable {
-                 // Relaxed, all of them: numbers of their own.
-                 auto const now = run_time(p->clock.load(std::memory_order_relaxed));
+                 // Acquire and release: the other members belong to the task while it waits. `clock` stays as it is then.
+                 bool const waits = p->waits.load(std::memory_order_acquire);
+                 if (!waits) clock = p->clock;
+                 auto const now = run_time(clock);
                  bool const is_idle = now - std::exchange(ran, now) < period / 10;
-                 if (p->waits.load(std::memory_order_relaxed)) {
+                 if (waits) {
                    if (is_idle && !std::exchange(said, true)) report();
                    return true;
                  }
                  said = false;
-                 p->waits.store(true, std::memory_order_relaxed);
-                 boost::asio::post(watched, [p] {
-                   if (clockid_t mine; ::pthread_getcpuclockid(::pthread_self(), &mine) == 0)
-                     p->clock.store(mine, std::memory_order_relaxed);
-                   p->waits.store(false, std::memory_order_relaxed);
-                 });
+                 p->waits.store(true, std::memory_order_relaxed);  // relaxed: posting the task publishes it
+                 boost::asio::post(
+                     watched, boost::asio::bind_allocator(handler_allocator<void>(p->memory), [p] {
+                       if (clockid_t mine; ::pthread_getcpuclockid(::pthread_self(), &mine) == 0)
+                         p->clock = mine;
+                       p->waits.store(false, std::memory_order_release);
+                     }));
                  return true;
                });
 }

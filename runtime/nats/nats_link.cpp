@@ -152,12 +152,14 @@ struct nats_link::state {
   }
   /// Tells of the connection's new state, unless it is known.
   void tell(nats_obstacle const& now) {
-    look();
     std::lock_guard const one_at_a_time(telling);
+    bool is_new = false;
     {
       std::lock_guard const lock(mutex);
-      if (now.why == std::exchange(obstacle, now).why) return;
+      is_new = now.why != std::exchange(obstacle, now).why;
     }
+    look();  // whoever finds it connected finds no obstacle
+    if (!is_new) return;
     if (options.changed && !closing.load(std::memory_order_relaxed))  // relaxed: see its declaration
       guarded(options.trouble, "a change of the connection to NATS", [&] { options.changed(now); });
   }

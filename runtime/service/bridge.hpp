@@ -15,10 +15,11 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
-#include "runtime/service/net/quotas.hpp"
 #include "runtime/service/service_config.hpp"
 
 namespace rondo::service {
+
+class quotas;
 
 class bridge {
  public:

@@ -21,10 +21,10 @@
 #include "actors/video_files/video_reader.hpp"
 #include "actors/video_files/video_writer.hpp"
 #include "runtime/memory/unified_buffer.hpp"
+#include "runtime/os/handler_memory.hpp"
 #include "runtime/runtime.hpp"
 #include "tools/overlay/blocking_queue.hpp"
 #include "tools/overlay/feed_options.hpp"
-#include "tools/overlay/handler_memory.hpp"
 
 namespace rondo::tools {
 

@@ -1,7 +1,7 @@
-// Reusable memory for the completion handler of one ask at a time, so that an ask allocates nothing.
+// Reusable memory for one of Asio's handlers at a time, so that what it completes, such as an ask, allocates nothing.
 //
-// Asio frees a handler's memory before it calls the handler, so the handler may start the next ask.
-// Threads: one ask at a time; it may complete on another thread than it began on. Must not move while it is in use.
+// Asio frees a handler's memory before it calls the handler, so the handler may begin what the next one completes.
+// Threads: one handler at a time; it may be called on another thread than it was given on. Must not move while it is in use.
 #pragma once
 
 #include <boost/asio/bind_allocator.hpp>
@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-namespace rondo::tools {
+namespace rondo {
 
 class handler_memory {
  public:
@@ -54,8 +54,8 @@ struct handler_allocator {
   handler_memory* memory;
 };
 
-/// `handler` with its memory in `memory`. It is called on the thread that receives the answer, a team's or the poller's: it
-/// must be short and must not throw.
+/// `handler` with its memory in `memory`, for an answer: called on the thread that receives it, a team's or the poller's, it must be short
+/// and must not throw.
 template <class Handler>
 auto at_once(handler_memory& memory, Handler handler) {
   return boost::asio::bind_executor(
@@ -63,4 +63,4 @@ auto at_once(handler_memory& memory, Handler handler) {
       boost::asio::bind_allocator(handler_allocator<void>(memory), std::move(handler)));
 }
 
-}  // namespace rondo::tools
+}  // namespace rondo
