@@ -13,6 +13,7 @@
 #include "tests/actors/command_fixture.hpp"
 #include "tests/limit_files.hpp"
 #include "tests/seed.hpp"
+#include "tests/variables.hpp"
 
 using namespace command_test;
 
@@ -214,9 +215,9 @@ TEST_CASE("the overlay resumes from its last complete checkpoint whenever it is 
     bool const certain = how.at == aim::byte && how.skip == 0;
     std::optional<inherited_limit> limit;
     if (certain) limit.emplace(how.bytes);
-    setenv("LD_PRELOAD", RONDO_DIES_AT_LIMIT, 1);
+    std::optional<rondo_test::variables> loads(rondo_test::preloading(RONDO_DIES_AT_LIMIT));
     command victim(s.dir, s.words(s.file, frames_between_checkpoints, any_device()));
-    unsetenv("LD_PRELOAD");
+    loads.reset();
     limit.reset();
     auto const o = kill_at(victim, s, how, watch);
     if (certain) REQUIRE((o.torn && o.completed == 0));

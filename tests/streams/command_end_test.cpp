@@ -6,22 +6,14 @@
 #include "tests/actors/pipe_camera.hpp"
 #include "tests/eventually.hpp"
 #include "tests/streams/endless_graph.hpp"
+#include "tests/variables.hpp"
 
 using namespace command_test;
 using rondo_test::eventually;
+using rondo_test::preloading;
+using rondo_test::variables;
 
 namespace {
-
-/// Variables of this process, and so of those that it starts, for a while.
-struct variables {
-  explicit variables(std::vector<std::pair<std::string, std::string>> of) : all(std::move(of)) {
-    for (auto const& [name, value] : all) ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~variables() {
-    for (auto const& [name, value] : all) ::unsetenv(name.c_str());
-  }
-  std::vector<std::pair<std::string, std::string>> all;
-};
 
 /// The flags of the open file that is standard input of a process: other processes may share it.
 long flags_of_input(pid_t process) {
@@ -38,9 +30,9 @@ std::string const run_in_background =
 
 TEST_CASE("a command ends when its work or a signal says so, however late each of its waits is",
           "[command]") {
-  variables const late({{"LD_PRELOAD", RONDO_DELAYED_WAITS},
-                        {"WAIT_DELAY_MS", "550"},
-                        {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}});
+  auto set = preloading(RONDO_DELAYED_WAITS);
+  set.emplace_back("WAIT_DELAY_MS", "550");
+  variables const late(set);
   struct run {
     char const* what;
     std::vector<std::string> words;
