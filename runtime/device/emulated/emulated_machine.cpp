@@ -16,14 +16,7 @@ emulated_machine::emulated_machine(emulated_program const& program, std::uint32_
   port_.machine = this;
 }
 
-emulated_machine::~emulated_machine() {
-  {
-    std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  changed_.notify_all();
-  for (auto& thread : threads_) thread.join();
-}
+emulated_machine::~emulated_machine() { end_threads(); }
 
 queue_pair_ref<emulated_bus> emulated_machine::queues(std::uint32_t submissions, std::uint32_t completions) {
   up_ = std::make_unique<emulated_ring<device_event>>(completions, options_, 2);
@@ -49,11 +42,11 @@ std::string emulated_machine::description(std::uint32_t teams, std::uint32_t) co
 
 void emulated_machine::launch(grid<bus> const& g) {
   if (is_lost()) throw std::runtime_error(fault());
+  if (threads_.empty()) start_threads(g);
   std::lock_guard lock(mutex_);
   grid_ = g;
   std::memset(static_cast<void*>(g.state), 0, sizeof *g.state);
   arena_ref{g.arena}.header().stop.store(0, memory_order::relaxed);  // relaxed: the mutex publishes it
-  if (threads_.empty()) start_threads(g);
   workers_running_ = g.teams() * lanes_;
   others_running_ = 2;
   ++launches_;
@@ -65,13 +58,27 @@ void emulated_machine::set_code(emulated_program const& code) {
   program_ = code;
 }
 
-void emulated_machine::start_threads(grid<bus> const& g) {
+void emulated_machine::start_threads(grid<bus> const& g) try {
+  closing_ = false;  // no thread looks at it yet
   shared_ = std::vector<team_shared>(g.teams());
   for (std::uint32_t t = 0; t < g.teams(); ++t)
     for (std::uint32_t lane = 0; lane < lanes_; ++lane)
       threads_.push_back(start_thread("a lane", [this, t, lane] { serve(part::worker, t, lane); }));
   threads_.push_back(start_thread("a device's I/O", [this] { serve(part::io, 0, 0); }));
   threads_.push_back(start_thread("a device's keeper", [this] { serve(part::keeper, 0, 0); }));
+} catch (...) {
+  end_threads();  // now: the caller is about to destroy what they use
+  throw;
+}
+
+void emulated_machine::end_threads() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (auto& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void emulated_machine::serve(part what, std::uint32_t index, std::uint32_t lane) {

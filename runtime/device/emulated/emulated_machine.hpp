@@ -70,6 +70,7 @@ class emulated_machine {
 
   bool is_lost() const noexcept { return losing_.load(memory_order::acquire) != 0; }
   void start_threads(grid<bus> const& g);
+  void end_threads();
   /// A thread's main function: runs its part once per launch.
   void serve(part what, std::uint32_t index, std::uint32_t lane);
   void run(part what, std::uint32_t index, std::uint32_t lane);
@@ -100,7 +101,8 @@ class emulated_machine {
   std::uint64_t launches_ = 0;  // guarded by mutex_, like the members below
   std::uint32_t workers_running_ = 0, others_running_ = 0;
   bool closing_ = false;
-  std::vector<std::thread> threads_;
+
+  std::vector<std::thread> threads_;  // used by the thread that launches
 };
 
 }  // namespace rondo
