@@ -59,7 +59,9 @@ void open_nats_library() {
     throw nats_error(NATS_ILLEGAL_STATE,
                      "using NATS: this process was forked from one that has used it; call exec, or use it "
                      "only in the child");
-  check_nats(nats_Open(-1), "starting the library of NATS", "free some memory or threads");
+  // Once: every message asks for it.
+  [[maybe_unused]] static bool const is_open =
+      (check_nats(nats_Open(-1), "starting the library of NATS", "free some memory or threads"), true);
 }
 
 nats_message::nats_message(std::string const& subject, std::span<std::byte const> payload,

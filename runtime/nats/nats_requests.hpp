@@ -8,9 +8,9 @@
 // that the mailbox has the message. A refusal is a response with Rondo-Status and Rondo-Reason. Without a reply subject all
 // messages are told, and refusals are logged, ten a second at most. Delivery is at most once, as always in core NATS.
 //
-// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. So are those that
-// get no place among the asks that all clients of the service share (quotas.hpp), of which all of NATS is one. Each ends after its Rondo-Deadline-Us, or after
-// `longest`.
+// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. So are those that get no place among
+// the asks that all clients of the service share (quotas.hpp); all senders on NATS together are one of these clients. Each request ends
+// after its Rondo-Deadline-Us, or after `longest`.
 //
 // Threads: construction, `drain` and destruction from one. Messages arrive on a thread of cnats. A separate thread sends
 // the responses, so that no team waits for the network.

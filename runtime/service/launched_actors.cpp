@@ -62,8 +62,7 @@ std::string launched_actors::refusal(rondo::runtime const& rt, quotas& tables, q
       which = table::mail_rings;
       return fmt::format(
           "{} has launched {} actors that share {} mail rings, {} are left, and nobody gets more than are "
-          "left; "
-          "terminate some, or raise runtime.mail_blocks",
+          "left; terminate some, or raise runtime.mail_blocks",
           of->name(), of->held(table::mail_rings), room.rings, room.rings - rings);
     }
     return {};
