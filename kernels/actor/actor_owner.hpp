@@ -57,10 +57,6 @@ class actor_owner {
     auto const depth = (tail - cell_.head) & ticket_mask;
     if (depth > totals_.peak_depth) totals_.peak_depth = depth;
   }
-  /// The same when one message is known to have waited.
-  RONDO_HD void note_one() noexcept {
-    if (with_telemetry && totals_.peak_depth == 0) totals_.peak_depth = 1;
-  }
 
   // -- control
 

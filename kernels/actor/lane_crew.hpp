@@ -50,8 +50,8 @@ class lane_crew {
   /// Lane 0: makes the other lanes call the function that they have passed to `serve`.
   RONDO_HD void join() const {
     tell(handler_call::what::join);
-    team_
-        .sync();  // the function need not sync: a lane of another warp would read the next call instead of this one
+    // The function need not sync: a lane of another warp would read the next call instead of this one.
+    team_.sync();
   }
   /// Lanes other than 0: run published calls until dismissed.
   template <class Join>

@@ -46,7 +46,6 @@ class slice : private mail_handler<Module> {
         continue;
       }
       if (dealt == 0) show_running();
-      this->note_one();  // it is alone: otherwise `look` has seen more
       auto const n = this->deal_with(next_, quota_ - dealt);
       next_ = (next_ + n) & ticket_mask;
       dealt += n;
@@ -82,7 +81,6 @@ class slice : private mail_handler<Module> {
       this->record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
     ++totals_.accepted;
     ++totals_.handled;
-    this->note_one();
     if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) this->refuse(h, errc::no_reply);
     return true;
   }

@@ -94,6 +94,8 @@ class alignas(64) published_totals {
     out = values(before);
     also();
     atomic_fence(memory_order::acquire);  // the values are read before the version is read again
+    // One message that is handled at once waits unseen: owners look at the depth where there may be more.
+    if (with_telemetry && out.peak_depth == 0 && out.ended() != 0) out.peak_depth = 1;
     return version_.load(memory_order::relaxed) == before;
   }
 

@@ -8,7 +8,7 @@
 
 namespace rondo::streams {
 
-/// See above.
+/// What has failed.
 enum class fault : std::uint8_t {
   stage,            // the stage itself, its options, or the graph
   input_missing,    // an input does not exist, or cannot be opened

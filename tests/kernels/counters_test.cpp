@@ -1,6 +1,7 @@
 // An actor's counters: the seqlock, its version's overflow, the latency histogram.
 #include "kernels/base/counters.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/kernels/arena_fixture.hpp"
@@ -44,6 +45,17 @@ TEST_CASE("a read returns the values that were published last, including the pea
     REQUIRE(p.try_read(t));
     CHECK(all_are(t, n));
     CHECK(all_are(p.own(), n));
+  }
+}
+
+TEST_CASE("whoever has handled a message has had one waiting, though its owner notes no depth of one", "[counters]") {
+  published_totals p{};
+  for (std::uint32_t const peak : {0u, 1u, 7u}) {
+    CAPTURE(peak);
+    p.publish({.accepted = 1, .handled = 1, .peak_depth = peak});
+    actor_totals t;
+    REQUIRE(p.try_read(t));
+    CHECK(t.peak_depth == (rondo::with_telemetry ? std::max(peak, 1u) : peak));
   }
 }
 

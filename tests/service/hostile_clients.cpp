@@ -357,7 +357,7 @@ std::vector<named_hostile_client> table_fillers(hostile_target const& at, std::u
   add("launches", table::actors, std::make_unique<launches>(at, 4, first()));
   add("launches on shared rings", table::mail_rings, std::make_unique<launches>(at, 1, first()));
   add("keeps keys", table::keys, std::make_unique<keeps_keys>(at, 2, first()));
-  add("has many sessions", table::key_sessions, std::make_unique<has_many_sessions>(at));
+  add("has many sessions", table::key_sessions, std::make_unique<has_many_sessions>(operating));
   add("reads nothing", table::response_bytes, std::make_unique<reads_nothing>(at, 4, first()));
   add("traces", table::traces, std::make_unique<traces>(at, 2, first()));
   add("connects", table::connections, std::make_unique<connects>(at));
