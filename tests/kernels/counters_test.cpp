@@ -48,7 +48,8 @@ TEST_CASE("a read returns the values that were published last, including the pea
   }
 }
 
-TEST_CASE("whoever has handled a message has had one waiting, though its owner notes no depth of one", "[counters]") {
+TEST_CASE("whoever has handled a message has had one waiting, though its owner notes no depth of one",
+          "[counters]") {
   published_totals p{};
   for (std::uint32_t const peak : {0u, 1u, 7u}) {
     CAPTURE(peak);

@@ -18,8 +18,8 @@ struct hostile_target {
   rondo::service::endpoint port;     // with TLS
   rondo::service::endpoint metrics;  // HTTP
   std::string token;                 // that allows everything but `admin`
-  std::string
-      operating_token;  // likewise: another peer, so that what some fill does not refuse the others first
+  std::string operating_token;       // of another peer, so that what some fill does not refuse the others
+  std::size_t connections = 0;       // for which it has places
 };
 
 class hostile_client {
@@ -31,8 +31,7 @@ class hostile_client {
 
 struct named_hostile_client {
   char const* name;
-  rondo::service::table
-      fills;  // a table that all clients share; rondo_table_* of the metrics say whether it is full
+  rondo::service::table fills;  // that all clients share: rondo_table_* of the metrics say whether it is full
   std::unique_ptr<hostile_client> it;
 };
 

@@ -34,6 +34,8 @@ constexpr bool memory_tells = false;  // the sanitizers' own memory grows
 constexpr bool memory_tells = true;
 #endif
 
+constexpr std::size_t places = 160;  // for connections
+
 /// How many requests got no place, by the name of the table, as an operator on the Unix socket reads it.
 std::map<std::string, std::uint64_t> refusals(rondo::service::client& owner) {
   namespace wire = rondo::wire;
@@ -95,7 +97,8 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
       << "}]"
       << ", \"tls_certificate\": " << folder / "certificate"
       << ", \"tls_key\": " << folder / "key"
-      << R"(, "limits": {"hello_ms": 500, "keys": 256, "clients": 160, "response_bytes": 1048576},
+      << ", \"limits\": {\"clients\": " << places
+      << R"(, "hello_ms": 500, "keys": 256, "response_bytes": 1048576},
             "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 256, "mail_blocks": 128,
                         "state_bytes": 33554432, "trace_hops": 1024},
             "actors": [{"name": "mirror", "behaviour": "echo"}, {"name": "clicks", "behaviour": "counter"},
@@ -143,8 +146,9 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
     strangers all(at, seed + walks);
     for (int i = by_hand != nullptr ? 10'000 : 1'000; i > 0; --i, ++steps) all.step();
     all.leave();
-    fill_tables({.port = at, .metrics = {}, .token = filler, .operating_token = operating}, seed + walks,
-                owner);
+    fill_tables(
+        {.port = at, .metrics = {}, .token = filler, .operating_token = operating, .connections = places},
+        seed + walks, owner);
     service.listen();
     auto const now = service.resident_bytes();
     if (walks == 0) after_first_walk = now;  // then every service has allocated its buffers

@@ -41,6 +41,7 @@ constexpr auto good_word = "the word of the good client";
 
 constexpr double most_p99_9_ms = 100, most_ms = 1000, most_growth_mb = 16;
 constexpr std::chrono::minutes most_filling{10};
+constexpr std::size_t places = 400;  // for connections
 
 /// A service on a TLS port with metrics; the process of `rondo serve`. Its tables are small, so that they are soon full.
 struct soaked_service {
@@ -61,8 +62,8 @@ struct soaked_service {
         << ", \"role\": \"control\"}, {\"file\": " << word_file("good", good_word)
         << ", \"role\": \"send\"}], \"tls_certificate\": " << folder / "certificate"
         << ", \"tls_key\": " << folder / "key"
-        << ", \"metrics\": \"127.0.0.1:" << port
-        << R"(", "limits": {"clients": 400, "keys": 2048, "response_bytes": 1048576},
+        << ", \"metrics\": \"127.0.0.1:" << port << R"(", "limits": {"clients": )" << places
+        << R"(, "keys": 2048, "response_bytes": 1048576},
             "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 1024, "mail_blocks": 512, "default_capacity": 32,
                         "state_bytes": 67108864, "trace_hops": 4096},
             "actors": [{"name": "mirror", "behaviour": "echo"}, {"name": "clicks", "behaviour": "counter"},
@@ -77,7 +78,8 @@ struct soaked_service {
                    static_cast<std::uint16_t>(std::stoi(process->log().substr(found + before.size())))},
           .metrics = {false, "127.0.0.1", port},
           .token = guest_word,
-          .operating_token = operating_word};
+          .operating_token = operating_word,
+          .connections = places};
   }
   static std::uint16_t free_port() {
     boost::asio::io_context io;
