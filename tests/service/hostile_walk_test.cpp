@@ -50,8 +50,7 @@ std::map<std::string, std::uint64_t> refusals(rondo::service::client& owner) {
   return all;
 }
 
-/// Has clients act that fill every table, and asks as an operator meanwhile, until most tables have been full. Those that are full only
-/// for moments, or once others are not, are tested one by one in tables_test.cpp and controls_test.cpp, and together by the soak.
+/// Has clients act that fill every table, and asks as an operator meanwhile, until each table has been full.
 void fill_tables(hostile_target const& at, std::uint64_t seed, rondo::service::client& owner) {
   auto crowd = table_fillers(at, seed);
   std::mt19937_64 random(seed);
@@ -66,9 +65,8 @@ void fill_tables(hostile_target const& at, std::uint64_t seed, rondo::service::c
     REQUIRE((answer && answer->number == seed));
     auto const now = refusals(owner);
     not_full.clear();
-    for (auto const* const name :
-         {"asks", "waiting_tells", "actor_bytes", "key_sessions", "connections", "traces"})
-      if (now.at(name) == 0) not_full += std::string(" ") + name;
+    for (auto const& c : crowd)
+      if (now.at(name_of(c.fills)) == 0) not_full += std::string(" ") + name_of(c.fills);
     return not_full.empty();
   });
   INFO("not full:" << not_full);
@@ -99,7 +97,7 @@ TEST_CASE("strangers who do random things harm nobody", "[service][tls][hostile]
       << ", \"tls_key\": " << folder / "key"
       << ", \"limits\": {\"clients\": " << places
       << R"(, "hello_ms": 500, "keys": 256, "response_bytes": 1048576},
-            "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 256, "mail_blocks": 128,
+            "runtime": {"device": "cpu", "teams": 2, "asks": 256, "actors": 256, "mail_blocks": 128, "default_capacity": 32,
                         "state_bytes": 33554432, "trace_hops": 1024},
             "actors": [{"name": "mirror", "behaviour": "echo"}, {"name": "clicks", "behaviour": "counter"},
                        {"name": "silent", "behaviour": "counter", "capacity": 8192, "active": false},
