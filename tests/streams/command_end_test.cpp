@@ -85,8 +85,8 @@ TEST_CASE("a command whose messages cannot be written ends like any other", "[co
   CHECK_THAT(c.out(), Contains("screen"));
 }
 
-#if !defined( \
-    __SANITIZE_THREAD__)  // it runs a handler only once the call that the signal interrupts has returned
+// ThreadSanitizer runs a handler only once the call that the signal interrupts has returned: here, never.
+#if !defined(__SANITIZE_THREAD__)
 TEST_CASE("a second signal ends a command at once, whatever its threads wait for", "[command]") {
   folder const dir;
   auto const pipe = dir / "video";
