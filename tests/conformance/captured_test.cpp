@@ -1,6 +1,4 @@
 // Captured actors: their handler is a graph; otherwise they behave like any other actor.
-#include <barrier>
-
 #include "runtime/capture_graph.hpp"
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/make_device.hpp"
@@ -172,19 +170,22 @@ TEST_CASE("priorities, deadlines and termination hold for a captured actor", "[c
 TEST_CASE("graphs of two actors run concurrently", "[captured]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p);
+  in_reach<gate> const reached;
+  gate& at = *reached;
   auto const rt = start_at(p);
-  auto const meeting = std::make_shared<std::barrier<>>(2);
+  gate_keeper const keeper{at};
   for (auto const* name : {"one", "other"})
-    rondo::capture_graph<scaler>(*rt, name, p.device,
-                                 [meeting](rondo::stream& s, scale const* in, scaled* out) {
-                                   record_scaling(s, in, out, {nullptr, 0, nullptr});
-                                   s.call([meeting] { meeting->arrive_and_wait(); });
-                                 });
+    rondo::capture_graph<scaler>(*rt, name, p.device, [&](rondo::stream& s, scale const* in, scaled* out) {
+      record_scaling(s, in, out, {nullptr, 0, nullptr});
+      record_gate(s, at);
+    });
   auto const one = rt->launch<scaler>("one", {.device = p.host});
   auto const other = rt->launch<scaler>("other", {.device = p.host});
   pending<scaled> first, second;
   one.ask(scale{7, 0}, rondo::ask_options{}, first.handler());
   other.ask(scale{8, 0}, rondo::ask_options{}, second.handler());
+  CHECK(eventually([&] { return at.entered.load(rondo::memory_order::acquire) == 2; }));
+  keeper.open();
   CHECK_FALSE(first.wait());
   CHECK_FALSE(second.wait());
   CHECK(first.reply->factor == 7);

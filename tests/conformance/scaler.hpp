@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/actor/captured.hpp"
+#include "tests/conformance/gate.hpp"
 
 namespace rondo {
 class stream;
@@ -28,5 +29,7 @@ struct scaler_field {
 };
 /// Records the steps. Defined in testbed.cu, because they are kernels on a GPU.
 void record_scaling(rondo::stream& s, scale const* in, scaled* out, scaler_field field);
+/// Records a step that lasts until the gate is open.
+void record_gate(rondo::stream& s, gate& at);
 
 }  // namespace conformance

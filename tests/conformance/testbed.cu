@@ -33,11 +33,18 @@ struct sum_up {
   }
 };
 
+struct pass_gate {
+  gate* at;
+  RONDO_HD void operator()(uint32_t) const { at->pass(); }
+};
+
 }  // namespace
 
 void record_scaling(rondo::stream& s, scale const* in, scaled* out, scaler_field field) {
   s.for_each(field.count, scale_one{in, field});
   s.for_each(1, sum_up{in, out, field});
 }
+
+void record_gate(rondo::stream& s, gate& at) { s.for_each(1, pass_gate{&at}); }
 
 }  // namespace conformance
