@@ -50,8 +50,7 @@ std::map<std::string, std::uint64_t> refusals(rondo::service::client& owner) {
   return all;
 }
 
-/// Has clients act that fill every table, and asks as an operator meanwhile, until each table has been full, but for unread
-/// responses: how soon they are more than the system's buffers hold depends on the machine. tables_test.cpp and the soak fill those.
+/// Has clients act that fill every table, and asks as an operator meanwhile, until each table has been full.
 void fill_tables(hostile_target const& at, std::uint64_t seed, rondo::service::client& owner) {
   auto crowd = table_fillers(at, seed);
   std::mt19937_64 random(seed);
@@ -67,8 +66,7 @@ void fill_tables(hostile_target const& at, std::uint64_t seed, rondo::service::c
     auto const now = refusals(owner);
     not_full.clear();
     for (auto const& c : crowd)
-      if (c.fills != rondo::service::table::response_bytes && now.at(name_of(c.fills)) == 0)
-        not_full += std::string(" ") + name_of(c.fills);
+      if (now.at(name_of(c.fills)) == 0) not_full += std::string(" ") + name_of(c.fills);
     return not_full.empty();
   });
   INFO("not full:" << not_full);

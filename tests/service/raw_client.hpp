@@ -52,6 +52,11 @@ class raw_client {
            static_cast<ssize_t>(bytes.size());
   }
   bool send(std::string const& bytes) { return send(std::as_bytes(std::span(bytes))); }
+  /// Has the system take little for this client, which is about to read nothing.
+  void leave_unread() const {
+    int const bytes = 4096;
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  }
   /// Sends a request that `body` creates with the builder.
   template <class Body>
   bool request(std::uint64_t id, Body body) {

@@ -280,6 +280,7 @@ TEST_CASE("clients that fill the table of connections, with or without hello, ke
   all.for_others(role::send, [](guest_client& who) { CHECK(ask(who) == "ok"); });
 }
 
+// Regression: the system took megabytes for each client, which no limit counted, before the first response was unread.
 TEST_CASE("clients that leave responses unread are refused themselves, and nobody else",
           "[service][limits][quotas]") {
   site all;
@@ -289,10 +290,11 @@ TEST_CASE("clients that leave responses unread are refused themselves, and nobod
   guest_client probe(all.port, site::word(role::read));
   std::vector<std::unique_ptr<guest_client>> takers_of_nothing;
   REQUIRE(eventually([&] {
-    if (takers_of_nothing.size() < 30) {
+    if (takers_of_nothing.size() < 45) {  // each is made to wait after one long response
       auto& c =
           *takers_of_nothing.emplace_back(std::make_unique<guest_client>(all.port, site::word(role::read)));
-      for (int k = 0; k < 400; ++k) watch(c);
+      c.leave_unread();
+      for (int k = 0; k < 60; ++k) watch(c);  // a megabyte of responses
     }
     watch(probe);
     return says(probe.verdict(), "limits.response_bytes");

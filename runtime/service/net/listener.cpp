@@ -1,6 +1,8 @@
 #include "runtime/service/net/listener.hpp"
 
 #include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -159,6 +161,10 @@ class unix_listener final : public listener_of<local> {
 };
 
 class tcp_listener final : public listener_of<tcp> {
+  /// What the system may hold for a client beyond what is on its way: otherwise megabytes, which limits.response_bytes would not
+  /// count.
+  static constexpr int unsent_bytes = 128 << 10;
+
  public:
   tcp_listener(asio::io_context& network, endpoint const& at) : listener_of(network, at) {
     open({asio::ip::make_address(at.path), at.port});
@@ -171,6 +177,7 @@ class tcp_listener final : public listener_of<tcp> {
     error_code ignored;
     s.set_option(tcp::no_delay(true), ignored);
     s.set_option(asio::socket_base::keep_alive(true), ignored);
+    ::setsockopt(s.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof unsent_bytes);
     auto const from = s.remote_endpoint(ignored);
     auto const address = from.address().to_string();
     return {fmt::format("{}:{}", address, from.port()), address, false};
