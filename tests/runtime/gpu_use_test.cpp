@@ -66,7 +66,10 @@ TEST_CASE("a faulted GPU is reset by its last machine", "[gpu_use]") {
   CHECK(gpus.remove_machine(0, false) == ending::release);
   CHECK(gpus.remove_machine(0, true) == ending::leave);
   CHECK(gpus.try_keep_idle_alone(0).owns_lock());
+  CHECK_FALSE(gpus.was_reset(0));
   CHECK(gpus.remove_machine(0, false) == ending::reset);
+  CHECK(gpus.was_reset(0));
+  CHECK_FALSE(gpus.was_reset(1));
   gpus.add_machine(0);
   CHECK(gpus.remove_machine(0, false) == ending::release);
 }

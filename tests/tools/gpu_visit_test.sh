@@ -66,6 +66,12 @@ grep -q 'position of its kernels' "$got"/logs/*.hang.log || broken "nothing was 
 grep -q '"commit": "0123456789ab"' "$got/provenance.json" || broken "provenance.json lacks the commit"
 grep -q 'wrote .*results.tar.gz, [0-9]* KiB' "$work/printed" || broken "the visit does not say how big its archive is"
 
+# A case that the visit's end cuts short has no result: it was not reached.
+rm -r "$work/pack/results"
+bash "$work/pack/tools/gpu" visit --device emulated --case hangs --seconds 9 probes >"$work/printed" 2>&1 || broken "a visit whose end cuts a case fails"
+[[ ! -s $work/pack/results/results.jsonl && ! $(ls "$work/pack/results/logs") ]] || broken "a case that was cut short is recorded"
+grep -q "1 cases were not reached, from 'probes: hangs' on" "$work/printed" || broken "a case that was cut short is not said to be left"
+
 # Without time left no case runs, and the visit says where it would continue.
 rm -r "$work/pack/results"
 visit --seconds 1 || broken "a visit that is too short fails"

@@ -76,7 +76,11 @@ std::byte* cuda_machine::claim_shared(std::size_t bytes) noexcept {
 }
 
 cuda_fit cuda_machine::fit(int ordinal, cuda_program const& program, config const& c) {
-  check(cudaSetDevice(ordinal), "starting CUDA on the GPU");
+  check(cudaSetDevice(ordinal),
+        gpu_use::of_process().was_reset(ordinal)
+            ? "starting CUDA on a GPU that was reset, since a ring kernel of this process has faulted there; "
+              "use it from a new process"
+            : "starting CUDA on the GPU");
   check_eager_loading();
   cudaDeviceProp gpu{};
   check(cudaGetDeviceProperties(&gpu, ordinal), "querying the GPU's properties");

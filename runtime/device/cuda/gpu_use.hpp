@@ -68,8 +68,13 @@ class gpu_use {
     bool const last = --g.machines == 0;
     if (!g.faulted) return ending::release;
     if (!last) return ending::leave;
-    g = {};
+    g = {.was_reset = true};
     return ending::reset;
+  }
+  /// Whether the GPU was reset after a fault. CUDA promises it to new processes alone: a driver may refuse it to this one.
+  bool was_reset(int gpu) {
+    std::lock_guard lock(mutex_);
+    return gpus_[gpu].was_reset;
   }
 
   /// Reserves stack for the threads of a kernel by `set`, which waits for the GPU. Throws as keep_idle if more is needed than
@@ -93,7 +98,7 @@ class gpu_use {
   struct use {
     int machines = 0, grids = 0;
     std::size_t stack_bytes = 0;  // per thread
-    bool faulted = false;
+    bool faulted = false, was_reset = false;
   };
   std::mutex mutex_;
   std::map<int, use> gpus_;  // guarded by mutex_

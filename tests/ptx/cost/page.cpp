@@ -65,7 +65,7 @@ void write_page(std::string const& path, results const& all, sourced_costs const
   auto const to = std::back_inserter(text);
   fmt::format_to(to, R"(### Predicted, not measured
 
-No GPU was used: `tools/ptx --page` executes the PTX that nvcc makes of a ring kernel for sm_90 in virtual time (`tests/ptx/cost`) and
+`tools/ptx --page` executes the PTX that nvcc makes of a ring kernel for sm_90 in virtual time, without a GPU (`tests/ptx/cost`), and
 follows each message back along its critical path. Counts are exact for that PTX; times are as good as the costs below. Submissions
 lie in pinned host memory. Not modelled: contention, and what ptxas changes. `tests/ptx/cost/budget` holds the counts in CI.
 
