@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -37,14 +39,15 @@ bool wants_colour(top_options const& options) {
 
 constexpr short selected_background = 237;
 
-volatile std::sig_atomic_t resized = 0;
+std::atomic<bool> resized{false};  // the signal may come to any thread
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 /// Catches changes of the window's size before ncurses does: it counts columns in 16 bits, and crashes in a larger window.
 class resizes {
  public:
   resizes() {
     struct sigaction action {};
-    action.sa_handler = [](int) { resized = 1; };
+    action.sa_handler = [](int) { resized.store(true, std::memory_order_relaxed); };
     sigaction(SIGWINCH, &action, &old_);
   }
   ~resizes() { sigaction(SIGWINCH, &old_, nullptr); }
@@ -132,8 +135,7 @@ class terminal {
 
   /// The next key; 0: none.
   char32_t key() const {
-    if (resized != 0) {
-      resized = 0;
+    if (resized.exchange(false, std::memory_order_relaxed)) {
       fit();
       return key_redraw;
     }
