@@ -4,7 +4,7 @@
 // another attempt. Otherwise its handler reads it where the team has fetched it. While the ring holds a message whose priority is
 // not the default, everything up to it goes to the mailbox, where the actor picks by priority (G3).
 //
-// A team takes submissions between two handlers; of a mailbox it may handle a quota of messages (64) before it looks again. So whoever
+// A team takes submissions between two handlers; of a mailbox it may handle 128 messages before it looks again. So whoever
 // awaits the outcome of a tell to a pinned actor awaits the end of what runs, too.
 //
 // Threads: the lanes of one team. On a GPU the first warp fetches; on a host, lane 0 alone. A team of the pool has none.
@@ -34,14 +34,14 @@ class direct_inbox {
       : direct_(direct), team_(t), io_(arena, ring, orders, host, fetchers_of(t), window) {}
 
   /// Whether it is time to look at the ring. Each look crosses the bus: while other actors send mail, most of the team's looks
-  /// are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call; after a quota it is time,
+  /// are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call. After 128 it is time,
   /// so that an actor that is busy with others' mail, or its own, hears the host.
   RONDO_HD bool is_due(std::uint32_t dealt) noexcept {
     if (direct_ == nullptr) return false;
     bool const others_send = dealt > posted_;
     posted_ = others_send || dealt == 0 ? 0 : posted_ - dealt;
     quiet_looks_ = others_send ? 0 : quiet_looks_ + 1;
-    if (others_send) interval_ = longest_interval, looks_ += dealt / longest_interval;
+    if (others_send) interval_ = longest_interval, looks_ += dealt / 16;
     if (quiet_looks_ > 64) interval_ = 1;
     if (++looks_ < interval_) return false;
     looks_ = 0;

@@ -165,9 +165,9 @@ TEST_CASE("a team that gets mail from other actors looks at its ring less often"
 }
 
 // Regression, found on a GPU: an actor that sent itself messages heard the host after 512 of them, 8 ms later.
-TEST_CASE("a team that is busy with its mailbox looks at its ring once in 64 messages or more often",
+TEST_CASE("a team that is busy with its mailbox looks at its ring once in 128 messages or more often",
           "[direct_inbox]") {
-  for (std::uint32_t const dealt : {1u, 8u, 63u, 64u}) {
+  for (std::uint32_t const dealt : {1u, 15u, 16u, 63u, 64u}) {
     inbox_fixture f;
     auto inbox = f.inbox();
     std::uint32_t since = 0, longest = 0;
@@ -177,6 +177,6 @@ TEST_CASE("a team that is busy with its mailbox looks at its ring once in 64 mes
       if (inbox.is_due(dealt)) since = 0;
     }
     INFO(dealt);
-    CHECK(longest <= 64);
+    CHECK(longest <= 128);
   }
 }
